@@ -1,0 +1,1 @@
+//! Datagram and stream sockets behind one pair of traits.

@@ -1,0 +1,1 @@
+//! Matching engine, market data publisher and iLink 3 gateway.

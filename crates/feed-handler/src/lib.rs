@@ -1,0 +1,1 @@
+//! CME market data channels on endpoints.

@@ -1,0 +1,2 @@
+//! Low-latency trading connectivity: the command.
+fn main() {}

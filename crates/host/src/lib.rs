@@ -1,0 +1,1 @@
+//! Clocks, cores and facts about this host.

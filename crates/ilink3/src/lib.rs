@@ -1,0 +1,1 @@
+//! A CME iLink 3 order entry session, without IO.

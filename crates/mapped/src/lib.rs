@@ -1,0 +1,1 @@
+//! Every memory mapping of the house behind a safe interface.

@@ -1,0 +1,1 @@
+//! Schedules, recorders, results files and tables.

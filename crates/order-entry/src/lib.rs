@@ -1,0 +1,1 @@
+//! An iLink 3 session on an endpoint, with its journal.

@@ -1,0 +1,1 @@
+//! The event loop: waits, deadlines and named pinned threads.

@@ -1,0 +1,1 @@
+//! Simple Binary Encoding at run time.

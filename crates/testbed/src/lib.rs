@@ -1,0 +1,1 @@
+//! Hosts for tests and benchmarks: anonymous network namespaces joined by veth.

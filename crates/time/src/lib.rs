@@ -1,0 +1,33 @@
+//! Instants, durations and UTC in nanoseconds.
+//!
+//! Layer L0: plain values, `no_std`, no `unsafe`, and above all no clock. Whoever runs a loop
+//! reads the clock once per wake, builds a [`Now`] and passes it down; everything below takes
+//! time as a parameter and can be tested with any.
+//!
+//! ```
+//! use hairpin_time::{Duration, Instant, Now, Utc};
+//!
+//! let now = Now { monotonic: Instant::from_nanos(5_000), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+//! let deadline = now.monotonic + Duration::from_millis(10);
+//! assert_eq!(deadline - now.monotonic, Duration::from_micros(10_000));
+//! assert_eq!(now.utc.to_string(), "2023-11-14T22:13:20.000000000Z");
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod duration;
+mod instant;
+mod utc;
+
+pub use duration::Duration;
+pub use instant::Instant;
+pub use utc::Utc;
+
+/// One reading of both clocks, taken once per wake by whoever runs the loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// The monotonic clock: for deadlines and durations.
+    pub monotonic: Instant,
+    /// The wall clock: for what goes on the wire or into a journal.
+    pub utc: Utc,
+}
