@@ -1,1 +1,36 @@
 //! Every memory mapping of the house behind a safe interface.
+//!
+//! Layer L2. What is here:
+//!
+//! - [`Journal`]: one pre-sized, pre-faulted segment of records, in memory or in a file. A message
+//!   is encoded where it will stay, and one store at the end commits it.
+//! - [`Control`]: a page of named counters shared by a parent process and its children.
+//!
+//! What is not here: durability against power loss (a journal survives the death of its process,
+//! because the page cache does; forcing it to the disk is another thread's business), checksums,
+//! and rotation from one segment to the next.
+//!
+//! `unsafe` is allowed here and nowhere above: all of it is documented.
+//!
+//! ```
+//! use hairpin_mapped::{Control, Journal};
+//!
+//! let mut journal = Journal::anonymous(4096)?;
+//! let mut claim = journal.claim(64)?;
+//! claim.payload()[..5].copy_from_slice(b"order");
+//! let record = claim.commit(5);
+//! assert_eq!(journal.bytes(record), b"order");
+//!
+//! let control = Control::create(&["stop", "orders"])?;
+//! let orders = control.slot("orders").expect("named above");
+//! control.add(orders, 1);
+//! assert_eq!(control.load(orders), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod control;
+mod journal;
+mod memory;
+
+pub use control::{Control, ControlError, Slot};
+pub use journal::{Claim, Journal, JournalError, Record, Records};

@@ -1,0 +1,124 @@
+//! Memory files, and the three things asked of any file before it is mapped: that its blocks are
+//! really there, that it cannot shrink, and that its pages are in place.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use memmap2::{Advice, MmapRaw};
+
+/// What a sealed memory file can no longer do: shrink, grow, or lose its seals.
+const SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
+/// A file in memory only, gone with its last descriptor; close-on-exec.
+pub(crate) fn create(name: &CStr) -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: `name` is a NUL-terminated string that outlives the call.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+    Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
+}
+
+/// Fixes the size of a memory file for as long as it exists, whoever holds it.
+pub(crate) fn seal(file: &File) -> io::Result<()> {
+    // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// True if the file's size is fixed; false for anything but a sealed memory file.
+pub(crate) fn is_sealed(file: &File) -> bool {
+    // SAFETY: F_GET_SEALS takes no argument and touches no memory of ours.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    seals >= 0 && seals & SEALS == SEALS
+}
+
+/// Gives the file `length` bytes of real blocks, so that no later store can find the disk full.
+///
+/// # Errors
+/// `StorageFull`, `FileTooLarge` and whatever else the filesystem answers.
+pub(crate) fn allocate(file: &File, length: u64) -> io::Result<()> {
+    let length =
+        libc::off_t::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    loop {
+        // SAFETY: takes a descriptor and two integers and touches no memory of ours.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            errno => return Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+}
+
+/// Maps the whole file shared, every page present and writable at once.
+pub(crate) fn map(file: &File) -> io::Result<MmapRaw> {
+    let memory = MmapRaw::map_raw(file)?;
+    match memory.advise(Advice::PopulateWrite) {
+        Ok(()) => {}
+        // Kernels before 5.14 do not know the advice.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => touch(&memory),
+        Err(error) => return Err(error),
+    }
+    Ok(memory)
+}
+
+/// Takes the write fault of every page by storing in it what it holds.
+#[cold]
+fn touch(memory: &MmapRaw) {
+    const SMALLEST_PAGE: usize = 4096;
+    for offset in (0..memory.len()).step_by(SMALLEST_PAGE) {
+        // SAFETY: `offset` lies inside the mapping, which is readable and writable, and which
+        // nobody else has seen yet: `map` has not returned it.
+        unsafe {
+            let byte = memory.as_mut_ptr().add(offset);
+            byte.write_volatile(byte.read_volatile());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_file_cannot_change_its_size() {
+        let file = create(c"hairpin-test").unwrap();
+        allocate(&file, 4096).unwrap();
+        assert!(!is_sealed(&file));
+        seal(&file).unwrap();
+        assert!(is_sealed(&file));
+        assert!(file.set_len(0).is_err());
+        assert!(file.set_len(8192).is_err());
+        assert!(seal(&file).is_err());
+    }
+
+    #[test]
+    fn a_plain_file_is_never_sealed() {
+        assert!(!is_sealed(&tempfile::tempfile().unwrap()));
+    }
+
+    #[test]
+    fn allocation_beyond_any_disk_is_an_error() {
+        let file = tempfile::tempfile().unwrap();
+        assert!(allocate(&file, u64::MAX).is_err());
+        assert!(allocate(&file, 1 << 60).is_err());
+    }
+
+    #[test]
+    fn touching_changes_nothing() {
+        let file = create(c"hairpin-test").unwrap();
+        allocate(&file, 3 * 4096).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, b"kept", 4096).unwrap();
+        let memory = map(&file).unwrap();
+        touch(&memory);
+        let mut read = [0; 4];
+        std::os::unix::fs::FileExt::read_exact_at(&file, &mut read, 4096).unwrap();
+        assert_eq!(&read, b"kept");
+    }
+}
