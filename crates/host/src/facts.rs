@@ -1,0 +1,93 @@
+//! What a measurement must say about the machine it was made on.
+
+use std::fs;
+
+use crate::{Clock, allowed_cores};
+
+/// This host, for the `host` object of a results file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostFacts {
+    /// The processor's own name; `unknown` if the kernel does not tell.
+    pub cpu: String,
+    /// Cores this process may use.
+    pub cores: usize,
+    /// The kernel's release, as `uname -r` prints it.
+    pub kernel: String,
+    /// Whether this is a virtual machine, whose host may stop it at any time.
+    pub virtualised: bool,
+    /// Ticks of the time stamp counter per second; `None` if it is not used as a clock.
+    pub tsc_hz: Option<u64>,
+    /// The frequency governor of the first core; `None` if the kernel does not scale frequencies,
+    /// as in most virtual machines.
+    pub governor: Option<String>,
+}
+
+impl HostFacts {
+    /// Reads /proc and /sys; what is missing there is left out, never an error.
+    #[must_use]
+    pub fn read(clock: &Clock) -> Self {
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        Self {
+            cpu: field(&cpuinfo, "model name").unwrap_or("unknown").to_owned(),
+            cores: allowed_cores().map_or(1, |cores| cores.len()),
+            kernel: line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned()),
+            virtualised: is_virtualised(&cpuinfo),
+            tsc_hz: clock.tsc_hz(),
+            governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        }
+    }
+}
+
+/// The first value of `name` in the `name : value` lines of /proc/cpuinfo.
+fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
+    cpuinfo
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(key, _)| key.trim() == name)
+        .map(|(_, value)| value.trim())
+        .filter(|value| !value.is_empty())
+}
+
+/// A hypervisor sets a bit that no processor does; the kernel lists it among the flags.
+fn is_virtualised(cpuinfo: &str) -> bool {
+    field(cpuinfo, "flags")
+        .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+/// The only line of a file; `None` if it cannot be read or is empty.
+fn line(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPUINFO: &str = "processor\t: 0\nmodel name\t: Some CPU @ 3.00GHz\nflags\t\t: fpu tsc \
+                           hypervisor lahf_lm\n\nprocessor\t: 1\nmodel name\t: Another\n";
+
+    #[test]
+    fn takes_the_first_processors_name() {
+        assert_eq!(field(CPUINFO, "model name"), Some("Some CPU @ 3.00GHz"));
+        assert_eq!(field(CPUINFO, "model"), None);
+        assert_eq!(field("model name\t:\n", "model name"), None);
+    }
+
+    #[test]
+    fn knows_a_virtual_machine_by_its_flag() {
+        assert!(is_virtualised(CPUINFO));
+        assert!(!is_virtualised("flags\t: fpu nohypervisor tsc\n"));
+        assert!(!is_virtualised(""));
+    }
+
+    #[test]
+    fn knows_this_host() {
+        let clock = Clock::new();
+        let facts = HostFacts::read(&clock);
+        assert!(facts.cores >= 1);
+        assert_ne!(facts.kernel, "unknown");
+        assert_eq!(facts.tsc_hz, clock.tsc_hz());
+    }
+}
