@@ -1,2 +1,61 @@
-//! Developer commands of the workspace.
-fn main() {}
+//! Developer commands of the workspace: `cargo xtask quick | test | ci | tidy | deny | no-std`.
+//!
+//! One module per command, each with a `run`. What CI runs is [`ci::STEPS`], as data.
+#![forbid(unsafe_code)]
+
+mod ci;
+mod deny;
+mod no_std;
+mod quick;
+mod shell;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Developer commands of the workspace")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Format, lints and tests of the crates changed since the commit before last, and tidy
+    Quick,
+    /// Every test; as root those that need root too
+    Test,
+    /// Everything CI checks, tests last
+    Ci,
+    /// The rules of ARCHITECTURE.md and STYLE.md that a machine can check
+    Tidy,
+    /// Licences, banned crates and sources of every dependency, against deny.toml
+    Deny,
+    /// Link the L0 and L1 crates into a program that has no std
+    NoStd,
+}
+
+fn main() -> ExitCode {
+    let command = Arguments::parse().command;
+    let outcome = Workspace::find().and_then(|workspace| match command {
+        Command::Quick => quick::run(&workspace),
+        Command::Test => test::run(&workspace),
+        Command::Ci => ci::run(&workspace),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Deny => deny::run(&workspace),
+        Command::NoStd => no_std::run(&workspace),
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `cargo xtask test`: every test this machine can run, and how many it could not.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::shell::cargo;
+use crate::workspace::Workspace;
+
+/// Every test of the workspace. The last line printed is the sum over all test programs.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    run_selected(workspace, &["--workspace"])
+}
+
+/// The tests of some packages, given as cargo's own arguments.
+pub(crate) fn run_selected(workspace: &Workspace, packages: &[&str]) -> Result<()> {
+    let data = data_folder(&workspace.root)?;
+    let root = is_root()?;
+    let mut tally = Tally::default();
+    // Doc tests run apart: `--include-ignored` would run those that only show, too.
+    let targets = ["test", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"];
+    let ignored: &[&str] = if root { &["--", "--include-ignored"] } else { &[] };
+    for (kind, last) in [(&targets[..], ignored), (&["test", "--no-fail-fast", "--doc"], &[])] {
+        let arguments = kind.iter().chain(packages).chain(last).copied();
+        tally.watch(with_data(&mut cargo(&workspace.root, arguments), data.as_deref()))?;
+    }
+    match &data {
+        Some(_) => println!("tests on real data: required, and ran"),
+        None => println!("tests on real data: skipped, no data folder (set HAIRPIN_DATA)"),
+    }
+    if !root && tally.ignored > 0 {
+        println!("tests that need root: {} skipped, run again as root", tally.ignored);
+    }
+    println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);
+    ensure!(tally.failed == 0, "{} failed", tally.failed);
+    ensure!(tally.passed > 0, "no test ran");
+    Ok(())
+}
+
+/// Where real captures and schemas lie: `HAIRPIN_DATA`, else `shared` beside the checkout.
+fn data_folder(root: &Path) -> Result<Option<PathBuf>> {
+    let holds_data =
+        |folder: &Path| ["captures", "schemas"].iter().all(|f| folder.join(f).is_dir());
+    if let Some(named) = std::env::var_os("HAIRPIN_DATA").map(PathBuf::from) {
+        let Ok(named) = named.canonicalize() else {
+            bail!("HAIRPIN_DATA: no such folder: {}", named.display());
+        };
+        ensure!(holds_data(&named), "HAIRPIN_DATA: no captures and schemas in {}", named.display());
+        return Ok(Some(named));
+    }
+    let beside = root.parent().map(|parent| parent.join("shared"));
+    Ok(beside.filter(|folder| holds_data(folder)))
+}
+
+/// With data at hand no test may skip: the second variable turns a skip into a panic.
+fn with_data<'a>(command: &'a mut Command, data: Option<&Path>) -> &'a mut Command {
+    match data {
+        Some(folder) => command.env("HAIRPIN_DATA", folder).env("HAIRPIN_DATA_REQUIRED", "1"),
+        None => command.env_remove("HAIRPIN_DATA_REQUIRED"),
+    }
+}
+
+/// The kernel gives a process's own `/proc` entry to its effective user.
+fn is_root() -> Result<bool> {
+    Ok(std::fs::metadata("/proc/self").context("who am I: /proc is not mounted")?.uid() == 0)
+}
+
+/// What the test programs said of themselves.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Tally {
+    /// Runs `cargo test`, shows every line as it comes and counts the results.
+    fn watch(&mut self, command: &mut Command) -> Result<()> {
+        let failed_before = self.failed;
+        let mut child = command.stdout(Stdio::piped()).spawn().context("cargo test")?;
+        let output = child.stdout.take().context("cargo test has no output")?;
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line.context("reading cargo test")?;
+            self.add(&String::from_utf8_lossy(&line));
+            let mut screen = std::io::stdout().lock();
+            screen.write_all(&line).and_then(|()| screen.write_all(b"\n"))?;
+        }
+        let status = child.wait().context("cargo test")?;
+        if !status.success() && self.failed == failed_before {
+            println!("cargo test failed without a failed test: it did not build, or one crashed");
+            self.failed += 1;
+        }
+        Ok(())
+    }
+
+    /// Counts a line like `test result: ok. 5 passed; 0 failed; 2 ignored; 0 measured; …`.
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) =
+            line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "))
+        else {
+            return;
+        };
+        for count in counts.split("; ") {
+            let Some((number, what)) = count.split_once(' ') else { continue };
+            let number: u64 = number.parse().unwrap_or(0);
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_the_results_of_all_test_programs() {
+        let mut tally = Tally::default();
+        let lines = "\
+test utc::tests::prints_leap_days_and_year_ends ... ok
+test result: ok. 5 passed; 0 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+running 8 tests
+test result: FAILED. 7 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; finished in 1.2s
+";
+        lines.lines().for_each(|line| tally.add(line));
+        assert_eq!(tally, Tally { passed: 12, failed: 1, ignored: 2 });
+    }
+
+    #[test]
+    fn a_test_command_that_fails_without_a_result_counts_as_a_failure() {
+        let mut tally = Tally::default();
+        tally.watch(&mut Command::new("false")).expect("`false` is everywhere");
+        assert_eq!(tally.failed, 1);
+        tally.watch(&mut Command::new("true")).expect("`true` is everywhere");
+        assert_eq!(tally.failed, 1);
+    }
+}

@@ -1,0 +1,73 @@
+//! `cargo xtask tidy`: the rules of ARCHITECTURE.md and STYLE.md that a machine can check.
+
+mod functions;
+mod layers;
+mod manifests;
+mod purity;
+mod source;
+mod text;
+
+use std::fmt;
+
+use anyhow::{Result, ensure};
+
+use crate::workspace::Workspace;
+use source::Source;
+
+/// One broken rule.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    /// Relative to the workspace root.
+    path: String,
+    /// Counted from one; zero when the file as a whole is meant.
+    line: usize,
+    what: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
+        Self { path: path.to_string(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path, self.what),
+            line => write!(f, "{}:{line}: {}", self.path, self.what),
+        }
+    }
+}
+
+/// Prints every broken rule and fails if there is one. Long files are only pointed at.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let sources = source::read_all(&workspace.root)?;
+    let mut findings = layers::check(workspace);
+    findings.extend(manifests::check(workspace)?);
+    findings.extend(sources.iter().flat_map(check));
+    for source in sources.iter().filter(|source| source.is_rust() && !source.is_generated()) {
+        let lines = source.text.lines().count();
+        if lines > LONG_FILE_LINES {
+            println!("tidy: note: {}: {lines} lines; is it still one noun?", source.path);
+        }
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    println!("tidy: {} files, {} findings", sources.len(), findings.len());
+    ensure!(findings.is_empty(), "tidy: {} findings", findings.len());
+    Ok(())
+}
+
+/// A file longer than this is seldom about one thing.
+const LONG_FILE_LINES: usize = 900;
+
+fn check(source: &Source) -> Vec<Finding> {
+    let mut findings = text::check_any(source);
+    if source.is_rust() {
+        findings.extend(text::check_rust(source));
+        findings.extend(purity::check(source));
+        findings.extend(functions::check(source));
+    }
+    findings
+}

@@ -1,0 +1,187 @@
+//! The layer table of ARCHITECTURE.md as data, compared with what cargo says.
+
+use cargo_metadata::DependencyKind;
+
+use super::Finding;
+use crate::workspace::Workspace;
+use Layer::{Io, Products, Protocols, Tools, Values};
+use Unsafe::{Documented, Forbidden};
+
+/// From the ground up; a crate uses only what stands in the table beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Layer {
+    /// L0: plain values, `no_std`.
+    Values,
+    /// L1: protocols without IO, `no_std` and `alloc`.
+    Protocols,
+    /// L2: the only crates that touch the kernel.
+    Io,
+    /// L3: what users see.
+    Products,
+    /// Tests, benchmarks and developer commands.
+    Tools,
+}
+
+/// Whether a crate may contain unsafe code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unsafe {
+    Forbidden,
+    /// Every block says why it is sound.
+    Documented,
+}
+
+/// What one crate may do.
+pub(super) struct Rule {
+    /// Its folder below `crates/`.
+    pub(super) folder: &'static str,
+    pub(super) layer: Layer,
+    /// The folders of the workspace crates it may depend on.
+    uses: &'static [&'static str],
+    pub(super) unsafe_code: Unsafe,
+}
+
+const fn rule(
+    folder: &'static str,
+    layer: Layer,
+    uses: &'static [&'static str],
+    unsafe_code: Unsafe,
+) -> Rule {
+    Rule { folder, layer, uses, unsafe_code }
+}
+
+/// Every crate of the design, those still to come included.
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    rule("time", Values, &[], Forbidden),
+    rule("wire", Values, &[], Forbidden),
+    rule("sbe", Values, &[], Forbidden),
+    rule("cme-codecs", Values, &["sbe"], Forbidden),
+    rule("netstack", Protocols, &["wire", "time"], Forbidden),
+    rule("rds", Protocols, &["time"], Forbidden),
+    rule("mdp3", Protocols, &["cme-codecs", "sbe", "time"], Forbidden),
+    rule("ilink3", Protocols, &["cme-codecs", "sbe", "time"], Forbidden),
+    rule("host", Io, &["time"], Documented),
+    rule("mapped", Io, &["time"], Documented),
+    rule("xdp", Io, &["host"], Documented),
+    rule("stack", Io, &["netstack", "xdp", "mapped", "host", "wire", "time"], Documented),
+    rule("endpoint", Io, &["stack", "rds", "mapped", "host", "wire", "time"], Documented),
+    rule("reactor", Io, &["endpoint", "host", "time"], Documented),
+    rule("feed-handler", Products,
+        &["mdp3", "cme-codecs", "sbe", "reactor", "endpoint", "mapped", "time"], Forbidden),
+    rule("order-entry", Products,
+        &["ilink3", "cme-codecs", "sbe", "reactor", "endpoint", "mapped", "time"], Forbidden),
+    rule("exchange", Products, &["cme-codecs", "sbe", "reactor", "endpoint", "time"], Forbidden),
+    rule("preload", Products, &["endpoint", "stack", "mapped", "host", "time"], Documented),
+    rule("measure", Products, &["host", "mapped", "time"], Forbidden),
+    rule("hairpin", Products,
+        &["time", "wire", "sbe", "cme-codecs", "netstack", "rds", "mdp3", "ilink3", "host",
+          "mapped", "xdp", "stack", "endpoint", "reactor", "feed-handler", "order-entry",
+          "exchange", "measure", "testbed"], Forbidden),
+    rule("netsim", Tools, &["time", "wire"], Forbidden),
+    rule("testbed", Tools, &["host"], Documented),
+    rule("xtask", Tools, &["sbe"], Forbidden),
+];
+
+/// What an exchange may never link, not even in its tests: it is a second, independent reading of
+/// CME's documents.
+const NOT_IN_EXCHANGE: [&str; 4] = ["mdp3", "ilink3", "feed-handler", "order-entry"];
+
+/// The rule for a crate's folder.
+pub(super) fn rule_for(folder: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.folder == folder)
+}
+
+/// Compares every member's dependencies with the table.
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for member in &workspace.members {
+        let manifest = workspace.folder(member).join("Cargo.toml").display().to_string();
+        let folder = folder_name(&manifest);
+        let mut find = |what| findings.push(Finding::new(&manifest, 0, what));
+        let Some(rule) = rule_for(folder) else {
+            find(format!("{folder} is not in the layer table (xtask/src/tidy/layers.rs)"));
+            continue;
+        };
+        if member.name != package_name(folder) {
+            find(format!("the package in {folder} is called {}", member.name));
+        }
+        for dependency in member.dependencies.iter().filter(|d| d.path.is_some()) {
+            let used = dependency.name.strip_prefix("hairpin-").unwrap_or(&dependency.name);
+            if let Some(what) = objection(rule, used, dependency.kind) {
+                find(what);
+            }
+        }
+    }
+    findings
+}
+
+/// Why a crate may not have a dependency, if it may not.
+fn objection(rule: &Rule, used: &str, kind: DependencyKind) -> Option<String> {
+    let user = rule.folder;
+    if user == "exchange" && NOT_IN_EXCHANGE.contains(&used) {
+        return Some(format!("exchange never links {used}, not even for tests"));
+    }
+    let allowed = kind == DependencyKind::Development || rule.uses.contains(&used);
+    (!allowed).then(|| format!("{user} may not depend on {used}"))
+}
+
+/// `crates/time/Cargo.toml` lies in `time`.
+fn folder_name(manifest: &str) -> &str {
+    manifest.rsplit('/').nth(1).unwrap_or(manifest)
+}
+
+/// The command and the developer commands have names of their own.
+fn package_name(folder: &str) -> String {
+    match folder {
+        "hairpin" | "xtask" => folder.to_string(),
+        _ => format!("hairpin-{folder}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_no_edge_upwards_and_none_among_protocols() {
+        for rule in RULES {
+            for used in rule.uses.iter().map(|name| rule_for(name).expect(name)) {
+                let testbed = (rule.folder, used.folder) == ("hairpin", "testbed");
+                assert!(used.layer <= rule.layer || testbed, "{} → {}", rule.folder, used.folder);
+                let sideways = rule.layer == Protocols && used.layer == Protocols;
+                assert!(!sideways, "{} → {}", rule.folder, used.folder);
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_touches_the_kernel_or_c_is_unsafe() {
+        for rule in RULES.iter().filter(|rule| rule.unsafe_code == Documented) {
+            let known = rule.layer == Io || ["preload", "testbed"].contains(&rule.folder);
+            assert!(known, "{}", rule.folder);
+        }
+    }
+
+    #[test]
+    fn an_edge_outside_the_table_is_refused() {
+        let refused =
+            |user: &str, used, kind| objection(rule_for(user).expect(user), used, kind).is_some();
+        assert!(refused("mdp3", "ilink3", DependencyKind::Normal));
+        assert!(refused("time", "host", DependencyKind::Build));
+        assert!(refused("reactor", "testbed", DependencyKind::Normal));
+        assert!(!refused("reactor", "testbed", DependencyKind::Development));
+        assert!(!refused("hairpin", "testbed", DependencyKind::Normal));
+        assert!(refused("exchange", "mdp3", DependencyKind::Development));
+    }
+
+    #[test]
+    fn nothing_leads_from_exchange_to_a_client_crate() {
+        let mut reached = vec!["exchange"];
+        let mut at = 0;
+        while let Some(folder) = reached.get(at) {
+            reached.extend(rule_for(folder).expect(folder).uses);
+            at += 1;
+        }
+        assert!(NOT_IN_EXCHANGE.iter().all(|forbidden| !reached.contains(forbidden)));
+    }
+}

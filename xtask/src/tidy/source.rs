@@ -1,0 +1,96 @@
+//! The text files of the checkout.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// One text file.
+pub(super) struct Source {
+    /// Relative to the workspace root, with `/`.
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+impl Source {
+    pub(super) fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    /// Made by `cargo xtask codegen`: not read by people, not held to their style.
+    pub(super) fn is_generated(&self) -> bool {
+        ["mdp3", "ilink3"].iter().any(|schema| {
+            self.path.strip_prefix("crates/cme-codecs/src/").is_some_and(|rest| {
+                rest.strip_prefix(schema).is_some_and(|rest| rest.starts_with(['/', '.']))
+            })
+        })
+    }
+
+    /// Part of the developer commands, whose rules name what they forbid.
+    pub(super) fn is_xtask(&self) -> bool {
+        self.path.starts_with("xtask/")
+    }
+
+    /// Lines counted from one.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    /// Lines before the unit tests, which by house style come last.
+    pub(super) fn lines_before_tests(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines().take_while(|(_, line)| line.trim() != "#[cfg(test)]")
+    }
+}
+
+/// Every text file below `root`. Asks no version control: a source archive is checked just as well.
+pub(super) fn read_all(root: &Path) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    walk(root, "", &mut sources)?;
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(sources)
+}
+
+fn walk(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
+    /// Builds, reports and version control: nothing of ours.
+    const NOT_OURS: [&str; 3] = ["target", "report", ".git"];
+    for entry in root.join(folder).read_dir().with_context(|| format!("reading {folder}"))? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let kind = entry.file_type()?;
+        if NOT_OURS.contains(&name.as_str()) {
+            continue;
+        }
+        if kind.is_dir() {
+            walk(root, &path, sources)?;
+        } else if kind.is_file()
+            && let Ok(text) = String::from_utf8(std::fs::read(entry.path())?)
+        {
+            sources.push(Source { path, text });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(path: &str) -> Source {
+        Source { path: path.to_string(), text: String::new() }
+    }
+
+    #[test]
+    fn only_the_two_codec_modules_are_generated() {
+        assert!(named("crates/cme-codecs/src/mdp3/book_46.rs").is_generated());
+        assert!(named("crates/cme-codecs/src/ilink3.rs").is_generated());
+        assert!(!named("crates/cme-codecs/src/lib.rs").is_generated());
+        assert!(!named("crates/mdp3/src/lib.rs").is_generated());
+    }
+
+    #[test]
+    fn unit_tests_are_not_seen() {
+        let text = "fn a() {}\n\n#[cfg(test)]\nmod tests {}\n".to_string();
+        let source = Source { path: "a.rs".to_string(), text };
+        assert_eq!(source.lines_before_tests().count(), 2);
+    }
+}

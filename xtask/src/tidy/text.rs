@@ -1,0 +1,140 @@
+//! Rules on lines of text.
+
+use super::Finding;
+use super::source::Source;
+
+/// Columns of a line of Rust, as `rustfmt.toml` has it for what rustfmt can break.
+const COLUMNS: usize = 100;
+
+/// Begins an absolute path of one machine: where people and build servers keep their checkouts.
+/// In two halves, lest this file break its own rule.
+const MACHINE_PATHS: [(&str, &str); 6] = [
+    ("/ro", "ot/"),
+    ("/ho", "me/"),
+    ("/Us", "ers/"),
+    ("/wo", "rk/"),
+    ("/work", "space/"),
+    ("/bui", "lds/"),
+];
+
+/// Marks of unfinished work; in halves for the same reason.
+const UNFINISHED: [(&str, &str); 6] =
+    [("to", "do!"), ("unimple", "mented!"), ("db", "g!"), ("FIX", "ME"), ("TO", "DO"), ("XX", "X")];
+
+/// File names that say nothing of what is inside.
+const EMPTY_NAMES: [&str; 6] = ["helper", "helpers", "util", "utils", "common", "manager"];
+
+/// Rules on every text file.
+pub(super) fn check_any(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, line) in source.lines() {
+        for path in MACHINE_PATHS.map(|(a, b)| format!("{a}{b}")) {
+            if names_absolute(line, &path) {
+                let what = format!("a path of one machine: {path}");
+                findings.push(Finding::new(&source.path, number, what));
+            }
+        }
+    }
+    findings
+}
+
+/// Rules on Rust files.
+pub(super) fn check_rust(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut find = |line, what: String| findings.push(Finding::new(&source.path, line, what));
+    if source.path.rsplit('/').any(|part| EMPTY_NAMES.contains(&part.trim_end_matches(".rs"))) {
+        find(0, "a file is named for the one noun in it".to_string());
+    }
+    let data = source.text.contains("var(\"HAIRPIN_DATA\")")
+        || source.text.contains("var_os(\"HAIRPIN_DATA\")");
+    if data && !source.is_xtask() && !source.text.contains("HAIRPIN_DATA_REQUIRED") {
+        find(0, "reads HAIRPIN_DATA and may skip though HAIRPIN_DATA_REQUIRED is set".to_string());
+    }
+    for (number, line) in source.lines() {
+        for word in UNFINISHED.map(|(a, b)| format!("{a}{b}")) {
+            if names_word(line, &word) {
+                find(number, format!("unfinished: {word}"));
+            }
+        }
+        if source.is_generated() {
+            continue;
+        }
+        let columns = line.chars().count();
+        if columns > COLUMNS {
+            find(number, format!("{columns} columns, {COLUMNS} is the limit"));
+        }
+        let code = line.trim_start();
+        if !code.starts_with("//") && code.contains(concat!("fn ", "get_")) {
+            find(number, "a getter is named for what it returns, without `get_`".to_string());
+        }
+        if code.starts_with("#[ignore") && code != NEEDS_ROOT {
+            find(number, format!("a test is left out only with {NEEDS_ROOT}"));
+        }
+    }
+    findings
+}
+
+/// The one reason for which a test may be left out; `cargo xtask test` runs these as root.
+const NEEDS_ROOT: &str = "#[ignore = \"needs root\"]";
+
+/// Whether `path` stands in the line as the beginning of an absolute path.
+fn names_absolute(line: &str, path: &str) -> bool {
+    let in_a_path = |c: char| c.is_alphanumeric() || "._-~*}$/".contains(c);
+    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(in_a_path))
+}
+
+/// Whether `word` stands in the line and is not part of a longer one.
+fn names_word(line: &str, word: &str) -> bool {
+    let in_a_word = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + word.len()..]);
+        !before.ends_with(in_a_word) && !after.starts_with(in_a_word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(text: &str) -> Vec<String> {
+        let source = Source { path: "crates/a/src/b.rs".to_string(), text: text.to_string() };
+        let all = check_any(&source).into_iter().chain(check_rust(&source));
+        all.map(|finding| finding.to_string()).collect()
+    }
+
+    #[test]
+    fn finds_paths_of_one_machine_but_not_relative_ones() {
+        let home = concat!("/ho", "me/");
+        assert_eq!(findings(&format!("// see {home}someone/hairpin")).len(), 1);
+        assert_eq!(findings(&format!("// see \"{home}\"")).len(), 1);
+        assert_eq!(findings(&format!("// see ../shared{home}page.html")).len(), 0);
+        assert_eq!(findings(&format!("// see /proc/1{home}")).len(), 0);
+    }
+
+    #[test]
+    fn finds_marks_of_unfinished_work_as_whole_words() {
+        assert_eq!(findings(concat!("// FIX", "ME later")).len(), 1);
+        assert_eq!(findings(concat!("    to", "do!()")).len(), 1);
+        assert_eq!(findings(concat!("const XX", "XY: u8 = 1;")).len(), 0);
+    }
+
+    #[test]
+    fn finds_long_lines_by_characters_not_bytes() {
+        assert_eq!(findings(&"é".repeat(100)).len(), 0);
+        assert_eq!(findings(&"e".repeat(101)).len(), 1);
+    }
+
+    #[test]
+    fn finds_getters_and_unreasoned_ignores() {
+        assert_eq!(findings(concat!("    pub fn ", "get_price(&self)")).len(), 1);
+        assert_eq!(findings("    #[ignore]").len(), 1);
+        assert_eq!(findings("    #[ignore = \"needs root\"]").len(), 0);
+    }
+
+    #[test]
+    fn finds_data_tests_that_could_skip_unseen() {
+        let reads = "std::env::var_os(\"HAIRPIN_DATA\")";
+        assert_eq!(findings(reads).len(), 1);
+        assert_eq!(findings(&format!("{reads}\n// HAIRPIN_DATA_REQUIRED")).len(), 0);
+    }
+}

@@ -1,0 +1,38 @@
+//! The workspace as `cargo metadata` tells it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+
+/// The root folder and the member packages.
+pub(crate) struct Workspace {
+    /// The folder of the root manifest.
+    pub(crate) root: PathBuf,
+    /// Every member, with its direct dependencies.
+    pub(crate) members: Vec<Package>,
+}
+
+impl Workspace {
+    /// The workspace that the current directory belongs to.
+    pub(crate) fn find() -> Result<Self> {
+        let metadata = MetadataCommand::new().no_deps().exec().context("cargo metadata")?;
+        Ok(Self { root: metadata.workspace_root.into(), members: metadata.packages })
+    }
+
+    /// Every package the lock file leads to on this platform, dependencies included.
+    pub(crate) fn resolve(&self) -> Result<Metadata> {
+        let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        MetadataCommand::new()
+            .current_dir(&self.root)
+            .other_options(["--locked".into(), "--filter-platform".into(), platform])
+            .exec()
+            .context("cargo metadata with dependencies")
+    }
+
+    /// The member's folder, relative to the root: `crates/time`.
+    pub(crate) fn folder<'a>(&self, package: &'a Package) -> &'a Path {
+        let folder = package.manifest_path.as_std_path().parent().unwrap_or(Path::new(""));
+        folder.strip_prefix(&self.root).unwrap_or(folder)
+    }
+}
