@@ -1,1 +1,10 @@
 //! Matching engine, market data publisher and iLink 3 gateway.
+#![forbid(unsafe_code)]
+
+mod decimal;
+mod matching;
+mod slab;
+
+pub use matching::*;
+/// A price: mantissa with nine decimals.
+pub type Price = decimal::Decimal<-9>;
