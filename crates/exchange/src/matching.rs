@@ -31,7 +31,7 @@ impl Default for Capacity {
     /// A hundred books as the generator seeds them hold some 8,000 orders on 4,000 levels; the
     /// rest is for sessions.
     fn default() -> Self {
-        Self { orders: 65_536, levels: 32_768 }
+        Self { orders: 32_768, levels: 16_384 }
     }
 }
 
