@@ -1,0 +1,198 @@
+//! Ticks that wait for their order.
+
+use hairpin_time::{Duration, Instant};
+
+/// One published tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tick {
+    /// MsgSeqNum of the incremental packet that ended its event.
+    pub(crate) sequence: u32,
+    /// When the schedule wanted it to leave.
+    pub(crate) intended: Instant,
+    /// Just before its first packet left.
+    pub(crate) sent: Instant,
+    /// False during warm-up.
+    pub(crate) recorded: bool,
+}
+
+/// What an order turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The first order to this tick.
+    InTime(Tick),
+    /// The tick had been given up as lost.
+    Late,
+    /// No such tick, or answered before.
+    Unexpected,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Open,
+    Lost,
+}
+
+/// A table of ticks by packet sequence, sized at start; the generator never waits for it.
+pub(crate) struct Outstanding {
+    slots: Box<[(State, Tick)]>,
+    /// Sequences from here up to `next` may be open.
+    oldest: u32,
+    next: u32,
+    open: u64,
+}
+
+const FREE: (State, Tick) = (
+    State::Free,
+    Tick { sequence: 0, intended: Instant::ZERO, sent: Instant::ZERO, recorded: false },
+);
+
+impl Outstanding {
+    /// Room for at least `capacity` consecutive packet sequences.
+    pub(crate) fn new(capacity: usize) -> Self {
+        let slots = vec![FREE; capacity.next_power_of_two()].into_boxed_slice();
+        Self { slots, oldest: 0, next: 0, open: 0 }
+    }
+
+    /// A tick has left. Returns the tick whose slot it takes, if that one was still open: it is
+    /// lost. Sequences must rise.
+    pub(crate) fn open(&mut self, tick: Tick) -> Option<Tick> {
+        assert!(tick.sequence >= self.next, "tick sequences rise");
+        if self.open == 0 {
+            self.oldest = tick.sequence;
+        }
+        self.next = tick.sequence + 1;
+        let slot = self.slot(tick.sequence);
+        let displaced = core::mem::replace(slot, (State::Open, tick));
+        match displaced {
+            (State::Open, lost) => Some(lost),
+            _ => {
+                self.open += 1;
+                None
+            }
+        }
+    }
+
+    /// An order names `sequence`.
+    pub(crate) fn answer(&mut self, sequence: u32) -> Answer {
+        let slot = self.slot(sequence);
+        let (state, tick) = *slot;
+        if tick.sequence != sequence {
+            return Answer::Unexpected;
+        }
+        slot.0 = State::Free;
+        match state {
+            State::Open => {
+                self.open -= 1;
+                Answer::InTime(tick)
+            }
+            State::Lost => Answer::Late,
+            State::Free => Answer::Unexpected,
+        }
+    }
+
+    /// Gives up the ticks that left more than `patience` before `now`; returns how many of them
+    /// were to be recorded and how many there were in all.
+    pub(crate) fn expire(&mut self, now: Instant, patience: Duration) -> u64 {
+        let mut lost = 0;
+        while self.open > 0 && self.oldest < self.next {
+            let oldest = self.oldest;
+            let slot = self.slot(oldest);
+            let waits = slot.0 == State::Open && slot.1.sequence == oldest;
+            if waits && now.saturating_since(slot.1.sent) <= patience {
+                break;
+            }
+            if waits {
+                slot.0 = State::Lost;
+                self.open -= 1;
+                lost += 1;
+            }
+            self.oldest += 1;
+        }
+        lost
+    }
+
+    /// Ticks that still wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.open
+    }
+
+    fn slot(&mut self, sequence: u32) -> &mut (State, Tick) {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[sequence as usize & mask]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_millis(100);
+
+    fn tick(sequence: u32, sent_ms: u64) -> Tick {
+        let sent = Instant::ZERO + Duration::from_millis(sent_ms);
+        Tick { sequence, intended: sent, sent, recorded: true }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn answers_each_tick_once_in_any_order() {
+        let mut ticks = Outstanding::new(8);
+        for sequence in [3, 4, 7] {
+            assert_eq!(ticks.open(tick(sequence, 1)), None);
+        }
+        assert_eq!(ticks.answer(7), Answer::InTime(tick(7, 1)));
+        assert_eq!(ticks.answer(3), Answer::InTime(tick(3, 1)));
+        assert_eq!(ticks.answer(3), Answer::Unexpected);
+        assert_eq!(ticks.answer(5), Answer::Unexpected);
+        assert_eq!(ticks.answer(0), Answer::Unexpected);
+        assert_eq!(ticks.waiting(), 1);
+    }
+
+    #[test]
+    fn loses_what_waits_longer_than_patience_and_knows_a_late_order() {
+        let mut ticks = Outstanding::new(8);
+        ticks.open(tick(1, 0));
+        ticks.open(tick(2, 50));
+        assert_eq!(ticks.expire(at(100), PATIENCE), 0);
+        assert_eq!(ticks.expire(at(101), PATIENCE), 1);
+        assert_eq!(ticks.answer(1), Answer::Late);
+        assert_eq!(ticks.answer(1), Answer::Unexpected);
+        assert_eq!(ticks.answer(2), Answer::InTime(tick(2, 50)));
+        assert_eq!(ticks.expire(at(1_000), PATIENCE), 0);
+    }
+
+    #[test]
+    fn expires_across_sequences_that_were_no_ticks() {
+        let mut ticks = Outstanding::new(8);
+        ticks.open(tick(1, 0));
+        ticks.open(tick(5, 0));
+        ticks.open(tick(6, 900));
+        assert_eq!(ticks.expire(at(1_000), PATIENCE), 2);
+        assert_eq!(ticks.waiting(), 1);
+    }
+
+    #[test]
+    fn a_full_table_gives_up_the_oldest() {
+        let mut ticks = Outstanding::new(4);
+        for sequence in 1..=4 {
+            assert_eq!(ticks.open(tick(sequence, 0)), None);
+        }
+        assert_eq!(ticks.open(tick(5, 0)), Some(tick(1, 0)));
+        assert_eq!(ticks.waiting(), 4);
+        assert_eq!(ticks.expire(at(1_000), PATIENCE), 4);
+        assert_eq!(ticks.waiting(), 0);
+    }
+
+    #[test]
+    fn goes_on_after_a_quiet_time() {
+        let mut ticks = Outstanding::new(4);
+        ticks.open(tick(1, 0));
+        assert_eq!(ticks.answer(1), Answer::InTime(tick(1, 0)));
+        ticks.open(tick(100, 5));
+        assert_eq!(ticks.expire(at(500), PATIENCE), 1);
+    }
+}

@@ -1,0 +1,41 @@
+//! Where the iLink key comes from.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use zeroize::Zeroizing;
+
+/// The environment variable that holds the secret key, base64url.
+pub(crate) const VARIABLE: &str = "HAIRPIN_SECRET_KEY";
+
+/// The key of the published test vectors: bytes 0 to 31. Good for a benchmark on one machine only.
+const TEST_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+/// A secret key and whether it is only the test key.
+pub(crate) struct SecretKey {
+    /// The key as CME hands it out, base64url. Wiped when dropped.
+    pub(crate) base64url: Zeroizing<String>,
+    /// True when neither the environment nor a file gave one.
+    pub(crate) is_test_key: bool,
+}
+
+/// The key of `file` if one is named, else of the environment, else the test key.
+///
+/// # Errors
+/// The file cannot be read or is empty. The message names the file, never its content.
+pub(crate) fn read(file: Option<&Path>) -> Result<SecretKey> {
+    let (text, is_test_key) = match (file, std::env::var(VARIABLE)) {
+        (Some(path), _) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("the secret key in {} cannot be read", path.display()))?;
+            (Zeroizing::new(text), false)
+        }
+        (None, Ok(text)) => (Zeroizing::new(text), false),
+        (None, Err(_)) => (Zeroizing::new(TEST_KEY.to_owned()), true),
+    };
+    let base64url = Zeroizing::new(text.trim().to_owned());
+    if base64url.is_empty() {
+        bail!("the secret key is empty: give it in {VARIABLE} or in a file");
+    }
+    Ok(SecretKey { base64url, is_test_key })
+}

@@ -1,0 +1,261 @@
+//! `hairpin t2t` run as its user runs it: two processes and the packets between them.
+//!
+//! Nothing here asserts how fast anything is; what a fault must cause at least is asserted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Two cores carry one exchange and one trader: these tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn hairpin() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
+    command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
+    command
+}
+
+/// A folder for results, and the command that writes them there.
+fn t2t(words: &[&str]) -> (tempfile::TempDir, PathBuf, Command) {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let mut command = hairpin();
+    command.arg("t2t").args(words).arg("--json").arg(&results);
+    (folder, results, command)
+}
+
+fn rows(results: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(results).expect("results were written");
+    let document: Value = serde_json::from_str(&text).expect("results are JSON");
+    assert_eq!(document["schema"], "hairpin.results/1");
+    document["rows"].as_array().expect("rows").clone()
+}
+
+fn assert_done(output: &Output) {
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "stdout:\n{}\nstderr:\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Process ids of the children of `parent` that run `hairpin ROLE`.
+fn children(parent: u32, role: &str) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|id| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let after_name = stat.rsplit(") ").next().unwrap_or_default();
+        let parent_is = after_name.split(' ').nth(1) == Some(&parent.to_string());
+        let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        parent_is && words.split(|&byte| byte == 0).nth(1) == Some(role.as_bytes())
+    })
+    .collect()
+}
+
+/// Waits until the child that plays `role` is there.
+fn wait_for(parent: &mut Child, role: &str) -> u32 {
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
+        if let Some(&id) = children(parent.id(), role).first() {
+            return id;
+        }
+        assert!(parent.try_wait().unwrap().is_none(), "ended before there was a {role}");
+        sleep(Duration::from_millis(5));
+    }
+    panic!("no {role} within 20 s");
+}
+
+fn signal(name: &str, process: u32) {
+    let status = Command::new("kill").args(["-s", name, &process.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn is_alive(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
+fn assert_gone(processes: &[u32]) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while processes.iter().any(|&process| is_alive(process)) {
+        assert!(Instant::now() < until, "still alive: {processes:?}");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn every_wait_adds_up() {
+    let _turn = turn();
+    let (_folder, results, mut command) = t2t(&["--interval-us", "500", "--samples", "400"]);
+    assert_done(&command.output().unwrap());
+    let rows = rows(&results);
+    let waits: Vec<&str> = rows.iter().filter_map(|row| row["wait"].as_str()).collect();
+    assert_eq!(waits, ["block", "block", "poll", "poll", "epoll", "epoll", "spin", "spin"]);
+    for row in &rows {
+        assert_eq!(row["samples"], 400, "{row}");
+        assert_eq!(row["lost"], 0, "{row}");
+        assert_eq!(row["failed"], Value::Null, "{row}");
+        assert_eq!(row["p99_9"], Value::Null, "fewer than 10 samples lie beyond: {row}");
+        assert!(row["min"].as_u64() > Some(0) && row["min"].as_u64() <= row["p50"].as_u64());
+    }
+    for pair in rows.chunks(2) {
+        assert_eq!(pair[0]["case"], "intended to order");
+        assert_eq!(pair[1]["case"], "sent to order");
+        assert!(pair[0]["max"].as_u64() >= pair[1]["max"].as_u64(), "intended is never later");
+    }
+}
+
+#[test]
+fn matching_off_means_no_ticks() {
+    let _turn = turn();
+    let words = ["--matching", "off", "--wait", "epoll", "--interval-us", "500", "--samples", "99"];
+    let (_folder, results, mut command) = t2t(&words);
+    assert_done(&command.output().unwrap());
+    for row in rows(&results) {
+        assert_eq!(row["samples"], 0);
+        assert_eq!(row["lost"], 0);
+        assert_eq!(row["failed"], Value::Null);
+    }
+}
+
+#[test]
+fn b_mute_for_a_second_is_no_gap() {
+    let _turn = turn();
+    let words =
+        ["--wait", "epoll", "--interval-us", "500", "--samples", "3000", "--mute-b", "500,2000"];
+    let (_folder, results, mut command) = t2t(&words);
+    assert_done(&command.output().unwrap());
+    assert!(rows(&results).iter().all(|row| row["samples"] == 3000 && row["lost"] == 0));
+}
+
+#[test]
+fn stopped_trader_delays_orders_and_no_tick() {
+    let _turn = turn();
+    let words = ["--wait", "epoll", "--interval-us", "500", "--samples", "5000"];
+    let (_folder, results, mut command) = t2t(&words);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let trader = wait_for(&mut parent, "trader");
+    sleep(Duration::from_millis(1_000));
+    signal("STOP", trader);
+    sleep(Duration::from_millis(110));
+    signal("CONT", trader);
+    assert_done(&parent.wait_with_output().unwrap());
+    let rows = rows(&results);
+    let max = |case: &str| {
+        let row = rows.iter().find(|row| row["case"] == case).unwrap();
+        assert_eq!((&row["samples"], &row["lost"]), (&5000.into(), &0.into()));
+        row["max"].as_u64().unwrap()
+    };
+    let (intended, sent) = (max("intended to order"), max("sent to order"));
+    assert!(intended >= 100_000_000, "intended to order: {intended} ns");
+    assert!(sent >= 100_000_000, "sent to order: {sent} ns");
+    // A generator that had waited for orders would be late by the whole stop for more than 1 % of
+    // the ticks (100 ms of 2.5 s), and then the stop would not show in "sent to order".
+    let lateness = rows[0]["lateness_p99"].as_u64().unwrap();
+    assert!(lateness < 50_000_000, "the generator waited: lateness p99 {lateness} ns");
+}
+
+#[test]
+fn interrupted_prints_and_saves_what_is_done() {
+    let _turn = turn();
+    let words = ["--wait", "epoll", "--interval-us", "1000,10000", "--samples", "500"];
+    for (name, status) in [("INT", 130), ("TERM", 143)] {
+        let (_folder, results, mut command) = t2t(&words);
+        let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let first = wait_for(&mut parent, "exchange");
+        assert_gone(&[first]);
+        let second = wait_for(&mut parent, "exchange");
+        let trader = wait_for(&mut parent, "trader");
+        sleep(Duration::from_millis(500));
+        signal(name, parent.id());
+        let output = parent.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        assert_gone(&[second, trader]);
+        let rows = rows(&results);
+        assert!(rows.len() >= 2, "the first row is done");
+        assert_eq!(rows[0]["samples"], 500);
+        let table = String::from_utf8_lossy(&output.stdout);
+        assert!(table.contains("intended to order") && table.contains("epoll"), "{table}");
+    }
+}
+
+#[test]
+fn killed_it_leaves_no_process() {
+    let _turn = turn();
+    let (_folder, _results, mut command) = t2t(&["--wait", "spin", "--interval-us", "10000"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let exchange = wait_for(&mut parent, "exchange");
+    let trader = wait_for(&mut parent, "trader");
+    signal("KILL", parent.id());
+    parent.wait().unwrap();
+    assert_gone(&[exchange, trader]);
+}
+
+#[test]
+fn a_killed_trader_fails_the_row_in_words() {
+    let _turn = turn();
+    let (_folder, _results, mut command) = t2t(&["--wait", "epoll", "--interval-us", "10000"]);
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let trader = wait_for(&mut parent, "trader");
+    sleep(Duration::from_millis(300));
+    signal("KILL", trader);
+    let output = parent.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("trader"), "{said}");
+}
+
+#[test]
+fn two_runs_at_once_do_not_meet() {
+    let _turn = turn();
+    let words =
+        ["--interface", "lo", "--wait", "epoll", "--interval-us", "2000", "--samples", "300"];
+    let runs = [t2t(&words), t2t(&words)].map(|(folder, results, mut command)| {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        (folder, results, child)
+    });
+    for (_folder, results, child) in runs {
+        assert_done(&child.wait_with_output().unwrap());
+        assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn an_ordinary_user_gets_the_same() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("hairpin");
+    fs::copy(env!("CARGO_BIN_EXE_hairpin"), &program).unwrap();
+    let open = |path: &Path| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    };
+    open(folder.path());
+    open(&program);
+    let results = folder.path().join("results.json");
+    let output = Command::new("setpriv")
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+        .arg(&program)
+        .args(["t2t", "--wait", "epoll", "--interval-us", "500", "--samples", "400", "--json"])
+        .arg(&results)
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert_done(&output);
+    assert!(rows(&results).iter().all(|row| row["samples"] == 400 && row["lost"] == 0));
+}

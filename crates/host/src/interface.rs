@@ -1,0 +1,95 @@
+//! Network interfaces by name.
+
+use std::ffi::CStr;
+use std::io;
+use std::net::Ipv4Addr;
+
+/// The first IPv4 address of the interface called `name`.
+///
+/// # Errors
+/// `NotFound` if there is no such interface, `AddrNotAvailable` if it has no IPv4 address, each
+/// with the name in its words; those of `getifaddrs(3)`.
+pub fn interface_address(name: &str) -> io::Result<Ipv4Addr> {
+    let mut is_there = false;
+    let list = AddressList::read()?;
+    for entry in list.iter() {
+        if entry.name.to_bytes() != name.as_bytes() {
+            continue;
+        }
+        is_there = true;
+        if let Some(address) = entry.address {
+            return Ok(address);
+        }
+    }
+    let (kind, lack) = if is_there {
+        (io::ErrorKind::AddrNotAvailable, "has no IPv4 address")
+    } else {
+        (io::ErrorKind::NotFound, "does not exist")
+    };
+    Err(io::Error::new(kind, format!("interface {name} {lack}")))
+}
+
+/// What `getifaddrs(3)` returned, freed on drop.
+struct AddressList(*mut libc::ifaddrs);
+
+struct Entry<'a> {
+    name: &'a CStr,
+    address: Option<Ipv4Addr>,
+}
+
+impl AddressList {
+    fn read() -> io::Result<Self> {
+        let mut first = std::ptr::null_mut();
+        // SAFETY: the call writes one pointer to where it is told, and nothing if it fails.
+        match unsafe { libc::getifaddrs(&raw mut first) } {
+            0 => Ok(Self(first)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut next = self.0;
+        std::iter::from_fn(move || {
+            // SAFETY: `next` is null or points into the list, which lives until `self` is dropped.
+            let entry = unsafe { next.as_ref() }?;
+            next = entry.ifa_next;
+            // SAFETY: every entry has a name, NUL-terminated, that lives as long as the list.
+            let name = unsafe { CStr::from_ptr(entry.ifa_name) };
+            Some(Entry { name, address: ipv4(entry.ifa_addr) })
+        })
+    }
+}
+
+impl Drop for AddressList {
+    fn drop(&mut self) {
+        // SAFETY: the list came from getifaddrs and is freed once.
+        unsafe { libc::freeifaddrs(self.0) }
+    }
+}
+
+fn ipv4(address: *const libc::sockaddr) -> Option<Ipv4Addr> {
+    // SAFETY: null or a socket address that lives as long as its list.
+    let family = unsafe { address.as_ref() }?.sa_family;
+    if i32::from(family) != libc::AF_INET {
+        return None;
+    }
+    // SAFETY: an address of this family is a `sockaddr_in`; it need not be aligned as one.
+    let address = unsafe { address.cast::<libc::sockaddr_in>().read_unaligned() };
+    Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_loopback_address() {
+        assert_eq!(interface_address("lo").unwrap(), Ipv4Addr::LOCALHOST);
+    }
+
+    #[test]
+    fn names_an_interface_that_is_not_there() {
+        let error = interface_address("nope0").unwrap_err();
+        assert_eq!(error.to_string(), "interface nope0 does not exist");
+    }
+}
