@@ -1,0 +1,159 @@
+//! Writing messages in place: header, null block, groups in order.
+
+use crate::{EncodeError, Entry, GroupLayout, Message, MessageHeader};
+use core::marker::PhantomData;
+
+/// Writes the header and a null root block at the start of `buffer`; gives the block and what
+/// writes the groups behind it.
+///
+/// # Errors
+/// [`EncodeError::Buffer`] if `buffer` is too short.
+#[inline]
+pub fn begin<'a, const N: usize>(
+    message: &'static Message,
+    null: &[u8; N],
+    buffer: &'a mut [u8],
+) -> Result<(&'a mut [u8; N], GroupsEncoder<'a>), EncodeError> {
+    let (head, rest) =
+        buffer.split_first_chunk_mut::<{ MessageHeader::LENGTH }>().ok_or(EncodeError::Buffer)?;
+    let (block, tail) = rest.split_first_chunk_mut::<N>().ok_or(EncodeError::Buffer)?;
+    *head = MessageHeader {
+        block_length: message.block.length,
+        template_id: message.template_id,
+        schema_id: message.schema_id,
+        version: message.version,
+    }
+    .to_bytes();
+    *block = *null;
+    Ok((block, GroupsEncoder { message, tail, position: 0, opened: 0 }))
+}
+
+/// As [`begin`], for a message without groups: all of it is written, its data empty.
+///
+/// # Errors
+/// [`EncodeError::Buffer`] if `buffer` is too short.
+#[inline]
+pub fn begin_fixed<'a, const N: usize>(
+    message: &'static Message,
+    null: &[u8; N],
+    buffer: &'a mut [u8],
+) -> Result<&'a mut [u8; N], EncodeError> {
+    let (block, groups) = begin(message, null, buffer)?;
+    groups.finish()?;
+    Ok(block)
+}
+
+/// Writes the groups of a message in the schema's order; those left out are written empty.
+#[derive(Debug)]
+#[must_use = "the message is whole only after finish"]
+pub struct GroupsEncoder<'a> {
+    message: &'static Message,
+    tail: &'a mut [u8],
+    position: usize,
+    opened: usize,
+}
+
+impl GroupsEncoder<'_> {
+    /// Begins the group of `E`, at `index` of the schema, without entries.
+    ///
+    /// # Errors
+    /// [`EncodeError::GroupOrder`] if this group or a later one was opened before,
+    /// [`EncodeError::Buffer`] if the buffer is too short.
+    #[inline]
+    pub fn open<E: Entry>(&mut self, index: usize) -> Result<GroupEncoder<'_, E>, EncodeError> {
+        if index < self.opened {
+            return Err(EncodeError::GroupOrder(E::GROUP.tag));
+        }
+        self.skip_to(index)?;
+        let dimension = self.position;
+        self.empty(E::GROUP)?;
+        Ok(GroupEncoder {
+            tail: self.tail,
+            position: &mut self.position,
+            dimension,
+            count: 0,
+            entry: PhantomData,
+        })
+    }
+
+    /// Writes what is left empty; gives the length of the message, counted from the SBE header.
+    ///
+    /// # Errors
+    /// [`EncodeError::Buffer`] if the buffer is too short.
+    #[inline]
+    pub fn finish(mut self) -> Result<usize, EncodeError> {
+        self.skip_to(self.message.groups.len())?;
+        for _ in self.message.data {
+            let end = self.position + 2;
+            self.tail.get_mut(self.position..end).ok_or(EncodeError::Buffer)?.fill(0);
+            self.position = end;
+        }
+        Ok(MessageHeader::LENGTH + usize::from(self.message.block.length) + self.position)
+    }
+
+    /// Writes the groups before `index` that were not opened.
+    #[inline]
+    fn skip_to(&mut self, index: usize) -> Result<(), EncodeError> {
+        while self.opened < index {
+            self.empty(&self.message.groups[self.opened])?;
+        }
+        Ok(())
+    }
+
+    /// Writes the dimension of a group without entries.
+    #[inline]
+    fn empty(&mut self, group: &GroupLayout) -> Result<(), EncodeError> {
+        let end = self.position + usize::from(group.dimension.length);
+        let head = self.tail.get_mut(self.position..end).ok_or(EncodeError::Buffer)?;
+        group.dimension.write(head, group.block.length);
+        self.position = end;
+        self.opened += 1;
+        Ok(())
+    }
+}
+
+/// Writes the entries of one group.
+#[derive(Debug)]
+pub struct GroupEncoder<'a, E> {
+    tail: &'a mut [u8],
+    position: &'a mut usize,
+    dimension: usize,
+    count: u16,
+    entry: PhantomData<E>,
+}
+
+impl<E: Entry> GroupEncoder<'_, E> {
+    /// Appends an entry with every field null and counts it.
+    ///
+    /// # Errors
+    /// [`EncodeError::GroupFull`] if the counter is at its greatest value,
+    /// [`EncodeError::Buffer`] if the buffer is too short. The group stays as it was.
+    #[inline]
+    pub fn push(&mut self) -> Result<E::Encoder<'_>, EncodeError> {
+        let GroupLayout { dimension, block, tag, .. } = E::GROUP;
+        if self.count == dimension.limit() {
+            return Err(EncodeError::GroupFull(*tag));
+        }
+        let (before, free) = self.tail.split_at_mut(*self.position);
+        let entry = free
+            .get_mut(..usize::from(block.length))
+            .and_then(E::encoder)
+            .ok_or(EncodeError::Buffer)?;
+        self.count += 1;
+        *self.position += usize::from(block.length);
+        dimension.write_count(&mut before[self.dimension..], self.count);
+        Ok(entry)
+    }
+
+    /// Entries pushed so far.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether no entry was pushed.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}

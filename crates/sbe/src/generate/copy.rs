@@ -1,0 +1,100 @@
+//! A test's source: every message copied field by field, getter to setter.
+
+use super::snake_case;
+use crate::schema::{Block, Encoding, Presence, Schema};
+use alloc::format;
+use alloc::string::String;
+
+/// Writes a test module that copies any message of `schema`, whose module is `path`.
+///
+/// The module's `copy(header, body, buffer, seen)` decodes with the generated view, hands every
+/// value to `seen.push` and encodes all into `buffer`; gives the length written.
+pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
+    let mut text = format!(
+        "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask codegen`.\n\n\
+         use crate::seen::Seen;\nuse hairpin_sbe::MessageHeader;\nuse {path}::*;\n\n\
+         pub fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
+         match header.template_id {{\n"
+    );
+    for message in &schema.messages {
+        let name = &message.name;
+        text += &format!(
+            "        {name}::TEMPLATE_ID => {}(header, body, buffer, seen),\n",
+            snake_case(name)
+        );
+    }
+    text += "        other => panic!(\"template {other}\"),\n    }\n}\n";
+    for message in &schema.messages {
+        let (name, module) = (&message.name, snake_case(&message.name));
+        text += &format!(
+            "\nfn {module}(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
+             let mut scratch = {name}::SCRATCH;\n    \
+             let from = {name}::decode(header, body, &mut scratch).unwrap();\n    \
+             let _length = from.encoded_length();\n"
+        );
+        let is_fixed = message.groups.is_empty();
+        text += &match is_fixed {
+            true => format!("    let mut _to = {name}::encode(buffer).unwrap();\n"),
+            false => format!("    let (mut _to, mut groups) = {name}::encode(buffer).unwrap();\n"),
+        };
+        text += &fields(schema, &message.block, message.since, "    ", "from", name);
+        for group in &message.groups {
+            let (entry, groups_method) = (&group.name, snake_case(&group.name));
+            let block_since = message.since.max(group.since);
+            text += &format!(
+                "    let (mut entries, mut scratch) = (from.{groups_method}(), {module}::{entry}::SCRATCH);\n    \
+                 let mut pushed = groups.{groups_method}().unwrap();\n    \
+                 while let Some(entry) = entries.next(&mut scratch) {{\n        \
+                 let mut _to = pushed.push().unwrap();\n"
+            );
+            text += &fields(
+                schema,
+                &group.block,
+                block_since,
+                "        ",
+                "entry",
+                &format!("{module}::{entry}"),
+            );
+            text += "    }\n";
+        }
+        for data in &message.data {
+            text += &format!("    seen.push(from.{}());\n", snake_case(&data.name));
+        }
+        text += &match is_fixed {
+            true => format!("    {name}::ENCODED_LENGTH\n}}\n"),
+            false => "    groups.finish().unwrap()\n}\n".into(),
+        };
+    }
+    text
+}
+
+fn fields(
+    schema: &Schema,
+    block: &Block,
+    block_since: u16,
+    indent: &str,
+    from: &str,
+    owner: &str,
+) -> String {
+    let mut text = String::new();
+    for field in &block.fields {
+        let (name, kind) = (snake_case(&field.name), &schema.types[&field.kind]);
+        if kind.presence == Presence::Constant {
+            let constant = super::constant_case(&field.name);
+            text += &format!("{indent}seen.push({owner}::{constant});\n");
+            continue;
+        }
+        let bare = match kind.encoding {
+            Encoding::Set(..) => ".0",
+            Encoding::Enumeration(..) if super::field::is_nullable(kind, field, block_since) => {
+                ".map(|v| v.0)"
+            }
+            Encoding::Enumeration(..) => ".0",
+            _ => "",
+        };
+        text += &format!(
+            "{indent}_to.set_{name}({from}.{name}()); seen.push({from}.{name}(){bare});\n"
+        );
+    }
+    text
+}
