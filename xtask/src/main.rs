@@ -1,9 +1,10 @@
-//! Developer commands of the workspace: `cargo xtask quick | test | ci | tidy | deny | no-std`.
+//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, no-std.
 //!
 //! One module per command, each with a `run`. What CI runs is [`ci::STEPS`], as data.
 #![forbid(unsafe_code)]
 
 mod ci;
+mod codegen;
 mod deny;
 mod no_std;
 mod quick;
@@ -35,6 +36,8 @@ enum Command {
     Ci,
     /// The rules of ARCHITECTURE.md and STYLE.md that a machine can check
     Tidy,
+    /// Write the codecs from the schemas, or compare them
+    Codegen(codegen::Arguments),
     /// Licences, banned crates and sources of every dependency, against deny.toml
     Deny,
     /// Link the L0 and L1 crates into a program that has no std
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(&workspace),
         Command::Ci => ci::run(&workspace),
         Command::Tidy => tidy::run(&workspace),
+        Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Deny => deny::run(&workspace),
         Command::NoStd => no_std::run(&workspace),
     });
