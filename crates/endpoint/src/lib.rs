@@ -1,1 +1,56 @@
-//! Datagram and stream sockets behind one pair of traits.
+//! Datagram and stream endpoints behind one pair of traits: [`Receive`] hands out borrowed bytes,
+//! [`Transmit`] has them encoded in the buffer that leaves.
+//!
+//! Layer L2. Today's endpoints are kernel sockets ([`UdpReceiver`], [`UdpSender`], [`TcpStream`],
+//! [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Not here: waiting for more
+//! than one of them, which is the reactor's, and any protocol above UDP and TCP.
+//!
+//! Every endpoint is sized when it is made and allocates nothing afterwards. None ever blocks,
+//! but for the one receive that a reactor asks for through [`Source::set_blocking`].
+//!
+//! ```no_run
+//! use std::net::{Ipv4Addr, SocketAddrV4};
+//! use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};
+//!
+//! let mut feed = UdpReceiver::join(
+//!     MulticastGroup {
+//!         group: SocketAddrV4::new(Ipv4Addr::new(239, 192, 0, 1), 14_310),
+//!         interface: Ipv4Addr::new(10, 0, 0, 2),
+//!         sources: &[Ipv4Addr::new(10, 0, 0, 1)],
+//!     },
+//!     UdpOptions::default(),
+//! )?;
+//! let received = feed.receive(64, |meta, datagram| {
+//!     println!("{} bytes from {} at {:?}", datagram.len(), meta.source, meta.timestamp);
+//! })?;
+//! assert!(received.count <= 64);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod address;
+mod ancillary;
+mod batch;
+mod context;
+mod datagrams;
+mod inbox;
+pub mod memory;
+mod meta;
+mod multicast;
+mod socket_option;
+mod source;
+mod stream_buffer;
+mod tcp_listener;
+mod tcp_stream;
+mod traits;
+mod udp_receiver;
+mod udp_sender;
+
+pub use meta::{Meta, Received, Timestamp};
+pub use multicast::MulticastGroup;
+pub use socket_option::{ReceiveBuffer, Timestamping};
+pub use source::{Blocker, Source};
+pub use tcp_listener::TcpListener;
+pub use tcp_stream::{TcpOptions, TcpStream};
+pub use traits::{Receive, Stream, Transmit};
+pub use udp_receiver::{UdpOptions, UdpReceiver};
+pub use udp_sender::UdpSender;

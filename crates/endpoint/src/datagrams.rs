@@ -1,0 +1,128 @@
+//! A batch of datagrams, and how far it has been delivered.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use crate::batch::Batch;
+use crate::context::is_idle;
+use crate::inbox::Fill;
+use crate::{Meta, Received};
+
+/// What recvmmsg brought and what of it has been handed on.
+///
+/// After a receive of its own, `receive` has handed on everything. After a blocking one made by a
+/// reactor the batch is full of what it brought, until `receive` is called.
+pub(crate) struct Datagrams {
+    batch: Batch,
+    next: usize,
+    filled: usize,
+    /// The last system call brought less than it could have.
+    is_short: bool,
+    /// The next delivery needs no system call: what there is to say is here already.
+    is_answered: bool,
+    failure: Option<io::Error>,
+    /// The kernel's count of drops as last seen, modulo 2^32.
+    kernel_drops: u32,
+    dropped: u64,
+    truncated: u64,
+}
+
+impl Datagrams {
+    pub(crate) fn new(batch: usize, datagram_max: usize) -> Self {
+        Self {
+            batch: Batch::new(batch.max(1), datagram_max),
+            next: 0,
+            filled: 0,
+            is_short: false,
+            is_answered: false,
+            failure: None,
+            kernel_drops: 0,
+            dropped: 0,
+            truncated: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        budget: usize,
+        mut on: impl FnMut(Meta, &[u8]),
+    ) -> io::Result<Received> {
+        if budget == 0 {
+            return Ok(Received::default());
+        }
+        if !self.has_answer() {
+            self.fetch(socket, budget, libc::MSG_DONTWAIT);
+        }
+        self.is_answered = false;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let mut count = self.deliver(budget, &mut on);
+        while count < budget && !self.is_short {
+            self.fetch(socket, budget - count, libc::MSG_DONTWAIT);
+            count += self.deliver(budget - count, &mut on);
+        }
+        let drained = self.is_short && self.next == self.filled;
+        Ok(Received { count, drained, closed: false })
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(crate) fn truncated(&self) -> u64 {
+        self.truncated
+    }
+
+    #[inline]
+    fn deliver(&mut self, budget: usize, on: &mut impl FnMut(Meta, &[u8])) -> usize {
+        let end = self.filled.min(self.next + budget);
+        let count = end - self.next;
+        for index in self.next..end {
+            let datagram = self.batch.datagram(index);
+            self.truncated += u64::from(datagram.is_truncated);
+            if let Some(drops) = datagram.ancillary.drops {
+                self.dropped += u64::from(drops.wrapping_sub(self.kernel_drops));
+                self.kernel_drops = drops;
+            }
+            let timestamp = datagram.ancillary.timestamp;
+            on(Meta { source: datagram.source, timestamp }, datagram.bytes);
+        }
+        self.next = end;
+        count
+    }
+
+    /// Asks the kernel, when everything has been delivered. A failure is kept, to be reported
+    /// after what came before it.
+    #[inline]
+    fn fetch(&mut self, socket: BorrowedFd<'_>, limit: usize, flags: libc::c_int) {
+        let limit = limit.min(self.batch.count());
+        let outcome = self.batch.receive(socket, limit, flags);
+        self.next = 0;
+        self.filled = *outcome.as_ref().unwrap_or(&0);
+        self.is_short = self.filled < limit;
+        if let Err(error) = outcome
+            && !is_idle(&error)
+        {
+            self.failure = Some(error);
+            self.is_answered = true;
+        }
+    }
+
+    fn has_answer(&self) -> bool {
+        self.is_answered || self.next < self.filled
+    }
+}
+
+impl Fill for Datagrams {
+    fn fill(&mut self, socket: BorrowedFd<'_>) {
+        if self.next < self.filled || self.failure.is_some() {
+            return;
+        }
+        // Waits for the first datagram only, and takes those that have come with it.
+        self.fetch(socket, self.batch.count(), libc::MSG_WAITFORONE);
+        self.is_answered = true;
+    }
+}

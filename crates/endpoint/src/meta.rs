@@ -1,0 +1,50 @@
+//! What is known of received bytes beside the bytes.
+
+use std::net::SocketAddrV4;
+
+use hairpin_time::Utc;
+
+/// Where received bytes came from and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// The sender's address and port; of a stream, the peer's.
+    pub source: SocketAddrV4,
+    /// When the bytes arrived at this host.
+    pub timestamp: Timestamp,
+}
+
+/// When bytes arrived, by whose clock.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Timestamp {
+    /// Nobody took the time: it was not asked for, or not available for this packet.
+    #[default]
+    None,
+    /// The kernel's CLOCK_REALTIME as the driver handed the packet up.
+    Software(Utc),
+    /// The NIC's own clock as the packet came off the wire. It is UTC only if something (PTP,
+    /// `phc2sys`) keeps it so.
+    Hardware(Utc),
+}
+
+impl Timestamp {
+    /// The time, whoever took it.
+    #[must_use]
+    pub fn utc(self) -> Option<Utc> {
+        match self {
+            Self::None => None,
+            Self::Software(utc) | Self::Hardware(utc) => Some(utc),
+        }
+    }
+}
+
+/// What one call of [`crate::Receive::receive`] did.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    /// Datagrams, or chunks of a stream, delivered.
+    pub count: usize,
+    /// Whether nothing more was there. Known from a system call that brought less than it could
+    /// have, so that a loop which stops here makes no call in vain.
+    pub drained: bool,
+    /// Of a stream: whether the peer has ended its side and all it sent has been delivered.
+    pub closed: bool,
+}

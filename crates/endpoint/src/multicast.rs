@@ -1,0 +1,72 @@
+//! Membership in multicast groups.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use socket2::Socket;
+
+use crate::context::Context;
+
+/// A multicast group to receive, where, and from whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MulticastGroup<'a> {
+    /// The group's address and UDP port.
+    pub group: SocketAddrV4,
+    /// The local address of the interface to receive it on; unspecified: the kernel's choice.
+    pub interface: Ipv4Addr,
+    /// The only senders to receive from (IGMPv3, RFC 3376, filter mode INCLUDE); empty: any. The
+    /// kernel takes up to 10 (`net.ipv4.igmp_max_msf`).
+    pub sources: &'a [Ipv4Addr],
+}
+
+/// A group with its sources, to be left and joined again.
+#[derive(Debug)]
+pub(crate) struct Membership {
+    group: Ipv4Addr,
+    interface: Ipv4Addr,
+    sources: Box<[Ipv4Addr]>,
+}
+
+impl Membership {
+    /// # Errors
+    /// `InvalidInput` if the group's address is not one of multicast.
+    pub(crate) fn new(group: MulticastGroup<'_>) -> io::Result<Self> {
+        let address = *group.group.ip();
+        if !address.is_multicast() {
+            let reason = format!("{address} is not a multicast address (224.0.0.0/4)");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        let sources = group.sources.into();
+        Ok(Self { group: address, interface: group.interface, sources })
+    }
+
+    pub(crate) fn join(&self, socket: &Socket) -> io::Result<()> {
+        let Self { group, interface, ref sources } = *self;
+        if sources.is_empty() {
+            return socket
+                .join_multicast_v4(&group, &interface)
+                .context(format_args!("join {group} on interface {interface}"));
+        }
+        for source in sources {
+            socket
+                .join_ssm_v4(source, &group, &interface)
+                .context(format_args!("join {group} from {source} on interface {interface}"))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn leave(&self, socket: &Socket) -> io::Result<()> {
+        let Self { group, interface, ref sources } = *self;
+        if sources.is_empty() {
+            return socket
+                .leave_multicast_v4(&group, &interface)
+                .context(format_args!("leave {group} on interface {interface}"));
+        }
+        for source in sources {
+            socket
+                .leave_ssm_v4(source, &group, &interface)
+                .context(format_args!("leave {group} from {source} on interface {interface}"))?;
+        }
+        Ok(())
+    }
+}

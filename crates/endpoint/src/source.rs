@@ -1,0 +1,62 @@
+//! What a reactor can wait for.
+
+use std::fmt;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Mutex, Weak};
+
+use hairpin_time::Duration;
+use socket2::Socket;
+
+use crate::inbox::Fill;
+
+/// An endpoint with a file descriptor that becomes readable or writable.
+pub trait Source: AsFd {
+    /// Prepares for a wait that blocks in this source's own receive, for `timeout` at a time and
+    /// no longer (rounded up to the kernel's tick), and returns the means to do so; or, with
+    /// `None`, undoes that.
+    ///
+    /// [`crate::Receive::receive`] and all else stay as they are and never wait. A source that
+    /// cannot block in its receive returns `None`, and a reactor polls for it instead.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>>;
+}
+
+/// The right to block in another's receive.
+///
+/// What arrives is kept in the source, whose next `receive` delivers it without a system call:
+/// so a loop can block, then read the clock, then deliver, as it does with every other wait.
+#[derive(Clone)]
+pub struct Blocker {
+    socket: Weak<Socket>,
+    inbox: Weak<Mutex<dyn Fill>>,
+}
+
+impl Blocker {
+    pub(crate) fn new(socket: Weak<Socket>, inbox: Weak<Mutex<dyn Fill>>) -> Self {
+        Self { socket, inbox }
+    }
+
+    /// Blocks until something has arrived, the timeout has passed or a signal has come; at once if
+    /// the source still holds something undelivered. One system call.
+    ///
+    /// Errors are kept for the source's own `receive`, like data. Returns false if the source has
+    /// been dropped.
+    #[must_use]
+    pub fn block(&self) -> bool {
+        let (Some(socket), Some(inbox)) = (self.socket.upgrade(), self.inbox.upgrade()) else {
+            return false;
+        };
+        let Ok(mut inbox) = inbox.lock() else { return false };
+        inbox.fill(socket.as_fd());
+        true
+    }
+}
+
+impl fmt::Debug for Blocker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocker").field("socket", &self.socket.upgrade()).finish_non_exhaustive()
+    }
+}
