@@ -1,1 +1,64 @@
-//! The event loop: waits, deadlines and named pinned threads.
+//! The event loop: one of four waits, deadlines, and named pinned threads.
+//!
+//! Layer L2. A [`Reactor`] says which endpoints are ready; the loop around it, which owns the
+//! endpoints and the protocols, reads the clock once per wake and calls them. In steady state a
+//! turn makes the wait's own system call and the reads and writes of the ready sockets, and no
+//! other.
+//!
+//! | wait | system call | a deadline is met |
+//! |---|---|---|
+//! | [`Wait::Block`] | the first source's own receive; the others are tried after each wake | up to two kernel ticks late |
+//! | [`Wait::Poll`] | ppoll(2) | by the thread's timer slack |
+//! | [`Wait::Epoll`] | epoll_pwait2(2) | by the thread's timer slack |
+//! | [`Wait::Spin`] | none | at the next turn |
+//!
+//! ```no_run
+//! use std::net::{Ipv4Addr, SocketAddrV4};
+//! use hairpin_endpoint::{Receive, UdpOptions, UdpReceiver};
+//! use hairpin_host::Clock;
+//! use hairpin_reactor::{Interest, Reactor, Timers, Wait};
+//! use hairpin_time::Duration;
+//!
+//! let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 5_000);
+//! let mut socket = UdpReceiver::bind(address, UdpOptions::default())?;
+//! let mut reactor = Reactor::new(Wait::Epoll)?;
+//! let token = reactor.add(&mut socket, Interest::READABLE)?;
+//!
+//! let mut clock = Clock::new();
+//! let mut now = clock.now();
+//! let mut timers = Timers::new();
+//! let heartbeat = timers.add();
+//! timers.arm(heartbeat, now.monotonic + Duration::from_secs(1));
+//! loop {
+//!     let ready = reactor.wait(now.monotonic, timers.next())?;
+//!     now = clock.now();
+//!     if ready.is_readable(token) {
+//!         socket.receive(64, |meta, datagram| println!("{} from {}", datagram.len(), meta.source))?;
+//!     }
+//!     while let Some(_timer) = timers.expired(now.monotonic) {
+//!         timers.arm(heartbeat, now.monotonic + Duration::from_secs(1));
+//!     }
+//!     clock.recalibrate_if_due(now.monotonic);
+//! }
+//! # #[allow(unreachable_code)]
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod block;
+mod epoll;
+mod poll;
+mod reactor;
+mod ready;
+mod sources;
+mod thread;
+mod timers;
+mod timespec;
+mod wait;
+
+pub use block::BLOCK_TICKS;
+pub use reactor::Reactor;
+pub use ready::{Interest, Ready, Token};
+pub use sources::CAPACITY;
+pub use thread::{SpawnError, Thread, spawn};
+pub use timers::{TimerId, Timers};
+pub use wait::{ParseWaitError, Wait};

@@ -1,0 +1,128 @@
+//! epoll(7), level-triggered.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+
+use hairpin_time::Instant;
+
+use crate::sources::CAPACITY;
+use crate::timespec::until;
+use crate::{Interest, Ready, Token};
+
+/// An epoll instance, and room for what it reports.
+#[derive(Debug)]
+pub(crate) struct Epoll {
+    fd: OwnedFd,
+    events: Box<[libc::epoll_event; CAPACITY]>,
+}
+
+impl Epoll {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: the call takes no memory of ours.
+        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: the descriptor is new and nobody else's.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let mut epoll =
+            Self { fd, events: Box::new([libc::epoll_event { events: 0, u64: 0 }; CAPACITY]) };
+        // Linux has the call since 5.11; better to hear of it here than in the loop.
+        epoll.wait(Instant::ZERO, Some(Instant::ZERO)).map_err(|reason| {
+            io::Error::new(reason.kind(), format!("cannot wait by epoll_pwait2: {reason}"))
+        })?;
+        Ok(epoll)
+    }
+
+    /// Waits until a source is ready, the deadline has passed or a signal has come.
+    pub(crate) fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
+        let timeout = deadline.map(|deadline| until(now, deadline));
+        let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // By number, since C libraries older than the kernel's call have no function for it.
+        // SAFETY: the events are valid for writes of their count, the timeout for reads or null,
+        // until the call returns; the signal mask stays as it is, so that its size is not read.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.fd.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                CAPACITY as libc::c_int,
+                timeout,
+                ptr::null::<libc::sigset_t>(),
+                0_usize,
+            )
+        };
+        let Ok(count) = usize::try_from(count) else {
+            return match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(Ready::NOTHING),
+                error => Err(error),
+            };
+        };
+        let mut ready = Ready::NOTHING;
+        for event in &self.events[..count] {
+            ready |= found(*event);
+        }
+        Ok(ready)
+    }
+
+    /// Changes what a source is waited for. With nothing to wait for it is not among the sources
+    /// at all, since a hang-up is reported of any that is.
+    pub(crate) fn change(
+        &self,
+        token: Token,
+        source: BorrowedFd<'_>,
+        old: Interest,
+        new: Interest,
+    ) -> io::Result<()> {
+        let operation = match (old, new) {
+            (Interest::NONE, Interest::NONE) => return Ok(()),
+            (Interest::NONE, _) => libc::EPOLL_CTL_ADD,
+            (_, Interest::NONE) => libc::EPOLL_CTL_DEL,
+            _ => libc::EPOLL_CTL_MOD,
+        };
+        self.control(operation, source, event(token, new))
+    }
+
+    fn control(
+        &self,
+        operation: libc::c_int,
+        source: BorrowedFd<'_>,
+        mut event: libc::epoll_event,
+    ) -> io::Result<()> {
+        // SAFETY: both descriptors are open; the event is valid until the call returns.
+        check(unsafe {
+            let event = &raw mut event;
+            libc::epoll_ctl(self.fd.as_raw_fd(), operation, source.as_raw_fd(), event)
+        })
+        .map(drop)
+    }
+}
+
+/// The token and the interest travel through the kernel together.
+fn event(token: Token, interest: Interest) -> libc::epoll_event {
+    let mut events = 0;
+    if interest.contains(Interest::READABLE) {
+        events |= libc::EPOLLIN;
+    }
+    if interest.contains(Interest::WRITABLE) {
+        events |= libc::EPOLLOUT;
+    }
+    libc::epoll_event { events: events.cast_unsigned(), u64: u64::from(token.0) }
+}
+
+fn found(event: libc::epoll_event) -> Ready {
+    let (token, events) = (Token(event.u64 as u8), event.events.cast_signed());
+    let mut ready = Ready::NOTHING;
+    if events & (libc::EPOLLERR | libc::EPOLLHUP) != 0 {
+        ready.insert(token, Interest::BOTH);
+    }
+    if events & libc::EPOLLIN != 0 {
+        ready.insert(token, Interest::READABLE);
+    }
+    if events & libc::EPOLLOUT != 0 {
+        ready.insert(token, Interest::WRITABLE);
+    }
+    ready
+}
+
+fn check(status: libc::c_int) -> io::Result<libc::c_int> {
+    if status >= 0 { Ok(status) } else { Err(io::Error::last_os_error()) }
+}
