@@ -1,6 +1,6 @@
 //! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, no-std.
 //!
-//! One module per command, each with a `run`. What CI runs is [`ci::STEPS`], as data.
+//! One module per command, each with a `run`. What CI runs is a list in `ci.rs`.
 #![forbid(unsafe_code)]
 
 mod ci;

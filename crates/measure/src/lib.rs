@@ -1,1 +1,43 @@
 //! Schedules, recorders, results files and tables.
+//!
+//! Layer L3. What every measuring command shares: when to send ([`Schedule`]), what came of it
+//! ([`Recorder`], [`Summary`]), the document it leaves behind ([`Results`]) and the table a person
+//! reads ([`Table`]). It reads no clock and sends nothing; the command does, and passes times in.
+//!
+//! Latency is counted from the *intended* time of a send, so that a sender that was held up cannot
+//! hide the wait it caused (coordinated omission). How late each send left is kept beside it.
+//!
+//! ```
+//! use hairpin_measure::{Recorder, Schedule, Summary};
+//! use hairpin_time::{Duration, Instant};
+//!
+//! let start = Instant::from_nanos(1_000);
+//! let mut schedule = Schedule::new(start, Duration::from_micros(500));
+//! let mut latency = Recorder::with_capacity(2_000);
+//! let mut lateness = Recorder::with_capacity(2_000);
+//!
+//! let now = start + Duration::from_nanos(30);
+//! if let Some(departure) = schedule.depart(now) {
+//!     lateness.record(departure.lateness);
+//!     let answered = now + Duration::from_micros(12); // when the answer arrived
+//!     latency.record(answered - departure.intended);
+//! }
+//! assert_eq!(Summary::of(&latency).max, Some(12_030));
+//! ```
+#![forbid(unsafe_code)]
+
+mod histogram;
+mod recorder;
+mod results;
+mod schedule;
+mod summary;
+mod table;
+
+pub use histogram::{Histogram, HistogramError};
+pub use recorder::Recorder;
+pub use results::{
+    Clock, Host, Kind, Results, ResultsError, Row, RowError, SCHEMA, Setting, Timestamping, Unit,
+};
+pub use schedule::{Departure, Schedule};
+pub use summary::{Quantile, Summary};
+pub use table::{Style, Table};

@@ -1,0 +1,180 @@
+//! The whole distribution of a row, in a form that other tools read.
+
+use std::fmt;
+use std::io::Cursor;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
+
+/// An HdrHistogram of nanoseconds: three significant digits from 1 ns to 60 s.
+///
+/// A bucket is at most a thousandth of the values in it wide. What is longer than 60 s is counted
+/// at the upper end; the exact extremes stand beside the histogram in a [`Summary`].
+///
+/// Its written form is HdrHistogram's V2 compressed encoding in base64 (RFC 4648, section 4),
+/// which begins with `HISTFAAAA`.
+///
+/// [`Summary`]: crate::Summary
+#[derive(Clone, PartialEq)]
+pub struct Histogram(hdrhistogram::Histogram<u64>);
+
+/// Why a text is not a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistogramError {
+    /// The text is not base64.
+    #[error("the histogram is not base64")]
+    NotBase64,
+    /// The bytes are not one HdrHistogram in V2 or V2 compressed encoding.
+    #[error("the histogram is not in HdrHistogram's V2 encoding")]
+    NotHdrHistogram,
+}
+
+/// Longer than any answer that is still worth waiting for.
+const LONGEST_NS: u64 = 60_000_000_000;
+
+/// Finer than any two runs agree, and 230 kB in memory.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+impl Histogram {
+    /// An empty histogram; allocates all it will ever need.
+    #[must_use]
+    pub fn new() -> Self {
+        let inner = hdrhistogram::Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS);
+        Self(inner.expect("the bounds are constants that HdrHistogram allows"))
+    }
+
+    /// Counts one sample of `nanos` nanoseconds.
+    #[inline]
+    pub fn record(&mut self, nanos: u64) {
+        self.0.saturating_record(nanos);
+    }
+
+    /// How many samples it holds.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The sample of a rank counted from one, in nanoseconds, up to the width of its bucket; `None`
+    /// if there are fewer samples.
+    ///
+    /// The value is the highest of its bucket, as in all HdrHistogram tools.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> Option<u64> {
+        let count = self.count();
+        if rank == 0 || rank > count {
+            return None;
+        }
+        // HdrHistogram rounds quantile × count up to a rank. Half a rank below the one that is
+        // meant, no error of floating point can lead to its neighbour.
+        Some(self.0.value_at_quantile((rank as f64 - 0.5) / count as f64))
+    }
+
+    /// The written form.
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        let mut bytes = Vec::new();
+        let written = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
+        written.expect("memory takes all that is written and the counts of a run fit 63 bits");
+        STANDARD.encode(bytes)
+    }
+
+    /// Reads the written form, whichever tool wrote it.
+    ///
+    /// # Errors
+    /// [`HistogramError::NotBase64`] and [`HistogramError::NotHdrHistogram`]; bytes after the
+    /// histogram are an error of the second kind.
+    pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
+        let bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
+        let mut rest = Cursor::new(&bytes[..]);
+        let inner = Deserializer::new().deserialize(&mut rest);
+        let inner = inner.map_err(|_| HistogramError::NotHdrHistogram)?;
+        if rest.position() != bytes.len() as u64 {
+            return Err(HistogramError::NotHdrHistogram);
+        }
+        Ok(Self(inner))
+    }
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Histogram({} samples)", self.count())
+    }
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_base64())
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::from_base64(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_written_form_begins_as_other_tools_expect() {
+        let mut histogram = Histogram::new();
+        histogram.record(12_345);
+        assert!(histogram.to_base64().starts_with("HISTFAAAA"), "{}", histogram.to_base64());
+    }
+
+    #[test]
+    fn reads_what_other_implementations_wrote() {
+        // One sample of 2048 in 1..=2048, as the Java and the C implementation write it.
+        let java = "HISTFAAAACB4nJNpmSzMwMDAzAABMJoRQnEw2H+AsP7LMwEARZgDpQ==";
+        let read = Histogram::from_base64(java).unwrap();
+        assert_eq!((read.count(), read.at_rank(1)), (1, Some(2_049))); // of a bucket 2 wide
+        // 100, 200 and 250 in 1..=300, as the Vala implementation writes them.
+        let vala = "HISTFAAAACV4nJNpmSzMwMDAwQABzFCaEUrp2H+AsI4zMh1lZEpkAgBdIQSk";
+        let read = Histogram::from_base64(vala).unwrap();
+        let ranks = [1, 2, 3].map(|rank| read.at_rank(rank).unwrap());
+        assert_eq!((read.count(), ranks), (3, [100, 200, 250]));
+    }
+
+    #[test]
+    fn refuses_what_is_no_histogram() {
+        assert_eq!(Histogram::from_base64("HIST!"), Err(HistogramError::NotBase64));
+        assert_eq!(Histogram::from_base64(""), Err(HistogramError::NotHdrHistogram));
+        let mut bytes = STANDARD.decode(Histogram::new().to_base64()).unwrap();
+        assert_eq!(
+            Histogram::from_base64(&STANDARD.encode(&bytes[..bytes.len() / 2])),
+            Err(HistogramError::NotHdrHistogram)
+        );
+        bytes.push(0);
+        let trailing = Histogram::from_base64(&STANDARD.encode(&bytes));
+        assert_eq!(trailing, Err(HistogramError::NotHdrHistogram));
+    }
+
+    #[test]
+    fn counts_what_is_longer_than_it_reaches() {
+        let mut histogram = Histogram::new();
+        histogram.record(u64::MAX);
+        assert_eq!(histogram.count(), 1);
+        assert!(histogram.at_rank(1).is_some_and(|nanos| nanos >= LONGEST_NS));
+    }
+
+    #[test]
+    fn ranks_are_counted_from_one() {
+        let mut histogram = Histogram::new();
+        [30, 10, 20].into_iter().for_each(|nanos| histogram.record(nanos));
+        let ranks = [0, 1, 2, 3, 4].map(|rank| histogram.at_rank(rank));
+        assert_eq!(ranks, [None, Some(10), Some(20), Some(30), None]);
+    }
+}

@@ -1,0 +1,142 @@
+//! The whole document, and its way to disk and back.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use hairpin_time::Utc;
+use serde::{Deserialize, Serialize};
+
+use super::{Host, ResultsError, Row};
+
+/// The version of the format. Fields are added to it, never renamed.
+pub const SCHEMA: &str = "hairpin.results/1";
+
+/// A results file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// When the command began, to the second.
+    #[serde(with = "rfc3339")]
+    pub started: Utc,
+    /// The command line.
+    pub command: String,
+    /// The version of Hairpin.
+    pub version: String,
+    /// The commit it was built from; `None` where that is not known.
+    pub commit: Option<String>,
+    /// The machine.
+    pub host: Host,
+    /// One per case and setting, in the order they were measured.
+    pub rows: Vec<Row>,
+}
+
+impl Results {
+    /// A document without rows.
+    #[must_use]
+    pub fn new(started: Utc, command: impl Into<String>, host: Host) -> Self {
+        Self {
+            schema: SCHEMA.to_string(),
+            started,
+            command: command.into(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: None,
+            host,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Writes the file whole or not at all: readers see the old document or the new one.
+    ///
+    /// # Errors
+    /// [`ResultsError::Io`] if the file or one beside it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        let beside = path_beside(path);
+        let written = self.write_to(&beside).and_then(|()| fs::rename(&beside, path));
+        written.map_err(|source| {
+            // If it is not there, there is nothing to clear away.
+            let _ = fs::remove_file(&beside);
+            ResultsError::Io { path: path.display().to_string(), source }
+        })
+    }
+
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.into_inner()?.sync_all()
+    }
+
+    /// Reads a file and checks that every row agrees with itself.
+    ///
+    /// # Errors
+    /// [`ResultsError`], one kind each for a file that cannot be read, is not JSON of this form, is
+    /// of another version, or has a row that contradicts itself.
+    pub fn read(path: &Path) -> Result<Self, ResultsError> {
+        let name = || path.display().to_string();
+        let text =
+            fs::read_to_string(path).map_err(|source| ResultsError::Io { path: name(), source })?;
+        let json = |source| ResultsError::Json { path: name(), source };
+        // A later version may have other fields: say so before missing any of ours.
+        let Version { schema } = serde_json::from_str(&text).map_err(json)?;
+        if schema != SCHEMA {
+            return Err(ResultsError::Schema { path: name(), found: schema });
+        }
+        let results: Self = serde_json::from_str(&text).map_err(json)?;
+        for (row, number) in results.rows.iter().zip(1..) {
+            row.validate().map_err(|source| ResultsError::Row {
+                path: name(),
+                row: number,
+                source,
+            })?;
+        }
+        Ok(results)
+    }
+}
+
+/// All that is read of a document before its version is known.
+#[derive(Deserialize)]
+struct Version {
+    schema: String,
+}
+
+/// A name in the same folder, for a rename cannot leave its file system. The process id keeps two
+/// runs apart.
+fn path_beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// `Utc` as RFC 3339 text to the second: `2026-11-21T18:00:00Z`.
+mod rfc3339 {
+    use hairpin_time::{Duration, Utc};
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer, de, ser};
+
+    pub(super) fn serialize<S: Serializer>(utc: &Utc, serializer: S) -> Result<S::Ok, S::Error> {
+        let seconds = (utc.as_nanos() / 1_000_000_000) as i64;
+        let timestamp = Timestamp::from_second(seconds).map_err(ser::Error::custom)?;
+        serializer.collect_str(&timestamp)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Utc, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let timestamp: Timestamp = text.parse().map_err(de::Error::custom)?;
+        let seconds = u64::try_from(timestamp.as_second()).map_err(de::Error::custom)?;
+        Ok(Utc::EPOCH + Duration::from_secs(seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_beside_stays_in_the_folder() {
+        let beside = path_beside(Path::new("out/a.json"));
+        assert_eq!(beside.parent(), Some(Path::new("out")));
+        assert_ne!(beside, Path::new("out/a.json"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Why a results file cannot be written or believed; each in one line.
+
+use std::io;
+
+/// Why a results file could not be written, or is not one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    /// The file cannot be read, made or put in place.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The text is not JSON, or lacks a field, or has one of another kind.
+    #[error("{path}: not a results file: {source}")]
+    Json {
+        /// The file.
+        path: String,
+        /// What is wrong and in which line.
+        source: serde_json::Error,
+    },
+    /// The document is of a version that this program does not know.
+    #[error("{path}: schema is \"{found}\", expected \"{expected}\"", expected = crate::SCHEMA)]
+    Schema {
+        /// The file.
+        path: String,
+        /// What the document says it is.
+        found: String,
+    },
+    /// A row contradicts itself.
+    #[error("{path}: row {row}: {source}")]
+    Row {
+        /// The file.
+        path: String,
+        /// Counted from one.
+        row: usize,
+        /// The contradiction.
+        source: RowError,
+    },
+}
+
+/// How a row contradicts itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// A higher percentile has a lower value.
+    #[error("{higher} is less than {lower}")]
+    Disorder {
+        /// The name of the one that should be less.
+        lower: &'static str,
+        /// The name of the one that should not.
+        higher: &'static str,
+    },
+    /// The histogram is of other samples than the row.
+    #[error("the histogram holds {histogram} samples, the row {samples}")]
+    Count {
+        /// In the histogram.
+        histogram: u64,
+        /// In the row.
+        samples: u64,
+    },
+    /// A percentile without enough samples beyond it.
+    #[error("{name} is given, but fewer than 10 samples lie beyond it")]
+    Unfounded {
+        /// The percentile's name.
+        name: &'static str,
+    },
+    /// Samples without their extremes and mean, or those without samples.
+    #[error("min, max, mean and stddev are given exactly when there are samples")]
+    Incomplete,
+}

@@ -1,0 +1,286 @@
+//! One row of a results file.
+
+use hairpin_time::Duration;
+use serde::{Deserialize, Serialize};
+
+use super::RowError;
+use crate::{Recorder, Summary};
+
+/// What was measured and how: all of a row that is known before the first sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The benchmark: `t2t`, `feed`, `order`, `rds`, `ping`, `sockets`.
+    pub bench: String,
+    /// Which of its stages, in the published tables' words: `intended to order`.
+    pub case: String,
+    /// How market data travelled, where there was any: `multicast` or `tcp`.
+    #[serde(default)]
+    pub feed: Option<String>,
+    /// What carried the bytes: `kernel`, `preload`, `xdp` or `shm`.
+    pub transport: String,
+    /// How the measured program waited: `block`, `poll`, `epoll`, `spin` or `io_uring`.
+    pub wait: String,
+    /// The protocols: `multicast+tcp`.
+    pub protocol: String,
+    /// Bytes of one message.
+    pub size_bytes: u64,
+    /// Microseconds between intended sends; zero for no pause.
+    pub interval_us: u64,
+    /// What span a sample is.
+    pub kind: Kind,
+    /// What it was measured with.
+    pub clock: Clock,
+    /// In how many interleaved rounds the samples were taken.
+    pub rounds: u32,
+}
+
+/// What span a sample is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// There and back.
+    Rtt,
+    /// There, by two clocks that agree.
+    OneWay,
+    /// Part of the way within one host.
+    Stage,
+    /// The mean of at least 64 operations back to back: for what is too short for the clock.
+    Batch,
+}
+
+/// What a sample was measured with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The processor's time stamp counter.
+    Tsc,
+    /// The kernel's monotonic clock: where the counter is not to be trusted.
+    Monotonic,
+    /// The kernel's time of a packet.
+    SoftwareTimestamp,
+    /// The network card's time of a packet.
+    HardwareTimestamp,
+}
+
+/// The unit of every figure of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Nanoseconds.
+    #[default]
+    Ns,
+}
+
+/// One row: a setting, what came of it, and how well the schedule was kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// What was measured and how.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// The unit of all figures.
+    pub unit: Unit,
+    /// How many samples were recorded.
+    pub samples: u64,
+    /// How many sends were never answered.
+    pub lost: u64,
+    /// Their distribution.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Median of how much later than intended the sends left.
+    #[serde(default)]
+    pub lateness_p50: Option<u64>,
+    /// 99th percentile of the same.
+    #[serde(default)]
+    pub lateness_p99: Option<u64>,
+    /// Whether the schedule was missed so far that the row says more of the sender than of what was
+    /// measured: the 99th percentile of the lateness exceeds 5 % of the interval.
+    #[serde(default)]
+    pub late: bool,
+    /// Answers that came after their send had been given up as lost.
+    #[serde(default)]
+    pub late_orders: u64,
+    /// Why the row does not count; `None` if it does.
+    #[serde(default)]
+    pub failed: Option<String>,
+}
+
+/// One interval has this many parts of which lateness may take one: 5 %.
+const PARTS_OF_INTERVAL: u64 = 20;
+
+impl Row {
+    /// A row of what was recorded: latencies, and the lateness of the sends.
+    #[must_use]
+    pub fn new(setting: Setting, latency: &Recorder, lateness: &Recorder) -> Self {
+        let lateness = Summary::of(lateness);
+        Self {
+            late: is_late(&lateness, Duration::from_micros(setting.interval_us)),
+            setting,
+            unit: Unit::Ns,
+            samples: latency.samples().len() as u64,
+            lost: 0,
+            summary: Summary::of(latency),
+            lateness_p50: lateness.p50,
+            lateness_p99: lateness.p99,
+            late_orders: 0,
+            failed: None,
+        }
+    }
+
+    /// A row without samples that says why there are none.
+    #[must_use]
+    pub fn failed(setting: Setting, reason: impl Into<String>) -> Self {
+        let nothing = Recorder::with_capacity(0);
+        Self { failed: Some(reason.into()), ..Self::new(setting, &nothing, &nothing) }
+    }
+
+    /// Whether the row agrees with itself.
+    ///
+    /// # Errors
+    /// One [`RowError`] for each rule: percentiles rise, the histogram holds the row's samples, no
+    /// percentile without enough samples beyond it, extremes whenever there are samples.
+    pub fn validate(&self) -> Result<(), RowError> {
+        let (of, samples) = (&self.summary, self.samples);
+        if of.histogram.count() != samples {
+            return Err(RowError::Count { histogram: of.histogram.count(), samples });
+        }
+        let given = [of.min.is_some(), of.max.is_some(), of.mean.is_some(), of.stddev.is_some()];
+        if given != [samples > 0; 4] {
+            return Err(RowError::Incomplete);
+        }
+        let (mut lower, mut least) = ("min", of.min);
+        for (name, quantile, value) in of.percentiles() {
+            if value.is_some() && quantile.rank(samples).is_none() {
+                return Err(RowError::Unfounded { name });
+            }
+            in_order((lower, least), (name, value))?;
+            if value.is_some() {
+                (lower, least) = (name, value);
+            }
+        }
+        in_order((lower, least), ("max", of.max))
+    }
+}
+
+type Named = (&'static str, Option<u64>);
+
+/// An absent figure is in order with any.
+fn in_order((lower, least): Named, (higher, most): Named) -> Result<(), RowError> {
+    match (least, most) {
+        (Some(least), Some(most)) if most < least => Err(RowError::Disorder { lower, higher }),
+        _ => Ok(()),
+    }
+}
+
+/// With too few sends for a 99th percentile the latest of them stands for it. Without a pause there
+/// is no schedule to miss.
+fn is_late(lateness: &Summary, interval: Duration) -> bool {
+    let tail = lateness.p99.or(lateness.max).unwrap_or(0);
+    interval > Duration::ZERO && tail > interval.as_nanos() / PARTS_OF_INTERVAL
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A setting of the tick-to-trade benchmark.
+    pub(crate) fn setting(case: &str) -> Setting {
+        Setting {
+            bench: "t2t".to_string(),
+            case: case.to_string(),
+            feed: Some("multicast".to_string()),
+            transport: "kernel".to_string(),
+            wait: "epoll".to_string(),
+            protocol: "multicast+tcp".to_string(),
+            size_bytes: 64,
+            interval_us: 500,
+            kind: Kind::Rtt,
+            clock: Clock::Tsc,
+            rounds: 1,
+        }
+    }
+
+    /// A recorder of these values.
+    pub(crate) fn recorded(samples: impl IntoIterator<Item = u64>) -> Recorder {
+        let samples: Vec<u64> = samples.into_iter().collect();
+        let mut recorder = Recorder::with_capacity(samples.len());
+        samples.into_iter().for_each(|nanos| recorder.record(Duration::from_nanos(nanos)));
+        recorder
+    }
+
+    fn row() -> Row {
+        Row::new(setting("intended to order"), &recorded(1..2_001), &recorded(1..2_001))
+    }
+
+    #[test]
+    fn a_row_just_measured_is_valid() {
+        assert_eq!(row().validate(), Ok(()));
+        assert_eq!(Row::failed(setting("sent to order"), "no permission").validate(), Ok(()));
+    }
+
+    #[test]
+    fn percentiles_rise() {
+        let mut row = row();
+        row.summary.p90 = Some(3);
+        let disorder = RowError::Disorder { lower: "p75", higher: "p90" };
+        assert_eq!(row.validate(), Err(disorder));
+        (row.summary.p90, row.summary.p75, row.summary.p95) = (None, None, Some(2));
+        let disorder = RowError::Disorder { lower: "p50", higher: "p95" };
+        assert_eq!(row.validate(), Err(disorder));
+    }
+
+    #[test]
+    fn extremes_enclose_the_percentiles() {
+        let mut row = row();
+        row.summary.max = Some(1_500);
+        let disorder = RowError::Disorder { lower: "p99", higher: "max" };
+        assert_eq!(row.validate(), Err(disorder));
+        row.summary.min = Some(1_000_000);
+        let disorder = RowError::Disorder { lower: "min", higher: "p25" };
+        assert_eq!(row.validate(), Err(disorder));
+    }
+
+    #[test]
+    fn the_histogram_holds_the_rows_samples() {
+        let row = Row { samples: 1_999, ..row() };
+        assert_eq!(row.validate(), Err(RowError::Count { histogram: 2_000, samples: 1_999 }));
+    }
+
+    #[test]
+    fn a_percentile_without_samples_beyond_it_is_refused() {
+        let mut row = row();
+        row.summary.p99_9 = row.summary.max;
+        assert_eq!(row.validate(), Err(RowError::Unfounded { name: "p99_9" }));
+    }
+
+    #[test]
+    fn samples_have_extremes() {
+        let mut row = row();
+        row.summary.min = None;
+        assert_eq!(row.validate(), Err(RowError::Incomplete));
+    }
+
+    #[test]
+    fn a_row_is_late_when_one_send_in_a_hundred_misses_a_twentieth_of_the_interval() {
+        let late_by = |late: u64, sends: u64| {
+            let punctual = std::iter::repeat_n(20_000, 2_000 - sends as usize);
+            let all = punctual.chain(std::iter::repeat_n(late, sends as usize));
+            Row::new(setting("sent to order"), &recorded([]), &recorded(all)).late
+        };
+        assert!(!late_by(24_900, 2_000));
+        assert!(!late_by(26_000, 20));
+        assert!(late_by(26_000, 21));
+    }
+
+    #[test]
+    fn a_short_run_is_judged_by_its_latest_send() {
+        let late = |nanos| Row::new(setting("a"), &recorded([]), &recorded([nanos])).late;
+        assert!(late(25_001));
+        assert!(!late(25_000));
+    }
+
+    #[test]
+    fn without_a_pause_no_row_is_late() {
+        let setting = Setting { interval_us: 0, ..setting("sent to order") };
+        assert!(!Row::new(setting, &recorded([]), &recorded([90_000])).late);
+    }
+}

@@ -1,0 +1,220 @@
+//! What a row says of its samples.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Histogram, Recorder};
+
+/// The statistics of one row, in nanoseconds.
+///
+/// Extremes, mean and deviation are exact; percentiles come from the histogram, so that whoever
+/// reads it in a results file finds the same ones. Without samples everything is `None`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// The least sample, exact.
+    pub min: Option<u64>,
+    /// The 25th percentile; this and every other percentile is `None` unless at least
+    /// [`Quantile::SAMPLES_BEYOND`] samples lie beyond it.
+    pub p25: Option<u64>,
+    /// The median.
+    pub p50: Option<u64>,
+    /// The 75th percentile.
+    pub p75: Option<u64>,
+    /// The 90th percentile.
+    pub p90: Option<u64>,
+    /// The 95th percentile.
+    pub p95: Option<u64>,
+    /// The 99th percentile.
+    pub p99: Option<u64>,
+    /// The 99.9th percentile.
+    pub p99_9: Option<u64>,
+    /// The 99.99th percentile.
+    pub p99_99: Option<u64>,
+    /// The greatest sample, exact.
+    pub max: Option<u64>,
+    /// The arithmetic mean, exact.
+    pub mean: Option<f64>,
+    /// The standard deviation of these samples as a whole population.
+    pub stddev: Option<f64>,
+    /// The whole distribution.
+    pub histogram: Histogram,
+}
+
+/// A percentile as an exact number of parts in ten thousand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantile(u64);
+
+impl Quantile {
+    /// The 25th percentile.
+    pub const P25: Self = Self(2_500);
+    /// The median.
+    pub const P50: Self = Self(5_000);
+    /// The 75th percentile.
+    pub const P75: Self = Self(7_500);
+    /// The 90th percentile.
+    pub const P90: Self = Self(9_000);
+    /// The 95th percentile.
+    pub const P95: Self = Self(9_500);
+    /// The 99th percentile.
+    pub const P99: Self = Self(9_900);
+    /// The 99.9th percentile.
+    pub const P99_9: Self = Self(9_990);
+    /// The 99.99th percentile.
+    pub const P99_99: Self = Self(9_999);
+
+    /// How many samples must lie beyond a percentile before it is worth printing: with fewer, it
+    /// is little more than the greatest sample under another name.
+    pub const SAMPLES_BEYOND: u64 = 10;
+
+    /// The rank, counted from one, of the least sample that this part of `count` samples does not
+    /// exceed; `None` if fewer than [`Self::SAMPLES_BEYOND`] lie beyond it.
+    #[must_use]
+    pub fn rank(self, count: u64) -> Option<u64> {
+        let rank = (u128::from(count) * u128::from(self.0)).div_ceil(10_000) as u64;
+        (count - rank >= Self::SAMPLES_BEYOND).then_some(rank)
+    }
+}
+
+impl Summary {
+    /// The statistics of all samples of a recorder.
+    #[must_use]
+    pub fn of(recorder: &Recorder) -> Self {
+        let samples = recorder.samples();
+        let (Some(&min), Some(&max)) = (samples.iter().min(), samples.iter().max()) else {
+            return Self::default();
+        };
+        let mut histogram = Histogram::new();
+        samples.iter().for_each(|&nanos| histogram.record(nanos));
+        let mean = mean(samples);
+        let at = |quantile: Quantile| {
+            // A bucket's highest value may lie beyond the greatest sample in it.
+            histogram.at_rank(quantile.rank(histogram.count())?).map(|nanos| nanos.clamp(min, max))
+        };
+        Self {
+            min: Some(min),
+            p25: at(Quantile::P25),
+            p50: at(Quantile::P50),
+            p75: at(Quantile::P75),
+            p90: at(Quantile::P90),
+            p95: at(Quantile::P95),
+            p99: at(Quantile::P99),
+            p99_9: at(Quantile::P99_9),
+            p99_99: at(Quantile::P99_99),
+            max: Some(max),
+            mean: Some(mean),
+            stddev: Some(deviation(samples, mean)),
+            histogram,
+        }
+    }
+
+    /// The percentiles by name, from the lowest up.
+    #[must_use]
+    pub fn percentiles(&self) -> [(&'static str, Quantile, Option<u64>); 8] {
+        [
+            ("p25", Quantile::P25, self.p25),
+            ("p50", Quantile::P50, self.p50),
+            ("p75", Quantile::P75, self.p75),
+            ("p90", Quantile::P90, self.p90),
+            ("p95", Quantile::P95, self.p95),
+            ("p99", Quantile::P99, self.p99),
+            ("p99_9", Quantile::P99_9, self.p99_9),
+            ("p99_99", Quantile::P99_99, self.p99_99),
+        ]
+    }
+}
+
+/// Summed as an integer, so that no sample is lost beside a large sum.
+fn mean(samples: &[u64]) -> f64 {
+    let sum: u128 = samples.iter().map(|&nanos| u128::from(nanos)).sum();
+    sum as f64 / samples.len() as f64
+}
+
+/// In a second pass, which does not subtract two large squares from each other.
+fn deviation(samples: &[u64], mean: f64) -> f64 {
+    let squares: f64 = samples.iter().map(|&nanos| (nanos as f64 - mean).powi(2)).sum();
+    (squares / samples.len() as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairpin_time::Duration;
+    use proptest::prelude::*;
+
+    fn summary(samples: &[u64]) -> Summary {
+        let mut recorder = Recorder::with_capacity(samples.len());
+        samples.iter().for_each(|&nanos| recorder.record(Duration::from_nanos(nanos)));
+        Summary::of(&recorder)
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_samples_beyond_it() {
+        let up_to = |count| summary(&(1..=count).collect::<Vec<_>>());
+        assert_eq!((up_to(19).p50, up_to(20).p50), (None, Some(10)));
+        assert_eq!((up_to(999).p99, up_to(1_000).p99), (None, Some(990)));
+        assert_eq!(up_to(9_999).p99_9, None);
+        assert!(up_to(10_000).p99_9.is_some());
+        assert_eq!(up_to(99_999).p99_99, None);
+        assert!(up_to(100_000).p99_99.is_some());
+    }
+
+    #[test]
+    fn without_samples_there_is_nothing_to_say() {
+        assert_eq!(summary(&[]), Summary::default());
+        assert_eq!(summary(&[]).min, None);
+    }
+
+    #[test]
+    fn extremes_mean_and_deviation_are_exact() {
+        let of = summary(&[2, 4, 4, 4, 5, 5, 7, 123_456_789]);
+        assert_eq!((of.min, of.max), (Some(2), Some(123_456_789)));
+        let of = summary(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert_eq!((of.mean, of.stddev), (Some(5.0), Some(2.0)));
+    }
+
+    #[test]
+    fn a_percentile_never_passes_the_greatest_sample() {
+        let of = summary(&[1_000_001; 100]);
+        assert_eq!((of.p50, of.max), (Some(1_000_001), Some(1_000_001)));
+    }
+
+    proptest! {
+        /// Latencies from a nanosecond to a minute, as many small as large ones.
+        #[test]
+        fn percentiles_agree_with_a_sorted_vector_within_a_thousandth(
+            mut samples in prop::collection::vec(
+                (0u32..36).prop_flat_map(|bits| 0..=(1u64 << bits)), 1..3_000,
+            ),
+        ) {
+            let of = summary(&samples);
+            samples.sort_unstable();
+            let count = samples.len();
+            for (name, quantile, value) in of.percentiles() {
+                let parts = quantile.0 as usize;
+                let rank = (count * parts).div_ceil(10_000);
+                prop_assert_eq!(value.is_some(), count - rank >= 10, "{} of {}", name, count);
+                let Some(value) = value else { continue };
+                let exact = samples[rank - 1];
+                prop_assert!(value >= exact && value <= exact + exact / 1_000 + 1,
+                    "{}: {} is not {}", name, value, exact);
+            }
+            prop_assert_eq!(of.min, samples.first().copied());
+            prop_assert_eq!(of.max, samples.last().copied());
+            prop_assert_eq!(of.histogram.count(), count as u64);
+        }
+
+        #[test]
+        fn the_written_histogram_reads_back_the_same(
+            samples in prop::collection::vec(0..70_000_000_000u64, 0..500),
+        ) {
+            let histogram = summary(&samples).histogram;
+            let read = Histogram::from_base64(&histogram.to_base64()).unwrap();
+            prop_assert_eq!(read, histogram);
+        }
+
+        #[test]
+        fn no_text_makes_the_histogram_reader_panic(text in "[A-Za-z0-9+/]{0,200}") {
+            let _ = Histogram::from_base64(&text);
+            let _ = Histogram::from_base64(&format!("HISTFAAAA{text}"));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The results file as users and other programs see it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use hairpin_measure::{
+    Clock, Host, Kind, Recorder, Results, ResultsError, Row, Setting, Timestamping,
+};
+use hairpin_time::{Duration, Utc};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn host() -> Host {
+    Host {
+        cpu: "A processor".to_string(),
+        cores: 2,
+        kernel: "6.1.0".to_string(),
+        virtualised: true,
+        tsc_hz: Some(2_445_000_000),
+        governor: None,
+        nic: "veth".to_string(),
+        timestamping: Timestamping::Software,
+    }
+}
+
+fn setting() -> Setting {
+    Setting {
+        bench: "t2t".to_string(),
+        case: "intended to order".to_string(),
+        feed: Some("multicast".to_string()),
+        transport: "kernel".to_string(),
+        wait: "epoll".to_string(),
+        protocol: "multicast+tcp".to_string(),
+        size_bytes: 64,
+        interval_us: 1_000,
+        kind: Kind::Rtt,
+        clock: Clock::Tsc,
+        rounds: 1,
+    }
+}
+
+fn row(samples: &[u64]) -> Row {
+    let mut latency = Recorder::with_capacity(samples.len());
+    samples.iter().for_each(|&nanos| latency.record(Duration::from_nanos(nanos)));
+    Row::new(setting(), &latency, &latency)
+}
+
+fn results(rows: Vec<Row>) -> Results {
+    let started = Utc::from_nanos(1_795_284_000_000_000_000);
+    Results { rows, ..Results::new(started, "hairpin t2t --full", host()) }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Writes a document of 2,000 samples after `change` has been at it, and reads it.
+fn read_changed(change: impl FnOnce(&mut Value)) -> String {
+    let measured = results(vec![row(&[7; 2_000])]);
+    let mut document = serde_json::to_value(measured).expect("every result can be written");
+    change(&mut document);
+    let (folder, path) = file(&document.to_string());
+    let error = Results::read(&path).expect_err("the change must be found").to_string();
+    drop(folder);
+    assert!(!error.contains('\n'), "more than one line: {error}");
+    error.rsplit_once("results.json: ").expect("the error names the file").1.to_string()
+}
+
+fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = folder();
+    let path = folder.path().join("results.json");
+    fs::write(&path, text).expect("the folder is ours");
+    (folder, path)
+}
+
+#[test]
+fn every_field_has_its_documented_name() {
+    let document = serde_json::to_value(results(vec![row(&[7; 20])])).unwrap();
+    let names = |value: &Value| {
+        let mut names: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+        names.sort();
+        names.join(" ")
+    };
+    assert_eq!(names(&document), "command commit host rows schema started version");
+    assert_eq!(
+        names(&document["host"]),
+        "cores cpu governor kernel nic timestamping tsc_hz virtualised"
+    );
+    assert_eq!(
+        names(&document["rows"][0]),
+        "bench case clock failed feed histogram interval_us kind late late_orders lateness_p50 \
+         lateness_p99 lost max mean min p25 p50 p75 p90 p95 p99 p99_9 p99_99 protocol rounds \
+         samples size_bytes stddev transport unit wait"
+    );
+}
+
+#[test]
+fn values_are_written_as_documented() {
+    let document = serde_json::to_value(results(vec![row(&[7; 20])])).unwrap();
+    assert_eq!(document["schema"], "hairpin.results/1");
+    assert_eq!(document["started"], "2026-11-21T18:00:00Z");
+    assert_eq!(document["host"]["timestamping"], "software");
+    let row = &document["rows"][0];
+    assert_eq!(
+        (&row["kind"], &row["clock"], &row["unit"]),
+        (&"rtt".into(), &"tsc".into(), &"ns".into())
+    );
+    assert_eq!((&row["p50"], &row["p75"], &row["failed"]), (&7.into(), &Value::Null, &Value::Null));
+    assert!(row["histogram"].as_str().unwrap().starts_with("HISTFAAAA"));
+}
+
+#[test]
+fn a_document_without_the_later_fields_is_read() {
+    let mut document = serde_json::to_value(results(vec![row(&[7; 20])])).unwrap();
+    let fields = document["rows"][0].as_object_mut().unwrap();
+    for later in ["feed", "lateness_p50", "lateness_p99", "late", "late_orders", "failed"] {
+        fields.remove(later).expect("a field of ours");
+    }
+    fields.insert("colour".to_string(), "blue".into());
+    let (_folder, path) = file(&document.to_string());
+    let read = Results::read(&path).expect("later fields are no condition");
+    assert_eq!(read.rows[0].samples, 20);
+}
+
+#[test]
+fn refuses_a_document_that_is_not_one_of_ours() {
+    let version = read_changed(|document| document["schema"] = "hairpin.results/2".into());
+    assert_eq!(version, r#"schema is "hairpin.results/2", expected "hairpin.results/1""#);
+    let unit = read_changed(|document| document["rows"][0]["unit"] = "us".into());
+    assert!(unit.starts_with("not a results file: unknown variant `us`, expected `ns`"), "{unit}");
+    let time = read_changed(|document| document["started"] = "yesterday".into());
+    assert!(time.starts_with("not a results file: "), "{time}");
+    let missing = read_changed(|document| {
+        document["rows"][0].as_object_mut().unwrap().remove("lost");
+    });
+    assert!(missing.starts_with("not a results file: missing field `lost`"), "{missing}");
+}
+
+#[test]
+fn refuses_a_row_that_contradicts_itself() {
+    let disorder = read_changed(|document| document["rows"][0]["p90"] = 6.into());
+    assert_eq!(disorder, "row 1: p90 is less than p75");
+    let count = read_changed(|document| document["rows"][0]["samples"] = 1_999.into());
+    assert_eq!(count, "row 1: the histogram holds 2000 samples, the row 1999");
+    let histogram = read_changed(|document| document["rows"][0]["histogram"] = "HIST".into());
+    assert!(
+        histogram.starts_with("not a results file: the histogram is not in HdrHistogram's V2"),
+        "{histogram}"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let folder = folder();
+    let path = folder.path().join("nowhere.json");
+    let error = Results::read(&path).unwrap_err();
+    assert!(matches!(error, ResultsError::Io { .. }), "{error}");
+    assert!(error.to_string().contains("nowhere.json"));
+}
+
+#[test]
+fn a_failed_write_leaves_the_folder_as_it_was() {
+    let folder = folder();
+    let path = folder.path().join("taken");
+    fs::create_dir(&path).unwrap();
+    let error = results(vec![]).write(&path).unwrap_err();
+    assert!(error.to_string().contains("taken"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_write_replaces_what_was_there() {
+    let (folder, path) = file(&"x".repeat(100_000));
+    let written = results(vec![row(&[1, 2, 3])]);
+    written.write(&path).unwrap();
+    assert_eq!(Results::read(&path).unwrap(), written);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_written_is_read(
+        rows in prop::collection::vec(
+            prop::collection::vec(0..70_000_000_000u64, 0..1_500), 0..4,
+        ),
+        lost in 0..5u64,
+        reason in prop::option::of("[ -~]{0,40}"),
+    ) {
+        let rows = rows
+            .iter()
+            .map(|samples| Row { lost, failed: reason.clone(), ..row(samples) })
+            .collect();
+        let written = results(rows);
+        let folder = folder();
+        let path = folder.path().join("results.json");
+        written.write(&path).unwrap();
+        prop_assert_eq!(Results::read(&path).unwrap(), written);
+    }
+}
