@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// What `codegen` can be told.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Write nothing; fail if what is there differs from what would be written
     #[arg(long)]
     check: bool,
@@ -20,7 +20,7 @@ const MODULES: [(&str, &str); 2] =
     [("schemas/mdp3-v13.xml", "mdp3"), ("schemas/ilink3-v9.xml", "ilink3")];
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("workspace root")?;
     let codecs = root.join("crates/cme-codecs");
     let mut stale = Vec::new();

@@ -77,6 +77,11 @@ pub struct Named {
 }
 
 impl Named {
+    /// A row of a table of names.
+    pub const fn new(name: &'static str, value: u64, since: u16) -> Self {
+        Self { name, value, since }
+    }
+
     /// The name of `value` among `names`, if it has one.
     pub fn find(names: &'static [Self], value: u64) -> Option<&'static str> {
         names.iter().find(|named| named.value == value).map(|named| named.name)
@@ -339,6 +344,19 @@ pub struct GroupLayout {
     pub dimension: Dimension,
     /// Its entries.
     pub block: BlockLayout,
+}
+
+impl GroupLayout {
+    /// A row of a layout table.
+    pub const fn new(
+        name: &'static str,
+        tag: u16,
+        since: u16,
+        dimension: Dimension,
+        block: BlockLayout,
+    ) -> Self {
+        Self { name, tag, since, dimension, block }
+    }
 }
 
 /// Variable-length data: a `u16` length, then the bytes.

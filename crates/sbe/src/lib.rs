@@ -25,6 +25,7 @@ extern crate std;
 
 mod block;
 mod char_array;
+mod codec;
 mod decimal;
 mod encode;
 mod error;

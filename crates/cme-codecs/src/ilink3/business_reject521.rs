@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of BusinessReject521.
 pub const MESSAGE: Message = Message {
     name: "BusinessReject521", template_id: 521, schema_id: 8, version: 9, semantic_type: "j",
-    block: BlockLayout::new(330, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(330, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -28,92 +29,58 @@ const FIELDS: &[Field] = &[
     Field::new("SplitMsg", 9553, 329, 0, &kind::SPLIT_MSG),
 ];
 
-/// BusinessReject521: message type j, template 521, block of 330 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct BusinessReject521<'a>(Root<'a, 330, 0>);
+hairpin_sbe::message! {
+    /// BusinessReject521: message type j, template 521, block of 330 bytes, 0 groups.
+    BusinessReject521, BusinessReject521Encoder, 330
+}
 
 impl<'a> BusinessReject521<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 521;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 330;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 330] = [0; 330];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 330] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 338;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<BusinessReject521Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(BusinessReject521Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 330]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// Text (tag 58), 256 at 12.
+    /// Text (tag 58), bytes 12..268.
     #[inline] pub fn text(&self) -> CharArray<'a> { self.0.block.chars::<12, 256>() }
-    /// SenderID (tag 5392), 20 at 268.
+    /// SenderID (tag 5392), bytes 268..288.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<268, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 288.
+    /// PartyDetailsListReqID (tag 1505), bytes 288..296.
     #[inline] pub fn party_details_list_req_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 288>(u64::MAX) }
-    /// SendingTimeEpoch (tag 5297), 8 at 296.
+    /// SendingTimeEpoch (tag 5297), bytes 296..304.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 296>() }
-    /// BusinessRejectRefID (tag 379), 8 at 304.
+    /// BusinessRejectRefID (tag 379), bytes 304..312.
     #[inline] pub fn business_reject_ref_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 304>(u64::MAX) }
-    /// Location (tag 9537), 5 at 312.
+    /// Location (tag 9537), bytes 312..317.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<312, 5>() }
-    /// RefSeqNum (tag 45), 4 at 317.
+    /// RefSeqNum (tag 45), bytes 317..321.
     #[inline] pub fn ref_seq_num(&self) -> Option<u32> { self.0.block.nullable::<u32, 317>(u32::MAX) }
-    /// RefTagID (tag 371), 2 at 321.
+    /// RefTagID (tag 371), bytes 321..323.
     #[inline] pub fn ref_tag_id(&self) -> Option<u16> { self.0.block.nullable::<u16, 321>(u16::MAX) }
-    /// BusinessRejectReason (tag 380), 2 at 323.
+    /// BusinessRejectReason (tag 380), bytes 323..325.
     #[inline] pub fn business_reject_reason(&self) -> u16 { self.0.block.load::<u16, 323>() }
-    /// RefMsgType (tag 372), 2 at 325.
+    /// RefMsgType (tag 372), bytes 325..327.
     #[inline] pub fn ref_msg_type(&self) -> CharArray<'a> { self.0.block.chars::<325, 2>() }
-    /// PossRetransFlag (tag 9765), 1 at 327.
+    /// PossRetransFlag (tag 9765), bytes 327..328.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 327>()) }
-    /// ManualOrderIndicator (tag 1028), 1 at 328.
+    /// ManualOrderIndicator (tag 1028), bytes 328..329.
     #[inline] pub fn manual_order_indicator(&self) -> Option<ManualOrdInd> { self.0.block.nullable::<u8, 328>(u8::MAX).map(ManualOrdInd) }
-    /// SplitMsg (tag 9553), 1 at 329.
+    /// SplitMsg (tag 9553), bytes 329..330.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 329>(u8::MAX).map(SplitMsg) }
 }
 
-/// Writes the block of BusinessReject521.
-#[derive(Debug)]
-pub struct BusinessReject521Encoder<'a>(&'a mut [u8; 330]);
-
 impl BusinessReject521Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes Text.
-    #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 288>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 296>(value); self }
-    /// Writes BusinessRejectRefID.
-    #[inline] pub fn set_business_reject_ref_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 304>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<312, 5>(value.as_ref()); self }
-    /// Writes RefSeqNum.
-    #[inline] pub fn set_ref_seq_num(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 317>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes RefTagID.
-    #[inline] pub fn set_ref_tag_id(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 321>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes BusinessRejectReason.
-    #[inline] pub fn set_business_reject_reason(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 323>(value); self }
-    /// Writes RefMsgType.
-    #[inline] pub fn set_ref_msg_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<325, 2>(value.as_ref()); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 327>(value.0); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: impl Into<Option<ManualOrdInd>>) -> &mut Self { self.0.store::<u8, 328>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 329>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes Text. */ #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 288>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 296>(value); self }
+    /** Writes BusinessRejectRefID. */ #[inline] pub fn set_business_reject_ref_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 304>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<312, 5>(value.as_ref()); self }
+    /** Writes RefSeqNum. */ #[inline] pub fn set_ref_seq_num(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 317>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes RefTagID. */ #[inline] pub fn set_ref_tag_id(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 321>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes BusinessRejectReason. */ #[inline] pub fn set_business_reject_reason(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 323>(value); self }
+    /** Writes RefMsgType. */ #[inline] pub fn set_ref_msg_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<325, 2>(value.as_ref()); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 327>(value.0); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: impl Into<Option<ManualOrdInd>>) -> &mut Self { self.0.store::<u8, 328>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 329>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }

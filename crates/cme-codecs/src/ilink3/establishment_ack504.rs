@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
 /// Layout of EstablishmentAck504.
 pub const MESSAGE: Message = Message {
     name: "EstablishmentAck504", template_id: 504, schema_id: 8, version: 9, semantic_type: "EstablishmentAck",
-    block: BlockLayout::new(39, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(39, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("UUID", 39001, 0, 0, &kind::U_INT64),
@@ -23,72 +24,43 @@ const FIELDS: &[Field] = &[
     Field::new("EnvironmentIndicator", 39032, 38, 9, &kind::U_INT8NULL),
 ];
 
-/// EstablishmentAck504: message type EstablishmentAck, template 504, block of 39 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct EstablishmentAck504<'a>(Root<'a, 39, 0>);
+hairpin_sbe::message! {
+    /// EstablishmentAck504: message type EstablishmentAck, template 504, block of 39 bytes, 0 groups.
+    EstablishmentAck504, EstablishmentAck504Encoder, 39
+}
 
-impl<'a> EstablishmentAck504<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 504;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 39;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 39] = [0; 39];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 39] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 47;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<EstablishmentAck504Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(EstablishmentAck504Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 39]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// UUID (tag 39001), 8 at 0.
+impl EstablishmentAck504<'_> {
+    /// UUID (tag 39001), bytes 0..8.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// RequestTimestamp (tag 39002), 8 at 8.
+    /// RequestTimestamp (tag 39002), bytes 8..16.
     #[inline] pub fn request_timestamp(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// NextSeqNo (tag 39013), 4 at 16.
+    /// NextSeqNo (tag 39013), bytes 16..20.
     #[inline] pub fn next_seq_no(&self) -> u32 { self.0.block.load::<u32, 16>() }
-    /// PreviousSeqNo (tag 39021), 4 at 20.
+    /// PreviousSeqNo (tag 39021), bytes 20..24.
     #[inline] pub fn previous_seq_no(&self) -> u32 { self.0.block.load::<u32, 20>() }
-    /// PreviousUUID (tag 39015), 8 at 24.
+    /// PreviousUUID (tag 39015), bytes 24..32.
     #[inline] pub fn previous_uuid(&self) -> u64 { self.0.block.load::<u64, 24>() }
-    /// KeepAliveInterval (tag 39014), 2 at 32.
+    /// KeepAliveInterval (tag 39014), bytes 32..34.
     #[inline] pub fn keep_alive_interval(&self) -> u16 { self.0.block.load::<u16, 32>() }
-    /// SecretKeySecureIDExpiration (tag 39022), 2 at 34.
+    /// SecretKeySecureIDExpiration (tag 39022), bytes 34..36.
     #[inline] pub fn secret_key_secure_id_expiration(&self) -> Option<u16> { self.0.block.nullable::<u16, 34>(u16::MAX) }
-    /// FaultToleranceIndicator (tag 39010), 1 at 36.
+    /// FaultToleranceIndicator (tag 39010), bytes 36..37.
     #[inline] pub fn fault_tolerance_indicator(&self) -> Option<FTI> { self.0.block.nullable::<u8, 36>(u8::MAX).map(FTI) }
-    /// SplitMsg (tag 9553), 1 at 37.
+    /// SplitMsg (tag 9553), bytes 37..38.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 37>(u8::MAX).map(SplitMsg) }
-    /// EnvironmentIndicator (tag 39032), 1 at 38, since version 9.
+    /// EnvironmentIndicator (tag 39032), bytes 38..39, since version 9.
     #[inline] pub fn environment_indicator(&self) -> Option<u8> { self.0.block.nullable::<u8, 38>(u8::MAX) }
 }
 
-/// Writes the block of EstablishmentAck504.
-#[derive(Debug)]
-pub struct EstablishmentAck504Encoder<'a>(&'a mut [u8; 39]);
-
 impl EstablishmentAck504Encoder<'_> {
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes RequestTimestamp.
-    #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes NextSeqNo.
-    #[inline] pub fn set_next_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 16>(value); self }
-    /// Writes PreviousSeqNo.
-    #[inline] pub fn set_previous_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 20>(value); self }
-    /// Writes PreviousUUID.
-    #[inline] pub fn set_previous_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 24>(value); self }
-    /// Writes KeepAliveInterval.
-    #[inline] pub fn set_keep_alive_interval(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 32>(value); self }
-    /// Writes SecretKeySecureIDExpiration.
-    #[inline] pub fn set_secret_key_secure_id_expiration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 34>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes FaultToleranceIndicator.
-    #[inline] pub fn set_fault_tolerance_indicator(&mut self, value: impl Into<Option<FTI>>) -> &mut Self { self.0.store::<u8, 36>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 37>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes EnvironmentIndicator.
-    #[inline] pub fn set_environment_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 38>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes RequestTimestamp. */ #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes NextSeqNo. */ #[inline] pub fn set_next_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 16>(value); self }
+    /** Writes PreviousSeqNo. */ #[inline] pub fn set_previous_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 20>(value); self }
+    /** Writes PreviousUUID. */ #[inline] pub fn set_previous_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 24>(value); self }
+    /** Writes KeepAliveInterval. */ #[inline] pub fn set_keep_alive_interval(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 32>(value); self }
+    /** Writes SecretKeySecureIDExpiration. */ #[inline] pub fn set_secret_key_secure_id_expiration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 34>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes FaultToleranceIndicator. */ #[inline] pub fn set_fault_tolerance_indicator(&mut self, value: impl Into<Option<FTI>>) -> &mut Self { self.0.store::<u8, 36>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 37>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes EnvironmentIndicator. */ #[inline] pub fn set_environment_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 38>(value.into().unwrap_or(u8::MAX)); self }
 }

@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of EstablishmentReject505.
 pub const MESSAGE: Message = Message {
     name: "EstablishmentReject505", template_id: 505, schema_id: 8, version: 9, semantic_type: "EstablishmentReject",
-    block: BlockLayout::new(73, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(73, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("Reason", 39011, 0, 0, &kind::STRING48),
@@ -21,64 +22,37 @@ const FIELDS: &[Field] = &[
     Field::new("EnvironmentIndicator", 39032, 72, 9, &kind::U_INT8NULL),
 ];
 
-/// EstablishmentReject505: message type EstablishmentReject, template 505, block of 73 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct EstablishmentReject505<'a>(Root<'a, 73, 0>);
+hairpin_sbe::message! {
+    /// EstablishmentReject505: message type EstablishmentReject, template 505, block of 73 bytes, 0 groups.
+    EstablishmentReject505, EstablishmentReject505Encoder, 73
+}
 
 impl<'a> EstablishmentReject505<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 505;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 73;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 73] = [0; 73];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 73] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 81;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<EstablishmentReject505Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(EstablishmentReject505Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 73]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// Reason (tag 39011), 48 at 0.
+    /// Reason (tag 39011), bytes 0..48.
     #[inline] pub fn reason(&self) -> CharArray<'a> { self.0.block.chars::<0, 48>() }
-    /// UUID (tag 39001), 8 at 48.
+    /// UUID (tag 39001), bytes 48..56.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 48>() }
-    /// RequestTimestamp (tag 39002), 8 at 56.
+    /// RequestTimestamp (tag 39002), bytes 56..64.
     #[inline] pub fn request_timestamp(&self) -> u64 { self.0.block.load::<u64, 56>() }
-    /// NextSeqNo (tag 39013), 4 at 64.
+    /// NextSeqNo (tag 39013), bytes 64..68.
     #[inline] pub fn next_seq_no(&self) -> u32 { self.0.block.load::<u32, 64>() }
-    /// ErrorCodes (tag 39012), 2 at 68.
+    /// ErrorCodes (tag 39012), bytes 68..70.
     #[inline] pub fn error_codes(&self) -> u16 { self.0.block.load::<u16, 68>() }
-    /// FaultToleranceIndicator (tag 39010), 1 at 70.
+    /// FaultToleranceIndicator (tag 39010), bytes 70..71.
     #[inline] pub fn fault_tolerance_indicator(&self) -> Option<FTI> { self.0.block.nullable::<u8, 70>(u8::MAX).map(FTI) }
-    /// SplitMsg (tag 9553), 1 at 71.
+    /// SplitMsg (tag 9553), bytes 71..72.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 71>(u8::MAX).map(SplitMsg) }
-    /// EnvironmentIndicator (tag 39032), 1 at 72, since version 9.
+    /// EnvironmentIndicator (tag 39032), bytes 72..73, since version 9.
     #[inline] pub fn environment_indicator(&self) -> Option<u8> { self.0.block.nullable::<u8, 72>(u8::MAX) }
 }
 
-/// Writes the block of EstablishmentReject505.
-#[derive(Debug)]
-pub struct EstablishmentReject505Encoder<'a>(&'a mut [u8; 73]);
-
 impl EstablishmentReject505Encoder<'_> {
-    /// Writes Reason.
-    #[inline] pub fn set_reason(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 48>(value.as_ref()); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 48>(value); self }
-    /// Writes RequestTimestamp.
-    #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 56>(value); self }
-    /// Writes NextSeqNo.
-    #[inline] pub fn set_next_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 64>(value); self }
-    /// Writes ErrorCodes.
-    #[inline] pub fn set_error_codes(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 68>(value); self }
-    /// Writes FaultToleranceIndicator.
-    #[inline] pub fn set_fault_tolerance_indicator(&mut self, value: impl Into<Option<FTI>>) -> &mut Self { self.0.store::<u8, 70>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 71>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes EnvironmentIndicator.
-    #[inline] pub fn set_environment_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 72>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes Reason. */ #[inline] pub fn set_reason(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 48>(value.as_ref()); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 48>(value); self }
+    /** Writes RequestTimestamp. */ #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 56>(value); self }
+    /** Writes NextSeqNo. */ #[inline] pub fn set_next_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 64>(value); self }
+    /** Writes ErrorCodes. */ #[inline] pub fn set_error_codes(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 68>(value); self }
+    /** Writes FaultToleranceIndicator. */ #[inline] pub fn set_fault_tolerance_indicator(&mut self, value: impl Into<Option<FTI>>) -> &mut Self { self.0.store::<u8, 70>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 71>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes EnvironmentIndicator. */ #[inline] pub fn set_environment_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 72>(value.into().unwrap_or(u8::MAX)); self }
 }

@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
 /// Layout of ExecutionReportCancel534.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportCancel534", template_id: 534, schema_id: 8, version: 9, semantic_type: "8",
-    block: BlockLayout::new(247, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(247, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -56,200 +57,140 @@ const FIELDS: &[Field] = &[
     Field::new("CancelText", 2807, 239, 8, &kind::STRING8),
 ];
 
-/// ExecutionReportCancel534: message type 8, template 534, block of 247 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutionReportCancel534<'a>(Root<'a, 247, 0>);
+hairpin_sbe::message! {
+    /// ExecutionReportCancel534: message type 8, template 534, block of 247 bytes, 0 groups.
+    ExecutionReportCancel534, ExecutionReportCancel534Encoder, 247
+}
 
 impl<'a> ExecutionReportCancel534<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 534;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 247;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 247] = [0; 247];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 247] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 255;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<ExecutionReportCancel534Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(ExecutionReportCancel534Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 247]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// ExecID (tag 17), 40 at 12.
+    /// ExecID (tag 17), bytes 12..52.
     #[inline] pub fn exec_id(&self) -> CharArray<'a> { self.0.block.chars::<12, 40>() }
-    /// SenderID (tag 5392), 20 at 52.
+    /// SenderID (tag 5392), bytes 52..72.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<52, 20>() }
-    /// ClOrdID (tag 11), 20 at 72.
+    /// ClOrdID (tag 11), bytes 72..92.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<72, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 92.
+    /// PartyDetailsListReqID (tag 1505), bytes 92..100.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 92>() }
-    /// OrderID (tag 37), 8 at 100.
+    /// OrderID (tag 37), bytes 100..108.
     #[inline] pub fn order_id(&self) -> u64 { self.0.block.load::<u64, 100>() }
-    /// Price (tag 44), 8 at 108.
+    /// Price (tag 44), bytes 108..116.
     #[inline] pub fn price(&self) -> Price9 { Decimal(self.0.block.load::<i64, 108>()) }
-    /// StopPx (tag 99), 8 at 116.
+    /// StopPx (tag 99), bytes 116..124.
     #[inline] pub fn stop_px(&self) -> Option<Price9> { self.0.block.nullable::<i64, 116>(i64::MAX).map(Decimal) }
-    /// TransactTime (tag 60), 8 at 124.
+    /// TransactTime (tag 60), bytes 124..132.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 124>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 132.
+    /// SendingTimeEpoch (tag 5297), bytes 132..140.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 132>() }
-    /// OrderRequestID (tag 2422), 8 at 140.
+    /// OrderRequestID (tag 2422), bytes 140..148.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 140>() }
-    /// CrossID (tag 548), 8 at 148.
+    /// CrossID (tag 548), bytes 148..156.
     #[inline] pub fn cross_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 148>(u64::MAX) }
-    /// HostCrossID (tag 961), 8 at 156.
+    /// HostCrossID (tag 961), bytes 156..164.
     #[inline] pub fn host_cross_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 156>(u64::MAX) }
-    /// Location (tag 9537), 5 at 164.
+    /// Location (tag 9537), bytes 164..169.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<164, 5>() }
-    /// SecurityID (tag 48), 4 at 169.
+    /// SecurityID (tag 48), bytes 169..173.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 169>() }
-    /// OrderQty (tag 38), 4 at 173.
+    /// OrderQty (tag 38), bytes 173..177.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.block.load::<u32, 173>() }
-    /// CumQty (tag 14), 4 at 177.
+    /// CumQty (tag 14), bytes 177..181.
     #[inline] pub fn cum_qty(&self) -> u32 { self.0.block.load::<u32, 177>() }
-    /// MinQty (tag 110), 4 at 181.
+    /// MinQty (tag 110), bytes 181..185.
     #[inline] pub fn min_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 181>(u32::MAX) }
-    /// DisplayQty (tag 1138), 4 at 185.
+    /// DisplayQty (tag 1138), bytes 185..189.
     #[inline] pub fn display_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 185>(u32::MAX) }
-    /// ExpireDate (tag 432), 2 at 189.
+    /// ExpireDate (tag 432), bytes 189..191.
     #[inline] pub fn expire_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 189>(u16::MAX) }
-    /// DelayDuration (tag 5904), 2 at 191.
+    /// DelayDuration (tag 5904), bytes 191..193.
     #[inline] pub fn delay_duration(&self) -> Option<u16> { self.0.block.nullable::<u16, 191>(u16::MAX) }
     /// OrdStatus (tag 39), constant.
     pub const ORD_STATUS: u8 = b'4';
     /// ExecType (tag 150), constant.
     pub const EXEC_TYPE: u8 = b'4';
-    /// OrdType (tag 40), 1 at 193.
+    /// OrdType (tag 40), bytes 193..194.
     #[inline] pub fn ord_type(&self) -> Option<OrderType> { self.0.block.nullable_char::<193>().map(OrderType) }
-    /// Side (tag 54), 1 at 194.
+    /// Side (tag 54), bytes 194..195.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 194>()) }
-    /// TimeInForce (tag 59), 1 at 195.
+    /// TimeInForce (tag 59), bytes 195..196.
     #[inline] pub fn time_in_force(&self) -> Option<TimeInForce> { self.0.block.nullable::<u8, 195>(u8::MAX).map(TimeInForce) }
-    /// ManualOrderIndicator (tag 1028), 1 at 196.
+    /// ManualOrderIndicator (tag 1028), bytes 196..197.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 196>()) }
-    /// PossRetransFlag (tag 9765), 1 at 197.
+    /// PossRetransFlag (tag 9765), bytes 197..198.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 197>()) }
-    /// SplitMsg (tag 9553), 1 at 198.
+    /// SplitMsg (tag 9553), bytes 198..199.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 198>(u8::MAX).map(SplitMsg) }
-    /// ExecRestatementReason (tag 378), 1 at 199.
+    /// ExecRestatementReason (tag 378), bytes 199..200.
     #[inline] pub fn exec_restatement_reason(&self) -> Option<ExecReason> { self.0.block.nullable::<u8, 199>(u8::MAX).map(ExecReason) }
-    /// CrossType (tag 549), 1 at 200.
+    /// CrossType (tag 549), bytes 200..201.
     #[inline] pub fn cross_type(&self) -> Option<u8> { self.0.block.nullable::<u8, 200>(u8::MAX) }
-    /// ExecInst (tag 18), 1 at 201.
+    /// ExecInst (tag 18), bytes 201..202.
     #[inline] pub fn exec_inst(&self) -> ExecInst { ExecInst(self.0.block.load::<u8, 201>()) }
-    /// ExecutionMode (tag 5906), 1 at 202.
+    /// ExecutionMode (tag 5906), bytes 202..203.
     #[inline] pub fn execution_mode(&self) -> Option<ExecMode> { self.0.block.nullable_char::<202>().map(ExecMode) }
-    /// LiquidityFlag (tag 9373), 1 at 203.
+    /// LiquidityFlag (tag 9373), bytes 203..204.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 203>(u8::MAX).map(BooleanNULL) }
-    /// ManagedOrder (tag 6881), 1 at 204.
+    /// ManagedOrder (tag 6881), bytes 204..205.
     #[inline] pub fn managed_order(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 204>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 205.
+    /// ShortSaleType (tag 5409), bytes 205..206.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 205>(u8::MAX).map(ShortSaleType) }
-    /// DelayToTime (tag 7552), 8 at 206, since version 4.
+    /// DelayToTime (tag 7552), bytes 206..214, since version 4.
     #[inline] pub fn delay_to_time(&self) -> Option<u64> { self.0.block.nullable::<u64, 206>(u64::MAX) }
-    /// DiscretionPrice (tag 845), 8 at 214, since version 6.
+    /// DiscretionPrice (tag 845), bytes 214..222, since version 6.
     #[inline] pub fn discretion_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 214>(i64::MAX).map(Decimal) }
-    /// ReservationPrice (tag 9562), 8 at 222, since version 8.
+    /// ReservationPrice (tag 9562), bytes 222..230, since version 8.
     #[inline] pub fn reservation_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 222>(i64::MAX).map(Decimal) }
-    /// PriorityIndicator (tag 638), 1 at 230, since version 8.
+    /// PriorityIndicator (tag 638), bytes 230..231, since version 8.
     #[inline] pub fn priority_indicator(&self) -> Option<u8> { self.0.block.nullable::<u8, 230>(u8::MAX) }
-    /// OrigOrderUser (tag 9937), 8 at 231, since version 8.
+    /// OrigOrderUser (tag 9937), bytes 231..239, since version 8.
     #[inline] pub fn orig_order_user(&self) -> CharArray<'a> { self.0.block.chars::<231, 8>() }
-    /// CancelText (tag 2807), 8 at 239, since version 8.
+    /// CancelText (tag 2807), bytes 239..247, since version 8.
     #[inline] pub fn cancel_text(&self) -> CharArray<'a> { self.0.block.chars::<239, 8>() }
 }
 
-/// Writes the block of ExecutionReportCancel534.
-#[derive(Debug)]
-pub struct ExecutionReportCancel534Encoder<'a>(&'a mut [u8; 247]);
-
 impl ExecutionReportCancel534Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes ExecID.
-    #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 100>(value); self }
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 108>(value.0); self }
-    /// Writes StopPx.
-    #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 116>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 124>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 140>(value); self }
-    /// Writes CrossID.
-    #[inline] pub fn set_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 148>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes HostCrossID.
-    #[inline] pub fn set_host_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 156>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<164, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 169>(value); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 173>(value); self }
-    /// Writes CumQty.
-    #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 177>(value); self }
-    /// Writes MinQty.
-    #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 181>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes DisplayQty.
-    #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 185>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes ExpireDate.
-    #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 189>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes DelayDuration.
-    #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 191>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 193>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 194>(value.0); self }
-    /// Writes TimeInForce.
-    #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 195>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 196>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 197>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 198>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ExecRestatementReason.
-    #[inline] pub fn set_exec_restatement_reason(&mut self, value: impl Into<Option<ExecReason>>) -> &mut Self { self.0.store::<u8, 199>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes CrossType.
-    #[inline] pub fn set_cross_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 200>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes ExecInst.
-    #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 201>(value.0); self }
-    /// Writes ExecutionMode.
-    #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 202>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 203>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManagedOrder.
-    #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 204>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 205>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes DelayToTime.
-    #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 206>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes DiscretionPrice.
-    #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 214>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes ReservationPrice.
-    #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 222>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes PriorityIndicator.
-    #[inline] pub fn set_priority_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 230>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes OrigOrderUser.
-    #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<231, 8>(value.as_ref()); self }
-    /// Writes CancelText.
-    #[inline] pub fn set_cancel_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<239, 8>(value.as_ref()); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes ExecID. */ #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 100>(value); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 108>(value.0); self }
+    /** Writes StopPx. */ #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 116>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 124>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 140>(value); self }
+    /** Writes CrossID. */ #[inline] pub fn set_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 148>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes HostCrossID. */ #[inline] pub fn set_host_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 156>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<164, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 169>(value); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 173>(value); self }
+    /** Writes CumQty. */ #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 177>(value); self }
+    /** Writes MinQty. */ #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 181>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes DisplayQty. */ #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 185>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes ExpireDate. */ #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 189>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes DelayDuration. */ #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 191>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 193>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 194>(value.0); self }
+    /** Writes TimeInForce. */ #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 195>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 196>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 197>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 198>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ExecRestatementReason. */ #[inline] pub fn set_exec_restatement_reason(&mut self, value: impl Into<Option<ExecReason>>) -> &mut Self { self.0.store::<u8, 199>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes CrossType. */ #[inline] pub fn set_cross_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 200>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes ExecInst. */ #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 201>(value.0); self }
+    /** Writes ExecutionMode. */ #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 202>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 203>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManagedOrder. */ #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 204>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 205>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes DelayToTime. */ #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 206>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes DiscretionPrice. */ #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 214>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes ReservationPrice. */ #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 222>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes PriorityIndicator. */ #[inline] pub fn set_priority_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 230>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes OrigOrderUser. */ #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<231, 8>(value.as_ref()); self }
+    /** Writes CancelText. */ #[inline] pub fn set_cancel_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<239, 8>(value.as_ref()); self }
 }

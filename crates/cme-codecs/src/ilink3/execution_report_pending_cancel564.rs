@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
 /// Layout of ExecutionReportPendingCancel564.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportPendingCancel564", template_id: 564, schema_id: 8, version: 9, semantic_type: "8",
-    block: BlockLayout::new(219, 6, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(219, 6, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -47,164 +48,113 @@ const FIELDS: &[Field] = &[
     Field::new("CancelText", 2807, 211, 8, &kind::STRING8),
 ];
 
-/// ExecutionReportPendingCancel564: message type 8, template 564, since version 6, block of 219 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutionReportPendingCancel564<'a>(Root<'a, 219, 0>);
+hairpin_sbe::message! {
+    /// ExecutionReportPendingCancel564: message type 8, template 564, since version 6, block of 219 bytes, 0 groups.
+    ExecutionReportPendingCancel564, ExecutionReportPendingCancel564Encoder, 219
+}
 
 impl<'a> ExecutionReportPendingCancel564<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 564;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 219;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 219] = [0; 219];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 219] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 227;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<ExecutionReportPendingCancel564Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(ExecutionReportPendingCancel564Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 219]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// ExecID (tag 17), 40 at 12.
+    /// ExecID (tag 17), bytes 12..52.
     #[inline] pub fn exec_id(&self) -> CharArray<'a> { self.0.block.chars::<12, 40>() }
-    /// SenderID (tag 5392), 20 at 52.
+    /// SenderID (tag 5392), bytes 52..72.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<52, 20>() }
-    /// ClOrdID (tag 11), 20 at 72.
+    /// ClOrdID (tag 11), bytes 72..92.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<72, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 92.
+    /// PartyDetailsListReqID (tag 1505), bytes 92..100.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 92>() }
-    /// OrderID (tag 37), 8 at 100.
+    /// OrderID (tag 37), bytes 100..108.
     #[inline] pub fn order_id(&self) -> u64 { self.0.block.load::<u64, 100>() }
-    /// Price (tag 44), 8 at 108.
+    /// Price (tag 44), bytes 108..116.
     #[inline] pub fn price(&self) -> Price9 { Decimal(self.0.block.load::<i64, 108>()) }
-    /// TransactTime (tag 60), 8 at 116.
+    /// TransactTime (tag 60), bytes 116..124.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 116>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 124.
+    /// SendingTimeEpoch (tag 5297), bytes 124..132.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 124>() }
-    /// OrderRequestID (tag 2422), 8 at 132.
+    /// OrderRequestID (tag 2422), bytes 132..140.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 132>() }
-    /// Location (tag 9537), 5 at 140.
+    /// Location (tag 9537), bytes 140..145.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<140, 5>() }
-    /// SecurityID (tag 48), 4 at 145.
+    /// SecurityID (tag 48), bytes 145..149.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 145>() }
-    /// OrderQty (tag 38), 4 at 149.
+    /// OrderQty (tag 38), bytes 149..153.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.block.load::<u32, 149>() }
-    /// CumQty (tag 14), 4 at 153.
+    /// CumQty (tag 14), bytes 153..157.
     #[inline] pub fn cum_qty(&self) -> u32 { self.0.block.load::<u32, 153>() }
-    /// LeavesQty (tag 151), 4 at 157.
+    /// LeavesQty (tag 151), bytes 157..161.
     #[inline] pub fn leaves_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 157>(u32::MAX) }
-    /// MinQty (tag 110), 4 at 161.
+    /// MinQty (tag 110), bytes 161..165.
     #[inline] pub fn min_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 161>(u32::MAX) }
-    /// DisplayQty (tag 1138), 4 at 165.
+    /// DisplayQty (tag 1138), bytes 165..169.
     #[inline] pub fn display_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 165>(u32::MAX) }
-    /// ExpireDate (tag 432), 2 at 169.
+    /// ExpireDate (tag 432), bytes 169..171.
     #[inline] pub fn expire_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 169>(u16::MAX) }
     /// OrdStatus (tag 39), constant.
     pub const ORD_STATUS: u8 = b'6';
     /// ExecType (tag 150), constant.
     pub const EXEC_TYPE: u8 = b'6';
-    /// OrdType (tag 40), 1 at 171.
+    /// OrdType (tag 40), bytes 171..172.
     #[inline] pub fn ord_type(&self) -> Option<OrderType> { self.0.block.nullable_char::<171>().map(OrderType) }
-    /// Side (tag 54), 1 at 172.
+    /// Side (tag 54), bytes 172..173.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 172>()) }
-    /// TimeInForce (tag 59), 1 at 173.
+    /// TimeInForce (tag 59), bytes 173..174.
     #[inline] pub fn time_in_force(&self) -> Option<TimeInForce> { self.0.block.nullable::<u8, 173>(u8::MAX).map(TimeInForce) }
-    /// ManualOrderIndicator (tag 1028), 1 at 174.
+    /// ManualOrderIndicator (tag 1028), bytes 174..175.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 174>()) }
-    /// PossRetransFlag (tag 9765), 1 at 175.
+    /// PossRetransFlag (tag 9765), bytes 175..176.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 175>()) }
-    /// SplitMsg (tag 9553), 1 at 176.
+    /// SplitMsg (tag 9553), bytes 176..177.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 176>(u8::MAX).map(SplitMsg) }
-    /// LiquidityFlag (tag 9373), 1 at 177.
+    /// LiquidityFlag (tag 9373), bytes 177..178.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 177>(u8::MAX).map(BooleanNULL) }
-    /// DelayToTime (tag 7552), 8 at 178.
+    /// DelayToTime (tag 7552), bytes 178..186.
     #[inline] pub fn delay_to_time(&self) -> Option<u64> { self.0.block.nullable::<u64, 178>(u64::MAX) }
-    /// DiscretionPrice (tag 845), 8 at 186.
+    /// DiscretionPrice (tag 845), bytes 186..194.
     #[inline] pub fn discretion_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 186>(i64::MAX).map(Decimal) }
-    /// ReservationPrice (tag 9562), 8 at 194, since version 8.
+    /// ReservationPrice (tag 9562), bytes 194..202, since version 8.
     #[inline] pub fn reservation_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 194>(i64::MAX).map(Decimal) }
-    /// PriorityIndicator (tag 638), 1 at 202, since version 8.
+    /// PriorityIndicator (tag 638), bytes 202..203, since version 8.
     #[inline] pub fn priority_indicator(&self) -> Option<u8> { self.0.block.nullable::<u8, 202>(u8::MAX) }
-    /// OrigOrderUser (tag 9937), 8 at 203, since version 8.
+    /// OrigOrderUser (tag 9937), bytes 203..211, since version 8.
     #[inline] pub fn orig_order_user(&self) -> CharArray<'a> { self.0.block.chars::<203, 8>() }
-    /// CancelText (tag 2807), 8 at 211, since version 8.
+    /// CancelText (tag 2807), bytes 211..219, since version 8.
     #[inline] pub fn cancel_text(&self) -> CharArray<'a> { self.0.block.chars::<211, 8>() }
 }
 
-/// Writes the block of ExecutionReportPendingCancel564.
-#[derive(Debug)]
-pub struct ExecutionReportPendingCancel564Encoder<'a>(&'a mut [u8; 219]);
-
 impl ExecutionReportPendingCancel564Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes ExecID.
-    #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 100>(value); self }
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 108>(value.0); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 116>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 124>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<140, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 145>(value); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 149>(value); self }
-    /// Writes CumQty.
-    #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 153>(value); self }
-    /// Writes LeavesQty.
-    #[inline] pub fn set_leaves_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 157>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes MinQty.
-    #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 161>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes DisplayQty.
-    #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 165>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes ExpireDate.
-    #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 169>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 171>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 172>(value.0); self }
-    /// Writes TimeInForce.
-    #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 173>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 174>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 175>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 176>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 177>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes DelayToTime.
-    #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 178>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes DiscretionPrice.
-    #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 186>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes ReservationPrice.
-    #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 194>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes PriorityIndicator.
-    #[inline] pub fn set_priority_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 202>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes OrigOrderUser.
-    #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<203, 8>(value.as_ref()); self }
-    /// Writes CancelText.
-    #[inline] pub fn set_cancel_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<211, 8>(value.as_ref()); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes ExecID. */ #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 100>(value); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 108>(value.0); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 116>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 124>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<140, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 145>(value); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 149>(value); self }
+    /** Writes CumQty. */ #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 153>(value); self }
+    /** Writes LeavesQty. */ #[inline] pub fn set_leaves_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 157>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes MinQty. */ #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 161>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes DisplayQty. */ #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 165>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes ExpireDate. */ #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 169>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 171>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 172>(value.0); self }
+    /** Writes TimeInForce. */ #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 173>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 174>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 175>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 176>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 177>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes DelayToTime. */ #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 178>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes DiscretionPrice. */ #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 186>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes ReservationPrice. */ #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 194>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes PriorityIndicator. */ #[inline] pub fn set_priority_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 202>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes OrigOrderUser. */ #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<203, 8>(value.as_ref()); self }
+    /** Writes CancelText. */ #[inline] pub fn set_cancel_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<211, 8>(value.as_ref()); self }
 }

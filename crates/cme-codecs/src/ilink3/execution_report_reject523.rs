@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
 /// Layout of ExecutionReportReject523.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportReject523", template_id: 523, schema_id: 8, version: 9, semantic_type: "8",
-    block: BlockLayout::new(483, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(483, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -53,188 +54,131 @@ const FIELDS: &[Field] = &[
     Field::new("ReservationPrice", 9562, 475, 8, &kind::PRICENULL9),
 ];
 
-/// ExecutionReportReject523: message type 8, template 523, block of 483 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutionReportReject523<'a>(Root<'a, 483, 0>);
+hairpin_sbe::message! {
+    /// ExecutionReportReject523: message type 8, template 523, block of 483 bytes, 0 groups.
+    ExecutionReportReject523, ExecutionReportReject523Encoder, 483
+}
 
 impl<'a> ExecutionReportReject523<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 523;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 483;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 483] = [0; 483];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 483] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 491;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<ExecutionReportReject523Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(ExecutionReportReject523Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 483]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// Text (tag 58), 256 at 12.
+    /// Text (tag 58), bytes 12..268.
     #[inline] pub fn text(&self) -> CharArray<'a> { self.0.block.chars::<12, 256>() }
-    /// ExecID (tag 17), 40 at 268.
+    /// ExecID (tag 17), bytes 268..308.
     #[inline] pub fn exec_id(&self) -> CharArray<'a> { self.0.block.chars::<268, 40>() }
-    /// SenderID (tag 5392), 20 at 308.
+    /// SenderID (tag 5392), bytes 308..328.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<308, 20>() }
-    /// ClOrdID (tag 11), 20 at 328.
+    /// ClOrdID (tag 11), bytes 328..348.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<328, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 348.
+    /// PartyDetailsListReqID (tag 1505), bytes 348..356.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 348>() }
-    /// OrderID (tag 37), 8 at 356.
+    /// OrderID (tag 37), bytes 356..364.
     #[inline] pub fn order_id(&self) -> u64 { self.0.block.load::<u64, 356>() }
-    /// Price (tag 44), 8 at 364.
+    /// Price (tag 44), bytes 364..372.
     #[inline] pub fn price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 364>(i64::MAX).map(Decimal) }
-    /// StopPx (tag 99), 8 at 372.
+    /// StopPx (tag 99), bytes 372..380.
     #[inline] pub fn stop_px(&self) -> Option<Price9> { self.0.block.nullable::<i64, 372>(i64::MAX).map(Decimal) }
-    /// TransactTime (tag 60), 8 at 380.
+    /// TransactTime (tag 60), bytes 380..388.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 380>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 388.
+    /// SendingTimeEpoch (tag 5297), bytes 388..396.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 388>() }
-    /// OrderRequestID (tag 2422), 8 at 396.
+    /// OrderRequestID (tag 2422), bytes 396..404.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 396>() }
-    /// CrossID (tag 548), 8 at 404.
+    /// CrossID (tag 548), bytes 404..412.
     #[inline] pub fn cross_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 404>(u64::MAX) }
-    /// HostCrossID (tag 961), 8 at 412.
+    /// HostCrossID (tag 961), bytes 412..420.
     #[inline] pub fn host_cross_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 412>(u64::MAX) }
-    /// Location (tag 9537), 5 at 420.
+    /// Location (tag 9537), bytes 420..425.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<420, 5>() }
-    /// SecurityID (tag 48), 4 at 425.
+    /// SecurityID (tag 48), bytes 425..429.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 425>() }
-    /// OrderQty (tag 38), 4 at 429.
+    /// OrderQty (tag 38), bytes 429..433.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.block.load::<u32, 429>() }
-    /// MinQty (tag 110), 4 at 433.
+    /// MinQty (tag 110), bytes 433..437.
     #[inline] pub fn min_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 433>(u32::MAX) }
-    /// DisplayQty (tag 1138), 4 at 437.
+    /// DisplayQty (tag 1138), bytes 437..441.
     #[inline] pub fn display_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 437>(u32::MAX) }
-    /// OrdRejReason (tag 103), 2 at 441.
+    /// OrdRejReason (tag 103), bytes 441..443.
     #[inline] pub fn ord_rej_reason(&self) -> u16 { self.0.block.load::<u16, 441>() }
-    /// ExpireDate (tag 432), 2 at 443.
+    /// ExpireDate (tag 432), bytes 443..445.
     #[inline] pub fn expire_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 443>(u16::MAX) }
-    /// DelayDuration (tag 5904), 2 at 445.
+    /// DelayDuration (tag 5904), bytes 445..447.
     #[inline] pub fn delay_duration(&self) -> Option<u16> { self.0.block.nullable::<u16, 445>(u16::MAX) }
     /// OrdStatus (tag 39), constant.
     pub const ORD_STATUS: u8 = b'8';
     /// ExecType (tag 150), constant.
     pub const EXEC_TYPE: u8 = b'8';
-    /// OrdType (tag 40), 1 at 447.
+    /// OrdType (tag 40), bytes 447..448.
     #[inline] pub fn ord_type(&self) -> Option<OrderType> { self.0.block.nullable_char::<447>().map(OrderType) }
-    /// Side (tag 54), 1 at 448.
+    /// Side (tag 54), bytes 448..449.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 448>()) }
-    /// TimeInForce (tag 59), 1 at 449.
+    /// TimeInForce (tag 59), bytes 449..450.
     #[inline] pub fn time_in_force(&self) -> Option<TimeInForce> { self.0.block.nullable::<u8, 449>(u8::MAX).map(TimeInForce) }
-    /// ManualOrderIndicator (tag 1028), 1 at 450.
+    /// ManualOrderIndicator (tag 1028), bytes 450..451.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 450>()) }
-    /// PossRetransFlag (tag 9765), 1 at 451.
+    /// PossRetransFlag (tag 9765), bytes 451..452.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 451>()) }
-    /// SplitMsg (tag 9553), 1 at 452.
+    /// SplitMsg (tag 9553), bytes 452..453.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 452>(u8::MAX).map(SplitMsg) }
-    /// CrossType (tag 549), 1 at 453.
+    /// CrossType (tag 549), bytes 453..454.
     #[inline] pub fn cross_type(&self) -> Option<u8> { self.0.block.nullable::<u8, 453>(u8::MAX) }
-    /// ExecInst (tag 18), 1 at 454.
+    /// ExecInst (tag 18), bytes 454..455.
     #[inline] pub fn exec_inst(&self) -> ExecInst { ExecInst(self.0.block.load::<u8, 454>()) }
-    /// ExecutionMode (tag 5906), 1 at 455.
+    /// ExecutionMode (tag 5906), bytes 455..456.
     #[inline] pub fn execution_mode(&self) -> Option<ExecMode> { self.0.block.nullable_char::<455>().map(ExecMode) }
-    /// LiquidityFlag (tag 9373), 1 at 456.
+    /// LiquidityFlag (tag 9373), bytes 456..457.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 456>(u8::MAX).map(BooleanNULL) }
-    /// ManagedOrder (tag 6881), 1 at 457.
+    /// ManagedOrder (tag 6881), bytes 457..458.
     #[inline] pub fn managed_order(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 457>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 458.
+    /// ShortSaleType (tag 5409), bytes 458..459.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 458>(u8::MAX).map(ShortSaleType) }
-    /// DelayToTime (tag 7552), 8 at 459, since version 4.
+    /// DelayToTime (tag 7552), bytes 459..467, since version 4.
     #[inline] pub fn delay_to_time(&self) -> Option<u64> { self.0.block.nullable::<u64, 459>(u64::MAX) }
-    /// DiscretionPrice (tag 845), 8 at 467, since version 6.
+    /// DiscretionPrice (tag 845), bytes 467..475, since version 6.
     #[inline] pub fn discretion_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 467>(i64::MAX).map(Decimal) }
-    /// ReservationPrice (tag 9562), 8 at 475, since version 8.
+    /// ReservationPrice (tag 9562), bytes 475..483, since version 8.
     #[inline] pub fn reservation_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 475>(i64::MAX).map(Decimal) }
 }
 
-/// Writes the block of ExecutionReportReject523.
-#[derive(Debug)]
-pub struct ExecutionReportReject523Encoder<'a>(&'a mut [u8; 483]);
-
 impl ExecutionReportReject523Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes Text.
-    #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
-    /// Writes ExecID.
-    #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 40>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<308, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<328, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 348>(value); self }
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 356>(value); self }
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 364>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes StopPx.
-    #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 372>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 380>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 388>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 396>(value); self }
-    /// Writes CrossID.
-    #[inline] pub fn set_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 404>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes HostCrossID.
-    #[inline] pub fn set_host_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 412>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<420, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 425>(value); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 429>(value); self }
-    /// Writes MinQty.
-    #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 433>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes DisplayQty.
-    #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 437>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes OrdRejReason.
-    #[inline] pub fn set_ord_rej_reason(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 441>(value); self }
-    /// Writes ExpireDate.
-    #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 443>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes DelayDuration.
-    #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 445>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 447>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 448>(value.0); self }
-    /// Writes TimeInForce.
-    #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 449>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 450>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 451>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 452>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes CrossType.
-    #[inline] pub fn set_cross_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 453>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes ExecInst.
-    #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 454>(value.0); self }
-    /// Writes ExecutionMode.
-    #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 455>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 456>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManagedOrder.
-    #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 457>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 458>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes DelayToTime.
-    #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 459>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes DiscretionPrice.
-    #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 467>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes ReservationPrice.
-    #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 475>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes Text. */ #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
+    /** Writes ExecID. */ #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 40>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<308, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<328, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 348>(value); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 356>(value); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 364>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes StopPx. */ #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 372>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 380>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 388>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 396>(value); self }
+    /** Writes CrossID. */ #[inline] pub fn set_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 404>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes HostCrossID. */ #[inline] pub fn set_host_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 412>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<420, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 425>(value); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 429>(value); self }
+    /** Writes MinQty. */ #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 433>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes DisplayQty. */ #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 437>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes OrdRejReason. */ #[inline] pub fn set_ord_rej_reason(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 441>(value); self }
+    /** Writes ExpireDate. */ #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 443>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes DelayDuration. */ #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 445>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 447>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 448>(value.0); self }
+    /** Writes TimeInForce. */ #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 449>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 450>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 451>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 452>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes CrossType. */ #[inline] pub fn set_cross_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 453>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes ExecInst. */ #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 454>(value.0); self }
+    /** Writes ExecutionMode. */ #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 455>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 456>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManagedOrder. */ #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 457>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 458>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes DelayToTime. */ #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 459>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes DiscretionPrice. */ #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 467>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes ReservationPrice. */ #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 475>(value.into().map_or(i64::MAX, |v| v.0)); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Float, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of ExecutionReportTradeAddendumSpreadLeg550.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportTradeAddendumSpreadLeg550", template_id: 550, schema_id: 8, version: 9, semantic_type: "8",
-    block: BlockLayout::new(236, 0, FIELDS), groups: &[
-        GroupLayout { name: "NoFills", tag: 1362, since: 0, block: BlockLayout::new(15, 0, NO_FILLS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoOrderEvents", tag: 1795, since: 0, block: BlockLayout::new(45, 0, NO_ORDER_EVENTS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(236, 0, FIELDS),
+    groups: &[
+        GroupLayout::new("NoFills", 1362, 0, kind::GROUP_SIZE, BlockLayout::new(15, 0, NO_FILLS)),
+        GroupLayout::new("NoOrderEvents", 1795, 0, kind::GROUP_SIZE, BlockLayout::new(45, 0, NO_ORDER_EVENTS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -61,78 +61,65 @@ const NO_ORDER_EVENTS: &[Field] = &[
     Field::new("ContraCalculatedCcyLastQty", 5971, 36, 9, &kind::DECIMAL64NULL),
 ];
 
-/// ExecutionReportTradeAddendumSpreadLeg550: message type 8, template 550, block of 236 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutionReportTradeAddendumSpreadLeg550<'a>(Root<'a, 236, 2>);
+hairpin_sbe::message! {
+    /// ExecutionReportTradeAddendumSpreadLeg550: message type 8, template 550, block of 236 bytes, 2 groups.
+    ExecutionReportTradeAddendumSpreadLeg550, ExecutionReportTradeAddendumSpreadLeg550Encoder, 236, ExecutionReportTradeAddendumSpreadLeg550Groups, 2
+}
 
 impl<'a> ExecutionReportTradeAddendumSpreadLeg550<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 550;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 236;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 236] = [0; 236];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 236] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(ExecutionReportTradeAddendumSpreadLeg550Encoder<'_>, ExecutionReportTradeAddendumSpreadLeg550Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (ExecutionReportTradeAddendumSpreadLeg550Encoder(block), ExecutionReportTradeAddendumSpreadLeg550Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 236]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// ExecID (tag 17), 40 at 12.
+    /// ExecID (tag 17), bytes 12..52.
     #[inline] pub fn exec_id(&self) -> CharArray<'a> { self.0.block.chars::<12, 40>() }
-    /// SenderID (tag 5392), 20 at 52.
+    /// SenderID (tag 5392), bytes 52..72.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<52, 20>() }
-    /// ClOrdID (tag 11), 20 at 72.
+    /// ClOrdID (tag 11), bytes 72..92.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<72, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 92.
+    /// PartyDetailsListReqID (tag 1505), bytes 92..100.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 92>() }
-    /// LastPx (tag 31), 8 at 100.
+    /// LastPx (tag 31), bytes 100..108.
     #[inline] pub fn last_px(&self) -> Price9 { Decimal(self.0.block.load::<i64, 100>()) }
-    /// OrderID (tag 37), 8 at 108.
+    /// OrderID (tag 37), bytes 108..116.
     #[inline] pub fn order_id(&self) -> u64 { self.0.block.load::<u64, 108>() }
-    /// TransactTime (tag 60), 8 at 116.
+    /// TransactTime (tag 60), bytes 116..124.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 116>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 124.
+    /// SendingTimeEpoch (tag 5297), bytes 124..132.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 124>() }
-    /// SecExecID (tag 527), 8 at 132.
+    /// SecExecID (tag 527), bytes 132..140.
     #[inline] pub fn sec_exec_id(&self) -> u64 { self.0.block.load::<u64, 132>() }
-    /// OrigSecondaryExecutionID (tag 9703), 8 at 140.
+    /// OrigSecondaryExecutionID (tag 9703), bytes 140..148.
     #[inline] pub fn orig_secondary_execution_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 140>(u64::MAX) }
-    /// Location (tag 9537), 5 at 148.
+    /// Location (tag 9537), bytes 148..153.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<148, 5>() }
-    /// SecurityID (tag 48), 4 at 153.
+    /// SecurityID (tag 48), bytes 153..157.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 153>() }
-    /// LastQty (tag 32), 4 at 157.
+    /// LastQty (tag 32), bytes 157..161.
     #[inline] pub fn last_qty(&self) -> u32 { self.0.block.load::<u32, 157>() }
-    /// SideTradeID (tag 1506), 4 at 161.
+    /// SideTradeID (tag 1506), bytes 161..165.
     #[inline] pub fn side_trade_id(&self) -> u32 { self.0.block.load::<u32, 161>() }
-    /// OrigSideTradeID (tag 1507), 4 at 165.
+    /// OrigSideTradeID (tag 1507), bytes 165..169.
     #[inline] pub fn orig_side_trade_id(&self) -> Option<u32> { self.0.block.nullable::<u32, 165>(u32::MAX) }
-    /// TradeDate (tag 75), 2 at 169.
+    /// TradeDate (tag 75), bytes 169..171.
     #[inline] pub fn trade_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 169>(u16::MAX) }
-    /// OrdStatus (tag 39), 1 at 171.
+    /// OrdStatus (tag 39), bytes 171..172.
     #[inline] pub fn ord_status(&self) -> OrdStatusTrdCxl { OrdStatusTrdCxl(self.0.block.load::<u8, 171>()) }
-    /// ExecType (tag 150), 1 at 172.
+    /// ExecType (tag 150), bytes 172..173.
     #[inline] pub fn exec_type(&self) -> ExecTypTrdCxl { ExecTypTrdCxl(self.0.block.load::<u8, 172>()) }
-    /// ManualOrderIndicator (tag 1028), 1 at 173.
+    /// ManualOrderIndicator (tag 1028), bytes 173..174.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 173>()) }
-    /// PossRetransFlag (tag 9765), 1 at 174.
+    /// PossRetransFlag (tag 9765), bytes 174..175.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 174>()) }
-    /// Side (tag 54), 1 at 175, since version 5.
+    /// Side (tag 54), bytes 175..176, since version 5.
     #[inline] pub fn side(&self) -> Option<SideReq> { self.0.block.nullable::<u8, 175>(u8::MAX).map(SideReq) }
-    /// SettlDate (tag 64), 2 at 176, since version 6.
+    /// SettlDate (tag 64), bytes 176..178, since version 6.
     #[inline] pub fn settl_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 176>(u16::MAX) }
-    /// CalculatedCcyLastQty (tag 1056), 9 at 178, since version 6.
+    /// CalculatedCcyLastQty (tag 1056), bytes 178..187, since version 6.
     #[inline] pub fn calculated_ccy_last_qty(&self) -> Option<Float> { self.0.block.float64::<178, 186>() }
-    /// GrossTradeAmt (tag 381), 9 at 187, since version 6.
+    /// GrossTradeAmt (tag 381), bytes 187..196, since version 6.
     #[inline] pub fn gross_trade_amt(&self) -> Option<Float> { self.0.block.float64::<187, 195>() }
-    /// ExecRefID (tag 19), 40 at 196, since version 9.
+    /// ExecRefID (tag 19), bytes 196..236, since version 9.
     #[inline] pub fn exec_ref_id(&self) -> CharArray<'a> { self.0.block.chars::<196, 40>() }
     /// NoFills (tag 1362).
     #[inline] pub fn no_fills(&self) -> Group<'a, NoFills<'a>> { Group::new(self.0.group(0)) }
@@ -140,187 +127,100 @@ impl<'a> ExecutionReportTradeAddendumSpreadLeg550<'a> {
     #[inline] pub fn no_order_events(&self) -> Group<'a, NoOrderEvents<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of ExecutionReportTradeAddendumSpreadLeg550.
-#[derive(Debug)]
-pub struct ExecutionReportTradeAddendumSpreadLeg550Encoder<'a>(&'a mut [u8; 236]);
-
 impl ExecutionReportTradeAddendumSpreadLeg550Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes ExecID.
-    #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
-    /// Writes LastPx.
-    #[inline] pub fn set_last_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 100>(value.0); self }
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 108>(value); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 116>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 124>(value); self }
-    /// Writes SecExecID.
-    #[inline] pub fn set_sec_exec_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
-    /// Writes OrigSecondaryExecutionID.
-    #[inline] pub fn set_orig_secondary_execution_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 140>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<148, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 153>(value); self }
-    /// Writes LastQty.
-    #[inline] pub fn set_last_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 157>(value); self }
-    /// Writes SideTradeID.
-    #[inline] pub fn set_side_trade_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 161>(value); self }
-    /// Writes OrigSideTradeID.
-    #[inline] pub fn set_orig_side_trade_id(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 165>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes TradeDate.
-    #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 169>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdStatus.
-    #[inline] pub fn set_ord_status(&mut self, value: OrdStatusTrdCxl) -> &mut Self { self.0.store::<u8, 171>(value.0); self }
-    /// Writes ExecType.
-    #[inline] pub fn set_exec_type(&mut self, value: ExecTypTrdCxl) -> &mut Self { self.0.store::<u8, 172>(value.0); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 173>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 174>(value.0); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: impl Into<Option<SideReq>>) -> &mut Self { self.0.store::<u8, 175>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SettlDate.
-    #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 176>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes CalculatedCcyLastQty.
-    #[inline] pub fn set_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<178, 186>(value.into()); self }
-    /// Writes GrossTradeAmt.
-    #[inline] pub fn set_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<187, 195>(value.into()); self }
-    /// Writes ExecRefID.
-    #[inline] pub fn set_exec_ref_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<196, 40>(value.as_ref()); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes ExecID. */ #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
+    /** Writes LastPx. */ #[inline] pub fn set_last_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 100>(value.0); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 108>(value); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 116>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 124>(value); self }
+    /** Writes SecExecID. */ #[inline] pub fn set_sec_exec_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
+    /** Writes OrigSecondaryExecutionID. */ #[inline] pub fn set_orig_secondary_execution_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 140>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<148, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 153>(value); self }
+    /** Writes LastQty. */ #[inline] pub fn set_last_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 157>(value); self }
+    /** Writes SideTradeID. */ #[inline] pub fn set_side_trade_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 161>(value); self }
+    /** Writes OrigSideTradeID. */ #[inline] pub fn set_orig_side_trade_id(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 165>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes TradeDate. */ #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 169>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdStatus. */ #[inline] pub fn set_ord_status(&mut self, value: OrdStatusTrdCxl) -> &mut Self { self.0.store::<u8, 171>(value.0); self }
+    /** Writes ExecType. */ #[inline] pub fn set_exec_type(&mut self, value: ExecTypTrdCxl) -> &mut Self { self.0.store::<u8, 172>(value.0); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 173>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 174>(value.0); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: impl Into<Option<SideReq>>) -> &mut Self { self.0.store::<u8, 175>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SettlDate. */ #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 176>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes CalculatedCcyLastQty. */ #[inline] pub fn set_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<178, 186>(value.into()); self }
+    /** Writes GrossTradeAmt. */ #[inline] pub fn set_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<187, 195>(value.into()); self }
+    /** Writes ExecRefID. */ #[inline] pub fn set_exec_ref_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<196, 40>(value.as_ref()); self }
 }
-
-/// Writes the groups of ExecutionReportTradeAddendumSpreadLeg550, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct ExecutionReportTradeAddendumSpreadLeg550Groups<'a>(GroupsEncoder<'a>);
 
 impl ExecutionReportTradeAddendumSpreadLeg550Groups<'_> {
-    /// Begins NoFills. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoFills.
     #[inline] pub fn no_fills(&mut self) -> Result<GroupEncoder<'_, NoFills<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderEvents. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoOrderEvents.
     #[inline] pub fn no_order_events(&mut self) -> Result<GroupEncoder<'_, NoOrderEvents<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoFills: block of 15 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoFills<'a>(&'a [u8; 15]);
+hairpin_sbe::entry! {
+    /// An entry of NoFills (tag 1362): block of 15 bytes.
+    NoFills, NoFillsEncoder, 15, 0
+}
 
 impl<'a> NoFills<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 15;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 15] = [0; 15];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 15] = MESSAGE.groups[0].block.null_block();
-    /// FillPx (tag 1364), 8 at 0.
+    /// FillPx (tag 1364), bytes 0..8.
     #[inline] pub fn fill_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// FillQty (tag 1365), 4 at 8.
+    /// FillQty (tag 1365), bytes 8..12.
     #[inline] pub fn fill_qty(&self) -> u32 { self.0.load::<u32, 8>() }
-    /// FillExecID (tag 1363), 2 at 12.
+    /// FillExecID (tag 1363), bytes 12..14.
     #[inline] pub fn fill_exec_id(&self) -> CharArray<'a> { self.0.chars::<12, 2>() }
-    /// FillYieldType (tag 1622), 1 at 14.
+    /// FillYieldType (tag 1622), bytes 14..15.
     #[inline] pub fn fill_yield_type(&self) -> u8 { self.0.load::<u8, 14>() }
 }
 
-impl Entry for NoFills<'_> {
-    type View<'a> = NoFills<'a>;
-    type Encoder<'a> = NoFillsEncoder<'a>;
-    type Scratch = [u8; 15];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 15]) -> NoFills<'a> { NoFills(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoFillsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoFillsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoFills.
-#[derive(Debug)]
-pub struct NoFillsEncoder<'a>(&'a mut [u8; 15]);
-
 impl NoFillsEncoder<'_> {
-    /// Writes FillPx.
-    #[inline] pub fn set_fill_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes FillQty.
-    #[inline] pub fn set_fill_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
-    /// Writes FillExecID.
-    #[inline] pub fn set_fill_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 2>(value.as_ref()); self }
-    /// Writes FillYieldType.
-    #[inline] pub fn set_fill_yield_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 14>(value); self }
+    /** Writes FillPx. */ #[inline] pub fn set_fill_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes FillQty. */ #[inline] pub fn set_fill_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
+    /** Writes FillExecID. */ #[inline] pub fn set_fill_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 2>(value.as_ref()); self }
+    /** Writes FillYieldType. */ #[inline] pub fn set_fill_yield_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 14>(value); self }
 }
 
-/// An entry of NoOrderEvents: block of 45 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoOrderEvents<'a>(&'a [u8; 45]);
+hairpin_sbe::entry! {
+    /// An entry of NoOrderEvents (tag 1795): block of 45 bytes.
+    NoOrderEvents, NoOrderEventsEncoder, 45, 1
+}
 
 impl<'a> NoOrderEvents<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 45;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 45] = [0; 45];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 45] = MESSAGE.groups[1].block.null_block();
-    /// OrderEventPx (tag 1799), 8 at 0.
+    /// OrderEventPx (tag 1799), bytes 0..8.
     #[inline] pub fn order_event_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// OrderEventText (tag 1802), 5 at 8.
+    /// OrderEventText (tag 1802), bytes 8..13.
     #[inline] pub fn order_event_text(&self) -> CharArray<'a> { self.0.chars::<8, 5>() }
-    /// OrderEventExecID (tag 1797), 4 at 13.
+    /// OrderEventExecID (tag 1797), bytes 13..17.
     #[inline] pub fn order_event_exec_id(&self) -> u32 { self.0.load::<u32, 13>() }
-    /// OrderEventQty (tag 1800), 4 at 17.
+    /// OrderEventQty (tag 1800), bytes 17..21.
     #[inline] pub fn order_event_qty(&self) -> u32 { self.0.load::<u32, 17>() }
-    /// OrderEventType (tag 1796), 1 at 21.
+    /// OrderEventType (tag 1796), bytes 21..22.
     #[inline] pub fn order_event_type(&self) -> TradeAddendum { TradeAddendum(self.0.load::<u8, 21>()) }
-    /// OrderEventReason (tag 1798), 1 at 22.
+    /// OrderEventReason (tag 1798), bytes 22..23.
     #[inline] pub fn order_event_reason(&self) -> u8 { self.0.load::<u8, 22>() }
-    /// OriginalOrderEventExecID (tag 6555), 4 at 23, since version 3.
+    /// OriginalOrderEventExecID (tag 6555), bytes 23..27, since version 3.
     #[inline] pub fn original_order_event_exec_id(&self) -> Option<u32> { self.0.nullable::<u32, 23>(u32::MAX) }
-    /// ContraGrossTradeAmt (tag 5542), 9 at 27, since version 9.
+    /// ContraGrossTradeAmt (tag 5542), bytes 27..36, since version 9.
     #[inline] pub fn contra_gross_trade_amt(&self) -> Option<Float> { self.0.float64::<27, 35>() }
-    /// ContraCalculatedCcyLastQty (tag 5971), 9 at 36, since version 9.
+    /// ContraCalculatedCcyLastQty (tag 5971), bytes 36..45, since version 9.
     #[inline] pub fn contra_calculated_ccy_last_qty(&self) -> Option<Float> { self.0.float64::<36, 44>() }
 }
 
-impl Entry for NoOrderEvents<'_> {
-    type View<'a> = NoOrderEvents<'a>;
-    type Encoder<'a> = NoOrderEventsEncoder<'a>;
-    type Scratch = [u8; 45];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 45]) -> NoOrderEvents<'a> { NoOrderEvents(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoOrderEventsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoOrderEventsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoOrderEvents.
-#[derive(Debug)]
-pub struct NoOrderEventsEncoder<'a>(&'a mut [u8; 45]);
-
 impl NoOrderEventsEncoder<'_> {
-    /// Writes OrderEventPx.
-    #[inline] pub fn set_order_event_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes OrderEventText.
-    #[inline] pub fn set_order_event_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 5>(value.as_ref()); self }
-    /// Writes OrderEventExecID.
-    #[inline] pub fn set_order_event_exec_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 13>(value); self }
-    /// Writes OrderEventQty.
-    #[inline] pub fn set_order_event_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes OrderEventType.
-    #[inline] pub fn set_order_event_type(&mut self, value: TradeAddendum) -> &mut Self { self.0.store::<u8, 21>(value.0); self }
-    /// Writes OrderEventReason.
-    #[inline] pub fn set_order_event_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 22>(value); self }
-    /// Writes OriginalOrderEventExecID.
-    #[inline] pub fn set_original_order_event_exec_id(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 23>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes ContraGrossTradeAmt.
-    #[inline] pub fn set_contra_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<27, 35>(value.into()); self }
-    /// Writes ContraCalculatedCcyLastQty.
-    #[inline] pub fn set_contra_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<36, 44>(value.into()); self }
+    /** Writes OrderEventPx. */ #[inline] pub fn set_order_event_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes OrderEventText. */ #[inline] pub fn set_order_event_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 5>(value.as_ref()); self }
+    /** Writes OrderEventExecID. */ #[inline] pub fn set_order_event_exec_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 13>(value); self }
+    /** Writes OrderEventQty. */ #[inline] pub fn set_order_event_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes OrderEventType. */ #[inline] pub fn set_order_event_type(&mut self, value: TradeAddendum) -> &mut Self { self.0.store::<u8, 21>(value.0); self }
+    /** Writes OrderEventReason. */ #[inline] pub fn set_order_event_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 22>(value); self }
+    /** Writes OriginalOrderEventExecID. */ #[inline] pub fn set_original_order_event_exec_id(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 23>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes ContraGrossTradeAmt. */ #[inline] pub fn set_contra_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<27, 35>(value.into()); self }
+    /** Writes ContraCalculatedCcyLastQty. */ #[inline] pub fn set_contra_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<36, 44>(value.into()); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Float, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of ExecutionReportTradeOutright525.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportTradeOutright525", template_id: 525, schema_id: 8, version: 9, semantic_type: "8",
-    block: BlockLayout::new(293, 0, FIELDS), groups: &[
-        GroupLayout { name: "NoFills", tag: 1362, since: 0, block: BlockLayout::new(15, 0, NO_FILLS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoOrderEvents", tag: 1795, since: 0, block: BlockLayout::new(41, 0, NO_ORDER_EVENTS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(293, 0, FIELDS),
+    groups: &[
+        GroupLayout::new("NoFills", 1362, 0, kind::GROUP_SIZE, BlockLayout::new(15, 0, NO_FILLS)),
+        GroupLayout::new("NoOrderEvents", 1795, 0, kind::GROUP_SIZE, BlockLayout::new(41, 0, NO_ORDER_EVENTS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -86,130 +86,117 @@ const NO_ORDER_EVENTS: &[Field] = &[
     Field::new("ContraCalculatedCcyLastQty", 5971, 32, 6, &kind::DECIMAL64NULL),
 ];
 
-/// ExecutionReportTradeOutright525: message type 8, template 525, block of 293 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutionReportTradeOutright525<'a>(Root<'a, 293, 2>);
+hairpin_sbe::message! {
+    /// ExecutionReportTradeOutright525: message type 8, template 525, block of 293 bytes, 2 groups.
+    ExecutionReportTradeOutright525, ExecutionReportTradeOutright525Encoder, 293, ExecutionReportTradeOutright525Groups, 2
+}
 
 impl<'a> ExecutionReportTradeOutright525<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 525;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 293;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 293] = [0; 293];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 293] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(ExecutionReportTradeOutright525Encoder<'_>, ExecutionReportTradeOutright525Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (ExecutionReportTradeOutright525Encoder(block), ExecutionReportTradeOutright525Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 293]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// ExecID (tag 17), 40 at 12.
+    /// ExecID (tag 17), bytes 12..52.
     #[inline] pub fn exec_id(&self) -> CharArray<'a> { self.0.block.chars::<12, 40>() }
-    /// SenderID (tag 5392), 20 at 52.
+    /// SenderID (tag 5392), bytes 52..72.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<52, 20>() }
-    /// ClOrdID (tag 11), 20 at 72.
+    /// ClOrdID (tag 11), bytes 72..92.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<72, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 92.
+    /// PartyDetailsListReqID (tag 1505), bytes 92..100.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 92>() }
-    /// LastPx (tag 31), 8 at 100.
+    /// LastPx (tag 31), bytes 100..108.
     #[inline] pub fn last_px(&self) -> Price9 { Decimal(self.0.block.load::<i64, 100>()) }
-    /// OrderID (tag 37), 8 at 108.
+    /// OrderID (tag 37), bytes 108..116.
     #[inline] pub fn order_id(&self) -> u64 { self.0.block.load::<u64, 108>() }
-    /// Price (tag 44), 8 at 116.
+    /// Price (tag 44), bytes 116..124.
     #[inline] pub fn price(&self) -> Price9 { Decimal(self.0.block.load::<i64, 116>()) }
-    /// StopPx (tag 99), 8 at 124.
+    /// StopPx (tag 99), bytes 124..132.
     #[inline] pub fn stop_px(&self) -> Option<Price9> { self.0.block.nullable::<i64, 124>(i64::MAX).map(Decimal) }
-    /// TransactTime (tag 60), 8 at 132.
+    /// TransactTime (tag 60), bytes 132..140.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 132>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 140.
+    /// SendingTimeEpoch (tag 5297), bytes 140..148.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 140>() }
-    /// OrderRequestID (tag 2422), 8 at 148.
+    /// OrderRequestID (tag 2422), bytes 148..156.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 148>() }
-    /// SecExecID (tag 527), 8 at 156.
+    /// SecExecID (tag 527), bytes 156..164.
     #[inline] pub fn sec_exec_id(&self) -> u64 { self.0.block.load::<u64, 156>() }
-    /// CrossID (tag 548), 8 at 164.
+    /// CrossID (tag 548), bytes 164..172.
     #[inline] pub fn cross_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 164>(u64::MAX) }
-    /// HostCrossID (tag 961), 8 at 172.
+    /// HostCrossID (tag 961), bytes 172..180.
     #[inline] pub fn host_cross_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 172>(u64::MAX) }
-    /// Location (tag 9537), 5 at 180.
+    /// Location (tag 9537), bytes 180..185.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<180, 5>() }
-    /// SecurityID (tag 48), 4 at 185.
+    /// SecurityID (tag 48), bytes 185..189.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 185>() }
-    /// OrderQty (tag 38), 4 at 189.
+    /// OrderQty (tag 38), bytes 189..193.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.block.load::<u32, 189>() }
-    /// LastQty (tag 32), 4 at 193.
+    /// LastQty (tag 32), bytes 193..197.
     #[inline] pub fn last_qty(&self) -> u32 { self.0.block.load::<u32, 193>() }
-    /// CumQty (tag 14), 4 at 197.
+    /// CumQty (tag 14), bytes 197..201.
     #[inline] pub fn cum_qty(&self) -> u32 { self.0.block.load::<u32, 197>() }
-    /// MDTradeEntryID (tag 37711), 4 at 201.
+    /// MDTradeEntryID (tag 37711), bytes 201..205.
     #[inline] pub fn md_trade_entry_id(&self) -> u32 { self.0.block.load::<u32, 201>() }
-    /// SideTradeID (tag 1506), 4 at 205.
+    /// SideTradeID (tag 1506), bytes 205..209.
     #[inline] pub fn side_trade_id(&self) -> u32 { self.0.block.load::<u32, 205>() }
-    /// TradeLinkID (tag 820), 4 at 209.
+    /// TradeLinkID (tag 820), bytes 209..213.
     #[inline] pub fn trade_link_id(&self) -> Option<u32> { self.0.block.nullable::<u32, 209>(u32::MAX) }
-    /// LeavesQty (tag 151), 4 at 213.
+    /// LeavesQty (tag 151), bytes 213..217.
     #[inline] pub fn leaves_qty(&self) -> u32 { self.0.block.load::<u32, 213>() }
-    /// TradeDate (tag 75), 2 at 217.
+    /// TradeDate (tag 75), bytes 217..219.
     #[inline] pub fn trade_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 217>(u16::MAX) }
-    /// ExpireDate (tag 432), 2 at 219.
+    /// ExpireDate (tag 432), bytes 219..221.
     #[inline] pub fn expire_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 219>(u16::MAX) }
-    /// OrdStatus (tag 39), 1 at 221.
+    /// OrdStatus (tag 39), bytes 221..222.
     #[inline] pub fn ord_status(&self) -> OrdStatusTrd { OrdStatusTrd(self.0.block.load::<u8, 221>()) }
     /// ExecType (tag 150), constant.
     pub const EXEC_TYPE: u8 = b'F';
-    /// OrdType (tag 40), 1 at 222.
+    /// OrdType (tag 40), bytes 222..223.
     #[inline] pub fn ord_type(&self) -> Option<OrderType> { self.0.block.nullable_char::<222>().map(OrderType) }
-    /// Side (tag 54), 1 at 223.
+    /// Side (tag 54), bytes 223..224.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 223>()) }
-    /// TimeInForce (tag 59), 1 at 224.
+    /// TimeInForce (tag 59), bytes 224..225.
     #[inline] pub fn time_in_force(&self) -> Option<TimeInForce> { self.0.block.nullable::<u8, 224>(u8::MAX).map(TimeInForce) }
-    /// ManualOrderIndicator (tag 1028), 1 at 225.
+    /// ManualOrderIndicator (tag 1028), bytes 225..226.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 225>()) }
-    /// PossRetransFlag (tag 9765), 1 at 226.
+    /// PossRetransFlag (tag 9765), bytes 226..227.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 226>()) }
-    /// AggressorIndicator (tag 1057), 1 at 227.
+    /// AggressorIndicator (tag 1057), bytes 227..228.
     #[inline] pub fn aggressor_indicator(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 227>()) }
-    /// CrossType (tag 549), 1 at 228.
+    /// CrossType (tag 549), bytes 228..229.
     #[inline] pub fn cross_type(&self) -> Option<u8> { self.0.block.nullable::<u8, 228>(u8::MAX) }
-    /// ExecInst (tag 18), 1 at 229.
+    /// ExecInst (tag 18), bytes 229..230.
     #[inline] pub fn exec_inst(&self) -> ExecInst { ExecInst(self.0.block.load::<u8, 229>()) }
-    /// ExecutionMode (tag 5906), 1 at 230.
+    /// ExecutionMode (tag 5906), bytes 230..231.
     #[inline] pub fn execution_mode(&self) -> Option<ExecMode> { self.0.block.nullable_char::<230>().map(ExecMode) }
-    /// LiquidityFlag (tag 9373), 1 at 231.
+    /// LiquidityFlag (tag 9373), bytes 231..232.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 231>(u8::MAX).map(BooleanNULL) }
-    /// ManagedOrder (tag 6881), 1 at 232.
+    /// ManagedOrder (tag 6881), bytes 232..233.
     #[inline] pub fn managed_order(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 232>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 233.
+    /// ShortSaleType (tag 5409), bytes 233..234.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 233>(u8::MAX).map(ShortSaleType) }
-    /// Ownership (tag 7191), 1 at 234.
+    /// Ownership (tag 7191), bytes 234..235.
     #[inline] pub fn ownership(&self) -> u8 { self.0.block.load::<u8, 234>() }
-    /// DiscretionPrice (tag 845), 8 at 235, since version 6.
+    /// DiscretionPrice (tag 845), bytes 235..243, since version 6.
     #[inline] pub fn discretion_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 235>(i64::MAX).map(Decimal) }
-    /// TrdType (tag 828), 2 at 243, since version 6.
+    /// TrdType (tag 828), bytes 243..245, since version 6.
     #[inline] pub fn trd_type(&self) -> Option<u16> { self.0.block.nullable::<u16, 243>(u16::MAX) }
-    /// ExecRestatementReason (tag 378), 1 at 245, since version 6.
+    /// ExecRestatementReason (tag 378), bytes 245..246, since version 6.
     #[inline] pub fn exec_restatement_reason(&self) -> Option<ExecReason> { self.0.block.nullable::<u8, 245>(u8::MAX).map(ExecReason) }
-    /// SettlDate (tag 64), 2 at 246, since version 6.
+    /// SettlDate (tag 64), bytes 246..248, since version 6.
     #[inline] pub fn settl_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 246>(u16::MAX) }
-    /// MaturityDate (tag 541), 2 at 248, since version 6.
+    /// MaturityDate (tag 541), bytes 248..250, since version 6.
     #[inline] pub fn maturity_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 248>(u16::MAX) }
-    /// CalculatedCcyLastQty (tag 1056), 9 at 250, since version 6.
+    /// CalculatedCcyLastQty (tag 1056), bytes 250..259, since version 6.
     #[inline] pub fn calculated_ccy_last_qty(&self) -> Option<Float> { self.0.block.float64::<250, 258>() }
-    /// GrossTradeAmt (tag 381), 9 at 259, since version 6.
+    /// GrossTradeAmt (tag 381), bytes 259..268, since version 6.
     #[inline] pub fn gross_trade_amt(&self) -> Option<Float> { self.0.block.float64::<259, 267>() }
-    /// BenchmarkPrice (tag 6262), 8 at 268, since version 6.
+    /// BenchmarkPrice (tag 6262), bytes 268..276, since version 6.
     #[inline] pub fn benchmark_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 268>(i64::MAX).map(Decimal) }
-    /// ReservationPrice (tag 9562), 8 at 276, since version 8.
+    /// ReservationPrice (tag 9562), bytes 276..284, since version 8.
     #[inline] pub fn reservation_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 276>(i64::MAX).map(Decimal) }
-    /// PriorityIndicator (tag 638), 1 at 284, since version 8.
+    /// PriorityIndicator (tag 638), bytes 284..285, since version 8.
     #[inline] pub fn priority_indicator(&self) -> Option<u8> { self.0.block.nullable::<u8, 284>(u8::MAX) }
-    /// DisplayLimitPrice (tag 9264), 8 at 285, since version 8.
+    /// DisplayLimitPrice (tag 9264), bytes 285..293, since version 8.
     #[inline] pub fn display_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 285>(i64::MAX).map(Decimal) }
     /// NoFills (tag 1362).
     #[inline] pub fn no_fills(&self) -> Group<'a, NoFills<'a>> { Group::new(self.0.group(0)) }
@@ -217,233 +204,122 @@ impl<'a> ExecutionReportTradeOutright525<'a> {
     #[inline] pub fn no_order_events(&self) -> Group<'a, NoOrderEvents<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of ExecutionReportTradeOutright525.
-#[derive(Debug)]
-pub struct ExecutionReportTradeOutright525Encoder<'a>(&'a mut [u8; 293]);
-
 impl ExecutionReportTradeOutright525Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes ExecID.
-    #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
-    /// Writes LastPx.
-    #[inline] pub fn set_last_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 100>(value.0); self }
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 108>(value); self }
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 116>(value.0); self }
-    /// Writes StopPx.
-    #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 124>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 140>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 148>(value); self }
-    /// Writes SecExecID.
-    #[inline] pub fn set_sec_exec_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 156>(value); self }
-    /// Writes CrossID.
-    #[inline] pub fn set_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 164>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes HostCrossID.
-    #[inline] pub fn set_host_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 172>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<180, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 185>(value); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 189>(value); self }
-    /// Writes LastQty.
-    #[inline] pub fn set_last_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 193>(value); self }
-    /// Writes CumQty.
-    #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 197>(value); self }
-    /// Writes MDTradeEntryID.
-    #[inline] pub fn set_md_trade_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 201>(value); self }
-    /// Writes SideTradeID.
-    #[inline] pub fn set_side_trade_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 205>(value); self }
-    /// Writes TradeLinkID.
-    #[inline] pub fn set_trade_link_id(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 209>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes LeavesQty.
-    #[inline] pub fn set_leaves_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 213>(value); self }
-    /// Writes TradeDate.
-    #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 217>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes ExpireDate.
-    #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 219>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdStatus.
-    #[inline] pub fn set_ord_status(&mut self, value: OrdStatusTrd) -> &mut Self { self.0.store::<u8, 221>(value.0); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 222>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 223>(value.0); self }
-    /// Writes TimeInForce.
-    #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 224>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 225>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 226>(value.0); self }
-    /// Writes AggressorIndicator.
-    #[inline] pub fn set_aggressor_indicator(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 227>(value.0); self }
-    /// Writes CrossType.
-    #[inline] pub fn set_cross_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 228>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes ExecInst.
-    #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 229>(value.0); self }
-    /// Writes ExecutionMode.
-    #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 230>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 231>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManagedOrder.
-    #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 232>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 233>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes Ownership.
-    #[inline] pub fn set_ownership(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 234>(value); self }
-    /// Writes DiscretionPrice.
-    #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 235>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes TrdType.
-    #[inline] pub fn set_trd_type(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 243>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes ExecRestatementReason.
-    #[inline] pub fn set_exec_restatement_reason(&mut self, value: impl Into<Option<ExecReason>>) -> &mut Self { self.0.store::<u8, 245>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SettlDate.
-    #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 246>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes MaturityDate.
-    #[inline] pub fn set_maturity_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 248>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes CalculatedCcyLastQty.
-    #[inline] pub fn set_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<250, 258>(value.into()); self }
-    /// Writes GrossTradeAmt.
-    #[inline] pub fn set_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<259, 267>(value.into()); self }
-    /// Writes BenchmarkPrice.
-    #[inline] pub fn set_benchmark_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 268>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes ReservationPrice.
-    #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 276>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes PriorityIndicator.
-    #[inline] pub fn set_priority_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 284>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes DisplayLimitPrice.
-    #[inline] pub fn set_display_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 285>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes ExecID. */ #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 92>(value); self }
+    /** Writes LastPx. */ #[inline] pub fn set_last_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 100>(value.0); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 108>(value); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 116>(value.0); self }
+    /** Writes StopPx. */ #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 124>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 132>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 140>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 148>(value); self }
+    /** Writes SecExecID. */ #[inline] pub fn set_sec_exec_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 156>(value); self }
+    /** Writes CrossID. */ #[inline] pub fn set_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 164>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes HostCrossID. */ #[inline] pub fn set_host_cross_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 172>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<180, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 185>(value); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 189>(value); self }
+    /** Writes LastQty. */ #[inline] pub fn set_last_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 193>(value); self }
+    /** Writes CumQty. */ #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 197>(value); self }
+    /** Writes MDTradeEntryID. */ #[inline] pub fn set_md_trade_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 201>(value); self }
+    /** Writes SideTradeID. */ #[inline] pub fn set_side_trade_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 205>(value); self }
+    /** Writes TradeLinkID. */ #[inline] pub fn set_trade_link_id(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 209>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes LeavesQty. */ #[inline] pub fn set_leaves_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 213>(value); self }
+    /** Writes TradeDate. */ #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 217>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes ExpireDate. */ #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 219>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdStatus. */ #[inline] pub fn set_ord_status(&mut self, value: OrdStatusTrd) -> &mut Self { self.0.store::<u8, 221>(value.0); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 222>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 223>(value.0); self }
+    /** Writes TimeInForce. */ #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 224>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 225>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 226>(value.0); self }
+    /** Writes AggressorIndicator. */ #[inline] pub fn set_aggressor_indicator(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 227>(value.0); self }
+    /** Writes CrossType. */ #[inline] pub fn set_cross_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 228>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes ExecInst. */ #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 229>(value.0); self }
+    /** Writes ExecutionMode. */ #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 230>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 231>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManagedOrder. */ #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 232>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 233>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes Ownership. */ #[inline] pub fn set_ownership(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 234>(value); self }
+    /** Writes DiscretionPrice. */ #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 235>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes TrdType. */ #[inline] pub fn set_trd_type(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 243>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes ExecRestatementReason. */ #[inline] pub fn set_exec_restatement_reason(&mut self, value: impl Into<Option<ExecReason>>) -> &mut Self { self.0.store::<u8, 245>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SettlDate. */ #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 246>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes MaturityDate. */ #[inline] pub fn set_maturity_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 248>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes CalculatedCcyLastQty. */ #[inline] pub fn set_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<250, 258>(value.into()); self }
+    /** Writes GrossTradeAmt. */ #[inline] pub fn set_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<259, 267>(value.into()); self }
+    /** Writes BenchmarkPrice. */ #[inline] pub fn set_benchmark_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 268>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes ReservationPrice. */ #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 276>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes PriorityIndicator. */ #[inline] pub fn set_priority_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 284>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes DisplayLimitPrice. */ #[inline] pub fn set_display_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 285>(value.into().map_or(i64::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of ExecutionReportTradeOutright525, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct ExecutionReportTradeOutright525Groups<'a>(GroupsEncoder<'a>);
 
 impl ExecutionReportTradeOutright525Groups<'_> {
-    /// Begins NoFills. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoFills.
     #[inline] pub fn no_fills(&mut self) -> Result<GroupEncoder<'_, NoFills<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderEvents. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoOrderEvents.
     #[inline] pub fn no_order_events(&mut self) -> Result<GroupEncoder<'_, NoOrderEvents<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoFills: block of 15 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoFills<'a>(&'a [u8; 15]);
+hairpin_sbe::entry! {
+    /// An entry of NoFills (tag 1362): block of 15 bytes.
+    NoFills, NoFillsEncoder, 15, 0
+}
 
 impl<'a> NoFills<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 15;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 15] = [0; 15];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 15] = MESSAGE.groups[0].block.null_block();
-    /// FillPx (tag 1364), 8 at 0.
+    /// FillPx (tag 1364), bytes 0..8.
     #[inline] pub fn fill_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// FillQty (tag 1365), 4 at 8.
+    /// FillQty (tag 1365), bytes 8..12.
     #[inline] pub fn fill_qty(&self) -> u32 { self.0.load::<u32, 8>() }
-    /// FillExecID (tag 1363), 2 at 12.
+    /// FillExecID (tag 1363), bytes 12..14.
     #[inline] pub fn fill_exec_id(&self) -> CharArray<'a> { self.0.chars::<12, 2>() }
-    /// FillYieldType (tag 1622), 1 at 14.
+    /// FillYieldType (tag 1622), bytes 14..15.
     #[inline] pub fn fill_yield_type(&self) -> u8 { self.0.load::<u8, 14>() }
 }
 
-impl Entry for NoFills<'_> {
-    type View<'a> = NoFills<'a>;
-    type Encoder<'a> = NoFillsEncoder<'a>;
-    type Scratch = [u8; 15];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 15]) -> NoFills<'a> { NoFills(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoFillsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoFillsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoFills.
-#[derive(Debug)]
-pub struct NoFillsEncoder<'a>(&'a mut [u8; 15]);
-
 impl NoFillsEncoder<'_> {
-    /// Writes FillPx.
-    #[inline] pub fn set_fill_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes FillQty.
-    #[inline] pub fn set_fill_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
-    /// Writes FillExecID.
-    #[inline] pub fn set_fill_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 2>(value.as_ref()); self }
-    /// Writes FillYieldType.
-    #[inline] pub fn set_fill_yield_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 14>(value); self }
+    /** Writes FillPx. */ #[inline] pub fn set_fill_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes FillQty. */ #[inline] pub fn set_fill_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
+    /** Writes FillExecID. */ #[inline] pub fn set_fill_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 2>(value.as_ref()); self }
+    /** Writes FillYieldType. */ #[inline] pub fn set_fill_yield_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 14>(value); self }
 }
 
-/// An entry of NoOrderEvents: block of 41 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoOrderEvents<'a>(&'a [u8; 41]);
+hairpin_sbe::entry! {
+    /// An entry of NoOrderEvents (tag 1795): block of 41 bytes.
+    NoOrderEvents, NoOrderEventsEncoder, 41, 1
+}
 
 impl<'a> NoOrderEvents<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 41;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 41] = [0; 41];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 41] = MESSAGE.groups[1].block.null_block();
-    /// OrderEventPx (tag 1799), 8 at 0.
+    /// OrderEventPx (tag 1799), bytes 0..8.
     #[inline] pub fn order_event_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// OrderEventText (tag 1802), 5 at 8.
+    /// OrderEventText (tag 1802), bytes 8..13.
     #[inline] pub fn order_event_text(&self) -> CharArray<'a> { self.0.chars::<8, 5>() }
-    /// OrderEventExecID (tag 1797), 4 at 13.
+    /// OrderEventExecID (tag 1797), bytes 13..17.
     #[inline] pub fn order_event_exec_id(&self) -> u32 { self.0.load::<u32, 13>() }
-    /// OrderEventQty (tag 1800), 4 at 17.
+    /// OrderEventQty (tag 1800), bytes 17..21.
     #[inline] pub fn order_event_qty(&self) -> u32 { self.0.load::<u32, 17>() }
-    /// OrderEventType (tag 1796), 1 at 21.
+    /// OrderEventType (tag 1796), bytes 21..22.
     #[inline] pub fn order_event_type(&self) -> Option<OrderEventType> { self.0.nullable::<u8, 21>(u8::MAX).map(OrderEventType) }
-    /// OrderEventReason (tag 1798), 1 at 22.
+    /// OrderEventReason (tag 1798), bytes 22..23.
     #[inline] pub fn order_event_reason(&self) -> u8 { self.0.load::<u8, 22>() }
-    /// ContraGrossTradeAmt (tag 5542), 9 at 23, since version 6.
+    /// ContraGrossTradeAmt (tag 5542), bytes 23..32, since version 6.
     #[inline] pub fn contra_gross_trade_amt(&self) -> Option<Float> { self.0.float64::<23, 31>() }
-    /// ContraCalculatedCcyLastQty (tag 5971), 9 at 32, since version 6.
+    /// ContraCalculatedCcyLastQty (tag 5971), bytes 32..41, since version 6.
     #[inline] pub fn contra_calculated_ccy_last_qty(&self) -> Option<Float> { self.0.float64::<32, 40>() }
 }
 
-impl Entry for NoOrderEvents<'_> {
-    type View<'a> = NoOrderEvents<'a>;
-    type Encoder<'a> = NoOrderEventsEncoder<'a>;
-    type Scratch = [u8; 41];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 41]) -> NoOrderEvents<'a> { NoOrderEvents(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoOrderEventsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoOrderEventsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoOrderEvents.
-#[derive(Debug)]
-pub struct NoOrderEventsEncoder<'a>(&'a mut [u8; 41]);
-
 impl NoOrderEventsEncoder<'_> {
-    /// Writes OrderEventPx.
-    #[inline] pub fn set_order_event_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes OrderEventText.
-    #[inline] pub fn set_order_event_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 5>(value.as_ref()); self }
-    /// Writes OrderEventExecID.
-    #[inline] pub fn set_order_event_exec_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 13>(value); self }
-    /// Writes OrderEventQty.
-    #[inline] pub fn set_order_event_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes OrderEventType.
-    #[inline] pub fn set_order_event_type(&mut self, value: impl Into<Option<OrderEventType>>) -> &mut Self { self.0.store::<u8, 21>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes OrderEventReason.
-    #[inline] pub fn set_order_event_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 22>(value); self }
-    /// Writes ContraGrossTradeAmt.
-    #[inline] pub fn set_contra_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<23, 31>(value.into()); self }
-    /// Writes ContraCalculatedCcyLastQty.
-    #[inline] pub fn set_contra_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<32, 40>(value.into()); self }
+    /** Writes OrderEventPx. */ #[inline] pub fn set_order_event_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes OrderEventText. */ #[inline] pub fn set_order_event_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 5>(value.as_ref()); self }
+    /** Writes OrderEventExecID. */ #[inline] pub fn set_order_event_exec_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 13>(value); self }
+    /** Writes OrderEventQty. */ #[inline] pub fn set_order_event_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes OrderEventType. */ #[inline] pub fn set_order_event_type(&mut self, value: impl Into<Option<OrderEventType>>) -> &mut Self { self.0.store::<u8, 21>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes OrderEventReason. */ #[inline] pub fn set_order_event_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 22>(value); self }
+    /** Writes ContraGrossTradeAmt. */ #[inline] pub fn set_contra_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<23, 31>(value.into()); self }
+    /** Writes ContraCalculatedCcyLastQty. */ #[inline] pub fn set_contra_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<32, 40>(value.into()); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Float, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of ExecutionReportTradeSpreadLeg527.
 pub const MESSAGE: Message = Message {
     name: "ExecutionReportTradeSpreadLeg527", template_id: 527, schema_id: 8, version: 9, semantic_type: "8",
-    block: BlockLayout::new(219, 0, FIELDS), groups: &[
-        GroupLayout { name: "NoFills", tag: 1362, since: 0, block: BlockLayout::new(15, 0, NO_FILLS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoOrderEvents", tag: 1795, since: 0, block: BlockLayout::new(41, 0, NO_ORDER_EVENTS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(219, 0, FIELDS),
+    groups: &[
+        GroupLayout::new("NoFills", 1362, 0, kind::GROUP_SIZE, BlockLayout::new(15, 0, NO_FILLS)),
+        GroupLayout::new("NoOrderEvents", 1795, 0, kind::GROUP_SIZE, BlockLayout::new(41, 0, NO_ORDER_EVENTS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -63,84 +63,71 @@ const NO_ORDER_EVENTS: &[Field] = &[
     Field::new("ContraCalculatedCcyLastQty", 5971, 32, 9, &kind::DECIMAL64NULL),
 ];
 
-/// ExecutionReportTradeSpreadLeg527: message type 8, template 527, block of 219 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct ExecutionReportTradeSpreadLeg527<'a>(Root<'a, 219, 2>);
+hairpin_sbe::message! {
+    /// ExecutionReportTradeSpreadLeg527: message type 8, template 527, block of 219 bytes, 2 groups.
+    ExecutionReportTradeSpreadLeg527, ExecutionReportTradeSpreadLeg527Encoder, 219, ExecutionReportTradeSpreadLeg527Groups, 2
+}
 
 impl<'a> ExecutionReportTradeSpreadLeg527<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 527;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 219;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 219] = [0; 219];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 219] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(ExecutionReportTradeSpreadLeg527Encoder<'_>, ExecutionReportTradeSpreadLeg527Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (ExecutionReportTradeSpreadLeg527Encoder(block), ExecutionReportTradeSpreadLeg527Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 219]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// ExecID (tag 17), 40 at 12.
+    /// ExecID (tag 17), bytes 12..52.
     #[inline] pub fn exec_id(&self) -> CharArray<'a> { self.0.block.chars::<12, 40>() }
-    /// SenderID (tag 5392), 20 at 52.
+    /// SenderID (tag 5392), bytes 52..72.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<52, 20>() }
-    /// ClOrdID (tag 11), 20 at 72.
+    /// ClOrdID (tag 11), bytes 72..92.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<72, 20>() }
-    /// Volatility (tag 1188), 9 at 92.
+    /// Volatility (tag 1188), bytes 92..101.
     #[inline] pub fn volatility(&self) -> Option<Float> { self.0.block.float64::<92, 100>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 101.
+    /// PartyDetailsListReqID (tag 1505), bytes 101..109.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 101>() }
-    /// LastPx (tag 31), 8 at 109.
+    /// LastPx (tag 31), bytes 109..117.
     #[inline] pub fn last_px(&self) -> Price9 { Decimal(self.0.block.load::<i64, 109>()) }
-    /// OrderID (tag 37), 8 at 117.
+    /// OrderID (tag 37), bytes 117..125.
     #[inline] pub fn order_id(&self) -> u64 { self.0.block.load::<u64, 117>() }
-    /// UnderlyingPx (tag 810), 8 at 125.
+    /// UnderlyingPx (tag 810), bytes 125..133.
     #[inline] pub fn underlying_px(&self) -> Option<Price9> { self.0.block.nullable::<i64, 125>(i64::MAX).map(Decimal) }
-    /// TransactTime (tag 60), 8 at 133.
+    /// TransactTime (tag 60), bytes 133..141.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 133>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 141.
+    /// SendingTimeEpoch (tag 5297), bytes 141..149.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 141>() }
-    /// SecExecID (tag 527), 8 at 149.
+    /// SecExecID (tag 527), bytes 149..157.
     #[inline] pub fn sec_exec_id(&self) -> u64 { self.0.block.load::<u64, 149>() }
-    /// Location (tag 9537), 5 at 157.
+    /// Location (tag 9537), bytes 157..162.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<157, 5>() }
-    /// OptionDelta (tag 811), 5 at 162.
+    /// OptionDelta (tag 811), bytes 162..167.
     #[inline] pub fn option_delta(&self) -> Option<Float> { self.0.block.float32::<162, 166>() }
-    /// TimeToExpiration (tag 1189), 5 at 167.
+    /// TimeToExpiration (tag 1189), bytes 167..172.
     #[inline] pub fn time_to_expiration(&self) -> Option<Float> { self.0.block.float32::<167, 171>() }
-    /// RiskFreeRate (tag 1190), 5 at 172.
+    /// RiskFreeRate (tag 1190), bytes 172..177.
     #[inline] pub fn risk_free_rate(&self) -> Option<Float> { self.0.block.float32::<172, 176>() }
-    /// SecurityID (tag 48), 4 at 177.
+    /// SecurityID (tag 48), bytes 177..181.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 177>() }
-    /// LastQty (tag 32), 4 at 181.
+    /// LastQty (tag 32), bytes 181..185.
     #[inline] pub fn last_qty(&self) -> u32 { self.0.block.load::<u32, 181>() }
-    /// CumQty (tag 14), 4 at 185.
+    /// CumQty (tag 14), bytes 185..189.
     #[inline] pub fn cum_qty(&self) -> u32 { self.0.block.load::<u32, 185>() }
-    /// SideTradeID (tag 1506), 4 at 189.
+    /// SideTradeID (tag 1506), bytes 189..193.
     #[inline] pub fn side_trade_id(&self) -> u32 { self.0.block.load::<u32, 189>() }
-    /// TradeDate (tag 75), 2 at 193.
+    /// TradeDate (tag 75), bytes 193..195.
     #[inline] pub fn trade_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 193>(u16::MAX) }
-    /// OrdStatus (tag 39), 1 at 195.
+    /// OrdStatus (tag 39), bytes 195..196.
     #[inline] pub fn ord_status(&self) -> OrdStatusTrd { OrdStatusTrd(self.0.block.load::<u8, 195>()) }
     /// ExecType (tag 150), constant.
     pub const EXEC_TYPE: u8 = b'F';
-    /// OrdType (tag 40), 1 at 196.
+    /// OrdType (tag 40), bytes 196..197.
     #[inline] pub fn ord_type(&self) -> Option<OrderType> { self.0.block.nullable_char::<196>().map(OrderType) }
-    /// Side (tag 54), 1 at 197.
+    /// Side (tag 54), bytes 197..198.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 197>()) }
-    /// PossRetransFlag (tag 9765), 1 at 198.
+    /// PossRetransFlag (tag 9765), bytes 198..199.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 198>()) }
-    /// SettlDate (tag 64), 2 at 199, since version 6.
+    /// SettlDate (tag 64), bytes 199..201, since version 6.
     #[inline] pub fn settl_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 199>(u16::MAX) }
-    /// CalculatedCcyLastQty (tag 1056), 9 at 201, since version 6.
+    /// CalculatedCcyLastQty (tag 1056), bytes 201..210, since version 6.
     #[inline] pub fn calculated_ccy_last_qty(&self) -> Option<Float> { self.0.block.float64::<201, 209>() }
-    /// GrossTradeAmt (tag 381), 9 at 210, since version 6.
+    /// GrossTradeAmt (tag 381), bytes 210..219, since version 6.
     #[inline] pub fn gross_trade_amt(&self) -> Option<Float> { self.0.block.float64::<210, 218>() }
     /// NoFills (tag 1362).
     #[inline] pub fn no_fills(&self) -> Group<'a, NoFills<'a>> { Group::new(self.0.group(0)) }
@@ -148,187 +135,99 @@ impl<'a> ExecutionReportTradeSpreadLeg527<'a> {
     #[inline] pub fn no_order_events(&self) -> Group<'a, NoOrderEvents<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of ExecutionReportTradeSpreadLeg527.
-#[derive(Debug)]
-pub struct ExecutionReportTradeSpreadLeg527Encoder<'a>(&'a mut [u8; 219]);
-
 impl ExecutionReportTradeSpreadLeg527Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes ExecID.
-    #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
-    /// Writes Volatility.
-    #[inline] pub fn set_volatility(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<92, 100>(value.into()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 101>(value); self }
-    /// Writes LastPx.
-    #[inline] pub fn set_last_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 109>(value.0); self }
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 117>(value); self }
-    /// Writes UnderlyingPx.
-    #[inline] pub fn set_underlying_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 125>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 133>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 141>(value); self }
-    /// Writes SecExecID.
-    #[inline] pub fn set_sec_exec_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 149>(value); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<157, 5>(value.as_ref()); self }
-    /// Writes OptionDelta.
-    #[inline] pub fn set_option_delta(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<162, 166>(value.into()); self }
-    /// Writes TimeToExpiration.
-    #[inline] pub fn set_time_to_expiration(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<167, 171>(value.into()); self }
-    /// Writes RiskFreeRate.
-    #[inline] pub fn set_risk_free_rate(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<172, 176>(value.into()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 177>(value); self }
-    /// Writes LastQty.
-    #[inline] pub fn set_last_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 181>(value); self }
-    /// Writes CumQty.
-    #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 185>(value); self }
-    /// Writes SideTradeID.
-    #[inline] pub fn set_side_trade_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 189>(value); self }
-    /// Writes TradeDate.
-    #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 193>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdStatus.
-    #[inline] pub fn set_ord_status(&mut self, value: OrdStatusTrd) -> &mut Self { self.0.store::<u8, 195>(value.0); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 196>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 197>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 198>(value.0); self }
-    /// Writes SettlDate.
-    #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 199>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes CalculatedCcyLastQty.
-    #[inline] pub fn set_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<201, 209>(value.into()); self }
-    /// Writes GrossTradeAmt.
-    #[inline] pub fn set_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<210, 218>(value.into()); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes ExecID. */ #[inline] pub fn set_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 40>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<72, 20>(value.as_ref()); self }
+    /** Writes Volatility. */ #[inline] pub fn set_volatility(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<92, 100>(value.into()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 101>(value); self }
+    /** Writes LastPx. */ #[inline] pub fn set_last_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 109>(value.0); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 117>(value); self }
+    /** Writes UnderlyingPx. */ #[inline] pub fn set_underlying_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 125>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 133>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 141>(value); self }
+    /** Writes SecExecID. */ #[inline] pub fn set_sec_exec_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 149>(value); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<157, 5>(value.as_ref()); self }
+    /** Writes OptionDelta. */ #[inline] pub fn set_option_delta(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<162, 166>(value.into()); self }
+    /** Writes TimeToExpiration. */ #[inline] pub fn set_time_to_expiration(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<167, 171>(value.into()); self }
+    /** Writes RiskFreeRate. */ #[inline] pub fn set_risk_free_rate(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<172, 176>(value.into()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 177>(value); self }
+    /** Writes LastQty. */ #[inline] pub fn set_last_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 181>(value); self }
+    /** Writes CumQty. */ #[inline] pub fn set_cum_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 185>(value); self }
+    /** Writes SideTradeID. */ #[inline] pub fn set_side_trade_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 189>(value); self }
+    /** Writes TradeDate. */ #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 193>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdStatus. */ #[inline] pub fn set_ord_status(&mut self, value: OrdStatusTrd) -> &mut Self { self.0.store::<u8, 195>(value.0); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<OrderType>>) -> &mut Self { self.0.store::<u8, 196>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 197>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 198>(value.0); self }
+    /** Writes SettlDate. */ #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 199>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes CalculatedCcyLastQty. */ #[inline] pub fn set_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<201, 209>(value.into()); self }
+    /** Writes GrossTradeAmt. */ #[inline] pub fn set_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<210, 218>(value.into()); self }
 }
-
-/// Writes the groups of ExecutionReportTradeSpreadLeg527, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct ExecutionReportTradeSpreadLeg527Groups<'a>(GroupsEncoder<'a>);
 
 impl ExecutionReportTradeSpreadLeg527Groups<'_> {
-    /// Begins NoFills. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoFills.
     #[inline] pub fn no_fills(&mut self) -> Result<GroupEncoder<'_, NoFills<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderEvents. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoOrderEvents.
     #[inline] pub fn no_order_events(&mut self) -> Result<GroupEncoder<'_, NoOrderEvents<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoFills: block of 15 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoFills<'a>(&'a [u8; 15]);
+hairpin_sbe::entry! {
+    /// An entry of NoFills (tag 1362): block of 15 bytes.
+    NoFills, NoFillsEncoder, 15, 0
+}
 
 impl<'a> NoFills<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 15;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 15] = [0; 15];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 15] = MESSAGE.groups[0].block.null_block();
-    /// FillPx (tag 1364), 8 at 0.
+    /// FillPx (tag 1364), bytes 0..8.
     #[inline] pub fn fill_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// FillQty (tag 1365), 4 at 8.
+    /// FillQty (tag 1365), bytes 8..12.
     #[inline] pub fn fill_qty(&self) -> u32 { self.0.load::<u32, 8>() }
-    /// FillExecID (tag 1363), 2 at 12.
+    /// FillExecID (tag 1363), bytes 12..14.
     #[inline] pub fn fill_exec_id(&self) -> CharArray<'a> { self.0.chars::<12, 2>() }
-    /// FillYieldType (tag 1622), 1 at 14.
+    /// FillYieldType (tag 1622), bytes 14..15.
     #[inline] pub fn fill_yield_type(&self) -> u8 { self.0.load::<u8, 14>() }
 }
 
-impl Entry for NoFills<'_> {
-    type View<'a> = NoFills<'a>;
-    type Encoder<'a> = NoFillsEncoder<'a>;
-    type Scratch = [u8; 15];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 15]) -> NoFills<'a> { NoFills(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoFillsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoFillsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoFills.
-#[derive(Debug)]
-pub struct NoFillsEncoder<'a>(&'a mut [u8; 15]);
-
 impl NoFillsEncoder<'_> {
-    /// Writes FillPx.
-    #[inline] pub fn set_fill_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes FillQty.
-    #[inline] pub fn set_fill_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
-    /// Writes FillExecID.
-    #[inline] pub fn set_fill_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 2>(value.as_ref()); self }
-    /// Writes FillYieldType.
-    #[inline] pub fn set_fill_yield_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 14>(value); self }
+    /** Writes FillPx. */ #[inline] pub fn set_fill_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes FillQty. */ #[inline] pub fn set_fill_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
+    /** Writes FillExecID. */ #[inline] pub fn set_fill_exec_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 2>(value.as_ref()); self }
+    /** Writes FillYieldType. */ #[inline] pub fn set_fill_yield_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 14>(value); self }
 }
 
-/// An entry of NoOrderEvents: block of 41 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoOrderEvents<'a>(&'a [u8; 41]);
+hairpin_sbe::entry! {
+    /// An entry of NoOrderEvents (tag 1795): block of 41 bytes.
+    NoOrderEvents, NoOrderEventsEncoder, 41, 1
+}
 
 impl<'a> NoOrderEvents<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 41;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 41] = [0; 41];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 41] = MESSAGE.groups[1].block.null_block();
-    /// OrderEventPx (tag 1799), 8 at 0.
+    /// OrderEventPx (tag 1799), bytes 0..8.
     #[inline] pub fn order_event_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// OrderEventText (tag 1802), 5 at 8.
+    /// OrderEventText (tag 1802), bytes 8..13.
     #[inline] pub fn order_event_text(&self) -> CharArray<'a> { self.0.chars::<8, 5>() }
-    /// OrderEventExecID (tag 1797), 4 at 13.
+    /// OrderEventExecID (tag 1797), bytes 13..17.
     #[inline] pub fn order_event_exec_id(&self) -> u32 { self.0.load::<u32, 13>() }
-    /// OrderEventQty (tag 1800), 4 at 17.
+    /// OrderEventQty (tag 1800), bytes 17..21.
     #[inline] pub fn order_event_qty(&self) -> u32 { self.0.load::<u32, 17>() }
-    /// OrderEventType (tag 1796), 1 at 21.
+    /// OrderEventType (tag 1796), bytes 21..22.
     #[inline] pub fn order_event_type(&self) -> Option<OrderEventType> { self.0.nullable::<u8, 21>(u8::MAX).map(OrderEventType) }
-    /// OrderEventReason (tag 1798), 1 at 22.
+    /// OrderEventReason (tag 1798), bytes 22..23.
     #[inline] pub fn order_event_reason(&self) -> u8 { self.0.load::<u8, 22>() }
-    /// ContraGrossTradeAmt (tag 5542), 9 at 23, since version 9.
+    /// ContraGrossTradeAmt (tag 5542), bytes 23..32, since version 9.
     #[inline] pub fn contra_gross_trade_amt(&self) -> Option<Float> { self.0.float64::<23, 31>() }
-    /// ContraCalculatedCcyLastQty (tag 5971), 9 at 32, since version 9.
+    /// ContraCalculatedCcyLastQty (tag 5971), bytes 32..41, since version 9.
     #[inline] pub fn contra_calculated_ccy_last_qty(&self) -> Option<Float> { self.0.float64::<32, 40>() }
 }
 
-impl Entry for NoOrderEvents<'_> {
-    type View<'a> = NoOrderEvents<'a>;
-    type Encoder<'a> = NoOrderEventsEncoder<'a>;
-    type Scratch = [u8; 41];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 41]) -> NoOrderEvents<'a> { NoOrderEvents(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoOrderEventsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoOrderEventsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoOrderEvents.
-#[derive(Debug)]
-pub struct NoOrderEventsEncoder<'a>(&'a mut [u8; 41]);
-
 impl NoOrderEventsEncoder<'_> {
-    /// Writes OrderEventPx.
-    #[inline] pub fn set_order_event_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes OrderEventText.
-    #[inline] pub fn set_order_event_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 5>(value.as_ref()); self }
-    /// Writes OrderEventExecID.
-    #[inline] pub fn set_order_event_exec_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 13>(value); self }
-    /// Writes OrderEventQty.
-    #[inline] pub fn set_order_event_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes OrderEventType.
-    #[inline] pub fn set_order_event_type(&mut self, value: impl Into<Option<OrderEventType>>) -> &mut Self { self.0.store::<u8, 21>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes OrderEventReason.
-    #[inline] pub fn set_order_event_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 22>(value); self }
-    /// Writes ContraGrossTradeAmt.
-    #[inline] pub fn set_contra_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<23, 31>(value.into()); self }
-    /// Writes ContraCalculatedCcyLastQty.
-    #[inline] pub fn set_contra_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<32, 40>(value.into()); self }
+    /** Writes OrderEventPx. */ #[inline] pub fn set_order_event_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes OrderEventText. */ #[inline] pub fn set_order_event_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 5>(value.as_ref()); self }
+    /** Writes OrderEventExecID. */ #[inline] pub fn set_order_event_exec_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 13>(value); self }
+    /** Writes OrderEventQty. */ #[inline] pub fn set_order_event_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes OrderEventType. */ #[inline] pub fn set_order_event_type(&mut self, value: impl Into<Option<OrderEventType>>) -> &mut Self { self.0.store::<u8, 21>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes OrderEventReason. */ #[inline] pub fn set_order_event_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 22>(value); self }
+    /** Writes ContraGrossTradeAmt. */ #[inline] pub fn set_contra_gross_trade_amt(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<23, 31>(value.into()); self }
+    /** Writes ContraCalculatedCcyLastQty. */ #[inline] pub fn set_contra_calculated_ccy_last_qty(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float64::<32, 40>(value.into()); self }
 }

@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of MassQuote517.
 pub const MESSAGE: Message = Message {
     name: "MassQuote517", template_id: 517, schema_id: 8, version: 9, semantic_type: "i",
-    block: BlockLayout::new(123, 0, FIELDS), groups: &[
-        GroupLayout { name: "NoQuoteEntries", tag: 295, since: 0, block: BlockLayout::new(38, 0, NO_QUOTE_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(123, 0, FIELDS),
+    groups: &[
+        GroupLayout::new("NoQuoteEntries", 295, 0, kind::GROUP_SIZE, BlockLayout::new(38, 0, NO_QUOTE_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("PartyDetailsListReqID", 1505, 0, 0, &kind::U_INT64),
@@ -40,165 +41,100 @@ const NO_QUOTE_ENTRIES: &[Field] = &[
     Field::new("QuoteSetID", 302, 36, 0, &kind::U_INT16),
 ];
 
-/// MassQuote517: message type i, template 517, block of 123 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct MassQuote517<'a>(Root<'a, 123, 1>);
+hairpin_sbe::message! {
+    /// MassQuote517: message type i, template 517, block of 123 bytes, 1 group.
+    MassQuote517, MassQuote517Encoder, 123, MassQuote517Groups, 1
+}
 
 impl<'a> MassQuote517<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 517;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 123;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 123] = [0; 123];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 123] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MassQuote517Encoder<'_>, MassQuote517Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MassQuote517Encoder(block), MassQuote517Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 123]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 0.
+    /// PartyDetailsListReqID (tag 1505), bytes 0..8.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 8.
+    /// SendingTimeEpoch (tag 5297), bytes 8..16.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
-    /// QuoteReqID (tag 131), 8 at 41.
+    /// QuoteReqID (tag 131), bytes 41..49.
     #[inline] pub fn quote_req_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 41>(u64::MAX) }
-    /// Location (tag 9537), 5 at 49.
+    /// Location (tag 9537), bytes 49..54.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<49, 5>() }
-    /// QuoteID (tag 117), 4 at 54.
+    /// QuoteID (tag 117), bytes 54..58.
     #[inline] pub fn quote_id(&self) -> u32 { self.0.block.load::<u32, 54>() }
-    /// TotNoQuoteEntries (tag 304), 1 at 58.
+    /// TotNoQuoteEntries (tag 304), bytes 58..59.
     #[inline] pub fn tot_no_quote_entries(&self) -> u8 { self.0.block.load::<u8, 58>() }
-    /// MMProtectionReset (tag 9773), 1 at 59.
+    /// MMProtectionReset (tag 9773), bytes 59..60.
     #[inline] pub fn mm_protection_reset(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 59>()) }
-    /// LiquidityFlag (tag 9373), 1 at 60.
+    /// LiquidityFlag (tag 9373), bytes 60..61.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 60>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 61.
+    /// ShortSaleType (tag 5409), bytes 61..62.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 61>(u8::MAX).map(ShortSaleType) }
-    /// Reserved (tag 5187), 30 at 62, since version 5.
+    /// Reserved (tag 5187), bytes 62..92, since version 5.
     #[inline] pub fn reserved(&self) -> CharArray<'a> { self.0.block.chars::<62, 30>() }
-    /// Reserved1 (tag 5239), 30 at 92, since version 8.
+    /// Reserved1 (tag 5239), bytes 92..122, since version 8.
     #[inline] pub fn reserved1(&self) -> CharArray<'a> { self.0.block.chars::<92, 30>() }
-    /// QuoteEntryOpen (tag 9182), 1 at 122, since version 8.
+    /// QuoteEntryOpen (tag 9182), bytes 122..123, since version 8.
     #[inline] pub fn quote_entry_open(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 122>(u8::MAX).map(BooleanNULL) }
     /// NoQuoteEntries (tag 295).
     #[inline] pub fn no_quote_entries(&self) -> Group<'a, NoQuoteEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of MassQuote517.
-#[derive(Debug)]
-pub struct MassQuote517Encoder<'a>(&'a mut [u8; 123]);
-
 impl MassQuote517Encoder<'_> {
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes QuoteReqID.
-    #[inline] pub fn set_quote_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 41>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 5>(value.as_ref()); self }
-    /// Writes QuoteID.
-    #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 54>(value); self }
-    /// Writes TotNoQuoteEntries.
-    #[inline] pub fn set_tot_no_quote_entries(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 58>(value); self }
-    /// Writes MMProtectionReset.
-    #[inline] pub fn set_mm_protection_reset(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 59>(value.0); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 60>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 61>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes Reserved.
-    #[inline] pub fn set_reserved(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<62, 30>(value.as_ref()); self }
-    /// Writes Reserved1.
-    #[inline] pub fn set_reserved1(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<92, 30>(value.as_ref()); self }
-    /// Writes QuoteEntryOpen.
-    #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 122>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes QuoteReqID. */ #[inline] pub fn set_quote_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 41>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 5>(value.as_ref()); self }
+    /** Writes QuoteID. */ #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 54>(value); self }
+    /** Writes TotNoQuoteEntries. */ #[inline] pub fn set_tot_no_quote_entries(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 58>(value); self }
+    /** Writes MMProtectionReset. */ #[inline] pub fn set_mm_protection_reset(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 59>(value.0); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 60>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 61>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes Reserved. */ #[inline] pub fn set_reserved(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<62, 30>(value.as_ref()); self }
+    /** Writes Reserved1. */ #[inline] pub fn set_reserved1(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<92, 30>(value.as_ref()); self }
+    /** Writes QuoteEntryOpen. */ #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 122>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of MassQuote517, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MassQuote517Groups<'a>(GroupsEncoder<'a>);
 
 impl MassQuote517Groups<'_> {
-    /// Begins NoQuoteEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoQuoteEntries: block of 38 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoQuoteEntries<'a>(&'a [u8; 38]);
+hairpin_sbe::entry! {
+    /// An entry of NoQuoteEntries (tag 295): block of 38 bytes.
+    NoQuoteEntries, NoQuoteEntriesEncoder, 38, 0
+}
 
-impl<'a> NoQuoteEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 38;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 38] = [0; 38];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 38] = MESSAGE.groups[0].block.null_block();
-    /// BidPx (tag 132), 8 at 0.
+impl NoQuoteEntries<'_> {
+    /// BidPx (tag 132), bytes 0..8.
     #[inline] pub fn bid_px(&self) -> Option<Price9> { self.0.nullable::<i64, 0>(i64::MAX).map(Decimal) }
-    /// OfferPx (tag 133), 8 at 8.
+    /// OfferPx (tag 133), bytes 8..16.
     #[inline] pub fn offer_px(&self) -> Option<Price9> { self.0.nullable::<i64, 8>(i64::MAX).map(Decimal) }
-    /// QuoteEntryID (tag 299), 4 at 16.
+    /// QuoteEntryID (tag 299), bytes 16..20.
     #[inline] pub fn quote_entry_id(&self) -> u32 { self.0.load::<u32, 16>() }
-    /// SecurityID (tag 48), 4 at 20.
+    /// SecurityID (tag 48), bytes 20..24.
     #[inline] pub fn security_id(&self) -> i32 { self.0.load::<i32, 20>() }
-    /// BidSize (tag 134), 4 at 24.
+    /// BidSize (tag 134), bytes 24..28.
     #[inline] pub fn bid_size(&self) -> Option<u32> { self.0.nullable::<u32, 24>(u32::MAX) }
-    /// OfferSize (tag 135), 4 at 28.
+    /// OfferSize (tag 135), bytes 28..32.
     #[inline] pub fn offer_size(&self) -> Option<u32> { self.0.nullable::<u32, 28>(u32::MAX) }
-    /// UnderlyingSecurityID (tag 309), 4 at 32.
+    /// UnderlyingSecurityID (tag 309), bytes 32..36.
     #[inline] pub fn underlying_security_id(&self) -> Option<i32> { self.0.nullable::<i32, 32>(i32::MAX) }
-    /// QuoteSetID (tag 302), 2 at 36.
+    /// QuoteSetID (tag 302), bytes 36..38.
     #[inline] pub fn quote_set_id(&self) -> u16 { self.0.load::<u16, 36>() }
 }
 
-impl Entry for NoQuoteEntries<'_> {
-    type View<'a> = NoQuoteEntries<'a>;
-    type Encoder<'a> = NoQuoteEntriesEncoder<'a>;
-    type Scratch = [u8; 38];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 38]) -> NoQuoteEntries<'a> { NoQuoteEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoQuoteEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoQuoteEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoQuoteEntries.
-#[derive(Debug)]
-pub struct NoQuoteEntriesEncoder<'a>(&'a mut [u8; 38]);
-
 impl NoQuoteEntriesEncoder<'_> {
-    /// Writes BidPx.
-    #[inline] pub fn set_bid_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes OfferPx.
-    #[inline] pub fn set_offer_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 8>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes QuoteEntryID.
-    #[inline] pub fn set_quote_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 16>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 20>(value); self }
-    /// Writes BidSize.
-    #[inline] pub fn set_bid_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 24>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes OfferSize.
-    #[inline] pub fn set_offer_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 28>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes UnderlyingSecurityID.
-    #[inline] pub fn set_underlying_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 32>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes QuoteSetID.
-    #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 36>(value); self }
+    /** Writes BidPx. */ #[inline] pub fn set_bid_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes OfferPx. */ #[inline] pub fn set_offer_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 8>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes QuoteEntryID. */ #[inline] pub fn set_quote_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 16>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 20>(value); self }
+    /** Writes BidSize. */ #[inline] pub fn set_bid_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 24>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes OfferSize. */ #[inline] pub fn set_offer_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 28>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes UnderlyingSecurityID. */ #[inline] pub fn set_underlying_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 32>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes QuoteSetID. */ #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 36>(value); self }
 }

@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of MassQuoteRequest567.
 pub const MESSAGE: Message = Message {
     name: "MassQuoteRequest567", template_id: 567, schema_id: 8, version: 9, semantic_type: "i",
-    block: BlockLayout::new(124, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoQuoteEntries", tag: 295, since: 0, block: BlockLayout::new(23, 9, NO_QUOTE_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(124, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoQuoteEntries", 295, 0, kind::GROUP_SIZE, BlockLayout::new(23, 9, NO_QUOTE_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("PartyDetailsListReqID", 1505, 0, 0, &kind::U_INT64),
@@ -38,157 +39,94 @@ const NO_QUOTE_ENTRIES: &[Field] = &[
     Field::new("QuoteSetID", 302, 21, 0, &kind::U_INT16),
 ];
 
-/// MassQuoteRequest567: message type i, template 567, since version 9, block of 124 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct MassQuoteRequest567<'a>(Root<'a, 124, 1>);
+hairpin_sbe::message! {
+    /// MassQuoteRequest567: message type i, template 567, since version 9, block of 124 bytes, 1 group.
+    MassQuoteRequest567, MassQuoteRequest567Encoder, 124, MassQuoteRequest567Groups, 1
+}
 
 impl<'a> MassQuoteRequest567<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 567;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 124;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 124] = [0; 124];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 124] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MassQuoteRequest567Encoder<'_>, MassQuoteRequest567Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MassQuoteRequest567Encoder(block), MassQuoteRequest567Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 124]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 0.
+    /// PartyDetailsListReqID (tag 1505), bytes 0..8.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 8.
+    /// SendingTimeEpoch (tag 5297), bytes 8..16.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
-    /// QuoteReqID (tag 131), 8 at 41.
+    /// QuoteReqID (tag 131), bytes 41..49.
     #[inline] pub fn quote_req_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 41>(u64::MAX) }
-    /// Location (tag 9537), 5 at 49.
+    /// Location (tag 9537), bytes 49..54.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<49, 5>() }
-    /// QuoteID (tag 117), 4 at 54.
+    /// QuoteID (tag 117), bytes 54..58.
     #[inline] pub fn quote_id(&self) -> u32 { self.0.block.load::<u32, 54>() }
-    /// TotNoQuoteEntries (tag 304), 1 at 58.
+    /// TotNoQuoteEntries (tag 304), bytes 58..59.
     #[inline] pub fn tot_no_quote_entries(&self) -> u8 { self.0.block.load::<u8, 58>() }
-    /// MMProtectionReset (tag 9773), 1 at 59.
+    /// MMProtectionReset (tag 9773), bytes 59..60.
     #[inline] pub fn mm_protection_reset(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 59>()) }
-    /// LiquidityFlag (tag 9373), 1 at 60.
+    /// LiquidityFlag (tag 9373), bytes 60..61.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 60>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 61.
+    /// ShortSaleType (tag 5409), bytes 61..62.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 61>(u8::MAX).map(ShortSaleType) }
-    /// QuoteEntryOpen (tag 9182), 1 at 62.
+    /// QuoteEntryOpen (tag 9182), bytes 62..63.
     #[inline] pub fn quote_entry_open(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 62>(u8::MAX).map(BooleanNULL) }
-    /// QuoteEntryControl (tag 39034), 1 at 63.
+    /// QuoteEntryControl (tag 39034), bytes 63..64.
     #[inline] pub fn quote_entry_control(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 63>(u8::MAX).map(BooleanNULL) }
-    /// Reserved (tag 5187), 60 at 64.
+    /// Reserved (tag 5187), bytes 64..124.
     #[inline] pub fn reserved(&self) -> CharArray<'a> { self.0.block.chars::<64, 60>() }
     /// NoQuoteEntries (tag 295).
     #[inline] pub fn no_quote_entries(&self) -> Group<'a, NoQuoteEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of MassQuoteRequest567.
-#[derive(Debug)]
-pub struct MassQuoteRequest567Encoder<'a>(&'a mut [u8; 124]);
-
 impl MassQuoteRequest567Encoder<'_> {
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes QuoteReqID.
-    #[inline] pub fn set_quote_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 41>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 5>(value.as_ref()); self }
-    /// Writes QuoteID.
-    #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 54>(value); self }
-    /// Writes TotNoQuoteEntries.
-    #[inline] pub fn set_tot_no_quote_entries(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 58>(value); self }
-    /// Writes MMProtectionReset.
-    #[inline] pub fn set_mm_protection_reset(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 59>(value.0); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 60>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 61>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes QuoteEntryOpen.
-    #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 62>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes QuoteEntryControl.
-    #[inline] pub fn set_quote_entry_control(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 63>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes Reserved.
-    #[inline] pub fn set_reserved(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<64, 60>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes QuoteReqID. */ #[inline] pub fn set_quote_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 41>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 5>(value.as_ref()); self }
+    /** Writes QuoteID. */ #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 54>(value); self }
+    /** Writes TotNoQuoteEntries. */ #[inline] pub fn set_tot_no_quote_entries(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 58>(value); self }
+    /** Writes MMProtectionReset. */ #[inline] pub fn set_mm_protection_reset(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 59>(value.0); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 60>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 61>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes QuoteEntryOpen. */ #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 62>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes QuoteEntryControl. */ #[inline] pub fn set_quote_entry_control(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 63>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes Reserved. */ #[inline] pub fn set_reserved(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<64, 60>(value.as_ref()); self }
 }
-
-/// Writes the groups of MassQuoteRequest567, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MassQuoteRequest567Groups<'a>(GroupsEncoder<'a>);
 
 impl MassQuoteRequest567Groups<'_> {
-    /// Begins NoQuoteEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoQuoteEntries: block of 23 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoQuoteEntries<'a>(&'a [u8; 23]);
+hairpin_sbe::entry! {
+    /// An entry of NoQuoteEntries (tag 295): block of 23 bytes.
+    NoQuoteEntries, NoQuoteEntriesEncoder, 23, 0
+}
 
-impl<'a> NoQuoteEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 23;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 23] = [0; 23];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 23] = MESSAGE.groups[0].block.null_block();
-    /// SecurityID (tag 48), 4 at 0.
+impl NoQuoteEntries<'_> {
+    /// SecurityID (tag 48), bytes 0..4.
     #[inline] pub fn security_id(&self) -> i32 { self.0.load::<i32, 0>() }
-    /// Price (tag 44), 8 at 4.
+    /// Price (tag 44), bytes 4..12.
     #[inline] pub fn price(&self) -> Price9 { Decimal(self.0.load::<i64, 4>()) }
-    /// OrderQty (tag 38), 4 at 12.
+    /// OrderQty (tag 38), bytes 12..16.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.load::<u32, 12>() }
-    /// Side (tag 54), 1 at 16.
+    /// Side (tag 54), bytes 16..17.
     #[inline] pub fn side(&self) -> Side { Side(self.0.load::<u8, 16>()) }
-    /// QuoteEntryID (tag 299), 4 at 17.
+    /// QuoteEntryID (tag 299), bytes 17..21.
     #[inline] pub fn quote_entry_id(&self) -> u32 { self.0.load::<u32, 17>() }
-    /// QuoteSetID (tag 302), 2 at 21.
+    /// QuoteSetID (tag 302), bytes 21..23.
     #[inline] pub fn quote_set_id(&self) -> u16 { self.0.load::<u16, 21>() }
 }
 
-impl Entry for NoQuoteEntries<'_> {
-    type View<'a> = NoQuoteEntries<'a>;
-    type Encoder<'a> = NoQuoteEntriesEncoder<'a>;
-    type Scratch = [u8; 23];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 23]) -> NoQuoteEntries<'a> { NoQuoteEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoQuoteEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoQuoteEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoQuoteEntries.
-#[derive(Debug)]
-pub struct NoQuoteEntriesEncoder<'a>(&'a mut [u8; 23]);
-
 impl NoQuoteEntriesEncoder<'_> {
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 4>(value.0); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 12>(value); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: Side) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes QuoteEntryID.
-    #[inline] pub fn set_quote_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes QuoteSetID.
-    #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 21>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 4>(value.0); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 12>(value); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: Side) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes QuoteEntryID. */ #[inline] pub fn set_quote_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes QuoteSetID. */ #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 21>(value); self }
 }

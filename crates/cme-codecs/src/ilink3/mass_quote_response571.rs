@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of MassQuoteResponse571.
 pub const MESSAGE: Message = Message {
     name: "MassQuoteResponse571", template_id: 571, schema_id: 8, version: 9, semantic_type: "b",
-    block: BlockLayout::new(350, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoQuoteEntries", tag: 295, since: 0, block: BlockLayout::new(20, 9, NO_QUOTE_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(350, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoQuoteEntries", 295, 0, kind::GROUP_SIZE, BlockLayout::new(20, 9, NO_QUOTE_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -46,189 +47,118 @@ const NO_QUOTE_ENTRIES: &[Field] = &[
     Field::new("QuoteEntryRejectReason", 368, 19, 0, &kind::U_INT8NULL),
 ];
 
-/// MassQuoteResponse571: message type b, template 571, since version 9, block of 350 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct MassQuoteResponse571<'a>(Root<'a, 350, 1>);
+hairpin_sbe::message! {
+    /// MassQuoteResponse571: message type b, template 571, since version 9, block of 350 bytes, 1 group.
+    MassQuoteResponse571, MassQuoteResponse571Encoder, 350, MassQuoteResponse571Groups, 1
+}
 
 impl<'a> MassQuoteResponse571<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 571;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 350;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 350] = [0; 350];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 350] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MassQuoteResponse571Encoder<'_>, MassQuoteResponse571Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MassQuoteResponse571Encoder(block), MassQuoteResponse571Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 350]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// Text (tag 58), 256 at 12.
+    /// Text (tag 58), bytes 12..268.
     #[inline] pub fn text(&self) -> CharArray<'a> { self.0.block.chars::<12, 256>() }
-    /// SenderID (tag 5392), 20 at 268.
+    /// SenderID (tag 5392), bytes 268..288.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<268, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 288.
+    /// PartyDetailsListReqID (tag 1505), bytes 288..296.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 288>() }
-    /// TransactTime (tag 60), 8 at 296.
+    /// TransactTime (tag 60), bytes 296..304.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 296>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 304.
+    /// SendingTimeEpoch (tag 5297), bytes 304..312.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 304>() }
-    /// QuoteReqID (tag 131), 8 at 312.
+    /// QuoteReqID (tag 131), bytes 312..320.
     #[inline] pub fn quote_req_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 312>(u64::MAX) }
-    /// Location (tag 9537), 5 at 320.
+    /// Location (tag 9537), bytes 320..325.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<320, 5>() }
-    /// QuoteID (tag 117), 4 at 325.
+    /// QuoteID (tag 117), bytes 325..329.
     #[inline] pub fn quote_id(&self) -> u32 { self.0.block.load::<u32, 325>() }
-    /// QuoteRejectReason (tag 300), 2 at 329.
+    /// QuoteRejectReason (tag 300), bytes 329..331.
     #[inline] pub fn quote_reject_reason(&self) -> Option<u16> { self.0.block.nullable::<u16, 329>(u16::MAX) }
-    /// QuoteStatus (tag 297), 1 at 331.
+    /// QuoteStatus (tag 297), bytes 331..332.
     #[inline] pub fn quote_status(&self) -> QuoteAckStatus { QuoteAckStatus(self.0.block.load::<u8, 331>()) }
-    /// ManualOrderIndicator (tag 1028), 1 at 332.
+    /// ManualOrderIndicator (tag 1028), bytes 332..333.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 332>()) }
-    /// NoProcessedEntries (tag 9772), 1 at 333.
+    /// NoProcessedEntries (tag 9772), bytes 333..334.
     #[inline] pub fn no_processed_entries(&self) -> u8 { self.0.block.load::<u8, 333>() }
-    /// MMProtectionReset (tag 9773), 1 at 334.
+    /// MMProtectionReset (tag 9773), bytes 334..335.
     #[inline] pub fn mm_protection_reset(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 334>()) }
-    /// SplitMsg (tag 9553), 1 at 335.
+    /// SplitMsg (tag 9553), bytes 335..336.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 335>(u8::MAX).map(SplitMsg) }
-    /// LiquidityFlag (tag 9373), 1 at 336.
+    /// LiquidityFlag (tag 9373), bytes 336..337.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 336>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 337.
+    /// ShortSaleType (tag 5409), bytes 337..338.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 337>(u8::MAX).map(ShortSaleType) }
-    /// TotNoQuoteEntries (tag 304), 1 at 338.
+    /// TotNoQuoteEntries (tag 304), bytes 338..339.
     #[inline] pub fn tot_no_quote_entries(&self) -> Option<u8> { self.0.block.nullable::<u8, 338>(u8::MAX) }
-    /// PossRetransFlag (tag 9765), 1 at 339.
+    /// PossRetransFlag (tag 9765), bytes 339..340.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 339>()) }
-    /// DelayToTime (tag 7552), 8 at 340.
+    /// DelayToTime (tag 7552), bytes 340..348.
     #[inline] pub fn delay_to_time(&self) -> Option<u64> { self.0.block.nullable::<u64, 340>(u64::MAX) }
-    /// QuoteEntryOpen (tag 9182), 1 at 348.
+    /// QuoteEntryOpen (tag 9182), bytes 348..349.
     #[inline] pub fn quote_entry_open(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 348>(u8::MAX).map(BooleanNULL) }
-    /// QuoteEntryControl (tag 39034), 1 at 349.
+    /// QuoteEntryControl (tag 39034), bytes 349..350.
     #[inline] pub fn quote_entry_control(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 349>(u8::MAX).map(BooleanNULL) }
     /// NoQuoteEntries (tag 295).
     #[inline] pub fn no_quote_entries(&self) -> Group<'a, NoQuoteEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of MassQuoteResponse571.
-#[derive(Debug)]
-pub struct MassQuoteResponse571Encoder<'a>(&'a mut [u8; 350]);
-
 impl MassQuoteResponse571Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes Text.
-    #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 288>(value); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 296>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 304>(value); self }
-    /// Writes QuoteReqID.
-    #[inline] pub fn set_quote_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 312>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<320, 5>(value.as_ref()); self }
-    /// Writes QuoteID.
-    #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 325>(value); self }
-    /// Writes QuoteRejectReason.
-    #[inline] pub fn set_quote_reject_reason(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 329>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes QuoteStatus.
-    #[inline] pub fn set_quote_status(&mut self, value: QuoteAckStatus) -> &mut Self { self.0.store::<u8, 331>(value.0); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 332>(value.0); self }
-    /// Writes NoProcessedEntries.
-    #[inline] pub fn set_no_processed_entries(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 333>(value); self }
-    /// Writes MMProtectionReset.
-    #[inline] pub fn set_mm_protection_reset(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 334>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 335>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 336>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 337>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes TotNoQuoteEntries.
-    #[inline] pub fn set_tot_no_quote_entries(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 338>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 339>(value.0); self }
-    /// Writes DelayToTime.
-    #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 340>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes QuoteEntryOpen.
-    #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 348>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes QuoteEntryControl.
-    #[inline] pub fn set_quote_entry_control(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 349>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes Text. */ #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 288>(value); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 296>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 304>(value); self }
+    /** Writes QuoteReqID. */ #[inline] pub fn set_quote_req_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 312>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<320, 5>(value.as_ref()); self }
+    /** Writes QuoteID. */ #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 325>(value); self }
+    /** Writes QuoteRejectReason. */ #[inline] pub fn set_quote_reject_reason(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 329>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes QuoteStatus. */ #[inline] pub fn set_quote_status(&mut self, value: QuoteAckStatus) -> &mut Self { self.0.store::<u8, 331>(value.0); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 332>(value.0); self }
+    /** Writes NoProcessedEntries. */ #[inline] pub fn set_no_processed_entries(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 333>(value); self }
+    /** Writes MMProtectionReset. */ #[inline] pub fn set_mm_protection_reset(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 334>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 335>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 336>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 337>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes TotNoQuoteEntries. */ #[inline] pub fn set_tot_no_quote_entries(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 338>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 339>(value.0); self }
+    /** Writes DelayToTime. */ #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 340>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes QuoteEntryOpen. */ #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 348>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes QuoteEntryControl. */ #[inline] pub fn set_quote_entry_control(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 349>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of MassQuoteResponse571, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MassQuoteResponse571Groups<'a>(GroupsEncoder<'a>);
 
 impl MassQuoteResponse571Groups<'_> {
-    /// Begins NoQuoteEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoQuoteEntries: block of 20 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoQuoteEntries<'a>(&'a [u8; 20]);
+hairpin_sbe::entry! {
+    /// An entry of NoQuoteEntries (tag 295): block of 20 bytes.
+    NoQuoteEntries, NoQuoteEntriesEncoder, 20, 0
+}
 
-impl<'a> NoQuoteEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 20;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 20] = [0; 20];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 20] = MESSAGE.groups[0].block.null_block();
-    /// OrderID (tag 37), 8 at 0.
+impl NoQuoteEntries<'_> {
+    /// OrderID (tag 37), bytes 0..8.
     #[inline] pub fn order_id(&self) -> Option<u64> { self.0.nullable::<u64, 0>(u64::MAX) }
-    /// QuoteEntryID (tag 299), 4 at 8.
+    /// QuoteEntryID (tag 299), bytes 8..12.
     #[inline] pub fn quote_entry_id(&self) -> u32 { self.0.load::<u32, 8>() }
-    /// QuoteSetID (tag 302), 2 at 12.
+    /// QuoteSetID (tag 302), bytes 12..14.
     #[inline] pub fn quote_set_id(&self) -> u16 { self.0.load::<u16, 12>() }
-    /// SecurityID (tag 48), 4 at 14.
+    /// SecurityID (tag 48), bytes 14..18.
     #[inline] pub fn security_id(&self) -> i32 { self.0.load::<i32, 14>() }
-    /// Side (tag 54), 1 at 18.
+    /// Side (tag 54), bytes 18..19.
     #[inline] pub fn side(&self) -> Side { Side(self.0.load::<u8, 18>()) }
-    /// QuoteEntryRejectReason (tag 368), 1 at 19.
+    /// QuoteEntryRejectReason (tag 368), bytes 19..20.
     #[inline] pub fn quote_entry_reject_reason(&self) -> Option<u8> { self.0.nullable::<u8, 19>(u8::MAX) }
 }
 
-impl Entry for NoQuoteEntries<'_> {
-    type View<'a> = NoQuoteEntries<'a>;
-    type Encoder<'a> = NoQuoteEntriesEncoder<'a>;
-    type Scratch = [u8; 20];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 20]) -> NoQuoteEntries<'a> { NoQuoteEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoQuoteEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoQuoteEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoQuoteEntries.
-#[derive(Debug)]
-pub struct NoQuoteEntriesEncoder<'a>(&'a mut [u8; 20]);
-
 impl NoQuoteEntriesEncoder<'_> {
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 0>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes QuoteEntryID.
-    #[inline] pub fn set_quote_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
-    /// Writes QuoteSetID.
-    #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 12>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 14>(value); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: Side) -> &mut Self { self.0.store::<u8, 18>(value.0); self }
-    /// Writes QuoteEntryRejectReason.
-    #[inline] pub fn set_quote_entry_reject_reason(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 19>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 0>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes QuoteEntryID. */ #[inline] pub fn set_quote_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
+    /** Writes QuoteSetID. */ #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 12>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 14>(value); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: Side) -> &mut Self { self.0.store::<u8, 18>(value.0); self }
+    /** Writes QuoteEntryRejectReason. */ #[inline] pub fn set_quote_entry_reject_reason(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 19>(value.into().unwrap_or(u8::MAX)); self }
 }

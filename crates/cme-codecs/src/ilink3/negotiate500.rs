@@ -1,13 +1,14 @@
 //! Negotiate500, template 500. Generated from `schemas/ilink3-v9.xml` by `cargo xtask codegen`.
 
 use super::kind;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DataLayout, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, DataLayout, Field, Message};
 
 /// Layout of Negotiate500.
 pub const MESSAGE: Message = Message {
     name: "Negotiate500", template_id: 500, schema_id: 8, version: 9, semantic_type: "Negotiate",
-    block: BlockLayout::new(76, 0, FIELDS), groups: &[
-    ], data: &[DataLayout { name: "Credentials", tag: 39008, since: 0 }],
+    block: BlockLayout::new(76, 0, FIELDS),
+    groups: &[],
+    data: &[DataLayout { name: "Credentials", tag: 39008, since: 0 }],
 };
 const FIELDS: &[Field] = &[
     Field::new("CustomerFlow", 39000, 0, 0, &kind::CLIENT_FLOW_TYPE),
@@ -20,62 +21,37 @@ const FIELDS: &[Field] = &[
     Field::new("Firm", 39007, 71, 0, &kind::STRING5_REQ),
 ];
 
-/// Negotiate500: message type Negotiate, template 500, block of 76 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct Negotiate500<'a>(Root<'a, 76, 0>);
+hairpin_sbe::message! {
+    /// Negotiate500: message type Negotiate, template 500, block of 76 bytes, 0 groups.
+    Negotiate500, Negotiate500Encoder, 76
+}
 
 impl<'a> Negotiate500<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 500;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 76;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 76] = [0; 76];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 76] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 86;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<Negotiate500Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(Negotiate500Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 76]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
     /// CustomerFlow (tag 39000), constant.
     pub const CUSTOMER_FLOW: &'static str = "IDEMPOTENT";
     /// HMACVersion (tag 39003), constant.
     pub const HMAC_VERSION: &'static str = "CME-1-SHA-256";
-    /// HMACSignature (tag 39005), 32 at 0.
+    /// HMACSignature (tag 39005), bytes 0..32.
     #[inline] pub fn hmac_signature(&self) -> CharArray<'a> { self.0.block.chars::<0, 32>() }
-    /// AccessKeyID (tag 39004), 20 at 32.
+    /// AccessKeyID (tag 39004), bytes 32..52.
     #[inline] pub fn access_key_id(&self) -> CharArray<'a> { self.0.block.chars::<32, 20>() }
-    /// UUID (tag 39001), 8 at 52.
+    /// UUID (tag 39001), bytes 52..60.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 52>() }
-    /// RequestTimestamp (tag 39002), 8 at 60.
+    /// RequestTimestamp (tag 39002), bytes 60..68.
     #[inline] pub fn request_timestamp(&self) -> u64 { self.0.block.load::<u64, 60>() }
-    /// Session (tag 39006), 3 at 68.
+    /// Session (tag 39006), bytes 68..71.
     #[inline] pub fn session(&self) -> CharArray<'a> { self.0.block.chars::<68, 3>() }
-    /// Firm (tag 39007), 5 at 71.
+    /// Firm (tag 39007), bytes 71..76.
     #[inline] pub fn firm(&self) -> CharArray<'a> { self.0.block.chars::<71, 5>() }
     /// Credentials (tag 39008).
     pub fn credentials(&self) -> &'a [u8] { self.0.data(0) }
 }
 
-/// Writes the block of Negotiate500.
-#[derive(Debug)]
-pub struct Negotiate500Encoder<'a>(&'a mut [u8; 76]);
-
 impl Negotiate500Encoder<'_> {
-    /// Writes HMACSignature.
-    #[inline] pub fn set_hmac_signature(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 32>(value.as_ref()); self }
-    /// Writes AccessKeyID.
-    #[inline] pub fn set_access_key_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<32, 20>(value.as_ref()); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 52>(value); self }
-    /// Writes RequestTimestamp.
-    #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 60>(value); self }
-    /// Writes Session.
-    #[inline] pub fn set_session(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<68, 3>(value.as_ref()); self }
-    /// Writes Firm.
-    #[inline] pub fn set_firm(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<71, 5>(value.as_ref()); self }
+    /** Writes HMACSignature. */ #[inline] pub fn set_hmac_signature(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 32>(value.as_ref()); self }
+    /** Writes AccessKeyID. */ #[inline] pub fn set_access_key_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<32, 20>(value.as_ref()); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 52>(value); self }
+    /** Writes RequestTimestamp. */ #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 60>(value); self }
+    /** Writes Session. */ #[inline] pub fn set_session(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<68, 3>(value.as_ref()); self }
+    /** Writes Firm. */ #[inline] pub fn set_firm(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<71, 5>(value.as_ref()); self }
 }

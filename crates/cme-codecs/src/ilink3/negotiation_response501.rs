@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, DataLayout, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, DataLayout, Field, Message};
 
 /// Layout of NegotiationResponse501.
 pub const MESSAGE: Message = Message {
     name: "NegotiationResponse501", template_id: 501, schema_id: 8, version: 9, semantic_type: "NegotiationResponse",
-    block: BlockLayout::new(33, 0, FIELDS), groups: &[
-    ], data: &[DataLayout { name: "Credentials", tag: 39008, since: 0 }],
+    block: BlockLayout::new(33, 0, FIELDS),
+    groups: &[],
+    data: &[DataLayout { name: "Credentials", tag: 39008, since: 0 }],
 };
 const FIELDS: &[Field] = &[
     Field::new("ServerFlow", 39009, 0, 0, &kind::EXCH_FLOW_TYP),
@@ -22,68 +23,41 @@ const FIELDS: &[Field] = &[
     Field::new("EnvironmentIndicator", 39032, 32, 9, &kind::U_INT8NULL),
 ];
 
-/// NegotiationResponse501: message type NegotiationResponse, template 501, block of 33 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct NegotiationResponse501<'a>(Root<'a, 33, 0>);
+hairpin_sbe::message! {
+    /// NegotiationResponse501: message type NegotiationResponse, template 501, block of 33 bytes, 0 groups.
+    NegotiationResponse501, NegotiationResponse501Encoder, 33
+}
 
 impl<'a> NegotiationResponse501<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 501;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 33;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 33] = [0; 33];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 33] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 43;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<NegotiationResponse501Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(NegotiationResponse501Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 33]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
     /// ServerFlow (tag 39009), constant.
     pub const SERVER_FLOW: &'static str = "RECOVERABLE";
-    /// UUID (tag 39001), 8 at 0.
+    /// UUID (tag 39001), bytes 0..8.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// RequestTimestamp (tag 39002), 8 at 8.
+    /// RequestTimestamp (tag 39002), bytes 8..16.
     #[inline] pub fn request_timestamp(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// SecretKeySecureIDExpiration (tag 39022), 2 at 16.
+    /// SecretKeySecureIDExpiration (tag 39022), bytes 16..18.
     #[inline] pub fn secret_key_secure_id_expiration(&self) -> Option<u16> { self.0.block.nullable::<u16, 16>(u16::MAX) }
-    /// FaultToleranceIndicator (tag 39010), 1 at 18.
+    /// FaultToleranceIndicator (tag 39010), bytes 18..19.
     #[inline] pub fn fault_tolerance_indicator(&self) -> Option<FTI> { self.0.block.nullable::<u8, 18>(u8::MAX).map(FTI) }
-    /// SplitMsg (tag 9553), 1 at 19.
+    /// SplitMsg (tag 9553), bytes 19..20.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 19>(u8::MAX).map(SplitMsg) }
-    /// PreviousSeqNo (tag 39021), 4 at 20.
+    /// PreviousSeqNo (tag 39021), bytes 20..24.
     #[inline] pub fn previous_seq_no(&self) -> u32 { self.0.block.load::<u32, 20>() }
-    /// PreviousUUID (tag 39015), 8 at 24.
+    /// PreviousUUID (tag 39015), bytes 24..32.
     #[inline] pub fn previous_uuid(&self) -> u64 { self.0.block.load::<u64, 24>() }
-    /// EnvironmentIndicator (tag 39032), 1 at 32, since version 9.
+    /// EnvironmentIndicator (tag 39032), bytes 32..33, since version 9.
     #[inline] pub fn environment_indicator(&self) -> Option<u8> { self.0.block.nullable::<u8, 32>(u8::MAX) }
     /// Credentials (tag 39008).
     pub fn credentials(&self) -> &'a [u8] { self.0.data(0) }
 }
 
-/// Writes the block of NegotiationResponse501.
-#[derive(Debug)]
-pub struct NegotiationResponse501Encoder<'a>(&'a mut [u8; 33]);
-
 impl NegotiationResponse501Encoder<'_> {
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes RequestTimestamp.
-    #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes SecretKeySecureIDExpiration.
-    #[inline] pub fn set_secret_key_secure_id_expiration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 16>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes FaultToleranceIndicator.
-    #[inline] pub fn set_fault_tolerance_indicator(&mut self, value: impl Into<Option<FTI>>) -> &mut Self { self.0.store::<u8, 18>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 19>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes PreviousSeqNo.
-    #[inline] pub fn set_previous_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 20>(value); self }
-    /// Writes PreviousUUID.
-    #[inline] pub fn set_previous_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 24>(value); self }
-    /// Writes EnvironmentIndicator.
-    #[inline] pub fn set_environment_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 32>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes RequestTimestamp. */ #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes SecretKeySecureIDExpiration. */ #[inline] pub fn set_secret_key_secure_id_expiration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 16>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes FaultToleranceIndicator. */ #[inline] pub fn set_fault_tolerance_indicator(&mut self, value: impl Into<Option<FTI>>) -> &mut Self { self.0.store::<u8, 18>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 19>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes PreviousSeqNo. */ #[inline] pub fn set_previous_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 20>(value); self }
+    /** Writes PreviousUUID. */ #[inline] pub fn set_previous_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 24>(value); self }
+    /** Writes EnvironmentIndicator. */ #[inline] pub fn set_environment_indicator(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 32>(value.into().unwrap_or(u8::MAX)); self }
 }

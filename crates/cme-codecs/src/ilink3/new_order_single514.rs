@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, Field, Message};
 
 /// Layout of NewOrderSingle514.
 pub const MESSAGE: Message = Message {
     name: "NewOrderSingle514", template_id: 514, schema_id: 8, version: 9, semantic_type: "D",
-    block: BlockLayout::new(132, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(132, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("Price", 44, 0, 0, &kind::PRICENULL9),
@@ -38,132 +39,88 @@ const FIELDS: &[Field] = &[
     Field::new("ReservationPrice", 9562, 124, 8, &kind::PRICENULL9),
 ];
 
-/// NewOrderSingle514: message type D, template 514, block of 132 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct NewOrderSingle514<'a>(Root<'a, 132, 0>);
+hairpin_sbe::message! {
+    /// NewOrderSingle514: message type D, template 514, block of 132 bytes, 0 groups.
+    NewOrderSingle514, NewOrderSingle514Encoder, 132
+}
 
 impl<'a> NewOrderSingle514<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 514;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 132;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 132] = [0; 132];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 132] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 140;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<NewOrderSingle514Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(NewOrderSingle514Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 132]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// Price (tag 44), 8 at 0.
+    /// Price (tag 44), bytes 0..8.
     #[inline] pub fn price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 0>(i64::MAX).map(Decimal) }
-    /// OrderQty (tag 38), 4 at 8.
+    /// OrderQty (tag 38), bytes 8..12.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.block.load::<u32, 8>() }
-    /// SecurityID (tag 48), 4 at 12.
+    /// SecurityID (tag 48), bytes 12..16.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 12>() }
-    /// Side (tag 54), 1 at 16.
+    /// Side (tag 54), bytes 16..17.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
-    /// ClOrdID (tag 11), 20 at 41.
+    /// ClOrdID (tag 11), bytes 41..61.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<41, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 61.
+    /// PartyDetailsListReqID (tag 1505), bytes 61..69.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 61>() }
-    /// OrderRequestID (tag 2422), 8 at 69.
+    /// OrderRequestID (tag 2422), bytes 69..77.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 69>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 77.
+    /// SendingTimeEpoch (tag 5297), bytes 77..85.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 77>() }
-    /// StopPx (tag 99), 8 at 85.
+    /// StopPx (tag 99), bytes 85..93.
     #[inline] pub fn stop_px(&self) -> Option<Price9> { self.0.block.nullable::<i64, 85>(i64::MAX).map(Decimal) }
-    /// Location (tag 9537), 5 at 93.
+    /// Location (tag 9537), bytes 93..98.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<93, 5>() }
-    /// MinQty (tag 110), 4 at 98.
+    /// MinQty (tag 110), bytes 98..102.
     #[inline] pub fn min_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 98>(u32::MAX) }
-    /// DisplayQty (tag 1138), 4 at 102.
+    /// DisplayQty (tag 1138), bytes 102..106.
     #[inline] pub fn display_qty(&self) -> Option<u32> { self.0.block.nullable::<u32, 102>(u32::MAX) }
-    /// ExpireDate (tag 432), 2 at 106.
+    /// ExpireDate (tag 432), bytes 106..108.
     #[inline] pub fn expire_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 106>(u16::MAX) }
-    /// OrdType (tag 40), 1 at 108.
+    /// OrdType (tag 40), bytes 108..109.
     #[inline] pub fn ord_type(&self) -> OrderTypeReq { OrderTypeReq(self.0.block.load::<u8, 108>()) }
-    /// TimeInForce (tag 59), 1 at 109.
+    /// TimeInForce (tag 59), bytes 109..110.
     #[inline] pub fn time_in_force(&self) -> Option<TimeInForce> { self.0.block.nullable::<u8, 109>(u8::MAX).map(TimeInForce) }
-    /// ManualOrderIndicator (tag 1028), 1 at 110.
+    /// ManualOrderIndicator (tag 1028), bytes 110..111.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 110>()) }
-    /// ExecInst (tag 18), 1 at 111.
+    /// ExecInst (tag 18), bytes 111..112.
     #[inline] pub fn exec_inst(&self) -> ExecInst { ExecInst(self.0.block.load::<u8, 111>()) }
-    /// ExecutionMode (tag 5906), 1 at 112.
+    /// ExecutionMode (tag 5906), bytes 112..113.
     #[inline] pub fn execution_mode(&self) -> Option<ExecMode> { self.0.block.nullable_char::<112>().map(ExecMode) }
-    /// LiquidityFlag (tag 9373), 1 at 113.
+    /// LiquidityFlag (tag 9373), bytes 113..114.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 113>(u8::MAX).map(BooleanNULL) }
-    /// ManagedOrder (tag 6881), 1 at 114.
+    /// ManagedOrder (tag 6881), bytes 114..115.
     #[inline] pub fn managed_order(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 114>(u8::MAX).map(BooleanNULL) }
-    /// ShortSaleType (tag 5409), 1 at 115.
+    /// ShortSaleType (tag 5409), bytes 115..116.
     #[inline] pub fn short_sale_type(&self) -> Option<ShortSaleType> { self.0.block.nullable::<u8, 115>(u8::MAX).map(ShortSaleType) }
-    /// DiscretionPrice (tag 845), 8 at 116, since version 6.
+    /// DiscretionPrice (tag 845), bytes 116..124, since version 6.
     #[inline] pub fn discretion_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 116>(i64::MAX).map(Decimal) }
-    /// ReservationPrice (tag 9562), 8 at 124, since version 8.
+    /// ReservationPrice (tag 9562), bytes 124..132, since version 8.
     #[inline] pub fn reservation_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 124>(i64::MAX).map(Decimal) }
 }
 
-/// Writes the block of NewOrderSingle514.
-#[derive(Debug)]
-pub struct NewOrderSingle514Encoder<'a>(&'a mut [u8; 132]);
-
 impl NewOrderSingle514Encoder<'_> {
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 12>(value); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 61>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 69>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 77>(value); self }
-    /// Writes StopPx.
-    #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 85>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<93, 5>(value.as_ref()); self }
-    /// Writes MinQty.
-    #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 98>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes DisplayQty.
-    #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 102>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes ExpireDate.
-    #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 106>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: OrderTypeReq) -> &mut Self { self.0.store::<u8, 108>(value.0); self }
-    /// Writes TimeInForce.
-    #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 109>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 110>(value.0); self }
-    /// Writes ExecInst.
-    #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 111>(value.0); self }
-    /// Writes ExecutionMode.
-    #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 112>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 113>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManagedOrder.
-    #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 114>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ShortSaleType.
-    #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 115>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes DiscretionPrice.
-    #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 116>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes ReservationPrice.
-    #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 124>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 12>(value); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 61>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 69>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 77>(value); self }
+    /** Writes StopPx. */ #[inline] pub fn set_stop_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 85>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<93, 5>(value.as_ref()); self }
+    /** Writes MinQty. */ #[inline] pub fn set_min_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 98>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes DisplayQty. */ #[inline] pub fn set_display_qty(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 102>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes ExpireDate. */ #[inline] pub fn set_expire_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 106>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: OrderTypeReq) -> &mut Self { self.0.store::<u8, 108>(value.0); self }
+    /** Writes TimeInForce. */ #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<TimeInForce>>) -> &mut Self { self.0.store::<u8, 109>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 110>(value.0); self }
+    /** Writes ExecInst. */ #[inline] pub fn set_exec_inst(&mut self, value: ExecInst) -> &mut Self { self.0.store::<u8, 111>(value.0); self }
+    /** Writes ExecutionMode. */ #[inline] pub fn set_execution_mode(&mut self, value: impl Into<Option<ExecMode>>) -> &mut Self { self.0.store::<u8, 112>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 113>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManagedOrder. */ #[inline] pub fn set_managed_order(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 114>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ShortSaleType. */ #[inline] pub fn set_short_sale_type(&mut self, value: impl Into<Option<ShortSaleType>>) -> &mut Self { self.0.store::<u8, 115>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes DiscretionPrice. */ #[inline] pub fn set_discretion_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 116>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes ReservationPrice. */ #[inline] pub fn set_reservation_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 124>(value.into().map_or(i64::MAX, |v| v.0)); self }
 }

@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of OrderCancelRequest516.
 pub const MESSAGE: Message = Message {
     name: "OrderCancelRequest516", template_id: 516, schema_id: 8, version: 9, semantic_type: "F",
-    block: BlockLayout::new(96, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(96, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("OrderID", 37, 0, 0, &kind::U_INT64NULL),
@@ -26,84 +27,52 @@ const FIELDS: &[Field] = &[
     Field::new("OrigOrderUser", 9937, 88, 8, &kind::STRING8),
 ];
 
-/// OrderCancelRequest516: message type F, template 516, block of 96 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct OrderCancelRequest516<'a>(Root<'a, 96, 0>);
+hairpin_sbe::message! {
+    /// OrderCancelRequest516: message type F, template 516, block of 96 bytes, 0 groups.
+    OrderCancelRequest516, OrderCancelRequest516Encoder, 96
+}
 
 impl<'a> OrderCancelRequest516<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 516;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 96;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 96] = [0; 96];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 96] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 104;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<OrderCancelRequest516Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(OrderCancelRequest516Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 96]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// OrderID (tag 37), 8 at 0.
+    /// OrderID (tag 37), bytes 0..8.
     #[inline] pub fn order_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 0>(u64::MAX) }
-    /// PartyDetailsListReqID (tag 1505), 8 at 8.
+    /// PartyDetailsListReqID (tag 1505), bytes 8..16.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
-    /// ClOrdID (tag 11), 20 at 41.
+    /// ClOrdID (tag 11), bytes 41..61.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.block.chars::<41, 20>() }
-    /// OrderRequestID (tag 2422), 8 at 61.
+    /// OrderRequestID (tag 2422), bytes 61..69.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 61>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 69.
+    /// SendingTimeEpoch (tag 5297), bytes 69..77.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 69>() }
-    /// Location (tag 9537), 5 at 77.
+    /// Location (tag 9537), bytes 77..82.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<77, 5>() }
-    /// SecurityID (tag 48), 4 at 82.
+    /// SecurityID (tag 48), bytes 82..86.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 82>() }
-    /// Side (tag 54), 1 at 86.
+    /// Side (tag 54), bytes 86..87.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.block.load::<u8, 86>()) }
-    /// LiquidityFlag (tag 9373), 1 at 87.
+    /// LiquidityFlag (tag 9373), bytes 87..88.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 87>(u8::MAX).map(BooleanNULL) }
-    /// OrigOrderUser (tag 9937), 8 at 88, since version 8.
+    /// OrigOrderUser (tag 9937), bytes 88..96, since version 8.
     #[inline] pub fn orig_order_user(&self) -> CharArray<'a> { self.0.block.chars::<88, 8>() }
 }
 
-/// Writes the block of OrderCancelRequest516.
-#[derive(Debug)]
-pub struct OrderCancelRequest516Encoder<'a>(&'a mut [u8; 96]);
-
 impl OrderCancelRequest516Encoder<'_> {
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 0>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 20>(value.as_ref()); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 61>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 69>(value); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<77, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 82>(value); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 86>(value.0); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 87>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes OrigOrderUser.
-    #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<88, 8>(value.as_ref()); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 0>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 20>(value.as_ref()); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 61>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 69>(value); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<77, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 82>(value); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 86>(value.0); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 87>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes OrigOrderUser. */ #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<88, 8>(value.as_ref()); self }
 }

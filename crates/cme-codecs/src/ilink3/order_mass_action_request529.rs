@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of OrderMassActionRequest529.
 pub const MESSAGE: Message = Message {
     name: "OrderMassActionRequest529", template_id: 529, schema_id: 8, version: 9, semantic_type: "CA",
-    block: BlockLayout::new(79, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(79, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("PartyDetailsListReqID", 1505, 0, 0, &kind::U_INT64),
@@ -31,102 +32,66 @@ const FIELDS: &[Field] = &[
     Field::new("OrigOrderUser", 9937, 71, 8, &kind::STRING8),
 ];
 
-/// OrderMassActionRequest529: message type CA, template 529, block of 79 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct OrderMassActionRequest529<'a>(Root<'a, 79, 0>);
+hairpin_sbe::message! {
+    /// OrderMassActionRequest529: message type CA, template 529, block of 79 bytes, 0 groups.
+    OrderMassActionRequest529, OrderMassActionRequest529Encoder, 79
+}
 
 impl<'a> OrderMassActionRequest529<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 529;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 79;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 79] = [0; 79];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 79] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 87;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<OrderMassActionRequest529Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(OrderMassActionRequest529Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 79]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 0.
+    /// PartyDetailsListReqID (tag 1505), bytes 0..8.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// OrderRequestID (tag 2422), 8 at 8.
+    /// OrderRequestID (tag 2422), bytes 8..16.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
     /// MassActionType (tag 1373), constant.
     pub const MASS_ACTION_TYPE: u8 = b'3';
-    /// SendingTimeEpoch (tag 5297), 8 at 41.
+    /// SendingTimeEpoch (tag 5297), bytes 41..49.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 41>() }
-    /// SecurityGroup (tag 1151), 6 at 49.
+    /// SecurityGroup (tag 1151), bytes 49..55.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.block.chars::<49, 6>() }
-    /// Location (tag 9537), 5 at 55.
+    /// Location (tag 9537), bytes 55..60.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<55, 5>() }
-    /// SecurityID (tag 48), 4 at 60.
+    /// SecurityID (tag 48), bytes 60..64.
     #[inline] pub fn security_id(&self) -> Option<i32> { self.0.block.nullable::<i32, 60>(i32::MAX) }
-    /// MassActionScope (tag 1374), 1 at 64.
+    /// MassActionScope (tag 1374), bytes 64..65.
     #[inline] pub fn mass_action_scope(&self) -> MassActionScope { MassActionScope(self.0.block.load::<u8, 64>()) }
-    /// MarketSegmentID (tag 1300), 1 at 65.
+    /// MarketSegmentID (tag 1300), bytes 65..66.
     #[inline] pub fn market_segment_id(&self) -> Option<u8> { self.0.block.nullable::<u8, 65>(u8::MAX) }
-    /// MassCancelRequestType (tag 6115), 1 at 66.
+    /// MassCancelRequestType (tag 6115), bytes 66..67.
     #[inline] pub fn mass_cancel_request_type(&self) -> Option<MassCxlReqTyp> { self.0.block.nullable::<u8, 66>(u8::MAX).map(MassCxlReqTyp) }
-    /// Side (tag 54), 1 at 67.
+    /// Side (tag 54), bytes 67..68.
     #[inline] pub fn side(&self) -> Option<SideNULL> { self.0.block.nullable::<u8, 67>(u8::MAX).map(SideNULL) }
-    /// OrdType (tag 40), 1 at 68.
+    /// OrdType (tag 40), bytes 68..69.
     #[inline] pub fn ord_type(&self) -> Option<MassActionOrdTyp> { self.0.block.nullable_char::<68>().map(MassActionOrdTyp) }
-    /// TimeInForce (tag 59), 1 at 69.
+    /// TimeInForce (tag 59), bytes 69..70.
     #[inline] pub fn time_in_force(&self) -> Option<MassCancelTIF> { self.0.block.nullable::<u8, 69>(u8::MAX).map(MassCancelTIF) }
-    /// LiquidityFlag (tag 9373), 1 at 70.
+    /// LiquidityFlag (tag 9373), bytes 70..71.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 70>(u8::MAX).map(BooleanNULL) }
-    /// OrigOrderUser (tag 9937), 8 at 71, since version 8.
+    /// OrigOrderUser (tag 9937), bytes 71..79, since version 8.
     #[inline] pub fn orig_order_user(&self) -> CharArray<'a> { self.0.block.chars::<71, 8>() }
 }
 
-/// Writes the block of OrderMassActionRequest529.
-#[derive(Debug)]
-pub struct OrderMassActionRequest529Encoder<'a>(&'a mut [u8; 79]);
-
 impl OrderMassActionRequest529Encoder<'_> {
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 41>(value); self }
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 6>(value.as_ref()); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<55, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 60>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes MassActionScope.
-    #[inline] pub fn set_mass_action_scope(&mut self, value: MassActionScope) -> &mut Self { self.0.store::<u8, 64>(value.0); self }
-    /// Writes MarketSegmentID.
-    #[inline] pub fn set_market_segment_id(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 65>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes MassCancelRequestType.
-    #[inline] pub fn set_mass_cancel_request_type(&mut self, value: impl Into<Option<MassCxlReqTyp>>) -> &mut Self { self.0.store::<u8, 66>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: impl Into<Option<SideNULL>>) -> &mut Self { self.0.store::<u8, 67>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes OrdType.
-    #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<MassActionOrdTyp>>) -> &mut Self { self.0.store::<u8, 68>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes TimeInForce.
-    #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<MassCancelTIF>>) -> &mut Self { self.0.store::<u8, 69>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 70>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes OrigOrderUser.
-    #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<71, 8>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 41>(value); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 6>(value.as_ref()); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<55, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 60>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes MassActionScope. */ #[inline] pub fn set_mass_action_scope(&mut self, value: MassActionScope) -> &mut Self { self.0.store::<u8, 64>(value.0); self }
+    /** Writes MarketSegmentID. */ #[inline] pub fn set_market_segment_id(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 65>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes MassCancelRequestType. */ #[inline] pub fn set_mass_cancel_request_type(&mut self, value: impl Into<Option<MassCxlReqTyp>>) -> &mut Self { self.0.store::<u8, 66>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: impl Into<Option<SideNULL>>) -> &mut Self { self.0.store::<u8, 67>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes OrdType. */ #[inline] pub fn set_ord_type(&mut self, value: impl Into<Option<MassActionOrdTyp>>) -> &mut Self { self.0.store::<u8, 68>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes TimeInForce. */ #[inline] pub fn set_time_in_force(&mut self, value: impl Into<Option<MassCancelTIF>>) -> &mut Self { self.0.store::<u8, 69>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 70>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes OrigOrderUser. */ #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<71, 8>(value.as_ref()); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of PartyDetailsDefinitionRequestAck519.
 pub const MESSAGE: Message = Message {
     name: "PartyDetailsDefinitionRequestAck519", template_id: 519, schema_id: 8, version: 9, semantic_type: "CY",
-    block: BlockLayout::new(159, 0, FIELDS), groups: &[
-        GroupLayout { name: "NoPartyDetails", tag: 1671, since: 0, block: BlockLayout::new(22, 0, NO_PARTY_DETAILS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoTrdRegPublications", tag: 2668, since: 2, block: BlockLayout::new(2, 2, NO_TRD_REG_PUBLICATIONS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(159, 0, FIELDS),
+    groups: &[
+        GroupLayout::new("NoPartyDetails", 1671, 0, kind::GROUP_SIZE, BlockLayout::new(22, 0, NO_PARTY_DETAILS)),
+        GroupLayout::new("NoTrdRegPublications", 2668, 2, kind::GROUP_SIZE, BlockLayout::new(2, 2, NO_TRD_REG_PUBLICATIONS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -48,68 +48,55 @@ const NO_TRD_REG_PUBLICATIONS: &[Field] = &[
     Field::new("TrdRegPublicationReason", 2670, 1, 0, &kind::U_INT8),
 ];
 
-/// PartyDetailsDefinitionRequestAck519: message type CY, template 519, block of 159 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct PartyDetailsDefinitionRequestAck519<'a>(Root<'a, 159, 2>);
+hairpin_sbe::message! {
+    /// PartyDetailsDefinitionRequestAck519: message type CY, template 519, block of 159 bytes, 2 groups.
+    PartyDetailsDefinitionRequestAck519, PartyDetailsDefinitionRequestAck519Encoder, 159, PartyDetailsDefinitionRequestAck519Groups, 2
+}
 
 impl<'a> PartyDetailsDefinitionRequestAck519<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 519;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 159;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 159] = [0; 159];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 159] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(PartyDetailsDefinitionRequestAck519Encoder<'_>, PartyDetailsDefinitionRequestAck519Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (PartyDetailsDefinitionRequestAck519Encoder(block), PartyDetailsDefinitionRequestAck519Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 159]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// Memo (tag 5149), 75 at 12.
+    /// Memo (tag 5149), bytes 12..87.
     #[inline] pub fn memo(&self) -> CharArray<'a> { self.0.block.chars::<12, 75>() }
-    /// AvgPxGroupID (tag 1731), 20 at 87.
+    /// AvgPxGroupID (tag 1731), bytes 87..107.
     #[inline] pub fn avg_px_group_id(&self) -> CharArray<'a> { self.0.block.chars::<87, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 107.
+    /// PartyDetailsListReqID (tag 1505), bytes 107..115.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 107>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 115.
+    /// SendingTimeEpoch (tag 5297), bytes 115..123.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 115>() }
-    /// SelfMatchPreventionID (tag 2362), 8 at 123.
+    /// SelfMatchPreventionID (tag 2362), bytes 123..131.
     #[inline] pub fn self_match_prevention_id(&self) -> Option<u64> { self.0.block.nullable::<u64, 123>(u64::MAX) }
-    /// PartyDetailRequestStatus (tag 1878), 1 at 131.
+    /// PartyDetailRequestStatus (tag 1878), bytes 131..132.
     #[inline] pub fn party_detail_request_status(&self) -> u8 { self.0.block.load::<u8, 131>() }
-    /// CustOrderCapacity (tag 582), 1 at 132.
+    /// CustOrderCapacity (tag 582), bytes 132..133.
     #[inline] pub fn cust_order_capacity(&self) -> Option<CustOrderCapacity> { self.0.block.nullable::<u8, 132>(u8::MAX).map(CustOrderCapacity) }
-    /// ClearingAccountType (tag 1816), 1 at 133.
+    /// ClearingAccountType (tag 1816), bytes 133..134.
     #[inline] pub fn clearing_account_type(&self) -> Option<ClearingAcctType> { self.0.block.nullable::<u8, 133>(u8::MAX).map(ClearingAcctType) }
-    /// SelfMatchPreventionInstruction (tag 8000), 1 at 134.
+    /// SelfMatchPreventionInstruction (tag 8000), bytes 134..135.
     #[inline] pub fn self_match_prevention_instruction(&self) -> Option<SMPI> { self.0.block.nullable_char::<134>().map(SMPI) }
-    /// AvgPxIndicator (tag 819), 1 at 135.
+    /// AvgPxIndicator (tag 819), bytes 135..136.
     #[inline] pub fn avg_px_indicator(&self) -> Option<AvgPxInd> { self.0.block.nullable::<u8, 135>(u8::MAX).map(AvgPxInd) }
-    /// ClearingTradePriceType (tag 1598), 1 at 136.
+    /// ClearingTradePriceType (tag 1598), bytes 136..137.
     #[inline] pub fn clearing_trade_price_type(&self) -> Option<SLEDS> { self.0.block.nullable::<u8, 136>(u8::MAX).map(SLEDS) }
-    /// CmtaGiveupCD (tag 9708), 1 at 137.
+    /// CmtaGiveupCD (tag 9708), bytes 137..138.
     #[inline] pub fn cmta_giveup_cd(&self) -> Option<CmtaGiveUpCD> { self.0.block.nullable_char::<137>().map(CmtaGiveUpCD) }
-    /// CustOrderHandlingInst (tag 1031), 1 at 138.
+    /// CustOrderHandlingInst (tag 1031), bytes 138..139.
     #[inline] pub fn cust_order_handling_inst(&self) -> Option<CustOrdHandlInst> { self.0.block.nullable_char::<138>().map(CustOrdHandlInst) }
     /// NoPartyUpdates (tag 1676), constant.
     pub const NO_PARTY_UPDATES: u8 = 1;
-    /// ListUpdateAction (tag 1324), 1 at 139.
+    /// ListUpdateAction (tag 1324), bytes 139..140.
     #[inline] pub fn list_update_action(&self) -> ListUpdAct { ListUpdAct(self.0.block.load::<u8, 139>()) }
-    /// PartyDetailDefinitionStatus (tag 1879), 1 at 140.
+    /// PartyDetailDefinitionStatus (tag 1879), bytes 140..141.
     #[inline] pub fn party_detail_definition_status(&self) -> u8 { self.0.block.load::<u8, 140>() }
-    /// Executor (tag 5290), 8 at 141.
+    /// Executor (tag 5290), bytes 141..149.
     #[inline] pub fn executor(&self) -> Option<u64> { self.0.block.nullable::<u64, 141>(u64::MAX) }
-    /// IDMShortCode (tag 36023), 8 at 149.
+    /// IDMShortCode (tag 36023), bytes 149..157.
     #[inline] pub fn idm_short_code(&self) -> Option<u64> { self.0.block.nullable::<u64, 149>(u64::MAX) }
-    /// PossRetransFlag (tag 9765), 1 at 157.
+    /// PossRetransFlag (tag 9765), bytes 157..158.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 157>()) }
-    /// SplitMsg (tag 9553), 1 at 158.
+    /// SplitMsg (tag 9553), bytes 158..159.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 158>(u8::MAX).map(SplitMsg) }
     /// NoPartyDetails (tag 1671).
     #[inline] pub fn no_party_details(&self) -> Group<'a, NoPartyDetails<'a>> { Group::new(self.0.group(0)) }
@@ -117,141 +104,69 @@ impl<'a> PartyDetailsDefinitionRequestAck519<'a> {
     #[inline] pub fn no_trd_reg_publications(&self) -> Group<'a, NoTrdRegPublications<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of PartyDetailsDefinitionRequestAck519.
-#[derive(Debug)]
-pub struct PartyDetailsDefinitionRequestAck519Encoder<'a>(&'a mut [u8; 159]);
-
 impl PartyDetailsDefinitionRequestAck519Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes Memo.
-    #[inline] pub fn set_memo(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 75>(value.as_ref()); self }
-    /// Writes AvgPxGroupID.
-    #[inline] pub fn set_avg_px_group_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<87, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 107>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 115>(value); self }
-    /// Writes SelfMatchPreventionID.
-    #[inline] pub fn set_self_match_prevention_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 123>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes PartyDetailRequestStatus.
-    #[inline] pub fn set_party_detail_request_status(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 131>(value); self }
-    /// Writes CustOrderCapacity.
-    #[inline] pub fn set_cust_order_capacity(&mut self, value: impl Into<Option<CustOrderCapacity>>) -> &mut Self { self.0.store::<u8, 132>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ClearingAccountType.
-    #[inline] pub fn set_clearing_account_type(&mut self, value: impl Into<Option<ClearingAcctType>>) -> &mut Self { self.0.store::<u8, 133>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SelfMatchPreventionInstruction.
-    #[inline] pub fn set_self_match_prevention_instruction(&mut self, value: impl Into<Option<SMPI>>) -> &mut Self { self.0.store::<u8, 134>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes AvgPxIndicator.
-    #[inline] pub fn set_avg_px_indicator(&mut self, value: impl Into<Option<AvgPxInd>>) -> &mut Self { self.0.store::<u8, 135>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ClearingTradePriceType.
-    #[inline] pub fn set_clearing_trade_price_type(&mut self, value: impl Into<Option<SLEDS>>) -> &mut Self { self.0.store::<u8, 136>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes CmtaGiveupCD.
-    #[inline] pub fn set_cmta_giveup_cd(&mut self, value: impl Into<Option<CmtaGiveUpCD>>) -> &mut Self { self.0.store::<u8, 137>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes CustOrderHandlingInst.
-    #[inline] pub fn set_cust_order_handling_inst(&mut self, value: impl Into<Option<CustOrdHandlInst>>) -> &mut Self { self.0.store::<u8, 138>(value.into().map_or(0, |v| v.0)); self }
-    /// Writes ListUpdateAction.
-    #[inline] pub fn set_list_update_action(&mut self, value: ListUpdAct) -> &mut Self { self.0.store::<u8, 139>(value.0); self }
-    /// Writes PartyDetailDefinitionStatus.
-    #[inline] pub fn set_party_detail_definition_status(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 140>(value); self }
-    /// Writes Executor.
-    #[inline] pub fn set_executor(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 141>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes IDMShortCode.
-    #[inline] pub fn set_idm_short_code(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 149>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 157>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 158>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes Memo. */ #[inline] pub fn set_memo(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 75>(value.as_ref()); self }
+    /** Writes AvgPxGroupID. */ #[inline] pub fn set_avg_px_group_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<87, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 107>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 115>(value); self }
+    /** Writes SelfMatchPreventionID. */ #[inline] pub fn set_self_match_prevention_id(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 123>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes PartyDetailRequestStatus. */ #[inline] pub fn set_party_detail_request_status(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 131>(value); self }
+    /** Writes CustOrderCapacity. */ #[inline] pub fn set_cust_order_capacity(&mut self, value: impl Into<Option<CustOrderCapacity>>) -> &mut Self { self.0.store::<u8, 132>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ClearingAccountType. */ #[inline] pub fn set_clearing_account_type(&mut self, value: impl Into<Option<ClearingAcctType>>) -> &mut Self { self.0.store::<u8, 133>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SelfMatchPreventionInstruction. */ #[inline] pub fn set_self_match_prevention_instruction(&mut self, value: impl Into<Option<SMPI>>) -> &mut Self { self.0.store::<u8, 134>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes AvgPxIndicator. */ #[inline] pub fn set_avg_px_indicator(&mut self, value: impl Into<Option<AvgPxInd>>) -> &mut Self { self.0.store::<u8, 135>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ClearingTradePriceType. */ #[inline] pub fn set_clearing_trade_price_type(&mut self, value: impl Into<Option<SLEDS>>) -> &mut Self { self.0.store::<u8, 136>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes CmtaGiveupCD. */ #[inline] pub fn set_cmta_giveup_cd(&mut self, value: impl Into<Option<CmtaGiveUpCD>>) -> &mut Self { self.0.store::<u8, 137>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes CustOrderHandlingInst. */ #[inline] pub fn set_cust_order_handling_inst(&mut self, value: impl Into<Option<CustOrdHandlInst>>) -> &mut Self { self.0.store::<u8, 138>(value.into().map_or(0, |v| v.0)); self }
+    /** Writes ListUpdateAction. */ #[inline] pub fn set_list_update_action(&mut self, value: ListUpdAct) -> &mut Self { self.0.store::<u8, 139>(value.0); self }
+    /** Writes PartyDetailDefinitionStatus. */ #[inline] pub fn set_party_detail_definition_status(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 140>(value); self }
+    /** Writes Executor. */ #[inline] pub fn set_executor(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 141>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes IDMShortCode. */ #[inline] pub fn set_idm_short_code(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 149>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 157>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 158>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of PartyDetailsDefinitionRequestAck519, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct PartyDetailsDefinitionRequestAck519Groups<'a>(GroupsEncoder<'a>);
 
 impl PartyDetailsDefinitionRequestAck519Groups<'_> {
-    /// Begins NoPartyDetails. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoPartyDetails.
     #[inline] pub fn no_party_details(&mut self) -> Result<GroupEncoder<'_, NoPartyDetails<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoTrdRegPublications. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoTrdRegPublications.
     #[inline] pub fn no_trd_reg_publications(&mut self) -> Result<GroupEncoder<'_, NoTrdRegPublications<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoPartyDetails: block of 22 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoPartyDetails<'a>(&'a [u8; 22]);
+hairpin_sbe::entry! {
+    /// An entry of NoPartyDetails (tag 1671): block of 22 bytes.
+    NoPartyDetails, NoPartyDetailsEncoder, 22, 0
+}
 
 impl<'a> NoPartyDetails<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 22;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 22] = [0; 22];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 22] = MESSAGE.groups[0].block.null_block();
-    /// PartyDetailID (tag 1691), 20 at 0.
+    /// PartyDetailID (tag 1691), bytes 0..20.
     #[inline] pub fn party_detail_id(&self) -> CharArray<'a> { self.0.chars::<0, 20>() }
     /// PartyDetailIDSource (tag 1692), constant.
     pub const PARTY_DETAIL_ID_SOURCE: u8 = b'C';
-    /// PartyDetailRole (tag 1693), 2 at 20.
+    /// PartyDetailRole (tag 1693), bytes 20..22.
     #[inline] pub fn party_detail_role(&self) -> PartyDetailRole { PartyDetailRole(self.0.load::<u16, 20>()) }
 }
 
-impl Entry for NoPartyDetails<'_> {
-    type View<'a> = NoPartyDetails<'a>;
-    type Encoder<'a> = NoPartyDetailsEncoder<'a>;
-    type Scratch = [u8; 22];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 22]) -> NoPartyDetails<'a> { NoPartyDetails(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoPartyDetailsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoPartyDetailsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoPartyDetails.
-#[derive(Debug)]
-pub struct NoPartyDetailsEncoder<'a>(&'a mut [u8; 22]);
-
 impl NoPartyDetailsEncoder<'_> {
-    /// Writes PartyDetailID.
-    #[inline] pub fn set_party_detail_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 20>(value.as_ref()); self }
-    /// Writes PartyDetailRole.
-    #[inline] pub fn set_party_detail_role(&mut self, value: PartyDetailRole) -> &mut Self { self.0.store::<u16, 20>(value.0); self }
+    /** Writes PartyDetailID. */ #[inline] pub fn set_party_detail_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 20>(value.as_ref()); self }
+    /** Writes PartyDetailRole. */ #[inline] pub fn set_party_detail_role(&mut self, value: PartyDetailRole) -> &mut Self { self.0.store::<u16, 20>(value.0); self }
 }
 
-/// An entry of NoTrdRegPublications: block of 2 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoTrdRegPublications<'a>(&'a [u8; 2]);
+hairpin_sbe::entry! {
+    /// An entry of NoTrdRegPublications (tag 2668): block of 2 bytes.
+    NoTrdRegPublications, NoTrdRegPublicationsEncoder, 2, 1
+}
 
-impl<'a> NoTrdRegPublications<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 2;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 2] = [0; 2];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 2] = MESSAGE.groups[1].block.null_block();
-    /// TrdRegPublicationType (tag 2669), 1 at 0.
+impl NoTrdRegPublications<'_> {
+    /// TrdRegPublicationType (tag 2669), bytes 0..1.
     #[inline] pub fn trd_reg_publication_type(&self) -> u8 { self.0.load::<u8, 0>() }
-    /// TrdRegPublicationReason (tag 2670), 1 at 1.
+    /// TrdRegPublicationReason (tag 2670), bytes 1..2.
     #[inline] pub fn trd_reg_publication_reason(&self) -> u8 { self.0.load::<u8, 1>() }
 }
 
-impl Entry for NoTrdRegPublications<'_> {
-    type View<'a> = NoTrdRegPublications<'a>;
-    type Encoder<'a> = NoTrdRegPublicationsEncoder<'a>;
-    type Scratch = [u8; 2];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 2]) -> NoTrdRegPublications<'a> { NoTrdRegPublications(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoTrdRegPublicationsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoTrdRegPublicationsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoTrdRegPublications.
-#[derive(Debug)]
-pub struct NoTrdRegPublicationsEncoder<'a>(&'a mut [u8; 2]);
-
 impl NoTrdRegPublicationsEncoder<'_> {
-    /// Writes TrdRegPublicationType.
-    #[inline] pub fn set_trd_reg_publication_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 0>(value); self }
-    /// Writes TrdRegPublicationReason.
-    #[inline] pub fn set_trd_reg_publication_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 1>(value); self }
+    /** Writes TrdRegPublicationType. */ #[inline] pub fn set_trd_reg_publication_type(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 0>(value); self }
+    /** Writes TrdRegPublicationReason. */ #[inline] pub fn set_trd_reg_publication_reason(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 1>(value); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of QuoteCancel528.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancel528", template_id: 528, schema_id: 8, version: 9, semantic_type: "Z",
-    block: BlockLayout::new(61, 0, FIELDS), groups: &[
-        GroupLayout { name: "NoQuoteEntries", tag: 295, since: 0, block: BlockLayout::new(10, 0, NO_QUOTE_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoQuoteSets", tag: 296, since: 0, block: BlockLayout::new(10, 0, NO_QUOTE_SETS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(61, 0, FIELDS),
+    groups: &[
+        GroupLayout::new("NoQuoteEntries", 295, 0, kind::GROUP_SIZE, BlockLayout::new(10, 0, NO_QUOTE_ENTRIES)),
+        GroupLayout::new("NoQuoteSets", 296, 0, kind::GROUP_SIZE, BlockLayout::new(10, 0, NO_QUOTE_SETS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("PartyDetailsListReqID", 1505, 0, 0, &kind::U_INT64),
@@ -37,46 +37,33 @@ const NO_QUOTE_SETS: &[Field] = &[
     Field::new("QuoteSetID", 302, 8, 0, &kind::U_INT16),
 ];
 
-/// QuoteCancel528: message type Z, template 528, block of 61 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct QuoteCancel528<'a>(Root<'a, 61, 2>);
+hairpin_sbe::message! {
+    /// QuoteCancel528: message type Z, template 528, block of 61 bytes, 2 groups.
+    QuoteCancel528, QuoteCancel528Encoder, 61, QuoteCancel528Groups, 2
+}
 
 impl<'a> QuoteCancel528<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 528;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 61;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 61] = [0; 61];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 61] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(QuoteCancel528Encoder<'_>, QuoteCancel528Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (QuoteCancel528Encoder(block), QuoteCancel528Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 61]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 0.
+    /// PartyDetailsListReqID (tag 1505), bytes 0..8.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 8.
+    /// SendingTimeEpoch (tag 5297), bytes 8..16.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
-    /// Location (tag 9537), 5 at 41.
+    /// Location (tag 9537), bytes 41..46.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<41, 5>() }
-    /// QuoteID (tag 117), 4 at 46.
+    /// QuoteID (tag 117), bytes 46..50.
     #[inline] pub fn quote_id(&self) -> u32 { self.0.block.load::<u32, 46>() }
-    /// QuoteCancelType (tag 298), 1 at 50.
+    /// QuoteCancelType (tag 298), bytes 50..51.
     #[inline] pub fn quote_cancel_type(&self) -> QuoteCxlTyp { QuoteCxlTyp(self.0.block.load::<u8, 50>()) }
-    /// LiquidityFlag (tag 9373), 1 at 51.
+    /// LiquidityFlag (tag 9373), bytes 51..52.
     #[inline] pub fn liquidity_flag(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 51>(u8::MAX).map(BooleanNULL) }
-    /// OrigOrderUser (tag 9937), 8 at 52, since version 8.
+    /// OrigOrderUser (tag 9937), bytes 52..60, since version 8.
     #[inline] pub fn orig_order_user(&self) -> CharArray<'a> { self.0.block.chars::<52, 8>() }
-    /// QuoteEntryOpen (tag 9182), 1 at 60, since version 8.
+    /// QuoteEntryOpen (tag 9182), bytes 60..61, since version 8.
     #[inline] pub fn quote_entry_open(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 60>(u8::MAX).map(BooleanNULL) }
     /// NoQuoteEntries (tag 295).
     #[inline] pub fn no_quote_entries(&self) -> Group<'a, NoQuoteEntries<'a>> { Group::new(self.0.group(0)) }
@@ -84,123 +71,60 @@ impl<'a> QuoteCancel528<'a> {
     #[inline] pub fn no_quote_sets(&self) -> Group<'a, NoQuoteSets<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of QuoteCancel528.
-#[derive(Debug)]
-pub struct QuoteCancel528Encoder<'a>(&'a mut [u8; 61]);
-
 impl QuoteCancel528Encoder<'_> {
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 5>(value.as_ref()); self }
-    /// Writes QuoteID.
-    #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 46>(value); self }
-    /// Writes QuoteCancelType.
-    #[inline] pub fn set_quote_cancel_type(&mut self, value: QuoteCxlTyp) -> &mut Self { self.0.store::<u8, 50>(value.0); self }
-    /// Writes LiquidityFlag.
-    #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 51>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes OrigOrderUser.
-    #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 8>(value.as_ref()); self }
-    /// Writes QuoteEntryOpen.
-    #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 60>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 5>(value.as_ref()); self }
+    /** Writes QuoteID. */ #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 46>(value); self }
+    /** Writes QuoteCancelType. */ #[inline] pub fn set_quote_cancel_type(&mut self, value: QuoteCxlTyp) -> &mut Self { self.0.store::<u8, 50>(value.0); self }
+    /** Writes LiquidityFlag. */ #[inline] pub fn set_liquidity_flag(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 51>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes OrigOrderUser. */ #[inline] pub fn set_orig_order_user(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<52, 8>(value.as_ref()); self }
+    /** Writes QuoteEntryOpen. */ #[inline] pub fn set_quote_entry_open(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 60>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of QuoteCancel528, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct QuoteCancel528Groups<'a>(GroupsEncoder<'a>);
 
 impl QuoteCancel528Groups<'_> {
-    /// Begins NoQuoteEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoQuoteSets. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoQuoteSets.
     #[inline] pub fn no_quote_sets(&mut self) -> Result<GroupEncoder<'_, NoQuoteSets<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoQuoteEntries: block of 10 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoQuoteEntries<'a>(&'a [u8; 10]);
+hairpin_sbe::entry! {
+    /// An entry of NoQuoteEntries (tag 295): block of 10 bytes.
+    NoQuoteEntries, NoQuoteEntriesEncoder, 10, 0
+}
 
 impl<'a> NoQuoteEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 10;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 10] = [0; 10];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 10] = MESSAGE.groups[0].block.null_block();
-    /// SecurityGroup (tag 1151), 6 at 0.
+    /// SecurityGroup (tag 1151), bytes 0..6.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.chars::<0, 6>() }
-    /// SecurityID (tag 48), 4 at 6.
+    /// SecurityID (tag 48), bytes 6..10.
     #[inline] pub fn security_id(&self) -> Option<i32> { self.0.nullable::<i32, 6>(i32::MAX) }
 }
 
-impl Entry for NoQuoteEntries<'_> {
-    type View<'a> = NoQuoteEntries<'a>;
-    type Encoder<'a> = NoQuoteEntriesEncoder<'a>;
-    type Scratch = [u8; 10];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 10]) -> NoQuoteEntries<'a> { NoQuoteEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoQuoteEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoQuoteEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoQuoteEntries.
-#[derive(Debug)]
-pub struct NoQuoteEntriesEncoder<'a>(&'a mut [u8; 10]);
-
 impl NoQuoteEntriesEncoder<'_> {
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 6>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 6>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 6>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 6>(value.into().unwrap_or(i32::MAX)); self }
 }
 
-/// An entry of NoQuoteSets: block of 10 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoQuoteSets<'a>(&'a [u8; 10]);
+hairpin_sbe::entry! {
+    /// An entry of NoQuoteSets (tag 296): block of 10 bytes.
+    NoQuoteSets, NoQuoteSetsEncoder, 10, 1
+}
 
-impl<'a> NoQuoteSets<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 10;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 10] = [0; 10];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 10] = MESSAGE.groups[1].block.null_block();
-    /// BidSize (tag 134), 4 at 0.
+impl NoQuoteSets<'_> {
+    /// BidSize (tag 134), bytes 0..4.
     #[inline] pub fn bid_size(&self) -> Option<u32> { self.0.nullable::<u32, 0>(u32::MAX) }
-    /// OfferSize (tag 135), 4 at 4.
+    /// OfferSize (tag 135), bytes 4..8.
     #[inline] pub fn offer_size(&self) -> Option<u32> { self.0.nullable::<u32, 4>(u32::MAX) }
-    /// QuoteSetID (tag 302), 2 at 8.
+    /// QuoteSetID (tag 302), bytes 8..10.
     #[inline] pub fn quote_set_id(&self) -> u16 { self.0.load::<u16, 8>() }
 }
 
-impl Entry for NoQuoteSets<'_> {
-    type View<'a> = NoQuoteSets<'a>;
-    type Encoder<'a> = NoQuoteSetsEncoder<'a>;
-    type Scratch = [u8; 10];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 10]) -> NoQuoteSets<'a> { NoQuoteSets(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoQuoteSetsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoQuoteSetsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoQuoteSets.
-#[derive(Debug)]
-pub struct NoQuoteSetsEncoder<'a>(&'a mut [u8; 10]);
-
 impl NoQuoteSetsEncoder<'_> {
-    /// Writes BidSize.
-    #[inline] pub fn set_bid_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 0>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes OfferSize.
-    #[inline] pub fn set_offer_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 4>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes QuoteSetID.
-    #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 8>(value); self }
+    /** Writes BidSize. */ #[inline] pub fn set_bid_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 0>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes OfferSize. */ #[inline] pub fn set_offer_size(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 4>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes QuoteSetID. */ #[inline] pub fn set_quote_set_id(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 8>(value); self }
 }

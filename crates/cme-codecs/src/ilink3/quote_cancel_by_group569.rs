@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of QuoteCancelByGroup569.
 pub const MESSAGE: Message = Message {
     name: "QuoteCancelByGroup569", template_id: 569, schema_id: 8, version: 9, semantic_type: "Z",
-    block: BlockLayout::new(52, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoQuoteEntries", tag: 295, since: 0, block: BlockLayout::new(6, 9, NO_QUOTE_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(52, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoQuoteEntries", 295, 0, kind::GROUP_SIZE, BlockLayout::new(6, 9, NO_QUOTE_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("PartyDetailsListReqID", 1505, 0, 0, &kind::U_INT64),
@@ -28,115 +29,63 @@ const NO_QUOTE_ENTRIES: &[Field] = &[
     Field::new("SecurityGroup", 1151, 0, 0, &kind::STRING_LENGTH6),
 ];
 
-/// QuoteCancelByGroup569: message type Z, template 569, since version 9, block of 52 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct QuoteCancelByGroup569<'a>(Root<'a, 52, 1>);
+hairpin_sbe::message! {
+    /// QuoteCancelByGroup569: message type Z, template 569, since version 9, block of 52 bytes, 1 group.
+    QuoteCancelByGroup569, QuoteCancelByGroup569Encoder, 52, QuoteCancelByGroup569Groups, 1
+}
 
 impl<'a> QuoteCancelByGroup569<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 569;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 52;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 52] = [0; 52];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 52] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(QuoteCancelByGroup569Encoder<'_>, QuoteCancelByGroup569Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (QuoteCancelByGroup569Encoder(block), QuoteCancelByGroup569Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 52]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 0.
+    /// PartyDetailsListReqID (tag 1505), bytes 0..8.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 8.
+    /// SendingTimeEpoch (tag 5297), bytes 8..16.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
-    /// Location (tag 9537), 5 at 41.
+    /// Location (tag 9537), bytes 41..46.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<41, 5>() }
-    /// QuoteID (tag 117), 4 at 46.
+    /// QuoteID (tag 117), bytes 46..50.
     #[inline] pub fn quote_id(&self) -> u32 { self.0.block.load::<u32, 46>() }
     /// QuoteCancelType (tag 298), constant.
     pub const QUOTE_CANCEL_TYPE: u8 = 3;
-    /// CxlLinkedSessions (tag 39033), 1 at 50.
+    /// CxlLinkedSessions (tag 39033), bytes 50..51.
     #[inline] pub fn cxl_linked_sessions(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 50>(u8::MAX).map(BooleanNULL) }
-    /// QuoteEntryControl (tag 39034), 1 at 51.
+    /// QuoteEntryControl (tag 39034), bytes 51..52.
     #[inline] pub fn quote_entry_control(&self) -> Option<BooleanNULL> { self.0.block.nullable::<u8, 51>(u8::MAX).map(BooleanNULL) }
     /// NoQuoteEntries (tag 295).
     #[inline] pub fn no_quote_entries(&self) -> Group<'a, NoQuoteEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of QuoteCancelByGroup569.
-#[derive(Debug)]
-pub struct QuoteCancelByGroup569Encoder<'a>(&'a mut [u8; 52]);
-
 impl QuoteCancelByGroup569Encoder<'_> {
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 5>(value.as_ref()); self }
-    /// Writes QuoteID.
-    #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 46>(value); self }
-    /// Writes CxlLinkedSessions.
-    #[inline] pub fn set_cxl_linked_sessions(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 50>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes QuoteEntryControl.
-    #[inline] pub fn set_quote_entry_control(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 51>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<41, 5>(value.as_ref()); self }
+    /** Writes QuoteID. */ #[inline] pub fn set_quote_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 46>(value); self }
+    /** Writes CxlLinkedSessions. */ #[inline] pub fn set_cxl_linked_sessions(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 50>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes QuoteEntryControl. */ #[inline] pub fn set_quote_entry_control(&mut self, value: impl Into<Option<BooleanNULL>>) -> &mut Self { self.0.store::<u8, 51>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of QuoteCancelByGroup569, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct QuoteCancelByGroup569Groups<'a>(GroupsEncoder<'a>);
 
 impl QuoteCancelByGroup569Groups<'_> {
-    /// Begins NoQuoteEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoQuoteEntries.
     #[inline] pub fn no_quote_entries(&mut self) -> Result<GroupEncoder<'_, NoQuoteEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoQuoteEntries: block of 6 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoQuoteEntries<'a>(&'a [u8; 6]);
+hairpin_sbe::entry! {
+    /// An entry of NoQuoteEntries (tag 295): block of 6 bytes.
+    NoQuoteEntries, NoQuoteEntriesEncoder, 6, 0
+}
 
 impl<'a> NoQuoteEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 6;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 6] = [0; 6];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 6] = MESSAGE.groups[0].block.null_block();
-    /// SecurityGroup (tag 1151), 6 at 0.
+    /// SecurityGroup (tag 1151), bytes 0..6.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.chars::<0, 6>() }
 }
 
-impl Entry for NoQuoteEntries<'_> {
-    type View<'a> = NoQuoteEntries<'a>;
-    type Encoder<'a> = NoQuoteEntriesEncoder<'a>;
-    type Scratch = [u8; 6];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 6]) -> NoQuoteEntries<'a> { NoQuoteEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoQuoteEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoQuoteEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoQuoteEntries.
-#[derive(Debug)]
-pub struct NoQuoteEntriesEncoder<'a>(&'a mut [u8; 6]);
-
 impl NoQuoteEntriesEncoder<'_> {
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 6>(value.as_ref()); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 6>(value.as_ref()); self }
 }

@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of RequestForCross566.
 pub const MESSAGE: Message = Message {
     name: "RequestForCross566", template_id: 566, schema_id: 8, version: 9, semantic_type: "s",
-    block: BlockLayout::new(67, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoSides", tag: 552, since: 0, block: BlockLayout::new(34, 9, NO_SIDES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(67, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoSides", 552, 0, kind::GROUP_SIZE, BlockLayout::new(34, 9, NO_SIDES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("CrossID", 548, 0, 0, &kind::U_INT64),
@@ -34,137 +35,80 @@ const NO_SIDES: &[Field] = &[
     Field::new("SideTimeInForce", 962, 33, 0, &kind::SIDE_TIME_IN_FORCE),
 ];
 
-/// RequestForCross566: message type s, template 566, since version 9, block of 67 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct RequestForCross566<'a>(Root<'a, 67, 1>);
+hairpin_sbe::message! {
+    /// RequestForCross566: message type s, template 566, since version 9, block of 67 bytes, 1 group.
+    RequestForCross566, RequestForCross566Encoder, 67, RequestForCross566Groups, 1
+}
 
 impl<'a> RequestForCross566<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 566;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 67;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 67] = [0; 67];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 67] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(RequestForCross566Encoder<'_>, RequestForCross566Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (RequestForCross566Encoder(block), RequestForCross566Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 67]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// CrossID (tag 548), 8 at 0.
+    /// CrossID (tag 548), bytes 0..8.
     #[inline] pub fn cross_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// OrderRequestID (tag 2422), 8 at 8.
+    /// OrderRequestID (tag 2422), bytes 8..16.
     #[inline] pub fn order_request_id(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
     /// OrdType (tag 40), constant.
     pub const ORD_TYPE: u8 = b'2';
-    /// CrossType (tag 549), 1 at 41.
+    /// CrossType (tag 549), bytes 41..42.
     #[inline] pub fn cross_type(&self) -> CrossTypeEnum { CrossTypeEnum(self.0.block.load::<u8, 41>()) }
     /// CrossPrioritization (tag 550), constant.
     pub const CROSS_PRIORITIZATION: u8 = b'0';
-    /// Price (tag 44), 8 at 42.
+    /// Price (tag 44), bytes 42..50.
     #[inline] pub fn price(&self) -> Price9 { Decimal(self.0.block.load::<i64, 42>()) }
-    /// SendingTimeEpoch (tag 5297), 8 at 50.
+    /// SendingTimeEpoch (tag 5297), bytes 50..58.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 50>() }
-    /// Location (tag 9537), 5 at 58.
+    /// Location (tag 9537), bytes 58..63.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<58, 5>() }
-    /// SecurityID (tag 48), 4 at 63.
+    /// SecurityID (tag 48), bytes 63..67.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 63>() }
     /// NoSides (tag 552).
     #[inline] pub fn no_sides(&self) -> Group<'a, NoSides<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of RequestForCross566.
-#[derive(Debug)]
-pub struct RequestForCross566Encoder<'a>(&'a mut [u8; 67]);
-
 impl RequestForCross566Encoder<'_> {
-    /// Writes CrossID.
-    #[inline] pub fn set_cross_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes OrderRequestID.
-    #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes CrossType.
-    #[inline] pub fn set_cross_type(&mut self, value: CrossTypeEnum) -> &mut Self { self.0.store::<u8, 41>(value.0); self }
-    /// Writes Price.
-    #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 42>(value.0); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 50>(value); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<58, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 63>(value); self }
+    /** Writes CrossID. */ #[inline] pub fn set_cross_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes OrderRequestID. */ #[inline] pub fn set_order_request_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes CrossType. */ #[inline] pub fn set_cross_type(&mut self, value: CrossTypeEnum) -> &mut Self { self.0.store::<u8, 41>(value.0); self }
+    /** Writes Price. */ #[inline] pub fn set_price(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 42>(value.0); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 50>(value); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<58, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 63>(value); self }
 }
-
-/// Writes the groups of RequestForCross566, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct RequestForCross566Groups<'a>(GroupsEncoder<'a>);
 
 impl RequestForCross566Groups<'_> {
-    /// Begins NoSides. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoSides.
     #[inline] pub fn no_sides(&mut self) -> Result<GroupEncoder<'_, NoSides<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoSides: block of 34 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoSides<'a>(&'a [u8; 34]);
+hairpin_sbe::entry! {
+    /// An entry of NoSides (tag 552): block of 34 bytes.
+    NoSides, NoSidesEncoder, 34, 0
+}
 
 impl<'a> NoSides<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 34;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 34] = [0; 34];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 34] = MESSAGE.groups[0].block.null_block();
-    /// ClOrdID (tag 11), 20 at 0.
+    /// ClOrdID (tag 11), bytes 0..20.
     #[inline] pub fn cl_ord_id(&self) -> CharArray<'a> { self.0.chars::<0, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 20.
+    /// PartyDetailsListReqID (tag 1505), bytes 20..28.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.load::<u64, 20>() }
-    /// OrderQty (tag 38), 4 at 28.
+    /// OrderQty (tag 38), bytes 28..32.
     #[inline] pub fn order_qty(&self) -> u32 { self.0.load::<u32, 28>() }
-    /// Side (tag 54), 1 at 32.
+    /// Side (tag 54), bytes 32..33.
     #[inline] pub fn side(&self) -> SideReq { SideReq(self.0.load::<u8, 32>()) }
-    /// SideTimeInForce (tag 962), 1 at 33.
+    /// SideTimeInForce (tag 962), bytes 33..34.
     #[inline] pub fn side_time_in_force(&self) -> SideTimeInForce { SideTimeInForce(self.0.load::<u8, 33>()) }
 }
 
-impl Entry for NoSides<'_> {
-    type View<'a> = NoSides<'a>;
-    type Encoder<'a> = NoSidesEncoder<'a>;
-    type Scratch = [u8; 34];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 34]) -> NoSides<'a> { NoSides(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoSidesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoSidesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoSides.
-#[derive(Debug)]
-pub struct NoSidesEncoder<'a>(&'a mut [u8; 34]);
-
 impl NoSidesEncoder<'_> {
-    /// Writes ClOrdID.
-    #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 20>(value); self }
-    /// Writes OrderQty.
-    #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 28>(value); self }
-    /// Writes Side.
-    #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 32>(value.0); self }
-    /// Writes SideTimeInForce.
-    #[inline] pub fn set_side_time_in_force(&mut self, value: SideTimeInForce) -> &mut Self { self.0.store::<u8, 33>(value.0); self }
+    /** Writes ClOrdID. */ #[inline] pub fn set_cl_ord_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 20>(value); self }
+    /** Writes OrderQty. */ #[inline] pub fn set_order_qty(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 28>(value); self }
+    /** Writes Side. */ #[inline] pub fn set_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 32>(value.0); self }
+    /** Writes SideTimeInForce. */ #[inline] pub fn set_side_time_in_force(&mut self, value: SideTimeInForce) -> &mut Self { self.0.store::<u8, 33>(value.0); self }
 }

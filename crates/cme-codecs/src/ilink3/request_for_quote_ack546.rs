@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of RequestForQuoteAck546.
 pub const MESSAGE: Message = Message {
     name: "RequestForQuoteAck546", template_id: 546, schema_id: 8, version: 9, semantic_type: "b",
-    block: BlockLayout::new(358, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(358, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -30,100 +31,64 @@ const FIELDS: &[Field] = &[
     Field::new("DelayToTime", 7552, 350, 4, &kind::U_INT64NULL),
 ];
 
-/// RequestForQuoteAck546: message type b, template 546, block of 358 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct RequestForQuoteAck546<'a>(Root<'a, 358, 0>);
+hairpin_sbe::message! {
+    /// RequestForQuoteAck546: message type b, template 546, block of 358 bytes, 0 groups.
+    RequestForQuoteAck546, RequestForQuoteAck546Encoder, 358
+}
 
 impl<'a> RequestForQuoteAck546<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 546;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 358;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 358] = [0; 358];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 358] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 366;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<RequestForQuoteAck546Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(RequestForQuoteAck546Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 358]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// Text (tag 58), 256 at 12.
+    /// Text (tag 58), bytes 12..268.
     #[inline] pub fn text(&self) -> CharArray<'a> { self.0.block.chars::<12, 256>() }
-    /// SenderID (tag 5392), 20 at 268.
+    /// SenderID (tag 5392), bytes 268..288.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<268, 20>() }
-    /// ExchangeQuoteReqID (tag 9770), 17 at 288.
+    /// ExchangeQuoteReqID (tag 9770), bytes 288..305.
     #[inline] pub fn exchange_quote_req_id(&self) -> CharArray<'a> { self.0.block.chars::<288, 17>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 305.
+    /// PartyDetailsListReqID (tag 1505), bytes 305..313.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 305>() }
-    /// RequestTime (tag 5979), 8 at 313.
+    /// RequestTime (tag 5979), bytes 313..321.
     #[inline] pub fn request_time(&self) -> u64 { self.0.block.load::<u64, 313>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 321.
+    /// SendingTimeEpoch (tag 5297), bytes 321..329.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 321>() }
-    /// QuoteReqID (tag 131), 8 at 329.
+    /// QuoteReqID (tag 131), bytes 329..337.
     #[inline] pub fn quote_req_id(&self) -> u64 { self.0.block.load::<u64, 329>() }
-    /// Location (tag 9537), 5 at 337.
+    /// Location (tag 9537), bytes 337..342.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<337, 5>() }
-    /// QuoteRejectReason (tag 300), 2 at 342.
+    /// QuoteRejectReason (tag 300), bytes 342..344.
     #[inline] pub fn quote_reject_reason(&self) -> Option<u16> { self.0.block.nullable::<u16, 342>(u16::MAX) }
-    /// DelayDuration (tag 5904), 2 at 344.
+    /// DelayDuration (tag 5904), bytes 344..346.
     #[inline] pub fn delay_duration(&self) -> Option<u16> { self.0.block.nullable::<u16, 344>(u16::MAX) }
-    /// QuoteStatus (tag 297), 1 at 346.
+    /// QuoteStatus (tag 297), bytes 346..347.
     #[inline] pub fn quote_status(&self) -> QuoteAckStatus { QuoteAckStatus(self.0.block.load::<u8, 346>()) }
-    /// ManualOrderIndicator (tag 1028), 1 at 347.
+    /// ManualOrderIndicator (tag 1028), bytes 347..348.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 347>()) }
-    /// SplitMsg (tag 9553), 1 at 348.
+    /// SplitMsg (tag 9553), bytes 348..349.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 348>(u8::MAX).map(SplitMsg) }
-    /// PossRetransFlag (tag 9765), 1 at 349, since version 2.
+    /// PossRetransFlag (tag 9765), bytes 349..350, since version 2.
     #[inline] pub fn poss_retrans_flag(&self) -> Option<BooleanFlag> { self.0.block.nullable::<u8, 349>(u8::MAX).map(BooleanFlag) }
-    /// DelayToTime (tag 7552), 8 at 350, since version 4.
+    /// DelayToTime (tag 7552), bytes 350..358, since version 4.
     #[inline] pub fn delay_to_time(&self) -> Option<u64> { self.0.block.nullable::<u64, 350>(u64::MAX) }
 }
 
-/// Writes the block of RequestForQuoteAck546.
-#[derive(Debug)]
-pub struct RequestForQuoteAck546Encoder<'a>(&'a mut [u8; 358]);
-
 impl RequestForQuoteAck546Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes Text.
-    #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 20>(value.as_ref()); self }
-    /// Writes ExchangeQuoteReqID.
-    #[inline] pub fn set_exchange_quote_req_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<288, 17>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 305>(value); self }
-    /// Writes RequestTime.
-    #[inline] pub fn set_request_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 313>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 321>(value); self }
-    /// Writes QuoteReqID.
-    #[inline] pub fn set_quote_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 329>(value); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<337, 5>(value.as_ref()); self }
-    /// Writes QuoteRejectReason.
-    #[inline] pub fn set_quote_reject_reason(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 342>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes DelayDuration.
-    #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 344>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes QuoteStatus.
-    #[inline] pub fn set_quote_status(&mut self, value: QuoteAckStatus) -> &mut Self { self.0.store::<u8, 346>(value.0); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 347>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 348>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: impl Into<Option<BooleanFlag>>) -> &mut Self { self.0.store::<u8, 349>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes DelayToTime.
-    #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 350>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes Text. */ #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 20>(value.as_ref()); self }
+    /** Writes ExchangeQuoteReqID. */ #[inline] pub fn set_exchange_quote_req_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<288, 17>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 305>(value); self }
+    /** Writes RequestTime. */ #[inline] pub fn set_request_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 313>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 321>(value); self }
+    /** Writes QuoteReqID. */ #[inline] pub fn set_quote_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 329>(value); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<337, 5>(value.as_ref()); self }
+    /** Writes QuoteRejectReason. */ #[inline] pub fn set_quote_reject_reason(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 342>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes DelayDuration. */ #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 344>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes QuoteStatus. */ #[inline] pub fn set_quote_status(&mut self, value: QuoteAckStatus) -> &mut Self { self.0.store::<u8, 346>(value.0); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 347>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 348>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: impl Into<Option<BooleanFlag>>) -> &mut Self { self.0.store::<u8, 349>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes DelayToTime. */ #[inline] pub fn set_delay_to_time(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 350>(value.into().unwrap_or(u64::MAX)); self }
 }

@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of RetransmitReject510.
 pub const MESSAGE: Message = Message {
     name: "RetransmitReject510", template_id: 510, schema_id: 8, version: 9, semantic_type: "RetransmitReject",
-    block: BlockLayout::new(75, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(75, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("Reason", 39011, 0, 0, &kind::STRING48),
@@ -19,56 +20,31 @@ const FIELDS: &[Field] = &[
     Field::new("SplitMsg", 9553, 74, 0, &kind::SPLIT_MSG),
 ];
 
-/// RetransmitReject510: message type RetransmitReject, template 510, block of 75 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct RetransmitReject510<'a>(Root<'a, 75, 0>);
+hairpin_sbe::message! {
+    /// RetransmitReject510: message type RetransmitReject, template 510, block of 75 bytes, 0 groups.
+    RetransmitReject510, RetransmitReject510Encoder, 75
+}
 
 impl<'a> RetransmitReject510<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 510;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 75;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 75] = [0; 75];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 75] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 83;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<RetransmitReject510Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(RetransmitReject510Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 75]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// Reason (tag 39011), 48 at 0.
+    /// Reason (tag 39011), bytes 0..48.
     #[inline] pub fn reason(&self) -> CharArray<'a> { self.0.block.chars::<0, 48>() }
-    /// UUID (tag 39001), 8 at 48.
+    /// UUID (tag 39001), bytes 48..56.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 48>() }
-    /// LastUUID (tag 39017), 8 at 56.
+    /// LastUUID (tag 39017), bytes 56..64.
     #[inline] pub fn last_uuid(&self) -> Option<u64> { self.0.block.nullable::<u64, 56>(u64::MAX) }
-    /// RequestTimestamp (tag 39002), 8 at 64.
+    /// RequestTimestamp (tag 39002), bytes 64..72.
     #[inline] pub fn request_timestamp(&self) -> u64 { self.0.block.load::<u64, 64>() }
-    /// ErrorCodes (tag 39012), 2 at 72.
+    /// ErrorCodes (tag 39012), bytes 72..74.
     #[inline] pub fn error_codes(&self) -> u16 { self.0.block.load::<u16, 72>() }
-    /// SplitMsg (tag 9553), 1 at 74.
+    /// SplitMsg (tag 9553), bytes 74..75.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 74>(u8::MAX).map(SplitMsg) }
 }
 
-/// Writes the block of RetransmitReject510.
-#[derive(Debug)]
-pub struct RetransmitReject510Encoder<'a>(&'a mut [u8; 75]);
-
 impl RetransmitReject510Encoder<'_> {
-    /// Writes Reason.
-    #[inline] pub fn set_reason(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 48>(value.as_ref()); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 48>(value); self }
-    /// Writes LastUUID.
-    #[inline] pub fn set_last_uuid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 56>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes RequestTimestamp.
-    #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 64>(value); self }
-    /// Writes ErrorCodes.
-    #[inline] pub fn set_error_codes(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 72>(value); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 74>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes Reason. */ #[inline] pub fn set_reason(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 48>(value.as_ref()); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 48>(value); self }
+    /** Writes LastUUID. */ #[inline] pub fn set_last_uuid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 56>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes RequestTimestamp. */ #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 64>(value); self }
+    /** Writes ErrorCodes. */ #[inline] pub fn set_error_codes(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 72>(value); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 74>(value.into().map_or(u8::MAX, |v| v.0)); self }
 }

@@ -1,13 +1,14 @@
 //! RetransmitRequest508, template 508. Generated from `schemas/ilink3-v9.xml` by `cargo xtask codegen`.
 
 use super::kind;
-use hairpin_sbe::{Block, BlockLayout, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, Field, Message};
 
 /// Layout of RetransmitRequest508.
 pub const MESSAGE: Message = Message {
     name: "RetransmitRequest508", template_id: 508, schema_id: 8, version: 9, semantic_type: "RetransmitRequest",
-    block: BlockLayout::new(30, 0, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(30, 0, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("UUID", 39001, 0, 0, &kind::U_INT64),
@@ -17,52 +18,28 @@ const FIELDS: &[Field] = &[
     Field::new("MsgCount", 39019, 28, 0, &kind::U_INT16),
 ];
 
-/// RetransmitRequest508: message type RetransmitRequest, template 508, block of 30 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct RetransmitRequest508<'a>(Root<'a, 30, 0>);
+hairpin_sbe::message! {
+    /// RetransmitRequest508: message type RetransmitRequest, template 508, block of 30 bytes, 0 groups.
+    RetransmitRequest508, RetransmitRequest508Encoder, 30
+}
 
-impl<'a> RetransmitRequest508<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 508;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 30;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 30] = [0; 30];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 30] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 38;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<RetransmitRequest508Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(RetransmitRequest508Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 30]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// UUID (tag 39001), 8 at 0.
+impl RetransmitRequest508<'_> {
+    /// UUID (tag 39001), bytes 0..8.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// LastUUID (tag 39017), 8 at 8.
+    /// LastUUID (tag 39017), bytes 8..16.
     #[inline] pub fn last_uuid(&self) -> Option<u64> { self.0.block.nullable::<u64, 8>(u64::MAX) }
-    /// RequestTimestamp (tag 39002), 8 at 16.
+    /// RequestTimestamp (tag 39002), bytes 16..24.
     #[inline] pub fn request_timestamp(&self) -> u64 { self.0.block.load::<u64, 16>() }
-    /// FromSeqNo (tag 39018), 4 at 24.
+    /// FromSeqNo (tag 39018), bytes 24..28.
     #[inline] pub fn from_seq_no(&self) -> u32 { self.0.block.load::<u32, 24>() }
-    /// MsgCount (tag 39019), 2 at 28.
+    /// MsgCount (tag 39019), bytes 28..30.
     #[inline] pub fn msg_count(&self) -> u16 { self.0.block.load::<u16, 28>() }
 }
 
-/// Writes the block of RetransmitRequest508.
-#[derive(Debug)]
-pub struct RetransmitRequest508Encoder<'a>(&'a mut [u8; 30]);
-
 impl RetransmitRequest508Encoder<'_> {
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes LastUUID.
-    #[inline] pub fn set_last_uuid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 8>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes RequestTimestamp.
-    #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 16>(value); self }
-    /// Writes FromSeqNo.
-    #[inline] pub fn set_from_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 24>(value); self }
-    /// Writes MsgCount.
-    #[inline] pub fn set_msg_count(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 28>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes LastUUID. */ #[inline] pub fn set_last_uuid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 8>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes RequestTimestamp. */ #[inline] pub fn set_request_timestamp(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 16>(value); self }
+    /** Writes FromSeqNo. */ #[inline] pub fn set_from_seq_no(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 24>(value); self }
+    /** Writes MsgCount. */ #[inline] pub fn set_msg_count(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 28>(value); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Float, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of SecurityDefinitionRequest560.
 pub const MESSAGE: Message = Message {
     name: "SecurityDefinitionRequest560", template_id: 560, schema_id: 8, version: 9, semantic_type: "c",
-    block: BlockLayout::new(72, 2, FIELDS), groups: &[
-        GroupLayout { name: "NoLegs", tag: 555, since: 0, block: BlockLayout::new(19, 2, NO_LEGS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoBrokenDates", tag: 39026, since: 8, block: BlockLayout::new(4, 8, NO_BROKEN_DATES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(72, 2, FIELDS),
+    groups: &[
+        GroupLayout::new("NoLegs", 555, 0, kind::GROUP_SIZE, BlockLayout::new(19, 2, NO_LEGS)),
+        GroupLayout::new("NoBrokenDates", 39026, 8, kind::GROUP_SIZE, BlockLayout::new(4, 8, NO_BROKEN_DATES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("PartyDetailsListReqID", 1505, 0, 0, &kind::U_INT64),
@@ -43,52 +43,39 @@ const NO_BROKEN_DATES: &[Field] = &[
     Field::new("BrokenDateEnd", 6741, 2, 0, &kind::LOCAL_MKT_DATE),
 ];
 
-/// SecurityDefinitionRequest560: message type c, template 560, since version 2, block of 72 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct SecurityDefinitionRequest560<'a>(Root<'a, 72, 2>);
+hairpin_sbe::message! {
+    /// SecurityDefinitionRequest560: message type c, template 560, since version 2, block of 72 bytes, 2 groups.
+    SecurityDefinitionRequest560, SecurityDefinitionRequest560Encoder, 72, SecurityDefinitionRequest560Groups, 2
+}
 
 impl<'a> SecurityDefinitionRequest560<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 560;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 72;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 72] = [0; 72];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 72] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(SecurityDefinitionRequest560Encoder<'_>, SecurityDefinitionRequest560Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (SecurityDefinitionRequest560Encoder(block), SecurityDefinitionRequest560Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 72]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 0.
+    /// PartyDetailsListReqID (tag 1505), bytes 0..8.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// SecurityReqID (tag 320), 8 at 8.
+    /// SecurityReqID (tag 320), bytes 8..16.
     #[inline] pub fn security_req_id(&self) -> u64 { self.0.block.load::<u64, 8>() }
-    /// ManualOrderIndicator (tag 1028), 1 at 16.
+    /// ManualOrderIndicator (tag 1028), bytes 16..17.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 16>()) }
-    /// SeqNum (tag 9726), 4 at 17.
+    /// SeqNum (tag 9726), bytes 17..21.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 17>() }
-    /// SenderID (tag 5392), 20 at 21.
+    /// SenderID (tag 5392), bytes 21..41.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<21, 20>() }
     /// SecurityReqType (tag 321), constant.
     pub const SECURITY_REQ_TYPE: u8 = b'1';
-    /// SendingTimeEpoch (tag 5297), 8 at 41.
+    /// SendingTimeEpoch (tag 5297), bytes 41..49.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 41>() }
-    /// SecuritySubType (tag 762), 8 at 49.
+    /// SecuritySubType (tag 762), bytes 49..57.
     #[inline] pub fn security_sub_type(&self) -> CharArray<'a> { self.0.block.chars::<49, 8>() }
-    /// Location (tag 9537), 5 at 57.
+    /// Location (tag 9537), bytes 57..62.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<57, 5>() }
-    /// StartDate (tag 916), 2 at 62.
+    /// StartDate (tag 916), bytes 62..64.
     #[inline] pub fn start_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 62>(u16::MAX) }
-    /// EndDate (tag 917), 2 at 64.
+    /// EndDate (tag 917), bytes 64..66.
     #[inline] pub fn end_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 64>(u16::MAX) }
-    /// MaxNoOfSubstitutions (tag 37715), 1 at 66.
+    /// MaxNoOfSubstitutions (tag 37715), bytes 66..67.
     #[inline] pub fn max_no_of_substitutions(&self) -> Option<u8> { self.0.block.nullable::<u8, 66>(u8::MAX) }
-    /// SourceRepoID (tag 5677), 4 at 67.
+    /// SourceRepoID (tag 5677), bytes 67..71.
     #[inline] pub fn source_repo_id(&self) -> Option<i32> { self.0.block.nullable::<i32, 67>(i32::MAX) }
-    /// BrokenDateTermType (tag 6651), 1 at 71, since version 8.
+    /// BrokenDateTermType (tag 6651), bytes 71..72, since version 8.
     #[inline] pub fn broken_date_term_type(&self) -> Option<u8> { self.0.block.nullable::<u8, 71>(u8::MAX) }
     /// NoLegs (tag 555).
     #[inline] pub fn no_legs(&self) -> Group<'a, NoLegs<'a>> { Group::new(self.0.group(0)) }
@@ -96,137 +83,70 @@ impl<'a> SecurityDefinitionRequest560<'a> {
     #[inline] pub fn no_broken_dates(&self) -> Group<'a, NoBrokenDates<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of SecurityDefinitionRequest560.
-#[derive(Debug)]
-pub struct SecurityDefinitionRequest560Encoder<'a>(&'a mut [u8; 72]);
-
 impl SecurityDefinitionRequest560Encoder<'_> {
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes SecurityReqID.
-    #[inline] pub fn set_security_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 41>(value); self }
-    /// Writes SecuritySubType.
-    #[inline] pub fn set_security_sub_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 8>(value.as_ref()); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<57, 5>(value.as_ref()); self }
-    /// Writes StartDate.
-    #[inline] pub fn set_start_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 62>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes EndDate.
-    #[inline] pub fn set_end_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 64>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes MaxNoOfSubstitutions.
-    #[inline] pub fn set_max_no_of_substitutions(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 66>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes SourceRepoID.
-    #[inline] pub fn set_source_repo_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 67>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes BrokenDateTermType.
-    #[inline] pub fn set_broken_date_term_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 71>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes SecurityReqID. */ #[inline] pub fn set_security_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 16>(value.0); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 17>(value); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<21, 20>(value.as_ref()); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 41>(value); self }
+    /** Writes SecuritySubType. */ #[inline] pub fn set_security_sub_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<49, 8>(value.as_ref()); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<57, 5>(value.as_ref()); self }
+    /** Writes StartDate. */ #[inline] pub fn set_start_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 62>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes EndDate. */ #[inline] pub fn set_end_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 64>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes MaxNoOfSubstitutions. */ #[inline] pub fn set_max_no_of_substitutions(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 66>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes SourceRepoID. */ #[inline] pub fn set_source_repo_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 67>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes BrokenDateTermType. */ #[inline] pub fn set_broken_date_term_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 71>(value.into().unwrap_or(u8::MAX)); self }
 }
-
-/// Writes the groups of SecurityDefinitionRequest560, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct SecurityDefinitionRequest560Groups<'a>(GroupsEncoder<'a>);
 
 impl SecurityDefinitionRequest560Groups<'_> {
-    /// Begins NoLegs. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoLegs.
     #[inline] pub fn no_legs(&mut self) -> Result<GroupEncoder<'_, NoLegs<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoBrokenDates. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoBrokenDates.
     #[inline] pub fn no_broken_dates(&mut self) -> Result<GroupEncoder<'_, NoBrokenDates<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoLegs: block of 19 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoLegs<'a>(&'a [u8; 19]);
+hairpin_sbe::entry! {
+    /// An entry of NoLegs (tag 555): block of 19 bytes.
+    NoLegs, NoLegsEncoder, 19, 0
+}
 
-impl<'a> NoLegs<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 19;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 19] = [0; 19];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 19] = MESSAGE.groups[0].block.null_block();
+impl NoLegs<'_> {
     /// LegSecurityIDSource (tag 603), constant.
     pub const LEG_SECURITY_ID_SOURCE: u8 = b'8';
-    /// LegPrice (tag 566), 8 at 0.
+    /// LegPrice (tag 566), bytes 0..8.
     #[inline] pub fn leg_price(&self) -> Option<Price9> { self.0.nullable::<i64, 0>(i64::MAX).map(Decimal) }
-    /// LegSecurityID (tag 602), 4 at 8.
+    /// LegSecurityID (tag 602), bytes 8..12.
     #[inline] pub fn leg_security_id(&self) -> i32 { self.0.load::<i32, 8>() }
-    /// LegOptionDelta (tag 1017), 5 at 12.
+    /// LegOptionDelta (tag 1017), bytes 12..17.
     #[inline] pub fn leg_option_delta(&self) -> Option<Float> { self.0.float32::<12, 16>() }
-    /// LegSide (tag 624), 1 at 17.
+    /// LegSide (tag 624), bytes 17..18.
     #[inline] pub fn leg_side(&self) -> SideReq { SideReq(self.0.load::<u8, 17>()) }
-    /// LegRatioQty (tag 623), 1 at 18.
+    /// LegRatioQty (tag 623), bytes 18..19.
     #[inline] pub fn leg_ratio_qty(&self) -> Option<u8> { self.0.nullable::<u8, 18>(u8::MAX) }
 }
 
-impl Entry for NoLegs<'_> {
-    type View<'a> = NoLegs<'a>;
-    type Encoder<'a> = NoLegsEncoder<'a>;
-    type Scratch = [u8; 19];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 19]) -> NoLegs<'a> { NoLegs(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoLegsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoLegsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoLegs.
-#[derive(Debug)]
-pub struct NoLegsEncoder<'a>(&'a mut [u8; 19]);
-
 impl NoLegsEncoder<'_> {
-    /// Writes LegPrice.
-    #[inline] pub fn set_leg_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes LegSecurityID.
-    #[inline] pub fn set_leg_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
-    /// Writes LegOptionDelta.
-    #[inline] pub fn set_leg_option_delta(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<12, 16>(value.into()); self }
-    /// Writes LegSide.
-    #[inline] pub fn set_leg_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 17>(value.0); self }
-    /// Writes LegRatioQty.
-    #[inline] pub fn set_leg_ratio_qty(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 18>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes LegPrice. */ #[inline] pub fn set_leg_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes LegSecurityID. */ #[inline] pub fn set_leg_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
+    /** Writes LegOptionDelta. */ #[inline] pub fn set_leg_option_delta(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<12, 16>(value.into()); self }
+    /** Writes LegSide. */ #[inline] pub fn set_leg_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 17>(value.0); self }
+    /** Writes LegRatioQty. */ #[inline] pub fn set_leg_ratio_qty(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 18>(value.into().unwrap_or(u8::MAX)); self }
 }
 
-/// An entry of NoBrokenDates: block of 4 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoBrokenDates<'a>(&'a [u8; 4]);
+hairpin_sbe::entry! {
+    /// An entry of NoBrokenDates (tag 39026): block of 4 bytes.
+    NoBrokenDates, NoBrokenDatesEncoder, 4, 1
+}
 
-impl<'a> NoBrokenDates<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 4;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 4] = [0; 4];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 4] = MESSAGE.groups[1].block.null_block();
-    /// BrokenDateStart (tag 6748), 2 at 0.
+impl NoBrokenDates<'_> {
+    /// BrokenDateStart (tag 6748), bytes 0..2.
     #[inline] pub fn broken_date_start(&self) -> Option<u16> { self.0.nullable::<u16, 0>(u16::MAX) }
-    /// BrokenDateEnd (tag 6741), 2 at 2.
+    /// BrokenDateEnd (tag 6741), bytes 2..4.
     #[inline] pub fn broken_date_end(&self) -> Option<u16> { self.0.nullable::<u16, 2>(u16::MAX) }
 }
 
-impl Entry for NoBrokenDates<'_> {
-    type View<'a> = NoBrokenDates<'a>;
-    type Encoder<'a> = NoBrokenDatesEncoder<'a>;
-    type Scratch = [u8; 4];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 4]) -> NoBrokenDates<'a> { NoBrokenDates(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoBrokenDatesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoBrokenDatesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoBrokenDates.
-#[derive(Debug)]
-pub struct NoBrokenDatesEncoder<'a>(&'a mut [u8; 4]);
-
 impl NoBrokenDatesEncoder<'_> {
-    /// Writes BrokenDateStart.
-    #[inline] pub fn set_broken_date_start(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 0>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes BrokenDateEnd.
-    #[inline] pub fn set_broken_date_end(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 2>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes BrokenDateStart. */ #[inline] pub fn set_broken_date_start(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 0>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes BrokenDateEnd. */ #[inline] pub fn set_broken_date_end(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 2>(value.into().unwrap_or(u16::MAX)); self }
 }

@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Float, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, MonthYear, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Float, Group, GroupEncoder, GroupLayout, Message, MonthYear};
 
 /// Layout of SecurityDefinitionResponse561.
 pub const MESSAGE: Message = Message {
     name: "SecurityDefinitionResponse561", template_id: 561, schema_id: 8, version: 9, semantic_type: "d",
-    block: BlockLayout::new(430, 2, FIELDS), groups: &[
-        GroupLayout { name: "NoLegs", tag: 555, since: 0, block: BlockLayout::new(19, 2, NO_LEGS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoBrokenDates", tag: 39026, since: 8, block: BlockLayout::new(16, 8, NO_BROKEN_DATES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(430, 2, FIELDS),
+    groups: &[
+        GroupLayout::new("NoLegs", 555, 0, kind::GROUP_SIZE, BlockLayout::new(19, 2, NO_LEGS)),
+        GroupLayout::new("NoBrokenDates", 39026, 8, kind::GROUP_SIZE, BlockLayout::new(16, 8, NO_BROKEN_DATES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("SeqNum", 9726, 0, 0, &kind::U_INT32),
@@ -62,86 +62,73 @@ const NO_BROKEN_DATES: &[Field] = &[
     Field::new("BrokenDateEnd", 6741, 14, 0, &kind::LOCAL_MKT_DATE),
 ];
 
-/// SecurityDefinitionResponse561: message type d, template 561, since version 2, block of 430 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct SecurityDefinitionResponse561<'a>(Root<'a, 430, 2>);
+hairpin_sbe::message! {
+    /// SecurityDefinitionResponse561: message type d, template 561, since version 2, block of 430 bytes, 2 groups.
+    SecurityDefinitionResponse561, SecurityDefinitionResponse561Encoder, 430, SecurityDefinitionResponse561Groups, 2
+}
 
 impl<'a> SecurityDefinitionResponse561<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 561;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 430;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 430] = [0; 430];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 430] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(SecurityDefinitionResponse561Encoder<'_>, SecurityDefinitionResponse561Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (SecurityDefinitionResponse561Encoder(block), SecurityDefinitionResponse561Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 430]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// SeqNum (tag 9726), 4 at 0.
+    /// SeqNum (tag 9726), bytes 0..4.
     #[inline] pub fn seq_num(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// UUID (tag 39001), 8 at 4.
+    /// UUID (tag 39001), bytes 4..12.
     #[inline] pub fn uuid(&self) -> u64 { self.0.block.load::<u64, 4>() }
-    /// Text (tag 58), 256 at 12.
+    /// Text (tag 58), bytes 12..268.
     #[inline] pub fn text(&self) -> CharArray<'a> { self.0.block.chars::<12, 256>() }
-    /// FinancialInstrumentFullName (tag 2714), 35 at 268.
+    /// FinancialInstrumentFullName (tag 2714), bytes 268..303.
     #[inline] pub fn financial_instrument_full_name(&self) -> CharArray<'a> { self.0.block.chars::<268, 35>() }
-    /// SenderID (tag 5392), 20 at 303.
+    /// SenderID (tag 5392), bytes 303..323.
     #[inline] pub fn sender_id(&self) -> CharArray<'a> { self.0.block.chars::<303, 20>() }
-    /// Symbol (tag 55), 20 at 323.
+    /// Symbol (tag 55), bytes 323..343.
     #[inline] pub fn symbol(&self) -> CharArray<'a> { self.0.block.chars::<323, 20>() }
-    /// PartyDetailsListReqID (tag 1505), 8 at 343.
+    /// PartyDetailsListReqID (tag 1505), bytes 343..351.
     #[inline] pub fn party_details_list_req_id(&self) -> u64 { self.0.block.load::<u64, 343>() }
-    /// SecurityReqID (tag 320), 8 at 351.
+    /// SecurityReqID (tag 320), bytes 351..359.
     #[inline] pub fn security_req_id(&self) -> u64 { self.0.block.load::<u64, 351>() }
-    /// SecurityResponseID (tag 322), 8 at 359.
+    /// SecurityResponseID (tag 322), bytes 359..367.
     #[inline] pub fn security_response_id(&self) -> u64 { self.0.block.load::<u64, 359>() }
-    /// SendingTimeEpoch (tag 5297), 8 at 367.
+    /// SendingTimeEpoch (tag 5297), bytes 367..375.
     #[inline] pub fn sending_time_epoch(&self) -> u64 { self.0.block.load::<u64, 367>() }
-    /// SecurityGroup (tag 1151), 6 at 375.
+    /// SecurityGroup (tag 1151), bytes 375..381.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.block.chars::<375, 6>() }
-    /// SecurityType (tag 167), 6 at 381.
+    /// SecurityType (tag 167), bytes 381..387.
     #[inline] pub fn security_type(&self) -> CharArray<'a> { self.0.block.chars::<381, 6>() }
-    /// Location (tag 9537), 5 at 387.
+    /// Location (tag 9537), bytes 387..392.
     #[inline] pub fn location(&self) -> CharArray<'a> { self.0.block.chars::<387, 5>() }
-    /// SecurityID (tag 48), 4 at 392.
+    /// SecurityID (tag 48), bytes 392..396.
     #[inline] pub fn security_id(&self) -> Option<i32> { self.0.block.nullable::<i32, 392>(i32::MAX) }
-    /// Currency (tag 15), 3 at 396.
+    /// Currency (tag 15), bytes 396..399.
     #[inline] pub fn currency(&self) -> CharArray<'a> { self.0.block.chars::<396, 3>() }
     /// SecurityIDSource (tag 22), constant.
     pub const SECURITY_ID_SOURCE: u8 = b'8';
-    /// MaturityMonthYear (tag 200), 5 at 399.
+    /// MaturityMonthYear (tag 200), bytes 399..404.
     #[inline] pub fn maturity_month_year(&self) -> MonthYear { self.0.block.month_year::<399>() }
-    /// DelayDuration (tag 5904), 2 at 404.
+    /// DelayDuration (tag 5904), bytes 404..406.
     #[inline] pub fn delay_duration(&self) -> Option<u16> { self.0.block.nullable::<u16, 404>(u16::MAX) }
-    /// StartDate (tag 916), 2 at 406.
+    /// StartDate (tag 916), bytes 406..408.
     #[inline] pub fn start_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 406>(u16::MAX) }
-    /// EndDate (tag 917), 2 at 408.
+    /// EndDate (tag 917), bytes 408..410.
     #[inline] pub fn end_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 408>(u16::MAX) }
-    /// MaxNoOfSubstitutions (tag 37715), 1 at 410.
+    /// MaxNoOfSubstitutions (tag 37715), bytes 410..411.
     #[inline] pub fn max_no_of_substitutions(&self) -> Option<u8> { self.0.block.nullable::<u8, 410>(u8::MAX) }
-    /// SourceRepoID (tag 5677), 4 at 411.
+    /// SourceRepoID (tag 5677), bytes 411..415.
     #[inline] pub fn source_repo_id(&self) -> Option<i32> { self.0.block.nullable::<i32, 411>(i32::MAX) }
-    /// TerminationType (tag 788), 8 at 415, since version 3.
+    /// TerminationType (tag 788), bytes 415..423, since version 3.
     #[inline] pub fn termination_type(&self) -> CharArray<'a> { self.0.block.chars::<415, 8>() }
-    /// SecurityResponseType (tag 323), 1 at 423.
+    /// SecurityResponseType (tag 323), bytes 423..424.
     #[inline] pub fn security_response_type(&self) -> SecRspTyp { SecRspTyp(self.0.block.load::<u8, 423>()) }
     /// UserDefinedInstrument (tag 9779), constant.
     pub const USER_DEFINED_INSTRUMENT: u8 = b'Y';
-    /// ExpirationCycle (tag 827), 1 at 424.
+    /// ExpirationCycle (tag 827), bytes 424..425.
     #[inline] pub fn expiration_cycle(&self) -> Option<ExpCycle> { self.0.block.nullable::<u8, 424>(u8::MAX).map(ExpCycle) }
-    /// ManualOrderIndicator (tag 1028), 1 at 425.
+    /// ManualOrderIndicator (tag 1028), bytes 425..426.
     #[inline] pub fn manual_order_indicator(&self) -> ManualOrdIndReq { ManualOrdIndReq(self.0.block.load::<u8, 425>()) }
-    /// SplitMsg (tag 9553), 1 at 426.
+    /// SplitMsg (tag 9553), bytes 426..427.
     #[inline] pub fn split_msg(&self) -> Option<SplitMsg> { self.0.block.nullable::<u8, 426>(u8::MAX).map(SplitMsg) }
-    /// AutoQuoteRequest (tag 9776), 1 at 427.
+    /// AutoQuoteRequest (tag 9776), bytes 427..428.
     #[inline] pub fn auto_quote_request(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 427>()) }
-    /// PossRetransFlag (tag 9765), 1 at 428.
+    /// PossRetransFlag (tag 9765), bytes 428..429.
     #[inline] pub fn poss_retrans_flag(&self) -> BooleanFlag { BooleanFlag(self.0.block.load::<u8, 428>()) }
-    /// BrokenDateTermType (tag 6651), 1 at 429, since version 8.
+    /// BrokenDateTermType (tag 6651), bytes 429..430, since version 8.
     #[inline] pub fn broken_date_term_type(&self) -> Option<u8> { self.0.block.nullable::<u8, 429>(u8::MAX) }
     /// NoLegs (tag 555).
     #[inline] pub fn no_legs(&self) -> Group<'a, NoLegs<'a>> { Group::new(self.0.group(0)) }
@@ -149,177 +136,92 @@ impl<'a> SecurityDefinitionResponse561<'a> {
     #[inline] pub fn no_broken_dates(&self) -> Group<'a, NoBrokenDates<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of SecurityDefinitionResponse561.
-#[derive(Debug)]
-pub struct SecurityDefinitionResponse561Encoder<'a>(&'a mut [u8; 430]);
-
 impl SecurityDefinitionResponse561Encoder<'_> {
-    /// Writes SeqNum.
-    #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes UUID.
-    #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
-    /// Writes Text.
-    #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
-    /// Writes FinancialInstrumentFullName.
-    #[inline] pub fn set_financial_instrument_full_name(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 35>(value.as_ref()); self }
-    /// Writes SenderID.
-    #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<303, 20>(value.as_ref()); self }
-    /// Writes Symbol.
-    #[inline] pub fn set_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<323, 20>(value.as_ref()); self }
-    /// Writes PartyDetailsListReqID.
-    #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 343>(value); self }
-    /// Writes SecurityReqID.
-    #[inline] pub fn set_security_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 351>(value); self }
-    /// Writes SecurityResponseID.
-    #[inline] pub fn set_security_response_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 359>(value); self }
-    /// Writes SendingTimeEpoch.
-    #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 367>(value); self }
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<375, 6>(value.as_ref()); self }
-    /// Writes SecurityType.
-    #[inline] pub fn set_security_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<381, 6>(value.as_ref()); self }
-    /// Writes Location.
-    #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<387, 5>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 392>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes Currency.
-    #[inline] pub fn set_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<396, 3>(value.as_ref()); self }
-    /// Writes MaturityMonthYear.
-    #[inline] pub fn set_maturity_month_year(&mut self, value: MonthYear) -> &mut Self { self.0.store_month_year::<399>(value); self }
-    /// Writes DelayDuration.
-    #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 404>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes StartDate.
-    #[inline] pub fn set_start_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 406>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes EndDate.
-    #[inline] pub fn set_end_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 408>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes MaxNoOfSubstitutions.
-    #[inline] pub fn set_max_no_of_substitutions(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 410>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes SourceRepoID.
-    #[inline] pub fn set_source_repo_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 411>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes TerminationType.
-    #[inline] pub fn set_termination_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<415, 8>(value.as_ref()); self }
-    /// Writes SecurityResponseType.
-    #[inline] pub fn set_security_response_type(&mut self, value: SecRspTyp) -> &mut Self { self.0.store::<u8, 423>(value.0); self }
-    /// Writes ExpirationCycle.
-    #[inline] pub fn set_expiration_cycle(&mut self, value: impl Into<Option<ExpCycle>>) -> &mut Self { self.0.store::<u8, 424>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ManualOrderIndicator.
-    #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 425>(value.0); self }
-    /// Writes SplitMsg.
-    #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 426>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes AutoQuoteRequest.
-    #[inline] pub fn set_auto_quote_request(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 427>(value.0); self }
-    /// Writes PossRetransFlag.
-    #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 428>(value.0); self }
-    /// Writes BrokenDateTermType.
-    #[inline] pub fn set_broken_date_term_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 429>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes SeqNum. */ #[inline] pub fn set_seq_num(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes UUID. */ #[inline] pub fn set_uuid(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 4>(value); self }
+    /** Writes Text. */ #[inline] pub fn set_text(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<12, 256>(value.as_ref()); self }
+    /** Writes FinancialInstrumentFullName. */ #[inline] pub fn set_financial_instrument_full_name(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<268, 35>(value.as_ref()); self }
+    /** Writes SenderID. */ #[inline] pub fn set_sender_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<303, 20>(value.as_ref()); self }
+    /** Writes Symbol. */ #[inline] pub fn set_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<323, 20>(value.as_ref()); self }
+    /** Writes PartyDetailsListReqID. */ #[inline] pub fn set_party_details_list_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 343>(value); self }
+    /** Writes SecurityReqID. */ #[inline] pub fn set_security_req_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 351>(value); self }
+    /** Writes SecurityResponseID. */ #[inline] pub fn set_security_response_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 359>(value); self }
+    /** Writes SendingTimeEpoch. */ #[inline] pub fn set_sending_time_epoch(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 367>(value); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<375, 6>(value.as_ref()); self }
+    /** Writes SecurityType. */ #[inline] pub fn set_security_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<381, 6>(value.as_ref()); self }
+    /** Writes Location. */ #[inline] pub fn set_location(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<387, 5>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 392>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes Currency. */ #[inline] pub fn set_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<396, 3>(value.as_ref()); self }
+    /** Writes MaturityMonthYear. */ #[inline] pub fn set_maturity_month_year(&mut self, value: MonthYear) -> &mut Self { self.0.store_month_year::<399>(value); self }
+    /** Writes DelayDuration. */ #[inline] pub fn set_delay_duration(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 404>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes StartDate. */ #[inline] pub fn set_start_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 406>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes EndDate. */ #[inline] pub fn set_end_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 408>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes MaxNoOfSubstitutions. */ #[inline] pub fn set_max_no_of_substitutions(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 410>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes SourceRepoID. */ #[inline] pub fn set_source_repo_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 411>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes TerminationType. */ #[inline] pub fn set_termination_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<415, 8>(value.as_ref()); self }
+    /** Writes SecurityResponseType. */ #[inline] pub fn set_security_response_type(&mut self, value: SecRspTyp) -> &mut Self { self.0.store::<u8, 423>(value.0); self }
+    /** Writes ExpirationCycle. */ #[inline] pub fn set_expiration_cycle(&mut self, value: impl Into<Option<ExpCycle>>) -> &mut Self { self.0.store::<u8, 424>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ManualOrderIndicator. */ #[inline] pub fn set_manual_order_indicator(&mut self, value: ManualOrdIndReq) -> &mut Self { self.0.store::<u8, 425>(value.0); self }
+    /** Writes SplitMsg. */ #[inline] pub fn set_split_msg(&mut self, value: impl Into<Option<SplitMsg>>) -> &mut Self { self.0.store::<u8, 426>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes AutoQuoteRequest. */ #[inline] pub fn set_auto_quote_request(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 427>(value.0); self }
+    /** Writes PossRetransFlag. */ #[inline] pub fn set_poss_retrans_flag(&mut self, value: BooleanFlag) -> &mut Self { self.0.store::<u8, 428>(value.0); self }
+    /** Writes BrokenDateTermType. */ #[inline] pub fn set_broken_date_term_type(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 429>(value.into().unwrap_or(u8::MAX)); self }
 }
-
-/// Writes the groups of SecurityDefinitionResponse561, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct SecurityDefinitionResponse561Groups<'a>(GroupsEncoder<'a>);
 
 impl SecurityDefinitionResponse561Groups<'_> {
-    /// Begins NoLegs. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoLegs.
     #[inline] pub fn no_legs(&mut self) -> Result<GroupEncoder<'_, NoLegs<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoBrokenDates. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoBrokenDates.
     #[inline] pub fn no_broken_dates(&mut self) -> Result<GroupEncoder<'_, NoBrokenDates<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoLegs: block of 19 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoLegs<'a>(&'a [u8; 19]);
+hairpin_sbe::entry! {
+    /// An entry of NoLegs (tag 555): block of 19 bytes.
+    NoLegs, NoLegsEncoder, 19, 0
+}
 
-impl<'a> NoLegs<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 19;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 19] = [0; 19];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 19] = MESSAGE.groups[0].block.null_block();
-    /// LegPrice (tag 566), 8 at 0.
+impl NoLegs<'_> {
+    /// LegPrice (tag 566), bytes 0..8.
     #[inline] pub fn leg_price(&self) -> Option<Price9> { self.0.nullable::<i64, 0>(i64::MAX).map(Decimal) }
-    /// LegOptionDelta (tag 1017), 5 at 8.
+    /// LegOptionDelta (tag 1017), bytes 8..13.
     #[inline] pub fn leg_option_delta(&self) -> Option<Float> { self.0.float32::<8, 12>() }
     /// LegSecurityIDSource (tag 603), constant.
     pub const LEG_SECURITY_ID_SOURCE: u8 = b'8';
-    /// LegSecurityID (tag 602), 4 at 13.
+    /// LegSecurityID (tag 602), bytes 13..17.
     #[inline] pub fn leg_security_id(&self) -> i32 { self.0.load::<i32, 13>() }
-    /// LegSide (tag 624), 1 at 17.
+    /// LegSide (tag 624), bytes 17..18.
     #[inline] pub fn leg_side(&self) -> SideReq { SideReq(self.0.load::<u8, 17>()) }
-    /// LegRatioQty (tag 623), 1 at 18.
+    /// LegRatioQty (tag 623), bytes 18..19.
     #[inline] pub fn leg_ratio_qty(&self) -> Option<u8> { self.0.nullable::<u8, 18>(u8::MAX) }
 }
 
-impl Entry for NoLegs<'_> {
-    type View<'a> = NoLegs<'a>;
-    type Encoder<'a> = NoLegsEncoder<'a>;
-    type Scratch = [u8; 19];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 19]) -> NoLegs<'a> { NoLegs(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoLegsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoLegsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoLegs.
-#[derive(Debug)]
-pub struct NoLegsEncoder<'a>(&'a mut [u8; 19]);
-
 impl NoLegsEncoder<'_> {
-    /// Writes LegPrice.
-    #[inline] pub fn set_leg_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes LegOptionDelta.
-    #[inline] pub fn set_leg_option_delta(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<8, 12>(value.into()); self }
-    /// Writes LegSecurityID.
-    #[inline] pub fn set_leg_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 13>(value); self }
-    /// Writes LegSide.
-    #[inline] pub fn set_leg_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 17>(value.0); self }
-    /// Writes LegRatioQty.
-    #[inline] pub fn set_leg_ratio_qty(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 18>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes LegPrice. */ #[inline] pub fn set_leg_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes LegOptionDelta. */ #[inline] pub fn set_leg_option_delta(&mut self, value: impl Into<Option<Float>>) -> &mut Self { self.0.store_float32::<8, 12>(value.into()); self }
+    /** Writes LegSecurityID. */ #[inline] pub fn set_leg_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 13>(value); self }
+    /** Writes LegSide. */ #[inline] pub fn set_leg_side(&mut self, value: SideReq) -> &mut Self { self.0.store::<u8, 17>(value.0); self }
+    /** Writes LegRatioQty. */ #[inline] pub fn set_leg_ratio_qty(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 18>(value.into().unwrap_or(u8::MAX)); self }
 }
 
-/// An entry of NoBrokenDates: block of 16 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoBrokenDates<'a>(&'a [u8; 16]);
+hairpin_sbe::entry! {
+    /// An entry of NoBrokenDates (tag 39026): block of 16 bytes.
+    NoBrokenDates, NoBrokenDatesEncoder, 16, 1
+}
 
-impl<'a> NoBrokenDates<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 16;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 16] = [0; 16];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 16] = MESSAGE.groups[1].block.null_block();
-    /// BrokenDateGUID (tag 39031), 8 at 0.
+impl NoBrokenDates<'_> {
+    /// BrokenDateGUID (tag 39031), bytes 0..8.
     #[inline] pub fn broken_date_guid(&self) -> Option<u64> { self.0.nullable::<u64, 0>(u64::MAX) }
-    /// BrokenDateSecurityID (tag 39027), 4 at 8.
+    /// BrokenDateSecurityID (tag 39027), bytes 8..12.
     #[inline] pub fn broken_date_security_id(&self) -> Option<i32> { self.0.nullable::<i32, 8>(i32::MAX) }
-    /// BrokenDateStart (tag 6748), 2 at 12.
+    /// BrokenDateStart (tag 6748), bytes 12..14.
     #[inline] pub fn broken_date_start(&self) -> Option<u16> { self.0.nullable::<u16, 12>(u16::MAX) }
-    /// BrokenDateEnd (tag 6741), 2 at 14.
+    /// BrokenDateEnd (tag 6741), bytes 14..16.
     #[inline] pub fn broken_date_end(&self) -> Option<u16> { self.0.nullable::<u16, 14>(u16::MAX) }
 }
 
-impl Entry for NoBrokenDates<'_> {
-    type View<'a> = NoBrokenDates<'a>;
-    type Encoder<'a> = NoBrokenDatesEncoder<'a>;
-    type Scratch = [u8; 16];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 16]) -> NoBrokenDates<'a> { NoBrokenDates(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoBrokenDatesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoBrokenDatesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoBrokenDates.
-#[derive(Debug)]
-pub struct NoBrokenDatesEncoder<'a>(&'a mut [u8; 16]);
-
 impl NoBrokenDatesEncoder<'_> {
-    /// Writes BrokenDateGUID.
-    #[inline] pub fn set_broken_date_guid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 0>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes BrokenDateSecurityID.
-    #[inline] pub fn set_broken_date_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 8>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes BrokenDateStart.
-    #[inline] pub fn set_broken_date_start(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 12>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes BrokenDateEnd.
-    #[inline] pub fn set_broken_date_end(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 14>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes BrokenDateGUID. */ #[inline] pub fn set_broken_date_guid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 0>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes BrokenDateSecurityID. */ #[inline] pub fn set_broken_date_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 8>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes BrokenDateStart. */ #[inline] pub fn set_broken_date_start(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 12>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes BrokenDateEnd. */ #[inline] pub fn set_broken_date_end(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 14>(value.into().unwrap_or(u16::MAX)); self }
 }

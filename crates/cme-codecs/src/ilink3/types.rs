@@ -10,10 +10,7 @@ pub type Price9 = Decimal<-9>;
 
 /// AvgPxInd, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AvgPxInd(
-    /// As on the wire.
-    pub u8,
-);
+pub struct AvgPxInd(pub u8);
 
 impl AvgPxInd {
     /// NoAveragePricing.
@@ -23,21 +20,14 @@ impl AvgPxInd {
     /// TradeispartofaNotionalValueAveragePriceGroup.
     pub const TRADEISPARTOFA_NOTIONAL_VALUE_AVERAGE_PRICE_GROUP: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "NoAveragePricing", value: 0, since: 0 },
-        Named { name: "TradeispartofanAveragePriceGroupIdentifiedbytheAvgPxGrpID", value: 1, since: 0 },
-        Named { name: "TradeispartofaNotionalValueAveragePriceGroup", value: 3, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("NoAveragePricing", 0, 0), Named::new("TradeispartofanAveragePriceGroupIdentifiedbytheAvgPxGrpID", 1, 0), Named::new("TradeispartofaNotionalValueAveragePriceGroup", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// BooleanFlag, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BooleanFlag(
-    /// As on the wire.
-    pub u8,
-);
+pub struct BooleanFlag(pub u8);
 
 impl BooleanFlag {
     /// False.
@@ -45,20 +35,14 @@ impl BooleanFlag {
     /// True.
     pub const TRUE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "False", value: 0, since: 0 },
-        Named { name: "True", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// BooleanNULL, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BooleanNULL(
-    /// As on the wire.
-    pub u8,
-);
+pub struct BooleanNULL(pub u8);
 
 impl BooleanNULL {
     /// False.
@@ -66,20 +50,14 @@ impl BooleanNULL {
     /// True.
     pub const TRUE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "False", value: 0, since: 0 },
-        Named { name: "True", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ClearingAcctType, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClearingAcctType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ClearingAcctType(pub u8);
 
 impl ClearingAcctType {
     /// Customer.
@@ -87,20 +65,14 @@ impl ClearingAcctType {
     /// Firm.
     pub const FIRM: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Customer", value: 0, since: 0 },
-        Named { name: "Firm", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Customer", 0, 0), Named::new("Firm", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// CmtaGiveUpCD, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CmtaGiveUpCD(
-    /// As on the wire.
-    pub u8,
-);
+pub struct CmtaGiveUpCD(pub u8);
 
 impl CmtaGiveUpCD {
     /// GiveUp.
@@ -108,20 +80,14 @@ impl CmtaGiveUpCD {
     /// SGXoffset.
     pub const SG_XOFFSET: Self = Self(b'S');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "GiveUp", value: 71, since: 0 },
-        Named { name: "SGXoffset", value: 83, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("GiveUp", 71, 0), Named::new("SGXoffset", 83, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// CrossTypeEnum, one of the named values or another in a `u8`, since version 9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CrossTypeEnum(
-    /// As on the wire.
-    pub u8,
-);
+pub struct CrossTypeEnum(pub u8);
 
 impl CrossTypeEnum {
     /// Cross.
@@ -131,21 +97,14 @@ impl CrossTypeEnum {
     /// CCross.
     pub const C_CROSS: Self = Self(21);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Cross", value: 3, since: 0 },
-        Named { name: "RCross", value: 20, since: 0 },
-        Named { name: "CCross", value: 21, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Cross", 3, 0), Named::new("RCross", 20, 0), Named::new("CCross", 21, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// CustOrdHandlInst, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CustOrdHandlInst(
-    /// As on the wire.
-    pub u8,
-);
+pub struct CustOrdHandlInst(pub u8);
 
 impl CustOrdHandlInst {
     /// FCMprovidedscreen.
@@ -161,24 +120,14 @@ impl CustOrdHandlInst {
     /// ClientElectronic.
     pub const CLIENT_ELECTRONIC: Self = Self(b'Y');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "FCMprovidedscreen", value: 67, since: 0 },
-        Named { name: "Otherprovidedscreen", value: 68, since: 0 },
-        Named { name: "FCMAPIorFIX", value: 71, since: 0 },
-        Named { name: "AlgoEngine", value: 72, since: 0 },
-        Named { name: "DeskElectronic", value: 87, since: 0 },
-        Named { name: "ClientElectronic", value: 89, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("FCMprovidedscreen", 67, 0), Named::new("Otherprovidedscreen", 68, 0), Named::new("FCMAPIorFIX", 71, 0), Named::new("AlgoEngine", 72, 0), Named::new("DeskElectronic", 87, 0), Named::new("ClientElectronic", 89, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// CustOrderCapacity, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CustOrderCapacity(
-    /// As on the wire.
-    pub u8,
-);
+pub struct CustOrderCapacity(pub u8);
 
 impl CustOrderCapacity {
     /// Membertradingfortheirownaccount.
@@ -190,22 +139,14 @@ impl CustOrderCapacity {
     /// Allother.
     pub const ALLOTHER: Self = Self(4);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Membertradingfortheirownaccount", value: 1, since: 0 },
-        Named { name: "Memberfirmtradingforitsproprietaryaccount", value: 2, since: 0 },
-        Named { name: "Membertradingforanothermemberornonmember", value: 3, since: 0 },
-        Named { name: "Allother", value: 4, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Membertradingfortheirownaccount", 1, 0), Named::new("Memberfirmtradingforitsproprietaryaccount", 2, 0), Named::new("Membertradingforanothermemberornonmember", 3, 0), Named::new("Allother", 4, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// DKReason, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DKReason(
-    /// As on the wire.
-    pub u8,
-);
+pub struct DKReason(pub u8);
 
 impl DKReason {
     /// UnknownSecurity.
@@ -225,26 +166,14 @@ impl DKReason {
     /// Other.
     pub const OTHER: Self = Self(b'Z');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "UnknownSecurity", value: 65, since: 0 },
-        Named { name: "WrongSide", value: 66, since: 0 },
-        Named { name: "QuantityExceedsOrder", value: 67, since: 0 },
-        Named { name: "NoMatchingOrder", value: 68, since: 0 },
-        Named { name: "PriceExceedsLimit", value: 69, since: 0 },
-        Named { name: "CalculationDifference", value: 70, since: 0 },
-        Named { name: "NoMatchingExecutionReport", value: 71, since: 0 },
-        Named { name: "Other", value: 90, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("UnknownSecurity", 65, 0), Named::new("WrongSide", 66, 0), Named::new("QuantityExceedsOrder", 67, 0), Named::new("NoMatchingOrder", 68, 0), Named::new("PriceExceedsLimit", 69, 0), Named::new("CalculationDifference", 70, 0), Named::new("NoMatchingExecutionReport", 71, 0), Named::new("Other", 90, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ExecAckStatus, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExecAckStatus(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ExecAckStatus(pub u8);
 
 impl ExecAckStatus {
     /// Accepted.
@@ -252,20 +181,14 @@ impl ExecAckStatus {
     /// Rejected.
     pub const REJECTED: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Accepted", value: 1, since: 0 },
-        Named { name: "Rejected", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Accepted", 1, 0), Named::new("Rejected", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ExecInst, a set of bits in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ExecInst(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ExecInst(pub u8);
 
 impl ExecInst {
     /// AON.
@@ -285,16 +208,7 @@ impl ExecInst {
     /// Reserved5.
     pub const RESERVED5: Self = Self(1 << 7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "AON", value: 0, since: 0 },
-        Named { name: "OB", value: 1, since: 0 },
-        Named { name: "NH", value: 2, since: 0 },
-        Named { name: "Reserved1", value: 3, since: 0 },
-        Named { name: "Reserved2", value: 4, since: 0 },
-        Named { name: "Reserved3", value: 5, since: 0 },
-        Named { name: "Reserved4", value: 6, since: 0 },
-        Named { name: "Reserved5", value: 7, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("AON", 0, 0), Named::new("OB", 1, 0), Named::new("NH", 2, 0), Named::new("Reserved1", 3, 0), Named::new("Reserved2", 4, 0), Named::new("Reserved3", 5, 0), Named::new("Reserved4", 6, 0), Named::new("Reserved5", 7, 0)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -306,10 +220,7 @@ impl core::ops::BitOr for ExecInst {
 
 /// ExecMode, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExecMode(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ExecMode(pub u8);
 
 impl ExecMode {
     /// Aggressive.
@@ -317,20 +228,14 @@ impl ExecMode {
     /// Passive.
     pub const PASSIVE: Self = Self(b'P');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Aggressive", value: 65, since: 0 },
-        Named { name: "Passive", value: 80, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Aggressive", 65, 0), Named::new("Passive", 80, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ExecReason, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExecReason(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ExecReason(pub u8);
 
 impl ExecReason {
     /// MarketExchangeOption.
@@ -358,30 +263,14 @@ impl ExecReason {
     /// SystemCancel, since version 8.
     pub const SYSTEM_CANCEL: Self = Self(111);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "MarketExchangeOption", value: 8, since: 0 },
-        Named { name: "CancelledNotBest", value: 9, since: 0 },
-        Named { name: "CancelOnDisconnect", value: 100, since: 0 },
-        Named { name: "SelfMatchPreventionOldestOrderCancelled", value: 103, since: 0 },
-        Named { name: "CancelOnGlobexCreditControlsViolation", value: 104, since: 0 },
-        Named { name: "CancelFromFirmsoft", value: 105, since: 0 },
-        Named { name: "CancelFromRiskManagementAPI", value: 106, since: 0 },
-        Named { name: "SelfMatchPreventionNewestOrderCancelled", value: 107, since: 0 },
-        Named { name: "Cancelduetovolquotedoptionorderrestedqtylessthanminordersize", value: 108, since: 0 },
-        Named { name: "CancelRFCOrder", value: 109, since: 8 },
-        Named { name: "CancelUponContractExpiration", value: 110, since: 8 },
-        Named { name: "SystemCancel", value: 111, since: 8 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("MarketExchangeOption", 8, 0), Named::new("CancelledNotBest", 9, 0), Named::new("CancelOnDisconnect", 100, 0), Named::new("SelfMatchPreventionOldestOrderCancelled", 103, 0), Named::new("CancelOnGlobexCreditControlsViolation", 104, 0), Named::new("CancelFromFirmsoft", 105, 0), Named::new("CancelFromRiskManagementAPI", 106, 0), Named::new("SelfMatchPreventionNewestOrderCancelled", 107, 0), Named::new("Cancelduetovolquotedoptionorderrestedqtylessthanminordersize", 108, 0), Named::new("CancelRFCOrder", 109, 8), Named::new("CancelUponContractExpiration", 110, 8), Named::new("SystemCancel", 111, 8)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ExecTypTrdCxl, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExecTypTrdCxl(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ExecTypTrdCxl(pub u8);
 
 impl ExecTypTrdCxl {
     /// TradeCorrection.
@@ -389,20 +278,14 @@ impl ExecTypTrdCxl {
     /// TradeCancel.
     pub const TRADE_CANCEL: Self = Self(b'H');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "TradeCorrection", value: 71, since: 0 },
-        Named { name: "TradeCancel", value: 72, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ExpCycle, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExpCycle(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ExpCycle(pub u8);
 
 impl ExpCycle {
     /// ExpireOnTradingSessionClose.
@@ -410,20 +293,14 @@ impl ExpCycle {
     /// Expirationatgivendate.
     pub const EXPIRATIONATGIVENDATE: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "ExpireOnTradingSessionClose", value: 0, since: 0 },
-        Named { name: "Expirationatgivendate", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("ExpireOnTradingSessionClose", 0, 0), Named::new("Expirationatgivendate", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// FTI, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FTI(
-    /// As on the wire.
-    pub u8,
-);
+pub struct FTI(pub u8);
 
 impl FTI {
     /// Backup.
@@ -431,20 +308,14 @@ impl FTI {
     /// Primary.
     pub const PRIMARY: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Backup", value: 0, since: 0 },
-        Named { name: "Primary", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Backup", 0, 0), Named::new("Primary", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// KeepAliveLapsed, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KeepAliveLapsed(
-    /// As on the wire.
-    pub u8,
-);
+pub struct KeepAliveLapsed(pub u8);
 
 impl KeepAliveLapsed {
     /// NotLapsed.
@@ -452,20 +323,14 @@ impl KeepAliveLapsed {
     /// Lapsed.
     pub const LAPSED: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "NotLapsed", value: 0, since: 0 },
-        Named { name: "Lapsed", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("NotLapsed", 0, 0), Named::new("Lapsed", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ListUpdAct, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ListUpdAct(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ListUpdAct(pub u8);
 
 impl ListUpdAct {
     /// Add.
@@ -473,20 +338,14 @@ impl ListUpdAct {
     /// Delete.
     pub const DELETE: Self = Self(b'D');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Add", value: 65, since: 0 },
-        Named { name: "Delete", value: 68, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ManualOrdInd, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ManualOrdInd(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ManualOrdInd(pub u8);
 
 impl ManualOrdInd {
     /// Automated.
@@ -494,20 +353,14 @@ impl ManualOrdInd {
     /// Manual.
     pub const MANUAL: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Automated", value: 0, since: 0 },
-        Named { name: "Manual", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ManualOrdIndReq, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ManualOrdIndReq(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ManualOrdIndReq(pub u8);
 
 impl ManualOrdIndReq {
     /// Automated.
@@ -515,20 +368,14 @@ impl ManualOrdIndReq {
     /// Manual.
     pub const MANUAL: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Automated", value: 0, since: 0 },
-        Named { name: "Manual", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassActionOrdTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassActionOrdTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassActionOrdTyp(pub u8);
 
 impl MassActionOrdTyp {
     /// Limit.
@@ -536,20 +383,14 @@ impl MassActionOrdTyp {
     /// StopLimit.
     pub const STOP_LIMIT: Self = Self(b'4');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Limit", value: 50, since: 0 },
-        Named { name: "StopLimit", value: 52, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassActionResponse, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassActionResponse(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassActionResponse(pub u8);
 
 impl MassActionResponse {
     /// Rejected.
@@ -557,20 +398,14 @@ impl MassActionResponse {
     /// Accepted.
     pub const ACCEPTED: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Rejected", value: 0, since: 0 },
-        Named { name: "Accepted", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Rejected", 0, 0), Named::new("Accepted", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassActionScope, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassActionScope(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassActionScope(pub u8);
 
 impl MassActionScope {
     /// Instrument.
@@ -584,23 +419,14 @@ impl MassActionScope {
     /// QuoteSetID.
     pub const QUOTE_SET_ID: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Instrument", value: 1, since: 0 },
-        Named { name: "All", value: 7, since: 0 },
-        Named { name: "MarketSegmentID", value: 9, since: 0 },
-        Named { name: "InstrumentGroup", value: 10, since: 0 },
-        Named { name: "QuoteSetID", value: 100, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Instrument", 1, 0), Named::new("All", 7, 0), Named::new("MarketSegmentID", 9, 0), Named::new("InstrumentGroup", 10, 0), Named::new("QuoteSetID", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassCancelTIF, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassCancelTIF(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassCancelTIF(pub u8);
 
 impl MassCancelTIF {
     /// Day.
@@ -610,21 +436,14 @@ impl MassCancelTIF {
     /// GoodTillDate.
     pub const GOOD_TILL_DATE: Self = Self(6);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Day", value: 0, since: 0 },
-        Named { name: "GoodTillCancel", value: 1, since: 0 },
-        Named { name: "GoodTillDate", value: 6, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("GoodTillDate", 6, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassCxlReqTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassCxlReqTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassCxlReqTyp(pub u8);
 
 impl MassCxlReqTyp {
     /// SenderSubID.
@@ -632,20 +451,14 @@ impl MassCxlReqTyp {
     /// Account.
     pub const ACCOUNT: Self = Self(101);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "SenderSubID", value: 100, since: 0 },
-        Named { name: "Account", value: 101, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassStatusOrdTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassStatusOrdTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassStatusOrdTyp(pub u8);
 
 impl MassStatusOrdTyp {
     /// SenderSubID.
@@ -653,20 +466,14 @@ impl MassStatusOrdTyp {
     /// Account.
     pub const ACCOUNT: Self = Self(101);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "SenderSubID", value: 100, since: 0 },
-        Named { name: "Account", value: 101, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassStatusReqTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassStatusReqTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassStatusReqTyp(pub u8);
 
 impl MassStatusReqTyp {
     /// Instrument.
@@ -678,22 +485,14 @@ impl MassStatusReqTyp {
     /// MarketSegment.
     pub const MARKET_SEGMENT: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Instrument", value: 1, since: 0 },
-        Named { name: "InstrumentGroup", value: 3, since: 0 },
-        Named { name: "AllOrders", value: 7, since: 8 },
-        Named { name: "MarketSegment", value: 100, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Instrument", 1, 0), Named::new("InstrumentGroup", 3, 0), Named::new("AllOrders", 7, 8), Named::new("MarketSegment", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MassStatusTIF, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MassStatusTIF(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MassStatusTIF(pub u8);
 
 impl MassStatusTIF {
     /// Day.
@@ -705,22 +504,14 @@ impl MassStatusTIF {
     /// GFS, since version 6.
     pub const GFS: Self = Self(99);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Day", value: 0, since: 0 },
-        Named { name: "GTC", value: 1, since: 0 },
-        Named { name: "GTD", value: 6, since: 0 },
-        Named { name: "GFS", value: 99, since: 6 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("GTC", 1, 0), Named::new("GTD", 6, 0), Named::new("GFS", 99, 6)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OFMOverrideReq, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OFMOverrideReq(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OFMOverrideReq(pub u8);
 
 impl OFMOverrideReq {
     /// Disabled.
@@ -728,20 +519,14 @@ impl OFMOverrideReq {
     /// Enabled.
     pub const ENABLED: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Disabled", value: 0, since: 0 },
-        Named { name: "Enabled", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Disabled", 0, 0), Named::new("Enabled", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrdStatusTrd, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrdStatusTrd(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrdStatusTrd(pub u8);
 
 impl OrdStatusTrd {
     /// PartiallyFilled.
@@ -749,20 +534,14 @@ impl OrdStatusTrd {
     /// Filled.
     pub const FILLED: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "PartiallyFilled", value: 1, since: 0 },
-        Named { name: "Filled", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("PartiallyFilled", 1, 0), Named::new("Filled", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrdStatusTrdCxl, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrdStatusTrdCxl(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrdStatusTrdCxl(pub u8);
 
 impl OrdStatusTrdCxl {
     /// TradeCorrection.
@@ -770,20 +549,14 @@ impl OrdStatusTrdCxl {
     /// TradeCancel.
     pub const TRADE_CANCEL: Self = Self(b'H');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "TradeCorrection", value: 71, since: 0 },
-        Named { name: "TradeCancel", value: 72, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrderEventType, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderEventType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrderEventType(pub u8);
 
 impl OrderEventType {
     /// PartiallyFilled.
@@ -791,20 +564,14 @@ impl OrderEventType {
     /// Filled.
     pub const FILLED: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "PartiallyFilled", value: 4, since: 0 },
-        Named { name: "Filled", value: 5, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrderStatus, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderStatus(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrderStatus(pub u8);
 
 impl OrderStatus {
     /// New.
@@ -828,28 +595,14 @@ impl OrderStatus {
     /// Undefined.
     pub const UNDEFINED: Self = Self(b'U');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "New", value: 48, since: 0 },
-        Named { name: "PartiallyFilled", value: 49, since: 0 },
-        Named { name: "Filled", value: 50, since: 0 },
-        Named { name: "Cancelled", value: 52, since: 0 },
-        Named { name: "Replaced", value: 53, since: 0 },
-        Named { name: "PendingCancel", value: 54, since: 6 },
-        Named { name: "Rejected", value: 56, since: 0 },
-        Named { name: "Expired", value: 67, since: 0 },
-        Named { name: "PendingReplace", value: 69, since: 6 },
-        Named { name: "Undefined", value: 85, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("New", 48, 0), Named::new("PartiallyFilled", 49, 0), Named::new("Filled", 50, 0), Named::new("Cancelled", 52, 0), Named::new("Replaced", 53, 0), Named::new("PendingCancel", 54, 6), Named::new("Rejected", 56, 0), Named::new("Expired", 67, 0), Named::new("PendingReplace", 69, 6), Named::new("Undefined", 85, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrderType, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrderType(pub u8);
 
 impl OrderType {
     /// MarketWithProtection.
@@ -861,22 +614,14 @@ impl OrderType {
     /// MarketWithLeftoverAsLimit.
     pub const MARKET_WITH_LEFTOVER_AS_LIMIT: Self = Self(b'K');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "MarketWithProtection", value: 49, since: 0 },
-        Named { name: "Limit", value: 50, since: 0 },
-        Named { name: "StopLimit", value: 52, since: 0 },
-        Named { name: "MarketWithLeftoverAsLimit", value: 75, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("MarketWithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrderTypeReq, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderTypeReq(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrderTypeReq(pub u8);
 
 impl OrderTypeReq {
     /// MarketwithProtection.
@@ -890,23 +635,14 @@ impl OrderTypeReq {
     /// MarketWithLeftoverAsLimit.
     pub const MARKET_WITH_LEFTOVER_AS_LIMIT: Self = Self(b'K');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "MarketwithProtection", value: 49, since: 0 },
-        Named { name: "Limit", value: 50, since: 0 },
-        Named { name: "StopwithProtection", value: 51, since: 0 },
-        Named { name: "StopLimit", value: 52, since: 0 },
-        Named { name: "MarketWithLeftoverAsLimit", value: 75, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("MarketwithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopwithProtection", 51, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// PartyDetailRole, one of the named values or another in a `u16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PartyDetailRole(
-    /// As on the wire.
-    pub u16,
-);
+pub struct PartyDetailRole(pub u16);
 
 impl PartyDetailRole {
     /// ExecutingFirm.
@@ -920,23 +656,14 @@ impl PartyDetailRole {
     /// TakeUpAccount.
     pub const TAKE_UP_ACCOUNT: Self = Self(1000);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "ExecutingFirm", value: 1, since: 0 },
-        Named { name: "CustomerAccount", value: 24, since: 0 },
-        Named { name: "TakeUpFirm", value: 96, since: 0 },
-        Named { name: "Operator", value: 118, since: 0 },
-        Named { name: "TakeUpAccount", value: 1000, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("ExecutingFirm", 1, 0), Named::new("CustomerAccount", 24, 0), Named::new("TakeUpFirm", 96, 0), Named::new("Operator", 118, 0), Named::new("TakeUpAccount", 1000, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// QuoteAckStatus, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuoteAckStatus(
-    /// As on the wire.
-    pub u8,
-);
+pub struct QuoteAckStatus(pub u8);
 
 impl QuoteAckStatus {
     /// Accepted.
@@ -944,20 +671,14 @@ impl QuoteAckStatus {
     /// Rejected.
     pub const REJECTED: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Accepted", value: 0, since: 0 },
-        Named { name: "Rejected", value: 5, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Accepted", 0, 0), Named::new("Rejected", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// QuoteCxlStatus, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuoteCxlStatus(
-    /// As on the wire.
-    pub u8,
-);
+pub struct QuoteCxlStatus(pub u8);
 
 impl QuoteCxlStatus {
     /// CancelperInstrument.
@@ -971,23 +692,14 @@ impl QuoteCxlStatus {
     /// CancelperQuoteSet.
     pub const CANCELPER_QUOTE_SET: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "CancelperInstrument", value: 1, since: 0 },
-        Named { name: "CancelperInstrumentgroup", value: 3, since: 0 },
-        Named { name: "Cancelallquotes", value: 4, since: 0 },
-        Named { name: "Rejected", value: 5, since: 0 },
-        Named { name: "CancelperQuoteSet", value: 100, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("Rejected", 5, 0), Named::new("CancelperQuoteSet", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// QuoteCxlTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuoteCxlTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct QuoteCxlTyp(pub u8);
 
 impl QuoteCxlTyp {
     /// CancelperInstrument.
@@ -999,40 +711,27 @@ impl QuoteCxlTyp {
     /// CancelperQuoteSet.
     pub const CANCELPER_QUOTE_SET: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "CancelperInstrument", value: 1, since: 0 },
-        Named { name: "CancelperInstrumentgroup", value: 3, since: 0 },
-        Named { name: "Cancelallquotes", value: 4, since: 0 },
-        Named { name: "CancelperQuoteSet", value: 100, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("CancelperQuoteSet", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// QuoteTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuoteTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct QuoteTyp(pub u8);
 
 impl QuoteTyp {
     /// Tradeable.
     pub const TRADEABLE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Tradeable", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Tradeable", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// RFQSide, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RFQSide(
-    /// As on the wire.
-    pub u8,
-);
+pub struct RFQSide(pub u8);
 
 impl RFQSide {
     /// Buy.
@@ -1042,21 +741,14 @@ impl RFQSide {
     /// Cross.
     pub const CROSS: Self = Self(8);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Buy", value: 1, since: 0 },
-        Named { name: "Sell", value: 2, since: 0 },
-        Named { name: "Cross", value: 8, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Cross", 8, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ReqResult, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReqResult(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ReqResult(pub u8);
 
 impl ReqResult {
     /// ValidRequest.
@@ -1068,22 +760,14 @@ impl ReqResult {
     /// DataTemporarilyUnavailable.
     pub const DATA_TEMPORARILY_UNAVAILABLE: Self = Self(4);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "ValidRequest", value: 0, since: 0 },
-        Named { name: "NoDataFoundThatMatchedSelectionCriteria", value: 2, since: 0 },
-        Named { name: "NotAuthorizedtoRetrieveData", value: 3, since: 0 },
-        Named { name: "DataTemporarilyUnavailable", value: 4, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("ValidRequest", 0, 0), Named::new("NoDataFoundThatMatchedSelectionCriteria", 2, 0), Named::new("NotAuthorizedtoRetrieveData", 3, 0), Named::new("DataTemporarilyUnavailable", 4, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SLEDS, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SLEDS(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SLEDS(pub u8);
 
 impl SLEDS {
     /// TradeClearingatExecutionPrice.
@@ -1091,20 +775,14 @@ impl SLEDS {
     /// TradeClearingatAlternateClearingPrice.
     pub const TRADE_CLEARINGAT_ALTERNATE_CLEARING_PRICE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "TradeClearingatExecutionPrice", value: 0, since: 0 },
-        Named { name: "TradeClearingatAlternateClearingPrice", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("TradeClearingatExecutionPrice", 0, 0), Named::new("TradeClearingatAlternateClearingPrice", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SMPI, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SMPI(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SMPI(pub u8);
 
 impl SMPI {
     /// CancelNewest.
@@ -1112,20 +790,14 @@ impl SMPI {
     /// CancelOldest.
     pub const CANCEL_OLDEST: Self = Self(b'O');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "CancelNewest", value: 78, since: 0 },
-        Named { name: "CancelOldest", value: 79, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("CancelNewest", 78, 0), Named::new("CancelOldest", 79, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SecRspTyp, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SecRspTyp(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SecRspTyp(pub u8);
 
 impl SecRspTyp {
     /// AcceptSecurityProposalasis.
@@ -1135,21 +807,14 @@ impl SecRspTyp {
     /// RejectSecurityProposal.
     pub const REJECT_SECURITY_PROPOSAL: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "AcceptSecurityProposalasis", value: 1, since: 0 },
-        Named { name: "AcceptSecurityproposalwithrevisionsasindicatedinthemessage", value: 2, since: 0 },
-        Named { name: "RejectSecurityProposal", value: 5, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("AcceptSecurityProposalasis", 1, 0), Named::new("AcceptSecurityproposalwithrevisionsasindicatedinthemessage", 2, 0), Named::new("RejectSecurityProposal", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// ShortSaleType, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShortSaleType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct ShortSaleType(pub u8);
 
 impl ShortSaleType {
     /// LongSell.
@@ -1161,22 +826,14 @@ impl ShortSaleType {
     /// UndisclosedSellInformationNotAvailableUNDI.
     pub const UNDISCLOSED_SELL_INFORMATION_NOT_AVAILABLE_UNDI: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "LongSell", value: 0, since: 0 },
-        Named { name: "ShortSaleWithNoExemptionSESH", value: 1, since: 0 },
-        Named { name: "ShortSaleWithExemptionSSEX", value: 2, since: 0 },
-        Named { name: "UndisclosedSellInformationNotAvailableUNDI", value: 3, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("LongSell", 0, 0), Named::new("ShortSaleWithNoExemptionSESH", 1, 0), Named::new("ShortSaleWithExemptionSSEX", 2, 0), Named::new("UndisclosedSellInformationNotAvailableUNDI", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// Side, one of the named values or another in a `u8`, since version 9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Side(
-    /// As on the wire.
-    pub u8,
-);
+pub struct Side(pub u8);
 
 impl Side {
     /// Buy.
@@ -1184,20 +841,14 @@ impl Side {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Buy", value: 1, since: 0 },
-        Named { name: "Sell", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SideNULL, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SideNULL(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SideNULL(pub u8);
 
 impl SideNULL {
     /// Buy.
@@ -1205,20 +856,14 @@ impl SideNULL {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Buy", value: 1, since: 0 },
-        Named { name: "Sell", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SideReq, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SideReq(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SideReq(pub u8);
 
 impl SideReq {
     /// Buy.
@@ -1228,21 +873,14 @@ impl SideReq {
     /// Undisclosed, since version 6.
     pub const UNDISCLOSED: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Buy", value: 1, since: 0 },
-        Named { name: "Sell", value: 2, since: 0 },
-        Named { name: "Undisclosed", value: 7, since: 6 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Undisclosed", 7, 6)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SideTimeInForce, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SideTimeInForce(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SideTimeInForce(pub u8);
 
 impl SideTimeInForce {
     /// Day.
@@ -1250,20 +888,14 @@ impl SideTimeInForce {
     /// FAK.
     pub const FAK: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Day", value: 0, since: 0 },
-        Named { name: "FAK", value: 3, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("FAK", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SplitMsg, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SplitMsg(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SplitMsg(pub u8);
 
 impl SplitMsg {
     /// SplitMessageDelayed.
@@ -1273,21 +905,14 @@ impl SplitMsg {
     /// CompleteMessageDelayed.
     pub const COMPLETE_MESSAGE_DELAYED: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "SplitMessageDelayed", value: 0, since: 0 },
-        Named { name: "OutofOrderMessageDelayed", value: 1, since: 0 },
-        Named { name: "CompleteMessageDelayed", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("SplitMessageDelayed", 0, 0), Named::new("OutofOrderMessageDelayed", 1, 0), Named::new("CompleteMessageDelayed", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// TimeInForce, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TimeInForce(
-    /// As on the wire.
-    pub u8,
-);
+pub struct TimeInForce(pub u8);
 
 impl TimeInForce {
     /// Day.
@@ -1303,24 +928,14 @@ impl TimeInForce {
     /// GoodForSession, since version 6.
     pub const GOOD_FOR_SESSION: Self = Self(99);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Day", value: 0, since: 0 },
-        Named { name: "GoodTillCancel", value: 1, since: 0 },
-        Named { name: "FillAndKill", value: 3, since: 0 },
-        Named { name: "FillOrKill", value: 4, since: 0 },
-        Named { name: "GoodTillDate", value: 6, since: 0 },
-        Named { name: "GoodForSession", value: 99, since: 6 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("FillAndKill", 3, 0), Named::new("FillOrKill", 4, 0), Named::new("GoodTillDate", 6, 0), Named::new("GoodForSession", 99, 6)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// TradeAddendum, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TradeAddendum(
-    /// As on the wire.
-    pub u8,
-);
+pub struct TradeAddendum(pub u8);
 
 impl TradeAddendum {
     /// PartiallyFilled.
@@ -1332,12 +947,7 @@ impl TradeAddendum {
     /// TradeCorrection.
     pub const TRADE_CORRECTION: Self = Self(101);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "PartiallyFilled", value: 4, since: 0 },
-        Named { name: "Filled", value: 5, since: 0 },
-        Named { name: "TradeCancel", value: 100, since: 0 },
-        Named { name: "TradeCorrection", value: 101, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0), Named::new("TradeCancel", 100, 0), Named::new("TradeCorrection", 101, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }

@@ -1,7 +1,7 @@
 //! Types as data. Generated from `schemas/mdp3-v13.xml` by `cargo xtask codegen`.
 
 use super::types::*;
-use hairpin_sbe::{Encoding, Presence, Primitive, Type};
+use hairpin_sbe::{Dimension, Encoding, Presence, Primitive, Type};
 
 pub(super) const AGGRESSOR_FLAG: Type = Type { name: "AggressorFlag", encoding: Encoding::Enumeration(Primitive::Uint8, AggressorFlag::NAMES), presence: Presence::Optional, size: 1, value: b"\xff" };
 pub(super) const AGGRESSOR_SIDE: Type = Type { name: "AggressorSide", encoding: Encoding::Enumeration(Primitive::Uint8, AggressorSide::NAMES), presence: Presence::Optional, size: 1, value: b"\xff" };
@@ -82,3 +82,5 @@ pub(super) const U_INT64: Type = Type { name: "uInt64", encoding: Encoding::Scal
 pub(super) const U_INT64NULL: Type = Type { name: "uInt64NULL", encoding: Encoding::Scalar(Primitive::Uint64), presence: Presence::Optional, size: 8, value: b"\xff\xff\xff\xff\xff\xff\xff\xff" };
 pub(super) const U_INT8: Type = Type { name: "uInt8", encoding: Encoding::Scalar(Primitive::Uint8), presence: Presence::Required, size: 1, value: b"" };
 pub(super) const U_INT8NULL: Type = Type { name: "uInt8NULL", encoding: Encoding::Scalar(Primitive::Uint8), presence: Presence::Optional, size: 1, value: b"\xff" };
+pub(super) const GROUP_SIZE: Dimension = Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 };
+pub(super) const GROUP_SIZE8_BYTE: Dimension = Dimension { name: "groupSize8Byte", length: 8, block_length_offset: 0, count_offset: 7, count_size: 1 };

@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of MDIncrementalRefreshLimitsBanding50.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshLimitsBanding50", template_id: 50, schema_id: 1, version: 13, semantic_type: "X",
-    block: BlockLayout::new(11, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoMDEntries", tag: 268, since: 0, block: BlockLayout::new(32, 9, NO_MD_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(11, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoMDEntries", 268, 0, kind::GROUP_SIZE, BlockLayout::new(32, 9, NO_MD_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("TransactTime", 60, 0, 0, &kind::U_INT64),
@@ -26,76 +27,45 @@ const NO_MD_ENTRIES: &[Field] = &[
     Field::new("MDEntryType", 269, 0, 0, &kind::MD_ENTRY_TYPE_LIMITS),
 ];
 
-/// MDIncrementalRefreshLimitsBanding50: message type X, template 50, since version 9, block of 11 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct MDIncrementalRefreshLimitsBanding50<'a>(Root<'a, 11, 1>);
+hairpin_sbe::message! {
+    /// MDIncrementalRefreshLimitsBanding50: message type X, template 50, since version 9, block of 11 bytes, 1 group.
+    MDIncrementalRefreshLimitsBanding50, MDIncrementalRefreshLimitsBanding50Encoder, 11, MDIncrementalRefreshLimitsBanding50Groups, 1
+}
 
 impl<'a> MDIncrementalRefreshLimitsBanding50<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 50;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 11;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 11] = [0; 11];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 11] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MDIncrementalRefreshLimitsBanding50Encoder<'_>, MDIncrementalRefreshLimitsBanding50Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MDIncrementalRefreshLimitsBanding50Encoder(block), MDIncrementalRefreshLimitsBanding50Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 11]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// TransactTime (tag 60), 8 at 0.
+    /// TransactTime (tag 60), bytes 0..8.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// MatchEventIndicator (tag 5799), 1 at 8.
+    /// MatchEventIndicator (tag 5799), bytes 8..9.
     #[inline] pub fn match_event_indicator(&self) -> MatchEventIndicator { MatchEventIndicator(self.0.block.load::<u8, 8>()) }
     /// NoMDEntries (tag 268).
     #[inline] pub fn no_md_entries(&self) -> Group<'a, NoMDEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of MDIncrementalRefreshLimitsBanding50.
-#[derive(Debug)]
-pub struct MDIncrementalRefreshLimitsBanding50Encoder<'a>(&'a mut [u8; 11]);
-
 impl MDIncrementalRefreshLimitsBanding50Encoder<'_> {
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes MatchEventIndicator.
-    #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 8>(value.0); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes MatchEventIndicator. */ #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 8>(value.0); self }
 }
-
-/// Writes the groups of MDIncrementalRefreshLimitsBanding50, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MDIncrementalRefreshLimitsBanding50Groups<'a>(GroupsEncoder<'a>);
 
 impl MDIncrementalRefreshLimitsBanding50Groups<'_> {
-    /// Begins NoMDEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoMDEntries: block of 32 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDEntries<'a>(&'a [u8; 32]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDEntries (tag 268): block of 32 bytes.
+    NoMDEntries, NoMDEntriesEncoder, 32, 0
+}
 
-impl<'a> NoMDEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 32;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 32] = [0; 32];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 32] = MESSAGE.groups[0].block.null_block();
-    /// HighLimitPrice (tag 1149), 8 at 0.
+impl NoMDEntries<'_> {
+    /// HighLimitPrice (tag 1149), bytes 0..8.
     #[inline] pub fn high_limit_price(&self) -> Option<Price9> { self.0.nullable::<i64, 0>(i64::MAX).map(Decimal) }
-    /// LowLimitPrice (tag 1148), 8 at 8.
+    /// LowLimitPrice (tag 1148), bytes 8..16.
     #[inline] pub fn low_limit_price(&self) -> Option<Price9> { self.0.nullable::<i64, 8>(i64::MAX).map(Decimal) }
-    /// MaxPriceVariation (tag 1143), 8 at 16.
+    /// MaxPriceVariation (tag 1143), bytes 16..24.
     #[inline] pub fn max_price_variation(&self) -> Option<Price9> { self.0.nullable::<i64, 16>(i64::MAX).map(Decimal) }
-    /// SecurityID (tag 48), 4 at 24.
+    /// SecurityID (tag 48), bytes 24..28.
     #[inline] pub fn security_id(&self) -> i32 { self.0.load::<i32, 24>() }
-    /// RptSeq (tag 83), 4 at 28.
+    /// RptSeq (tag 83), bytes 28..32.
     #[inline] pub fn rpt_seq(&self) -> u32 { self.0.load::<u32, 28>() }
     /// MDUpdateAction (tag 279), constant.
     pub const MD_UPDATE_ACTION: i8 = 0;
@@ -103,28 +73,10 @@ impl<'a> NoMDEntries<'a> {
     pub const MD_ENTRY_TYPE: u8 = b'g';
 }
 
-impl Entry for NoMDEntries<'_> {
-    type View<'a> = NoMDEntries<'a>;
-    type Encoder<'a> = NoMDEntriesEncoder<'a>;
-    type Scratch = [u8; 32];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 32]) -> NoMDEntries<'a> { NoMDEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDEntries.
-#[derive(Debug)]
-pub struct NoMDEntriesEncoder<'a>(&'a mut [u8; 32]);
-
 impl NoMDEntriesEncoder<'_> {
-    /// Writes HighLimitPrice.
-    #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes LowLimitPrice.
-    #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 8>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MaxPriceVariation.
-    #[inline] pub fn set_max_price_variation(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 16>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 24>(value); self }
-    /// Writes RptSeq.
-    #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 28>(value); self }
+    /** Writes HighLimitPrice. */ #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes LowLimitPrice. */ #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 8>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MaxPriceVariation. */ #[inline] pub fn set_max_price_variation(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 16>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 24>(value); self }
+    /** Writes RptSeq. */ #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 28>(value); self }
 }

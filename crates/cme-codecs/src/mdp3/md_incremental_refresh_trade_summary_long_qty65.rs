@@ -2,17 +2,17 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of MDIncrementalRefreshTradeSummaryLongQty65.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshTradeSummaryLongQty65", template_id: 65, schema_id: 1, version: 13, semantic_type: "X",
-    block: BlockLayout::new(11, 12, FIELDS), groups: &[
-        GroupLayout { name: "NoMDEntries", tag: 268, since: 0, block: BlockLayout::new(40, 12, NO_MD_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoOrderIDEntries", tag: 37705, since: 0, block: BlockLayout::new(16, 12, NO_ORDER_ID_ENTRIES),
-            dimension: Dimension { name: "groupSize8Byte", length: 8, block_length_offset: 0, count_offset: 7, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(11, 12, FIELDS),
+    groups: &[
+        GroupLayout::new("NoMDEntries", 268, 0, kind::GROUP_SIZE, BlockLayout::new(40, 12, NO_MD_ENTRIES)),
+        GroupLayout::new("NoOrderIDEntries", 37705, 0, kind::GROUP_SIZE8_BYTE, BlockLayout::new(16, 12, NO_ORDER_ID_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("TransactTime", 60, 0, 0, &kind::U_INT64),
@@ -34,28 +34,15 @@ const NO_ORDER_ID_ENTRIES: &[Field] = &[
     Field::new("LastQty", 32, 8, 0, &kind::INT32),
 ];
 
-/// MDIncrementalRefreshTradeSummaryLongQty65: message type X, template 65, since version 12, block of 11 bytes, 2 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct MDIncrementalRefreshTradeSummaryLongQty65<'a>(Root<'a, 11, 2>);
+hairpin_sbe::message! {
+    /// MDIncrementalRefreshTradeSummaryLongQty65: message type X, template 65, since version 12, block of 11 bytes, 2 groups.
+    MDIncrementalRefreshTradeSummaryLongQty65, MDIncrementalRefreshTradeSummaryLongQty65Encoder, 11, MDIncrementalRefreshTradeSummaryLongQty65Groups, 2
+}
 
 impl<'a> MDIncrementalRefreshTradeSummaryLongQty65<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 65;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 11;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 11] = [0; 11];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 11] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MDIncrementalRefreshTradeSummaryLongQty65Encoder<'_>, MDIncrementalRefreshTradeSummaryLongQty65Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MDIncrementalRefreshTradeSummaryLongQty65Encoder(block), MDIncrementalRefreshTradeSummaryLongQty65Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 11]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// TransactTime (tag 60), 8 at 0.
+    /// TransactTime (tag 60), bytes 0..8.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// MatchEventIndicator (tag 5799), 1 at 8.
+    /// MatchEventIndicator (tag 5799), bytes 8..9.
     #[inline] pub fn match_event_indicator(&self) -> MatchEventIndicator { MatchEventIndicator(self.0.block.load::<u8, 8>()) }
     /// NoMDEntries (tag 268).
     #[inline] pub fn no_md_entries(&self) -> Group<'a, NoMDEntries<'a>> { Group::new(self.0.group(0)) }
@@ -63,127 +50,68 @@ impl<'a> MDIncrementalRefreshTradeSummaryLongQty65<'a> {
     #[inline] pub fn no_order_id_entries(&self) -> Group<'a, NoOrderIDEntries<'a>> { Group::new(self.0.group(1)) }
 }
 
-/// Writes the block of MDIncrementalRefreshTradeSummaryLongQty65.
-#[derive(Debug)]
-pub struct MDIncrementalRefreshTradeSummaryLongQty65Encoder<'a>(&'a mut [u8; 11]);
-
 impl MDIncrementalRefreshTradeSummaryLongQty65Encoder<'_> {
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes MatchEventIndicator.
-    #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 8>(value.0); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes MatchEventIndicator. */ #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 8>(value.0); self }
 }
-
-/// Writes the groups of MDIncrementalRefreshTradeSummaryLongQty65, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MDIncrementalRefreshTradeSummaryLongQty65Groups<'a>(GroupsEncoder<'a>);
 
 impl MDIncrementalRefreshTradeSummaryLongQty65Groups<'_> {
-    /// Begins NoMDEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoOrderIDEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoOrderIDEntries.
     #[inline] pub fn no_order_id_entries(&mut self) -> Result<GroupEncoder<'_, NoOrderIDEntries<'_>>, EncodeError> { self.0.open(1) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoMDEntries: block of 40 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDEntries<'a>(&'a [u8; 40]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDEntries (tag 268): block of 40 bytes.
+    NoMDEntries, NoMDEntriesEncoder, 40, 0
+}
 
-impl<'a> NoMDEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 40;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 40] = [0; 40];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 40] = MESSAGE.groups[0].block.null_block();
-    /// MDEntryPx (tag 270), 8 at 0.
+impl NoMDEntries<'_> {
+    /// MDEntryPx (tag 270), bytes 0..8.
     #[inline] pub fn md_entry_px(&self) -> Price9 { Decimal(self.0.load::<i64, 0>()) }
-    /// MDEntrySize (tag 271), 8 at 8.
+    /// MDEntrySize (tag 271), bytes 8..16.
     #[inline] pub fn md_entry_size(&self) -> u64 { self.0.load::<u64, 8>() }
-    /// SecurityID (tag 48), 4 at 16.
+    /// SecurityID (tag 48), bytes 16..20.
     #[inline] pub fn security_id(&self) -> i32 { self.0.load::<i32, 16>() }
-    /// RptSeq (tag 83), 4 at 20.
+    /// RptSeq (tag 83), bytes 20..24.
     #[inline] pub fn rpt_seq(&self) -> u32 { self.0.load::<u32, 20>() }
-    /// NumberOfOrders (tag 346), 4 at 24.
+    /// NumberOfOrders (tag 346), bytes 24..28.
     #[inline] pub fn number_of_orders(&self) -> i32 { self.0.load::<i32, 24>() }
-    /// MDTradeEntryID (tag 37711), 4 at 28.
+    /// MDTradeEntryID (tag 37711), bytes 28..32.
     #[inline] pub fn md_trade_entry_id(&self) -> u32 { self.0.load::<u32, 28>() }
-    /// AggressorSide (tag 5797), 1 at 32.
+    /// AggressorSide (tag 5797), bytes 32..33.
     #[inline] pub fn aggressor_side(&self) -> Option<AggressorSide> { self.0.nullable::<u8, 32>(u8::MAX).map(AggressorSide) }
-    /// MDUpdateAction (tag 279), 1 at 33.
+    /// MDUpdateAction (tag 279), bytes 33..34.
     #[inline] pub fn md_update_action(&self) -> MDUpdateAction { MDUpdateAction(self.0.load::<u8, 33>()) }
     /// MDEntryType (tag 269), constant.
     pub const MD_ENTRY_TYPE: u8 = b'2';
 }
 
-impl Entry for NoMDEntries<'_> {
-    type View<'a> = NoMDEntries<'a>;
-    type Encoder<'a> = NoMDEntriesEncoder<'a>;
-    type Scratch = [u8; 40];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 40]) -> NoMDEntries<'a> { NoMDEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDEntries.
-#[derive(Debug)]
-pub struct NoMDEntriesEncoder<'a>(&'a mut [u8; 40]);
-
 impl NoMDEntriesEncoder<'_> {
-    /// Writes MDEntryPx.
-    #[inline] pub fn set_md_entry_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
-    /// Writes MDEntrySize.
-    #[inline] pub fn set_md_entry_size(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 16>(value); self }
-    /// Writes RptSeq.
-    #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 20>(value); self }
-    /// Writes NumberOfOrders.
-    #[inline] pub fn set_number_of_orders(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 24>(value); self }
-    /// Writes MDTradeEntryID.
-    #[inline] pub fn set_md_trade_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 28>(value); self }
-    /// Writes AggressorSide.
-    #[inline] pub fn set_aggressor_side(&mut self, value: impl Into<Option<AggressorSide>>) -> &mut Self { self.0.store::<u8, 32>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes MDUpdateAction.
-    #[inline] pub fn set_md_update_action(&mut self, value: MDUpdateAction) -> &mut Self { self.0.store::<u8, 33>(value.0); self }
+    /** Writes MDEntryPx. */ #[inline] pub fn set_md_entry_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 0>(value.0); self }
+    /** Writes MDEntrySize. */ #[inline] pub fn set_md_entry_size(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 8>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 16>(value); self }
+    /** Writes RptSeq. */ #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 20>(value); self }
+    /** Writes NumberOfOrders. */ #[inline] pub fn set_number_of_orders(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 24>(value); self }
+    /** Writes MDTradeEntryID. */ #[inline] pub fn set_md_trade_entry_id(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 28>(value); self }
+    /** Writes AggressorSide. */ #[inline] pub fn set_aggressor_side(&mut self, value: impl Into<Option<AggressorSide>>) -> &mut Self { self.0.store::<u8, 32>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes MDUpdateAction. */ #[inline] pub fn set_md_update_action(&mut self, value: MDUpdateAction) -> &mut Self { self.0.store::<u8, 33>(value.0); self }
 }
 
-/// An entry of NoOrderIDEntries: block of 16 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoOrderIDEntries<'a>(&'a [u8; 16]);
+hairpin_sbe::entry! {
+    /// An entry of NoOrderIDEntries (tag 37705): block of 16 bytes.
+    NoOrderIDEntries, NoOrderIDEntriesEncoder, 16, 1
+}
 
-impl<'a> NoOrderIDEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 16;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 16] = [0; 16];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 16] = MESSAGE.groups[1].block.null_block();
-    /// OrderID (tag 37), 8 at 0.
+impl NoOrderIDEntries<'_> {
+    /// OrderID (tag 37), bytes 0..8.
     #[inline] pub fn order_id(&self) -> u64 { self.0.load::<u64, 0>() }
-    /// LastQty (tag 32), 4 at 8.
+    /// LastQty (tag 32), bytes 8..12.
     #[inline] pub fn last_qty(&self) -> i32 { self.0.load::<i32, 8>() }
 }
 
-impl Entry for NoOrderIDEntries<'_> {
-    type View<'a> = NoOrderIDEntries<'a>;
-    type Encoder<'a> = NoOrderIDEntriesEncoder<'a>;
-    type Scratch = [u8; 16];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 16]) -> NoOrderIDEntries<'a> { NoOrderIDEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoOrderIDEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoOrderIDEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoOrderIDEntries.
-#[derive(Debug)]
-pub struct NoOrderIDEntriesEncoder<'a>(&'a mut [u8; 16]);
-
 impl NoOrderIDEntriesEncoder<'_> {
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes LastQty.
-    #[inline] pub fn set_last_qty(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes LastQty. */ #[inline] pub fn set_last_qty(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
 }

@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of MDIncrementalRefreshVolume37.
 pub const MESSAGE: Message = Message {
     name: "MDIncrementalRefreshVolume37", template_id: 37, schema_id: 1, version: 13, semantic_type: "X",
-    block: BlockLayout::new(11, 2, FIELDS), groups: &[
-        GroupLayout { name: "NoMDEntries", tag: 268, since: 0, block: BlockLayout::new(16, 2, NO_MD_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(11, 2, FIELDS),
+    groups: &[
+        GroupLayout::new("NoMDEntries", 268, 0, kind::GROUP_SIZE, BlockLayout::new(16, 2, NO_MD_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("TransactTime", 60, 0, 0, &kind::U_INT64),
@@ -24,99 +25,51 @@ const NO_MD_ENTRIES: &[Field] = &[
     Field::new("MDEntryType", 269, 0, 0, &kind::MD_ENTRY_TYPE_VOL),
 ];
 
-/// MDIncrementalRefreshVolume37: message type X, template 37, since version 2, block of 11 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct MDIncrementalRefreshVolume37<'a>(Root<'a, 11, 1>);
+hairpin_sbe::message! {
+    /// MDIncrementalRefreshVolume37: message type X, template 37, since version 2, block of 11 bytes, 1 group.
+    MDIncrementalRefreshVolume37, MDIncrementalRefreshVolume37Encoder, 11, MDIncrementalRefreshVolume37Groups, 1
+}
 
 impl<'a> MDIncrementalRefreshVolume37<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 37;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 11;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 11] = [0; 11];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 11] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MDIncrementalRefreshVolume37Encoder<'_>, MDIncrementalRefreshVolume37Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MDIncrementalRefreshVolume37Encoder(block), MDIncrementalRefreshVolume37Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 11]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// TransactTime (tag 60), 8 at 0.
+    /// TransactTime (tag 60), bytes 0..8.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// MatchEventIndicator (tag 5799), 1 at 8.
+    /// MatchEventIndicator (tag 5799), bytes 8..9.
     #[inline] pub fn match_event_indicator(&self) -> MatchEventIndicator { MatchEventIndicator(self.0.block.load::<u8, 8>()) }
     /// NoMDEntries (tag 268).
     #[inline] pub fn no_md_entries(&self) -> Group<'a, NoMDEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of MDIncrementalRefreshVolume37.
-#[derive(Debug)]
-pub struct MDIncrementalRefreshVolume37Encoder<'a>(&'a mut [u8; 11]);
-
 impl MDIncrementalRefreshVolume37Encoder<'_> {
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes MatchEventIndicator.
-    #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 8>(value.0); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes MatchEventIndicator. */ #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 8>(value.0); self }
 }
-
-/// Writes the groups of MDIncrementalRefreshVolume37, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MDIncrementalRefreshVolume37Groups<'a>(GroupsEncoder<'a>);
 
 impl MDIncrementalRefreshVolume37Groups<'_> {
-    /// Begins NoMDEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoMDEntries: block of 16 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDEntries<'a>(&'a [u8; 16]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDEntries (tag 268): block of 16 bytes.
+    NoMDEntries, NoMDEntriesEncoder, 16, 0
+}
 
-impl<'a> NoMDEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 16;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 16] = [0; 16];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 16] = MESSAGE.groups[0].block.null_block();
-    /// MDEntrySize (tag 271), 4 at 0.
+impl NoMDEntries<'_> {
+    /// MDEntrySize (tag 271), bytes 0..4.
     #[inline] pub fn md_entry_size(&self) -> i32 { self.0.load::<i32, 0>() }
-    /// SecurityID (tag 48), 4 at 4.
+    /// SecurityID (tag 48), bytes 4..8.
     #[inline] pub fn security_id(&self) -> i32 { self.0.load::<i32, 4>() }
-    /// RptSeq (tag 83), 4 at 8.
+    /// RptSeq (tag 83), bytes 8..12.
     #[inline] pub fn rpt_seq(&self) -> u32 { self.0.load::<u32, 8>() }
-    /// MDUpdateAction (tag 279), 1 at 12.
+    /// MDUpdateAction (tag 279), bytes 12..13.
     #[inline] pub fn md_update_action(&self) -> MDUpdateAction { MDUpdateAction(self.0.load::<u8, 12>()) }
     /// MDEntryType (tag 269), constant.
     pub const MD_ENTRY_TYPE: u8 = b'e';
 }
 
-impl Entry for NoMDEntries<'_> {
-    type View<'a> = NoMDEntries<'a>;
-    type Encoder<'a> = NoMDEntriesEncoder<'a>;
-    type Scratch = [u8; 16];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 16]) -> NoMDEntries<'a> { NoMDEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDEntries.
-#[derive(Debug)]
-pub struct NoMDEntriesEncoder<'a>(&'a mut [u8; 16]);
-
 impl NoMDEntriesEncoder<'_> {
-    /// Writes MDEntrySize.
-    #[inline] pub fn set_md_entry_size(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 4>(value); self }
-    /// Writes RptSeq.
-    #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
-    /// Writes MDUpdateAction.
-    #[inline] pub fn set_md_update_action(&mut self, value: MDUpdateAction) -> &mut Self { self.0.store::<u8, 12>(value.0); self }
+    /** Writes MDEntrySize. */ #[inline] pub fn set_md_entry_size(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 4>(value); self }
+    /** Writes RptSeq. */ #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 8>(value); self }
+    /** Writes MDUpdateAction. */ #[inline] pub fn set_md_update_action(&mut self, value: MDUpdateAction) -> &mut Self { self.0.store::<u8, 12>(value.0); self }
 }

@@ -2,23 +2,20 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, MonthYear, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message, MonthYear};
 
 /// Layout of MDInstrumentDefinitionFX63.
 pub const MESSAGE: Message = Message {
     name: "MDInstrumentDefinitionFX63", template_id: 63, schema_id: 1, version: 13, semantic_type: "d",
-    block: BlockLayout::new(337, 12, FIELDS), groups: &[
-        GroupLayout { name: "NoEvents", tag: 864, since: 0, block: BlockLayout::new(9, 12, NO_EVENTS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoMDFeedTypes", tag: 1141, since: 0, block: BlockLayout::new(4, 12, NO_MD_FEED_TYPES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoInstAttrib", tag: 870, since: 0, block: BlockLayout::new(4, 12, NO_INST_ATTRIB),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoLotTypeRules", tag: 1234, since: 0, block: BlockLayout::new(9, 12, NO_LOT_TYPE_RULES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoTradingSessions", tag: 386, since: 0, block: BlockLayout::new(18, 12, NO_TRADING_SESSIONS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(337, 12, FIELDS),
+    groups: &[
+        GroupLayout::new("NoEvents", 864, 0, kind::GROUP_SIZE, BlockLayout::new(9, 12, NO_EVENTS)),
+        GroupLayout::new("NoMDFeedTypes", 1141, 0, kind::GROUP_SIZE, BlockLayout::new(4, 12, NO_MD_FEED_TYPES)),
+        GroupLayout::new("NoInstAttrib", 870, 0, kind::GROUP_SIZE, BlockLayout::new(4, 12, NO_INST_ATTRIB)),
+        GroupLayout::new("NoLotTypeRules", 1234, 0, kind::GROUP_SIZE, BlockLayout::new(9, 12, NO_LOT_TYPE_RULES)),
+        GroupLayout::new("NoTradingSessions", 386, 0, kind::GROUP_SIZE, BlockLayout::new(18, 12, NO_TRADING_SESSIONS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("MatchEventIndicator", 5799, 0, 0, &kind::MATCH_EVENT_INDICATOR),
@@ -94,120 +91,107 @@ const NO_TRADING_SESSIONS: &[Field] = &[
     Field::new("SecurityAltIDSource", 456, 0, 0, &kind::SECURITY_ALT_ID_SOURCE_ISIN),
 ];
 
-/// MDInstrumentDefinitionFX63: message type d, template 63, since version 12, block of 337 bytes, 5 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct MDInstrumentDefinitionFX63<'a>(Root<'a, 337, 5>);
+hairpin_sbe::message! {
+    /// MDInstrumentDefinitionFX63: message type d, template 63, since version 12, block of 337 bytes, 5 groups.
+    MDInstrumentDefinitionFX63, MDInstrumentDefinitionFX63Encoder, 337, MDInstrumentDefinitionFX63Groups, 5
+}
 
 impl<'a> MDInstrumentDefinitionFX63<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 63;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 337;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 337] = [0; 337];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 337] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MDInstrumentDefinitionFX63Encoder<'_>, MDInstrumentDefinitionFX63Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MDInstrumentDefinitionFX63Encoder(block), MDInstrumentDefinitionFX63Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 337]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// MatchEventIndicator (tag 5799), 1 at 0.
+    /// MatchEventIndicator (tag 5799), bytes 0..1.
     #[inline] pub fn match_event_indicator(&self) -> MatchEventIndicator { MatchEventIndicator(self.0.block.load::<u8, 0>()) }
-    /// TotNumReports (tag 911), 4 at 1.
+    /// TotNumReports (tag 911), bytes 1..5.
     #[inline] pub fn tot_num_reports(&self) -> Option<u32> { self.0.block.nullable::<u32, 1>(u32::MAX) }
-    /// SecurityUpdateAction (tag 980), 1 at 5.
+    /// SecurityUpdateAction (tag 980), bytes 5..6.
     #[inline] pub fn security_update_action(&self) -> SecurityUpdateAction { SecurityUpdateAction(self.0.block.load::<u8, 5>()) }
-    /// LastUpdateTime (tag 779), 8 at 6.
+    /// LastUpdateTime (tag 779), bytes 6..14.
     #[inline] pub fn last_update_time(&self) -> u64 { self.0.block.load::<u64, 6>() }
-    /// MDSecurityTradingStatus (tag 1682), 1 at 14.
+    /// MDSecurityTradingStatus (tag 1682), bytes 14..15.
     #[inline] pub fn md_security_trading_status(&self) -> Option<SecurityTradingStatus> { self.0.block.nullable::<u8, 14>(u8::MAX).map(SecurityTradingStatus) }
-    /// ApplID (tag 1180), 2 at 15.
+    /// ApplID (tag 1180), bytes 15..17.
     #[inline] pub fn appl_id(&self) -> i16 { self.0.block.load::<i16, 15>() }
-    /// MarketSegmentID (tag 1300), 1 at 17.
+    /// MarketSegmentID (tag 1300), bytes 17..18.
     #[inline] pub fn market_segment_id(&self) -> u8 { self.0.block.load::<u8, 17>() }
-    /// UnderlyingProduct (tag 462), 1 at 18.
+    /// UnderlyingProduct (tag 462), bytes 18..19.
     #[inline] pub fn underlying_product(&self) -> u8 { self.0.block.load::<u8, 18>() }
-    /// SecurityExchange (tag 207), 4 at 19.
+    /// SecurityExchange (tag 207), bytes 19..23.
     #[inline] pub fn security_exchange(&self) -> CharArray<'a> { self.0.block.chars::<19, 4>() }
-    /// SecurityGroup (tag 1151), 6 at 23.
+    /// SecurityGroup (tag 1151), bytes 23..29.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.block.chars::<23, 6>() }
-    /// Asset (tag 6937), 6 at 29.
+    /// Asset (tag 6937), bytes 29..35.
     #[inline] pub fn asset(&self) -> CharArray<'a> { self.0.block.chars::<29, 6>() }
-    /// Symbol (tag 55), 20 at 35.
+    /// Symbol (tag 55), bytes 35..55.
     #[inline] pub fn symbol(&self) -> CharArray<'a> { self.0.block.chars::<35, 20>() }
-    /// SecurityID (tag 48), 4 at 55.
+    /// SecurityID (tag 48), bytes 55..59.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 55>() }
     /// SecurityIDSource (tag 22), constant.
     pub const SECURITY_ID_SOURCE: u8 = b'8';
-    /// SecurityType (tag 167), 6 at 59.
+    /// SecurityType (tag 167), bytes 59..65.
     #[inline] pub fn security_type(&self) -> CharArray<'a> { self.0.block.chars::<59, 6>() }
-    /// CFICode (tag 461), 6 at 65.
+    /// CFICode (tag 461), bytes 65..71.
     #[inline] pub fn cfi_code(&self) -> CharArray<'a> { self.0.block.chars::<65, 6>() }
-    /// Currency (tag 15), 3 at 71.
+    /// Currency (tag 15), bytes 71..74.
     #[inline] pub fn currency(&self) -> CharArray<'a> { self.0.block.chars::<71, 3>() }
-    /// SettlCurrency (tag 120), 3 at 74.
+    /// SettlCurrency (tag 120), bytes 74..77.
     #[inline] pub fn settl_currency(&self) -> CharArray<'a> { self.0.block.chars::<74, 3>() }
-    /// PriceQuoteCurrency (tag 1524), 3 at 77.
+    /// PriceQuoteCurrency (tag 1524), bytes 77..80.
     #[inline] pub fn price_quote_currency(&self) -> CharArray<'a> { self.0.block.chars::<77, 3>() }
-    /// MatchAlgorithm (tag 1142), 1 at 80.
+    /// MatchAlgorithm (tag 1142), bytes 80..81.
     #[inline] pub fn match_algorithm(&self) -> u8 { self.0.block.load::<u8, 80>() }
-    /// MinTradeVol (tag 562), 4 at 81.
+    /// MinTradeVol (tag 562), bytes 81..85.
     #[inline] pub fn min_trade_vol(&self) -> u32 { self.0.block.load::<u32, 81>() }
-    /// MaxTradeVol (tag 1140), 4 at 85.
+    /// MaxTradeVol (tag 1140), bytes 85..89.
     #[inline] pub fn max_trade_vol(&self) -> u32 { self.0.block.load::<u32, 85>() }
-    /// MinPriceIncrement (tag 969), 8 at 89.
+    /// MinPriceIncrement (tag 969), bytes 89..97.
     #[inline] pub fn min_price_increment(&self) -> Price9 { Decimal(self.0.block.load::<i64, 89>()) }
-    /// DisplayFactor (tag 9787), 8 at 97.
+    /// DisplayFactor (tag 9787), bytes 97..105.
     #[inline] pub fn display_factor(&self) -> Price9 { Decimal(self.0.block.load::<i64, 97>()) }
-    /// PricePrecision (tag 2349), 1 at 105.
+    /// PricePrecision (tag 2349), bytes 105..106.
     #[inline] pub fn price_precision(&self) -> u8 { self.0.block.load::<u8, 105>() }
-    /// UnitOfMeasure (tag 996), 30 at 106.
+    /// UnitOfMeasure (tag 996), bytes 106..136.
     #[inline] pub fn unit_of_measure(&self) -> CharArray<'a> { self.0.block.chars::<106, 30>() }
-    /// UnitOfMeasureQty (tag 1147), 8 at 136.
+    /// UnitOfMeasureQty (tag 1147), bytes 136..144.
     #[inline] pub fn unit_of_measure_qty(&self) -> Option<Price9> { self.0.block.nullable::<i64, 136>(i64::MAX).map(Decimal) }
-    /// HighLimitPrice (tag 1149), 8 at 144.
+    /// HighLimitPrice (tag 1149), bytes 144..152.
     #[inline] pub fn high_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 144>(i64::MAX).map(Decimal) }
-    /// LowLimitPrice (tag 1148), 8 at 152.
+    /// LowLimitPrice (tag 1148), bytes 152..160.
     #[inline] pub fn low_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 152>(i64::MAX).map(Decimal) }
-    /// MaxPriceVariation (tag 1143), 8 at 160.
+    /// MaxPriceVariation (tag 1143), bytes 160..168.
     #[inline] pub fn max_price_variation(&self) -> Option<Price9> { self.0.block.nullable::<i64, 160>(i64::MAX).map(Decimal) }
-    /// UserDefinedInstrument (tag 9779), 1 at 168.
+    /// UserDefinedInstrument (tag 9779), bytes 168..169.
     #[inline] pub fn user_defined_instrument(&self) -> u8 { self.0.block.load::<u8, 168>() }
-    /// FinancialInstrumentFullName (tag 2714), 35 at 169.
+    /// FinancialInstrumentFullName (tag 2714), bytes 169..204.
     #[inline] pub fn financial_instrument_full_name(&self) -> CharArray<'a> { self.0.block.chars::<169, 35>() }
-    /// FXCurrencySymbol (tag 37725), 7 at 204.
+    /// FXCurrencySymbol (tag 37725), bytes 204..211.
     #[inline] pub fn fx_currency_symbol(&self) -> CharArray<'a> { self.0.block.chars::<204, 7>() }
-    /// SettlType (tag 63), 3 at 211.
+    /// SettlType (tag 63), bytes 211..214.
     #[inline] pub fn settl_type(&self) -> CharArray<'a> { self.0.block.chars::<211, 3>() }
-    /// InterveningDays (tag 37730), 2 at 214.
+    /// InterveningDays (tag 37730), bytes 214..216.
     #[inline] pub fn intervening_days(&self) -> u16 { self.0.block.load::<u16, 214>() }
-    /// FXBenchmarkRateFix (tag 2796), 20 at 216.
+    /// FXBenchmarkRateFix (tag 2796), bytes 216..236.
     #[inline] pub fn fx_benchmark_rate_fix(&self) -> CharArray<'a> { self.0.block.chars::<216, 20>() }
-    /// RateSource (tag 1446), 12 at 236.
+    /// RateSource (tag 1446), bytes 236..248.
     #[inline] pub fn rate_source(&self) -> CharArray<'a> { self.0.block.chars::<236, 12>() }
-    /// FixRateLocalTime (tag 37726), 8 at 248.
+    /// FixRateLocalTime (tag 37726), bytes 248..256.
     #[inline] pub fn fix_rate_local_time(&self) -> CharArray<'a> { self.0.block.chars::<248, 8>() }
-    /// FixRateLocalTimeZone (tag 37727), 20 at 256.
+    /// FixRateLocalTimeZone (tag 37727), bytes 256..276.
     #[inline] pub fn fix_rate_local_time_zone(&self) -> CharArray<'a> { self.0.block.chars::<256, 20>() }
-    /// MinQuoteLife (tag 37731), 4 at 276.
+    /// MinQuoteLife (tag 37731), bytes 276..280.
     #[inline] pub fn min_quote_life(&self) -> u32 { self.0.block.load::<u32, 276>() }
-    /// MaxPriceDiscretionOffset (tag 37728), 8 at 280.
+    /// MaxPriceDiscretionOffset (tag 37728), bytes 280..288.
     #[inline] pub fn max_price_discretion_offset(&self) -> Price9 { Decimal(self.0.block.load::<i64, 280>()) }
-    /// InstrumentGUID (tag 37513), 8 at 288.
+    /// InstrumentGUID (tag 37513), bytes 288..296.
     #[inline] pub fn instrument_guid(&self) -> Option<u64> { self.0.block.nullable::<u64, 288>(u64::MAX) }
-    /// MaturityMonthYear (tag 200), 5 at 296.
+    /// MaturityMonthYear (tag 200), bytes 296..301.
     #[inline] pub fn maturity_month_year(&self) -> MonthYear { self.0.block.month_year::<296>() }
-    /// SettlementLocale (tag 37734), 8 at 301.
+    /// SettlementLocale (tag 37734), bytes 301..309.
     #[inline] pub fn settlement_locale(&self) -> CharArray<'a> { self.0.block.chars::<301, 8>() }
-    /// AltMinPriceIncrement (tag 37739), 8 at 309, since version 13.
+    /// AltMinPriceIncrement (tag 37739), bytes 309..317, since version 13.
     #[inline] pub fn alt_min_price_increment(&self) -> Option<Price9> { self.0.block.nullable::<i64, 309>(i64::MAX).map(Decimal) }
-    /// AltMinQuoteLife (tag 37738), 4 at 317, since version 13.
+    /// AltMinQuoteLife (tag 37738), bytes 317..321, since version 13.
     #[inline] pub fn alt_min_quote_life(&self) -> Option<u32> { self.0.block.nullable::<u32, 317>(u32::MAX) }
-    /// AltPriceIncrementConstraint (tag 37742), 8 at 321, since version 13.
+    /// AltPriceIncrementConstraint (tag 37742), bytes 321..329, since version 13.
     #[inline] pub fn alt_price_increment_constraint(&self) -> Option<Price9> { self.0.block.nullable::<i64, 321>(i64::MAX).map(Decimal) }
-    /// MaxBidAskConstraint (tag 37743), 8 at 329, since version 13.
+    /// MaxBidAskConstraint (tag 37743), bytes 329..337, since version 13.
     #[inline] pub fn max_bid_ask_constraint(&self) -> Option<Price9> { self.0.block.nullable::<i64, 329>(i64::MAX).map(Decimal) }
     /// NoEvents (tag 864).
     #[inline] pub fn no_events(&self) -> Group<'a, NoEvents<'a>> { Group::new(self.0.group(0)) }
@@ -221,316 +205,157 @@ impl<'a> MDInstrumentDefinitionFX63<'a> {
     #[inline] pub fn no_trading_sessions(&self) -> Group<'a, NoTradingSessions<'a>> { Group::new(self.0.group(4)) }
 }
 
-/// Writes the block of MDInstrumentDefinitionFX63.
-#[derive(Debug)]
-pub struct MDInstrumentDefinitionFX63Encoder<'a>(&'a mut [u8; 337]);
-
 impl MDInstrumentDefinitionFX63Encoder<'_> {
-    /// Writes MatchEventIndicator.
-    #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
-    /// Writes TotNumReports.
-    #[inline] pub fn set_tot_num_reports(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 1>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes SecurityUpdateAction.
-    #[inline] pub fn set_security_update_action(&mut self, value: SecurityUpdateAction) -> &mut Self { self.0.store::<u8, 5>(value.0); self }
-    /// Writes LastUpdateTime.
-    #[inline] pub fn set_last_update_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 6>(value); self }
-    /// Writes MDSecurityTradingStatus.
-    #[inline] pub fn set_md_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 14>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ApplID.
-    #[inline] pub fn set_appl_id(&mut self, value: i16) -> &mut Self { self.0.store::<i16, 15>(value); self }
-    /// Writes MarketSegmentID.
-    #[inline] pub fn set_market_segment_id(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 17>(value); self }
-    /// Writes UnderlyingProduct.
-    #[inline] pub fn set_underlying_product(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 18>(value); self }
-    /// Writes SecurityExchange.
-    #[inline] pub fn set_security_exchange(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<19, 4>(value.as_ref()); self }
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<23, 6>(value.as_ref()); self }
-    /// Writes Asset.
-    #[inline] pub fn set_asset(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<29, 6>(value.as_ref()); self }
-    /// Writes Symbol.
-    #[inline] pub fn set_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<35, 20>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 55>(value); self }
-    /// Writes SecurityType.
-    #[inline] pub fn set_security_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<59, 6>(value.as_ref()); self }
-    /// Writes CFICode.
-    #[inline] pub fn set_cfi_code(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<65, 6>(value.as_ref()); self }
-    /// Writes Currency.
-    #[inline] pub fn set_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<71, 3>(value.as_ref()); self }
-    /// Writes SettlCurrency.
-    #[inline] pub fn set_settl_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<74, 3>(value.as_ref()); self }
-    /// Writes PriceQuoteCurrency.
-    #[inline] pub fn set_price_quote_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<77, 3>(value.as_ref()); self }
-    /// Writes MatchAlgorithm.
-    #[inline] pub fn set_match_algorithm(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 80>(value); self }
-    /// Writes MinTradeVol.
-    #[inline] pub fn set_min_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 81>(value); self }
-    /// Writes MaxTradeVol.
-    #[inline] pub fn set_max_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 85>(value); self }
-    /// Writes MinPriceIncrement.
-    #[inline] pub fn set_min_price_increment(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 89>(value.0); self }
-    /// Writes DisplayFactor.
-    #[inline] pub fn set_display_factor(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 97>(value.0); self }
-    /// Writes PricePrecision.
-    #[inline] pub fn set_price_precision(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 105>(value); self }
-    /// Writes UnitOfMeasure.
-    #[inline] pub fn set_unit_of_measure(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<106, 30>(value.as_ref()); self }
-    /// Writes UnitOfMeasureQty.
-    #[inline] pub fn set_unit_of_measure_qty(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 136>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes HighLimitPrice.
-    #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 144>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes LowLimitPrice.
-    #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 152>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MaxPriceVariation.
-    #[inline] pub fn set_max_price_variation(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 160>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes UserDefinedInstrument.
-    #[inline] pub fn set_user_defined_instrument(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 168>(value); self }
-    /// Writes FinancialInstrumentFullName.
-    #[inline] pub fn set_financial_instrument_full_name(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<169, 35>(value.as_ref()); self }
-    /// Writes FXCurrencySymbol.
-    #[inline] pub fn set_fx_currency_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<204, 7>(value.as_ref()); self }
-    /// Writes SettlType.
-    #[inline] pub fn set_settl_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<211, 3>(value.as_ref()); self }
-    /// Writes InterveningDays.
-    #[inline] pub fn set_intervening_days(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 214>(value); self }
-    /// Writes FXBenchmarkRateFix.
-    #[inline] pub fn set_fx_benchmark_rate_fix(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<216, 20>(value.as_ref()); self }
-    /// Writes RateSource.
-    #[inline] pub fn set_rate_source(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<236, 12>(value.as_ref()); self }
-    /// Writes FixRateLocalTime.
-    #[inline] pub fn set_fix_rate_local_time(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<248, 8>(value.as_ref()); self }
-    /// Writes FixRateLocalTimeZone.
-    #[inline] pub fn set_fix_rate_local_time_zone(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<256, 20>(value.as_ref()); self }
-    /// Writes MinQuoteLife.
-    #[inline] pub fn set_min_quote_life(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 276>(value); self }
-    /// Writes MaxPriceDiscretionOffset.
-    #[inline] pub fn set_max_price_discretion_offset(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 280>(value.0); self }
-    /// Writes InstrumentGUID.
-    #[inline] pub fn set_instrument_guid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 288>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes MaturityMonthYear.
-    #[inline] pub fn set_maturity_month_year(&mut self, value: MonthYear) -> &mut Self { self.0.store_month_year::<296>(value); self }
-    /// Writes SettlementLocale.
-    #[inline] pub fn set_settlement_locale(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<301, 8>(value.as_ref()); self }
-    /// Writes AltMinPriceIncrement.
-    #[inline] pub fn set_alt_min_price_increment(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 309>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes AltMinQuoteLife.
-    #[inline] pub fn set_alt_min_quote_life(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 317>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes AltPriceIncrementConstraint.
-    #[inline] pub fn set_alt_price_increment_constraint(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 321>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MaxBidAskConstraint.
-    #[inline] pub fn set_max_bid_ask_constraint(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 329>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MatchEventIndicator. */ #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
+    /** Writes TotNumReports. */ #[inline] pub fn set_tot_num_reports(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 1>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes SecurityUpdateAction. */ #[inline] pub fn set_security_update_action(&mut self, value: SecurityUpdateAction) -> &mut Self { self.0.store::<u8, 5>(value.0); self }
+    /** Writes LastUpdateTime. */ #[inline] pub fn set_last_update_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 6>(value); self }
+    /** Writes MDSecurityTradingStatus. */ #[inline] pub fn set_md_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 14>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ApplID. */ #[inline] pub fn set_appl_id(&mut self, value: i16) -> &mut Self { self.0.store::<i16, 15>(value); self }
+    /** Writes MarketSegmentID. */ #[inline] pub fn set_market_segment_id(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 17>(value); self }
+    /** Writes UnderlyingProduct. */ #[inline] pub fn set_underlying_product(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 18>(value); self }
+    /** Writes SecurityExchange. */ #[inline] pub fn set_security_exchange(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<19, 4>(value.as_ref()); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<23, 6>(value.as_ref()); self }
+    /** Writes Asset. */ #[inline] pub fn set_asset(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<29, 6>(value.as_ref()); self }
+    /** Writes Symbol. */ #[inline] pub fn set_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<35, 20>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 55>(value); self }
+    /** Writes SecurityType. */ #[inline] pub fn set_security_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<59, 6>(value.as_ref()); self }
+    /** Writes CFICode. */ #[inline] pub fn set_cfi_code(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<65, 6>(value.as_ref()); self }
+    /** Writes Currency. */ #[inline] pub fn set_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<71, 3>(value.as_ref()); self }
+    /** Writes SettlCurrency. */ #[inline] pub fn set_settl_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<74, 3>(value.as_ref()); self }
+    /** Writes PriceQuoteCurrency. */ #[inline] pub fn set_price_quote_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<77, 3>(value.as_ref()); self }
+    /** Writes MatchAlgorithm. */ #[inline] pub fn set_match_algorithm(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 80>(value); self }
+    /** Writes MinTradeVol. */ #[inline] pub fn set_min_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 81>(value); self }
+    /** Writes MaxTradeVol. */ #[inline] pub fn set_max_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 85>(value); self }
+    /** Writes MinPriceIncrement. */ #[inline] pub fn set_min_price_increment(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 89>(value.0); self }
+    /** Writes DisplayFactor. */ #[inline] pub fn set_display_factor(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 97>(value.0); self }
+    /** Writes PricePrecision. */ #[inline] pub fn set_price_precision(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 105>(value); self }
+    /** Writes UnitOfMeasure. */ #[inline] pub fn set_unit_of_measure(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<106, 30>(value.as_ref()); self }
+    /** Writes UnitOfMeasureQty. */ #[inline] pub fn set_unit_of_measure_qty(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 136>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes HighLimitPrice. */ #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 144>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes LowLimitPrice. */ #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 152>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MaxPriceVariation. */ #[inline] pub fn set_max_price_variation(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 160>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes UserDefinedInstrument. */ #[inline] pub fn set_user_defined_instrument(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 168>(value); self }
+    /** Writes FinancialInstrumentFullName. */ #[inline] pub fn set_financial_instrument_full_name(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<169, 35>(value.as_ref()); self }
+    /** Writes FXCurrencySymbol. */ #[inline] pub fn set_fx_currency_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<204, 7>(value.as_ref()); self }
+    /** Writes SettlType. */ #[inline] pub fn set_settl_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<211, 3>(value.as_ref()); self }
+    /** Writes InterveningDays. */ #[inline] pub fn set_intervening_days(&mut self, value: u16) -> &mut Self { self.0.store::<u16, 214>(value); self }
+    /** Writes FXBenchmarkRateFix. */ #[inline] pub fn set_fx_benchmark_rate_fix(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<216, 20>(value.as_ref()); self }
+    /** Writes RateSource. */ #[inline] pub fn set_rate_source(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<236, 12>(value.as_ref()); self }
+    /** Writes FixRateLocalTime. */ #[inline] pub fn set_fix_rate_local_time(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<248, 8>(value.as_ref()); self }
+    /** Writes FixRateLocalTimeZone. */ #[inline] pub fn set_fix_rate_local_time_zone(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<256, 20>(value.as_ref()); self }
+    /** Writes MinQuoteLife. */ #[inline] pub fn set_min_quote_life(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 276>(value); self }
+    /** Writes MaxPriceDiscretionOffset. */ #[inline] pub fn set_max_price_discretion_offset(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 280>(value.0); self }
+    /** Writes InstrumentGUID. */ #[inline] pub fn set_instrument_guid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 288>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes MaturityMonthYear. */ #[inline] pub fn set_maturity_month_year(&mut self, value: MonthYear) -> &mut Self { self.0.store_month_year::<296>(value); self }
+    /** Writes SettlementLocale. */ #[inline] pub fn set_settlement_locale(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<301, 8>(value.as_ref()); self }
+    /** Writes AltMinPriceIncrement. */ #[inline] pub fn set_alt_min_price_increment(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 309>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes AltMinQuoteLife. */ #[inline] pub fn set_alt_min_quote_life(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 317>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes AltPriceIncrementConstraint. */ #[inline] pub fn set_alt_price_increment_constraint(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 321>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MaxBidAskConstraint. */ #[inline] pub fn set_max_bid_ask_constraint(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 329>(value.into().map_or(i64::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of MDInstrumentDefinitionFX63, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MDInstrumentDefinitionFX63Groups<'a>(GroupsEncoder<'a>);
 
 impl MDInstrumentDefinitionFX63Groups<'_> {
-    /// Begins NoEvents. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoEvents.
     #[inline] pub fn no_events(&mut self) -> Result<GroupEncoder<'_, NoEvents<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoMDFeedTypes. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDFeedTypes.
     #[inline] pub fn no_md_feed_types(&mut self) -> Result<GroupEncoder<'_, NoMDFeedTypes<'_>>, EncodeError> { self.0.open(1) }
-    /// Begins NoInstAttrib. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoInstAttrib.
     #[inline] pub fn no_inst_attrib(&mut self) -> Result<GroupEncoder<'_, NoInstAttrib<'_>>, EncodeError> { self.0.open(2) }
-    /// Begins NoLotTypeRules. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoLotTypeRules.
     #[inline] pub fn no_lot_type_rules(&mut self) -> Result<GroupEncoder<'_, NoLotTypeRules<'_>>, EncodeError> { self.0.open(3) }
-    /// Begins NoTradingSessions. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoTradingSessions.
     #[inline] pub fn no_trading_sessions(&mut self) -> Result<GroupEncoder<'_, NoTradingSessions<'_>>, EncodeError> { self.0.open(4) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoEvents: block of 9 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoEvents<'a>(&'a [u8; 9]);
+hairpin_sbe::entry! {
+    /// An entry of NoEvents (tag 864): block of 9 bytes.
+    NoEvents, NoEventsEncoder, 9, 0
+}
 
-impl<'a> NoEvents<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 9;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 9] = [0; 9];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 9] = MESSAGE.groups[0].block.null_block();
-    /// EventType (tag 865), 1 at 0.
+impl NoEvents<'_> {
+    /// EventType (tag 865), bytes 0..1.
     #[inline] pub fn event_type(&self) -> EventType { EventType(self.0.load::<u8, 0>()) }
-    /// EventTime (tag 1145), 8 at 1.
+    /// EventTime (tag 1145), bytes 1..9.
     #[inline] pub fn event_time(&self) -> u64 { self.0.load::<u64, 1>() }
 }
 
-impl Entry for NoEvents<'_> {
-    type View<'a> = NoEvents<'a>;
-    type Encoder<'a> = NoEventsEncoder<'a>;
-    type Scratch = [u8; 9];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 9]) -> NoEvents<'a> { NoEvents(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoEventsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoEventsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoEvents.
-#[derive(Debug)]
-pub struct NoEventsEncoder<'a>(&'a mut [u8; 9]);
-
 impl NoEventsEncoder<'_> {
-    /// Writes EventType.
-    #[inline] pub fn set_event_type(&mut self, value: EventType) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
-    /// Writes EventTime.
-    #[inline] pub fn set_event_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 1>(value); self }
+    /** Writes EventType. */ #[inline] pub fn set_event_type(&mut self, value: EventType) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
+    /** Writes EventTime. */ #[inline] pub fn set_event_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 1>(value); self }
 }
 
-/// An entry of NoMDFeedTypes: block of 4 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDFeedTypes<'a>(&'a [u8; 4]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDFeedTypes (tag 1141): block of 4 bytes.
+    NoMDFeedTypes, NoMDFeedTypesEncoder, 4, 1
+}
 
 impl<'a> NoMDFeedTypes<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 4;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 4] = [0; 4];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 4] = MESSAGE.groups[1].block.null_block();
-    /// MDFeedType (tag 1022), 3 at 0.
+    /// MDFeedType (tag 1022), bytes 0..3.
     #[inline] pub fn md_feed_type(&self) -> CharArray<'a> { self.0.chars::<0, 3>() }
-    /// MarketDepth (tag 264), 1 at 3.
+    /// MarketDepth (tag 264), bytes 3..4.
     #[inline] pub fn market_depth(&self) -> i8 { self.0.load::<i8, 3>() }
 }
 
-impl Entry for NoMDFeedTypes<'_> {
-    type View<'a> = NoMDFeedTypes<'a>;
-    type Encoder<'a> = NoMDFeedTypesEncoder<'a>;
-    type Scratch = [u8; 4];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 4]) -> NoMDFeedTypes<'a> { NoMDFeedTypes(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDFeedTypesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDFeedTypesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDFeedTypes.
-#[derive(Debug)]
-pub struct NoMDFeedTypesEncoder<'a>(&'a mut [u8; 4]);
-
 impl NoMDFeedTypesEncoder<'_> {
-    /// Writes MDFeedType.
-    #[inline] pub fn set_md_feed_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 3>(value.as_ref()); self }
-    /// Writes MarketDepth.
-    #[inline] pub fn set_market_depth(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 3>(value); self }
+    /** Writes MDFeedType. */ #[inline] pub fn set_md_feed_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 3>(value.as_ref()); self }
+    /** Writes MarketDepth. */ #[inline] pub fn set_market_depth(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 3>(value); self }
 }
 
-/// An entry of NoInstAttrib: block of 4 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoInstAttrib<'a>(&'a [u8; 4]);
+hairpin_sbe::entry! {
+    /// An entry of NoInstAttrib (tag 870): block of 4 bytes.
+    NoInstAttrib, NoInstAttribEncoder, 4, 2
+}
 
-impl<'a> NoInstAttrib<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 4;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 4] = [0; 4];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 4] = MESSAGE.groups[2].block.null_block();
+impl NoInstAttrib<'_> {
     /// InstAttribType (tag 871), constant.
     pub const INST_ATTRIB_TYPE: i8 = 24;
-    /// InstAttribValue (tag 872), 4 at 0.
+    /// InstAttribValue (tag 872), bytes 0..4.
     #[inline] pub fn inst_attrib_value(&self) -> InstAttribValue { InstAttribValue(self.0.load::<u32, 0>()) }
 }
 
-impl Entry for NoInstAttrib<'_> {
-    type View<'a> = NoInstAttrib<'a>;
-    type Encoder<'a> = NoInstAttribEncoder<'a>;
-    type Scratch = [u8; 4];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[2];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 4]) -> NoInstAttrib<'a> { NoInstAttrib(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoInstAttribEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoInstAttribEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoInstAttrib.
-#[derive(Debug)]
-pub struct NoInstAttribEncoder<'a>(&'a mut [u8; 4]);
-
 impl NoInstAttribEncoder<'_> {
-    /// Writes InstAttribValue.
-    #[inline] pub fn set_inst_attrib_value(&mut self, value: InstAttribValue) -> &mut Self { self.0.store::<u32, 0>(value.0); self }
+    /** Writes InstAttribValue. */ #[inline] pub fn set_inst_attrib_value(&mut self, value: InstAttribValue) -> &mut Self { self.0.store::<u32, 0>(value.0); self }
 }
 
-/// An entry of NoLotTypeRules: block of 9 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoLotTypeRules<'a>(&'a [u8; 9]);
+hairpin_sbe::entry! {
+    /// An entry of NoLotTypeRules (tag 1234): block of 9 bytes.
+    NoLotTypeRules, NoLotTypeRulesEncoder, 9, 3
+}
 
-impl<'a> NoLotTypeRules<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 9;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 9] = [0; 9];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 9] = MESSAGE.groups[3].block.null_block();
-    /// LotType (tag 1093), 1 at 0.
+impl NoLotTypeRules<'_> {
+    /// LotType (tag 1093), bytes 0..1.
     #[inline] pub fn lot_type(&self) -> i8 { self.0.load::<i8, 0>() }
-    /// MinLotSize (tag 1231), 8 at 1.
+    /// MinLotSize (tag 1231), bytes 1..9.
     #[inline] pub fn min_lot_size(&self) -> u64 { self.0.load::<u64, 1>() }
 }
 
-impl Entry for NoLotTypeRules<'_> {
-    type View<'a> = NoLotTypeRules<'a>;
-    type Encoder<'a> = NoLotTypeRulesEncoder<'a>;
-    type Scratch = [u8; 9];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[3];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 9]) -> NoLotTypeRules<'a> { NoLotTypeRules(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoLotTypeRulesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoLotTypeRulesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoLotTypeRules.
-#[derive(Debug)]
-pub struct NoLotTypeRulesEncoder<'a>(&'a mut [u8; 9]);
-
 impl NoLotTypeRulesEncoder<'_> {
-    /// Writes LotType.
-    #[inline] pub fn set_lot_type(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 0>(value); self }
-    /// Writes MinLotSize.
-    #[inline] pub fn set_min_lot_size(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 1>(value); self }
+    /** Writes LotType. */ #[inline] pub fn set_lot_type(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 0>(value); self }
+    /** Writes MinLotSize. */ #[inline] pub fn set_min_lot_size(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 1>(value); self }
 }
 
-/// An entry of NoTradingSessions: block of 18 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoTradingSessions<'a>(&'a [u8; 18]);
+hairpin_sbe::entry! {
+    /// An entry of NoTradingSessions (tag 386): block of 18 bytes.
+    NoTradingSessions, NoTradingSessionsEncoder, 18, 4
+}
 
 impl<'a> NoTradingSessions<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 18;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 18] = [0; 18];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 18] = MESSAGE.groups[4].block.null_block();
-    /// TradeDate (tag 75), 2 at 0.
+    /// TradeDate (tag 75), bytes 0..2.
     #[inline] pub fn trade_date(&self) -> Option<u16> { self.0.nullable::<u16, 0>(u16::MAX) }
-    /// SettlDate (tag 64), 2 at 2.
+    /// SettlDate (tag 64), bytes 2..4.
     #[inline] pub fn settl_date(&self) -> Option<u16> { self.0.nullable::<u16, 2>(u16::MAX) }
-    /// MaturityDate (tag 541), 2 at 4.
+    /// MaturityDate (tag 541), bytes 4..6.
     #[inline] pub fn maturity_date(&self) -> Option<u16> { self.0.nullable::<u16, 4>(u16::MAX) }
-    /// SecurityAltID (tag 455), 12 at 6.
+    /// SecurityAltID (tag 455), bytes 6..18.
     #[inline] pub fn security_alt_id(&self) -> CharArray<'a> { self.0.chars::<6, 12>() }
     /// SecurityAltIDSource (tag 456), constant.
     pub const SECURITY_ALT_ID_SOURCE: u8 = 4;
 }
 
-impl Entry for NoTradingSessions<'_> {
-    type View<'a> = NoTradingSessions<'a>;
-    type Encoder<'a> = NoTradingSessionsEncoder<'a>;
-    type Scratch = [u8; 18];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[4];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 18]) -> NoTradingSessions<'a> { NoTradingSessions(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoTradingSessionsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoTradingSessionsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoTradingSessions.
-#[derive(Debug)]
-pub struct NoTradingSessionsEncoder<'a>(&'a mut [u8; 18]);
-
 impl NoTradingSessionsEncoder<'_> {
-    /// Writes TradeDate.
-    #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 0>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes SettlDate.
-    #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 2>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes MaturityDate.
-    #[inline] pub fn set_maturity_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 4>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes SecurityAltID.
-    #[inline] pub fn set_security_alt_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<6, 12>(value.as_ref()); self }
+    /** Writes TradeDate. */ #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 0>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes SettlDate. */ #[inline] pub fn set_settl_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 2>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes MaturityDate. */ #[inline] pub fn set_maturity_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 4>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes SecurityAltID. */ #[inline] pub fn set_security_alt_id(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<6, 12>(value.as_ref()); self }
 }

@@ -2,25 +2,21 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, MonthYear, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message, MonthYear};
 
 /// Layout of MDInstrumentDefinitionOption55.
 pub const MESSAGE: Message = Message {
     name: "MDInstrumentDefinitionOption55", template_id: 55, schema_id: 1, version: 13, semantic_type: "d",
-    block: BlockLayout::new(221, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoEvents", tag: 864, since: 0, block: BlockLayout::new(9, 9, NO_EVENTS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoMDFeedTypes", tag: 1141, since: 0, block: BlockLayout::new(4, 9, NO_MD_FEED_TYPES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoInstAttrib", tag: 870, since: 0, block: BlockLayout::new(4, 9, NO_INST_ATTRIB),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoLotTypeRules", tag: 1234, since: 0, block: BlockLayout::new(5, 9, NO_LOT_TYPE_RULES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoUnderlyings", tag: 711, since: 0, block: BlockLayout::new(24, 9, NO_UNDERLYINGS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-        GroupLayout { name: "NoRelatedInstruments", tag: 1647, since: 0, block: BlockLayout::new(24, 9, NO_RELATED_INSTRUMENTS),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(221, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoEvents", 864, 0, kind::GROUP_SIZE, BlockLayout::new(9, 9, NO_EVENTS)),
+        GroupLayout::new("NoMDFeedTypes", 1141, 0, kind::GROUP_SIZE, BlockLayout::new(4, 9, NO_MD_FEED_TYPES)),
+        GroupLayout::new("NoInstAttrib", 870, 0, kind::GROUP_SIZE, BlockLayout::new(4, 9, NO_INST_ATTRIB)),
+        GroupLayout::new("NoLotTypeRules", 1234, 0, kind::GROUP_SIZE, BlockLayout::new(5, 9, NO_LOT_TYPE_RULES)),
+        GroupLayout::new("NoUnderlyings", 711, 0, kind::GROUP_SIZE, BlockLayout::new(24, 9, NO_UNDERLYINGS)),
+        GroupLayout::new("NoRelatedInstruments", 1647, 0, kind::GROUP_SIZE, BlockLayout::new(24, 9, NO_RELATED_INSTRUMENTS)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("MatchEventIndicator", 5799, 0, 0, &kind::MATCH_EVENT_INDICATOR),
@@ -95,112 +91,99 @@ const NO_RELATED_INSTRUMENTS: &[Field] = &[
     Field::new("RelatedSymbol", 1649, 4, 0, &kind::SYMBOL),
 ];
 
-/// MDInstrumentDefinitionOption55: message type d, template 55, since version 9, block of 221 bytes, 6 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct MDInstrumentDefinitionOption55<'a>(Root<'a, 221, 6>);
+hairpin_sbe::message! {
+    /// MDInstrumentDefinitionOption55: message type d, template 55, since version 9, block of 221 bytes, 6 groups.
+    MDInstrumentDefinitionOption55, MDInstrumentDefinitionOption55Encoder, 221, MDInstrumentDefinitionOption55Groups, 6
+}
 
 impl<'a> MDInstrumentDefinitionOption55<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 55;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 221;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 221] = [0; 221];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 221] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(MDInstrumentDefinitionOption55Encoder<'_>, MDInstrumentDefinitionOption55Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (MDInstrumentDefinitionOption55Encoder(block), MDInstrumentDefinitionOption55Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 221]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// MatchEventIndicator (tag 5799), 1 at 0.
+    /// MatchEventIndicator (tag 5799), bytes 0..1.
     #[inline] pub fn match_event_indicator(&self) -> MatchEventIndicator { MatchEventIndicator(self.0.block.load::<u8, 0>()) }
-    /// TotNumReports (tag 911), 4 at 1.
+    /// TotNumReports (tag 911), bytes 1..5.
     #[inline] pub fn tot_num_reports(&self) -> Option<u32> { self.0.block.nullable::<u32, 1>(u32::MAX) }
-    /// SecurityUpdateAction (tag 980), 1 at 5.
+    /// SecurityUpdateAction (tag 980), bytes 5..6.
     #[inline] pub fn security_update_action(&self) -> SecurityUpdateAction { SecurityUpdateAction(self.0.block.load::<u8, 5>()) }
-    /// LastUpdateTime (tag 779), 8 at 6.
+    /// LastUpdateTime (tag 779), bytes 6..14.
     #[inline] pub fn last_update_time(&self) -> u64 { self.0.block.load::<u64, 6>() }
-    /// MDSecurityTradingStatus (tag 1682), 1 at 14.
+    /// MDSecurityTradingStatus (tag 1682), bytes 14..15.
     #[inline] pub fn md_security_trading_status(&self) -> Option<SecurityTradingStatus> { self.0.block.nullable::<u8, 14>(u8::MAX).map(SecurityTradingStatus) }
-    /// ApplID (tag 1180), 2 at 15.
+    /// ApplID (tag 1180), bytes 15..17.
     #[inline] pub fn appl_id(&self) -> i16 { self.0.block.load::<i16, 15>() }
-    /// MarketSegmentID (tag 1300), 1 at 17.
+    /// MarketSegmentID (tag 1300), bytes 17..18.
     #[inline] pub fn market_segment_id(&self) -> u8 { self.0.block.load::<u8, 17>() }
-    /// UnderlyingProduct (tag 462), 1 at 18.
+    /// UnderlyingProduct (tag 462), bytes 18..19.
     #[inline] pub fn underlying_product(&self) -> u8 { self.0.block.load::<u8, 18>() }
-    /// SecurityExchange (tag 207), 4 at 19.
+    /// SecurityExchange (tag 207), bytes 19..23.
     #[inline] pub fn security_exchange(&self) -> CharArray<'a> { self.0.block.chars::<19, 4>() }
-    /// SecurityGroup (tag 1151), 6 at 23.
+    /// SecurityGroup (tag 1151), bytes 23..29.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.block.chars::<23, 6>() }
-    /// Asset (tag 6937), 6 at 29.
+    /// Asset (tag 6937), bytes 29..35.
     #[inline] pub fn asset(&self) -> CharArray<'a> { self.0.block.chars::<29, 6>() }
-    /// Symbol (tag 55), 20 at 35.
+    /// Symbol (tag 55), bytes 35..55.
     #[inline] pub fn symbol(&self) -> CharArray<'a> { self.0.block.chars::<35, 20>() }
-    /// SecurityID (tag 48), 4 at 55.
+    /// SecurityID (tag 48), bytes 55..59.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 55>() }
     /// SecurityIDSource (tag 22), constant.
     pub const SECURITY_ID_SOURCE: u8 = b'8';
-    /// SecurityType (tag 167), 6 at 59.
+    /// SecurityType (tag 167), bytes 59..65.
     #[inline] pub fn security_type(&self) -> CharArray<'a> { self.0.block.chars::<59, 6>() }
-    /// CFICode (tag 461), 6 at 65.
+    /// CFICode (tag 461), bytes 65..71.
     #[inline] pub fn cfi_code(&self) -> CharArray<'a> { self.0.block.chars::<65, 6>() }
-    /// PutOrCall (tag 201), 1 at 71.
+    /// PutOrCall (tag 201), bytes 71..72.
     #[inline] pub fn put_or_call(&self) -> PutOrCall { PutOrCall(self.0.block.load::<u8, 71>()) }
-    /// MaturityMonthYear (tag 200), 5 at 72.
+    /// MaturityMonthYear (tag 200), bytes 72..77.
     #[inline] pub fn maturity_month_year(&self) -> MonthYear { self.0.block.month_year::<72>() }
-    /// Currency (tag 15), 3 at 77.
+    /// Currency (tag 15), bytes 77..80.
     #[inline] pub fn currency(&self) -> CharArray<'a> { self.0.block.chars::<77, 3>() }
-    /// StrikePrice (tag 202), 8 at 80.
+    /// StrikePrice (tag 202), bytes 80..88.
     #[inline] pub fn strike_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 80>(i64::MAX).map(Decimal) }
-    /// StrikeCurrency (tag 947), 3 at 88.
+    /// StrikeCurrency (tag 947), bytes 88..91.
     #[inline] pub fn strike_currency(&self) -> CharArray<'a> { self.0.block.chars::<88, 3>() }
-    /// SettlCurrency (tag 120), 3 at 91.
+    /// SettlCurrency (tag 120), bytes 91..94.
     #[inline] pub fn settl_currency(&self) -> CharArray<'a> { self.0.block.chars::<91, 3>() }
-    /// MinCabPrice (tag 9850), 8 at 94.
+    /// MinCabPrice (tag 9850), bytes 94..102.
     #[inline] pub fn min_cab_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 94>(i64::MAX).map(Decimal) }
-    /// MatchAlgorithm (tag 1142), 1 at 102.
+    /// MatchAlgorithm (tag 1142), bytes 102..103.
     #[inline] pub fn match_algorithm(&self) -> u8 { self.0.block.load::<u8, 102>() }
-    /// MinTradeVol (tag 562), 4 at 103.
+    /// MinTradeVol (tag 562), bytes 103..107.
     #[inline] pub fn min_trade_vol(&self) -> u32 { self.0.block.load::<u32, 103>() }
-    /// MaxTradeVol (tag 1140), 4 at 107.
+    /// MaxTradeVol (tag 1140), bytes 107..111.
     #[inline] pub fn max_trade_vol(&self) -> u32 { self.0.block.load::<u32, 107>() }
-    /// MinPriceIncrement (tag 969), 8 at 111.
+    /// MinPriceIncrement (tag 969), bytes 111..119.
     #[inline] pub fn min_price_increment(&self) -> Option<Price9> { self.0.block.nullable::<i64, 111>(i64::MAX).map(Decimal) }
-    /// MinPriceIncrementAmount (tag 1146), 8 at 119.
+    /// MinPriceIncrementAmount (tag 1146), bytes 119..127.
     #[inline] pub fn min_price_increment_amount(&self) -> Option<Price9> { self.0.block.nullable::<i64, 119>(i64::MAX).map(Decimal) }
-    /// DisplayFactor (tag 9787), 8 at 127.
+    /// DisplayFactor (tag 9787), bytes 127..135.
     #[inline] pub fn display_factor(&self) -> Price9 { Decimal(self.0.block.load::<i64, 127>()) }
-    /// TickRule (tag 6350), 1 at 135.
+    /// TickRule (tag 6350), bytes 135..136.
     #[inline] pub fn tick_rule(&self) -> Option<i8> { self.0.block.nullable::<i8, 135>(i8::MAX) }
-    /// MainFraction (tag 37702), 1 at 136.
+    /// MainFraction (tag 37702), bytes 136..137.
     #[inline] pub fn main_fraction(&self) -> Option<u8> { self.0.block.nullable::<u8, 136>(u8::MAX) }
-    /// SubFraction (tag 37703), 1 at 137.
+    /// SubFraction (tag 37703), bytes 137..138.
     #[inline] pub fn sub_fraction(&self) -> Option<u8> { self.0.block.nullable::<u8, 137>(u8::MAX) }
-    /// PriceDisplayFormat (tag 9800), 1 at 138.
+    /// PriceDisplayFormat (tag 9800), bytes 138..139.
     #[inline] pub fn price_display_format(&self) -> Option<u8> { self.0.block.nullable::<u8, 138>(u8::MAX) }
-    /// UnitOfMeasure (tag 996), 30 at 139.
+    /// UnitOfMeasure (tag 996), bytes 139..169.
     #[inline] pub fn unit_of_measure(&self) -> CharArray<'a> { self.0.block.chars::<139, 30>() }
-    /// UnitOfMeasureQty (tag 1147), 8 at 169.
+    /// UnitOfMeasureQty (tag 1147), bytes 169..177.
     #[inline] pub fn unit_of_measure_qty(&self) -> Option<Price9> { self.0.block.nullable::<i64, 169>(i64::MAX).map(Decimal) }
-    /// TradingReferencePrice (tag 1150), 8 at 177.
+    /// TradingReferencePrice (tag 1150), bytes 177..185.
     #[inline] pub fn trading_reference_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 177>(i64::MAX).map(Decimal) }
-    /// SettlPriceType (tag 731), 1 at 185.
+    /// SettlPriceType (tag 731), bytes 185..186.
     #[inline] pub fn settl_price_type(&self) -> SettlPriceType { SettlPriceType(self.0.block.load::<u8, 185>()) }
-    /// ClearedVolume (tag 5791), 4 at 186.
+    /// ClearedVolume (tag 5791), bytes 186..190.
     #[inline] pub fn cleared_volume(&self) -> Option<i32> { self.0.block.nullable::<i32, 186>(i32::MAX) }
-    /// OpenInterestQty (tag 5792), 4 at 190.
+    /// OpenInterestQty (tag 5792), bytes 190..194.
     #[inline] pub fn open_interest_qty(&self) -> Option<i32> { self.0.block.nullable::<i32, 190>(i32::MAX) }
-    /// LowLimitPrice (tag 1148), 8 at 194.
+    /// LowLimitPrice (tag 1148), bytes 194..202.
     #[inline] pub fn low_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 194>(i64::MAX).map(Decimal) }
-    /// HighLimitPrice (tag 1149), 8 at 202.
+    /// HighLimitPrice (tag 1149), bytes 202..210.
     #[inline] pub fn high_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 202>(i64::MAX).map(Decimal) }
-    /// UserDefinedInstrument (tag 9779), 1 at 210.
+    /// UserDefinedInstrument (tag 9779), bytes 210..211.
     #[inline] pub fn user_defined_instrument(&self) -> u8 { self.0.block.load::<u8, 210>() }
-    /// TradingReferenceDate (tag 5796), 2 at 211.
+    /// TradingReferenceDate (tag 5796), bytes 211..213.
     #[inline] pub fn trading_reference_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 211>(u16::MAX) }
-    /// InstrumentGUID (tag 37513), 8 at 213, since version 10.
+    /// InstrumentGUID (tag 37513), bytes 213..221, since version 10.
     #[inline] pub fn instrument_guid(&self) -> Option<u64> { self.0.block.nullable::<u64, 213>(u64::MAX) }
     /// NoEvents (tag 864).
     #[inline] pub fn no_events(&self) -> Group<'a, NoEvents<'a>> { Group::new(self.0.group(0)) }
@@ -216,341 +199,168 @@ impl<'a> MDInstrumentDefinitionOption55<'a> {
     #[inline] pub fn no_related_instruments(&self) -> Group<'a, NoRelatedInstruments<'a>> { Group::new(self.0.group(5)) }
 }
 
-/// Writes the block of MDInstrumentDefinitionOption55.
-#[derive(Debug)]
-pub struct MDInstrumentDefinitionOption55Encoder<'a>(&'a mut [u8; 221]);
-
 impl MDInstrumentDefinitionOption55Encoder<'_> {
-    /// Writes MatchEventIndicator.
-    #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
-    /// Writes TotNumReports.
-    #[inline] pub fn set_tot_num_reports(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 1>(value.into().unwrap_or(u32::MAX)); self }
-    /// Writes SecurityUpdateAction.
-    #[inline] pub fn set_security_update_action(&mut self, value: SecurityUpdateAction) -> &mut Self { self.0.store::<u8, 5>(value.0); self }
-    /// Writes LastUpdateTime.
-    #[inline] pub fn set_last_update_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 6>(value); self }
-    /// Writes MDSecurityTradingStatus.
-    #[inline] pub fn set_md_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 14>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes ApplID.
-    #[inline] pub fn set_appl_id(&mut self, value: i16) -> &mut Self { self.0.store::<i16, 15>(value); self }
-    /// Writes MarketSegmentID.
-    #[inline] pub fn set_market_segment_id(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 17>(value); self }
-    /// Writes UnderlyingProduct.
-    #[inline] pub fn set_underlying_product(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 18>(value); self }
-    /// Writes SecurityExchange.
-    #[inline] pub fn set_security_exchange(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<19, 4>(value.as_ref()); self }
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<23, 6>(value.as_ref()); self }
-    /// Writes Asset.
-    #[inline] pub fn set_asset(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<29, 6>(value.as_ref()); self }
-    /// Writes Symbol.
-    #[inline] pub fn set_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<35, 20>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 55>(value); self }
-    /// Writes SecurityType.
-    #[inline] pub fn set_security_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<59, 6>(value.as_ref()); self }
-    /// Writes CFICode.
-    #[inline] pub fn set_cfi_code(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<65, 6>(value.as_ref()); self }
-    /// Writes PutOrCall.
-    #[inline] pub fn set_put_or_call(&mut self, value: PutOrCall) -> &mut Self { self.0.store::<u8, 71>(value.0); self }
-    /// Writes MaturityMonthYear.
-    #[inline] pub fn set_maturity_month_year(&mut self, value: MonthYear) -> &mut Self { self.0.store_month_year::<72>(value); self }
-    /// Writes Currency.
-    #[inline] pub fn set_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<77, 3>(value.as_ref()); self }
-    /// Writes StrikePrice.
-    #[inline] pub fn set_strike_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 80>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes StrikeCurrency.
-    #[inline] pub fn set_strike_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<88, 3>(value.as_ref()); self }
-    /// Writes SettlCurrency.
-    #[inline] pub fn set_settl_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<91, 3>(value.as_ref()); self }
-    /// Writes MinCabPrice.
-    #[inline] pub fn set_min_cab_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 94>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MatchAlgorithm.
-    #[inline] pub fn set_match_algorithm(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 102>(value); self }
-    /// Writes MinTradeVol.
-    #[inline] pub fn set_min_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 103>(value); self }
-    /// Writes MaxTradeVol.
-    #[inline] pub fn set_max_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 107>(value); self }
-    /// Writes MinPriceIncrement.
-    #[inline] pub fn set_min_price_increment(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 111>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MinPriceIncrementAmount.
-    #[inline] pub fn set_min_price_increment_amount(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 119>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes DisplayFactor.
-    #[inline] pub fn set_display_factor(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 127>(value.0); self }
-    /// Writes TickRule.
-    #[inline] pub fn set_tick_rule(&mut self, value: impl Into<Option<i8>>) -> &mut Self { self.0.store::<i8, 135>(value.into().unwrap_or(i8::MAX)); self }
-    /// Writes MainFraction.
-    #[inline] pub fn set_main_fraction(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 136>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes SubFraction.
-    #[inline] pub fn set_sub_fraction(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 137>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes PriceDisplayFormat.
-    #[inline] pub fn set_price_display_format(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 138>(value.into().unwrap_or(u8::MAX)); self }
-    /// Writes UnitOfMeasure.
-    #[inline] pub fn set_unit_of_measure(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<139, 30>(value.as_ref()); self }
-    /// Writes UnitOfMeasureQty.
-    #[inline] pub fn set_unit_of_measure_qty(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 169>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes TradingReferencePrice.
-    #[inline] pub fn set_trading_reference_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 177>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes SettlPriceType.
-    #[inline] pub fn set_settl_price_type(&mut self, value: SettlPriceType) -> &mut Self { self.0.store::<u8, 185>(value.0); self }
-    /// Writes ClearedVolume.
-    #[inline] pub fn set_cleared_volume(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 186>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes OpenInterestQty.
-    #[inline] pub fn set_open_interest_qty(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 190>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes LowLimitPrice.
-    #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 194>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes HighLimitPrice.
-    #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 202>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes UserDefinedInstrument.
-    #[inline] pub fn set_user_defined_instrument(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 210>(value); self }
-    /// Writes TradingReferenceDate.
-    #[inline] pub fn set_trading_reference_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 211>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes InstrumentGUID.
-    #[inline] pub fn set_instrument_guid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 213>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes MatchEventIndicator. */ #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
+    /** Writes TotNumReports. */ #[inline] pub fn set_tot_num_reports(&mut self, value: impl Into<Option<u32>>) -> &mut Self { self.0.store::<u32, 1>(value.into().unwrap_or(u32::MAX)); self }
+    /** Writes SecurityUpdateAction. */ #[inline] pub fn set_security_update_action(&mut self, value: SecurityUpdateAction) -> &mut Self { self.0.store::<u8, 5>(value.0); self }
+    /** Writes LastUpdateTime. */ #[inline] pub fn set_last_update_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 6>(value); self }
+    /** Writes MDSecurityTradingStatus. */ #[inline] pub fn set_md_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 14>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes ApplID. */ #[inline] pub fn set_appl_id(&mut self, value: i16) -> &mut Self { self.0.store::<i16, 15>(value); self }
+    /** Writes MarketSegmentID. */ #[inline] pub fn set_market_segment_id(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 17>(value); self }
+    /** Writes UnderlyingProduct. */ #[inline] pub fn set_underlying_product(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 18>(value); self }
+    /** Writes SecurityExchange. */ #[inline] pub fn set_security_exchange(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<19, 4>(value.as_ref()); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<23, 6>(value.as_ref()); self }
+    /** Writes Asset. */ #[inline] pub fn set_asset(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<29, 6>(value.as_ref()); self }
+    /** Writes Symbol. */ #[inline] pub fn set_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<35, 20>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 55>(value); self }
+    /** Writes SecurityType. */ #[inline] pub fn set_security_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<59, 6>(value.as_ref()); self }
+    /** Writes CFICode. */ #[inline] pub fn set_cfi_code(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<65, 6>(value.as_ref()); self }
+    /** Writes PutOrCall. */ #[inline] pub fn set_put_or_call(&mut self, value: PutOrCall) -> &mut Self { self.0.store::<u8, 71>(value.0); self }
+    /** Writes MaturityMonthYear. */ #[inline] pub fn set_maturity_month_year(&mut self, value: MonthYear) -> &mut Self { self.0.store_month_year::<72>(value); self }
+    /** Writes Currency. */ #[inline] pub fn set_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<77, 3>(value.as_ref()); self }
+    /** Writes StrikePrice. */ #[inline] pub fn set_strike_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 80>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes StrikeCurrency. */ #[inline] pub fn set_strike_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<88, 3>(value.as_ref()); self }
+    /** Writes SettlCurrency. */ #[inline] pub fn set_settl_currency(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<91, 3>(value.as_ref()); self }
+    /** Writes MinCabPrice. */ #[inline] pub fn set_min_cab_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 94>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MatchAlgorithm. */ #[inline] pub fn set_match_algorithm(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 102>(value); self }
+    /** Writes MinTradeVol. */ #[inline] pub fn set_min_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 103>(value); self }
+    /** Writes MaxTradeVol. */ #[inline] pub fn set_max_trade_vol(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 107>(value); self }
+    /** Writes MinPriceIncrement. */ #[inline] pub fn set_min_price_increment(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 111>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MinPriceIncrementAmount. */ #[inline] pub fn set_min_price_increment_amount(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 119>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes DisplayFactor. */ #[inline] pub fn set_display_factor(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 127>(value.0); self }
+    /** Writes TickRule. */ #[inline] pub fn set_tick_rule(&mut self, value: impl Into<Option<i8>>) -> &mut Self { self.0.store::<i8, 135>(value.into().unwrap_or(i8::MAX)); self }
+    /** Writes MainFraction. */ #[inline] pub fn set_main_fraction(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 136>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes SubFraction. */ #[inline] pub fn set_sub_fraction(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 137>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes PriceDisplayFormat. */ #[inline] pub fn set_price_display_format(&mut self, value: impl Into<Option<u8>>) -> &mut Self { self.0.store::<u8, 138>(value.into().unwrap_or(u8::MAX)); self }
+    /** Writes UnitOfMeasure. */ #[inline] pub fn set_unit_of_measure(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<139, 30>(value.as_ref()); self }
+    /** Writes UnitOfMeasureQty. */ #[inline] pub fn set_unit_of_measure_qty(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 169>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes TradingReferencePrice. */ #[inline] pub fn set_trading_reference_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 177>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes SettlPriceType. */ #[inline] pub fn set_settl_price_type(&mut self, value: SettlPriceType) -> &mut Self { self.0.store::<u8, 185>(value.0); self }
+    /** Writes ClearedVolume. */ #[inline] pub fn set_cleared_volume(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 186>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes OpenInterestQty. */ #[inline] pub fn set_open_interest_qty(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 190>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes LowLimitPrice. */ #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 194>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes HighLimitPrice. */ #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 202>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes UserDefinedInstrument. */ #[inline] pub fn set_user_defined_instrument(&mut self, value: u8) -> &mut Self { self.0.store::<u8, 210>(value); self }
+    /** Writes TradingReferenceDate. */ #[inline] pub fn set_trading_reference_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 211>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes InstrumentGUID. */ #[inline] pub fn set_instrument_guid(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 213>(value.into().unwrap_or(u64::MAX)); self }
 }
-
-/// Writes the groups of MDInstrumentDefinitionOption55, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct MDInstrumentDefinitionOption55Groups<'a>(GroupsEncoder<'a>);
 
 impl MDInstrumentDefinitionOption55Groups<'_> {
-    /// Begins NoEvents. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoEvents.
     #[inline] pub fn no_events(&mut self) -> Result<GroupEncoder<'_, NoEvents<'_>>, EncodeError> { self.0.open(0) }
-    /// Begins NoMDFeedTypes. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDFeedTypes.
     #[inline] pub fn no_md_feed_types(&mut self) -> Result<GroupEncoder<'_, NoMDFeedTypes<'_>>, EncodeError> { self.0.open(1) }
-    /// Begins NoInstAttrib. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoInstAttrib.
     #[inline] pub fn no_inst_attrib(&mut self) -> Result<GroupEncoder<'_, NoInstAttrib<'_>>, EncodeError> { self.0.open(2) }
-    /// Begins NoLotTypeRules. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoLotTypeRules.
     #[inline] pub fn no_lot_type_rules(&mut self) -> Result<GroupEncoder<'_, NoLotTypeRules<'_>>, EncodeError> { self.0.open(3) }
-    /// Begins NoUnderlyings. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoUnderlyings.
     #[inline] pub fn no_underlyings(&mut self) -> Result<GroupEncoder<'_, NoUnderlyings<'_>>, EncodeError> { self.0.open(4) }
-    /// Begins NoRelatedInstruments. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoRelatedInstruments.
     #[inline] pub fn no_related_instruments(&mut self) -> Result<GroupEncoder<'_, NoRelatedInstruments<'_>>, EncodeError> { self.0.open(5) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoEvents: block of 9 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoEvents<'a>(&'a [u8; 9]);
+hairpin_sbe::entry! {
+    /// An entry of NoEvents (tag 864): block of 9 bytes.
+    NoEvents, NoEventsEncoder, 9, 0
+}
 
-impl<'a> NoEvents<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 9;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 9] = [0; 9];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 9] = MESSAGE.groups[0].block.null_block();
-    /// EventType (tag 865), 1 at 0.
+impl NoEvents<'_> {
+    /// EventType (tag 865), bytes 0..1.
     #[inline] pub fn event_type(&self) -> EventType { EventType(self.0.load::<u8, 0>()) }
-    /// EventTime (tag 1145), 8 at 1.
+    /// EventTime (tag 1145), bytes 1..9.
     #[inline] pub fn event_time(&self) -> u64 { self.0.load::<u64, 1>() }
 }
 
-impl Entry for NoEvents<'_> {
-    type View<'a> = NoEvents<'a>;
-    type Encoder<'a> = NoEventsEncoder<'a>;
-    type Scratch = [u8; 9];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 9]) -> NoEvents<'a> { NoEvents(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoEventsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoEventsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoEvents.
-#[derive(Debug)]
-pub struct NoEventsEncoder<'a>(&'a mut [u8; 9]);
-
 impl NoEventsEncoder<'_> {
-    /// Writes EventType.
-    #[inline] pub fn set_event_type(&mut self, value: EventType) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
-    /// Writes EventTime.
-    #[inline] pub fn set_event_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 1>(value); self }
+    /** Writes EventType. */ #[inline] pub fn set_event_type(&mut self, value: EventType) -> &mut Self { self.0.store::<u8, 0>(value.0); self }
+    /** Writes EventTime. */ #[inline] pub fn set_event_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 1>(value); self }
 }
 
-/// An entry of NoMDFeedTypes: block of 4 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDFeedTypes<'a>(&'a [u8; 4]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDFeedTypes (tag 1141): block of 4 bytes.
+    NoMDFeedTypes, NoMDFeedTypesEncoder, 4, 1
+}
 
 impl<'a> NoMDFeedTypes<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 4;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 4] = [0; 4];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 4] = MESSAGE.groups[1].block.null_block();
-    /// MDFeedType (tag 1022), 3 at 0.
+    /// MDFeedType (tag 1022), bytes 0..3.
     #[inline] pub fn md_feed_type(&self) -> CharArray<'a> { self.0.chars::<0, 3>() }
-    /// MarketDepth (tag 264), 1 at 3.
+    /// MarketDepth (tag 264), bytes 3..4.
     #[inline] pub fn market_depth(&self) -> i8 { self.0.load::<i8, 3>() }
 }
 
-impl Entry for NoMDFeedTypes<'_> {
-    type View<'a> = NoMDFeedTypes<'a>;
-    type Encoder<'a> = NoMDFeedTypesEncoder<'a>;
-    type Scratch = [u8; 4];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[1];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 4]) -> NoMDFeedTypes<'a> { NoMDFeedTypes(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDFeedTypesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDFeedTypesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDFeedTypes.
-#[derive(Debug)]
-pub struct NoMDFeedTypesEncoder<'a>(&'a mut [u8; 4]);
-
 impl NoMDFeedTypesEncoder<'_> {
-    /// Writes MDFeedType.
-    #[inline] pub fn set_md_feed_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 3>(value.as_ref()); self }
-    /// Writes MarketDepth.
-    #[inline] pub fn set_market_depth(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 3>(value); self }
+    /** Writes MDFeedType. */ #[inline] pub fn set_md_feed_type(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<0, 3>(value.as_ref()); self }
+    /** Writes MarketDepth. */ #[inline] pub fn set_market_depth(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 3>(value); self }
 }
 
-/// An entry of NoInstAttrib: block of 4 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoInstAttrib<'a>(&'a [u8; 4]);
+hairpin_sbe::entry! {
+    /// An entry of NoInstAttrib (tag 870): block of 4 bytes.
+    NoInstAttrib, NoInstAttribEncoder, 4, 2
+}
 
-impl<'a> NoInstAttrib<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 4;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 4] = [0; 4];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 4] = MESSAGE.groups[2].block.null_block();
+impl NoInstAttrib<'_> {
     /// InstAttribType (tag 871), constant.
     pub const INST_ATTRIB_TYPE: i8 = 24;
-    /// InstAttribValue (tag 872), 4 at 0.
+    /// InstAttribValue (tag 872), bytes 0..4.
     #[inline] pub fn inst_attrib_value(&self) -> InstAttribValue { InstAttribValue(self.0.load::<u32, 0>()) }
 }
 
-impl Entry for NoInstAttrib<'_> {
-    type View<'a> = NoInstAttrib<'a>;
-    type Encoder<'a> = NoInstAttribEncoder<'a>;
-    type Scratch = [u8; 4];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[2];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 4]) -> NoInstAttrib<'a> { NoInstAttrib(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoInstAttribEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoInstAttribEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoInstAttrib.
-#[derive(Debug)]
-pub struct NoInstAttribEncoder<'a>(&'a mut [u8; 4]);
-
 impl NoInstAttribEncoder<'_> {
-    /// Writes InstAttribValue.
-    #[inline] pub fn set_inst_attrib_value(&mut self, value: InstAttribValue) -> &mut Self { self.0.store::<u32, 0>(value.0); self }
+    /** Writes InstAttribValue. */ #[inline] pub fn set_inst_attrib_value(&mut self, value: InstAttribValue) -> &mut Self { self.0.store::<u32, 0>(value.0); self }
 }
 
-/// An entry of NoLotTypeRules: block of 5 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoLotTypeRules<'a>(&'a [u8; 5]);
+hairpin_sbe::entry! {
+    /// An entry of NoLotTypeRules (tag 1234): block of 5 bytes.
+    NoLotTypeRules, NoLotTypeRulesEncoder, 5, 3
+}
 
-impl<'a> NoLotTypeRules<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 5;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 5] = [0; 5];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 5] = MESSAGE.groups[3].block.null_block();
-    /// LotType (tag 1093), 1 at 0.
+impl NoLotTypeRules<'_> {
+    /// LotType (tag 1093), bytes 0..1.
     #[inline] pub fn lot_type(&self) -> i8 { self.0.load::<i8, 0>() }
-    /// MinLotSize (tag 1231), 4 at 1.
+    /// MinLotSize (tag 1231), bytes 1..5.
     #[inline] pub fn min_lot_size(&self) -> Option<DecimalQty> { self.0.decimal32::<-4, 1>() }
 }
 
-impl Entry for NoLotTypeRules<'_> {
-    type View<'a> = NoLotTypeRules<'a>;
-    type Encoder<'a> = NoLotTypeRulesEncoder<'a>;
-    type Scratch = [u8; 5];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[3];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 5]) -> NoLotTypeRules<'a> { NoLotTypeRules(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoLotTypeRulesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoLotTypeRulesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoLotTypeRules.
-#[derive(Debug)]
-pub struct NoLotTypeRulesEncoder<'a>(&'a mut [u8; 5]);
-
 impl NoLotTypeRulesEncoder<'_> {
-    /// Writes LotType.
-    #[inline] pub fn set_lot_type(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 0>(value); self }
-    /// Writes MinLotSize.
-    #[inline] pub fn set_min_lot_size(&mut self, value: impl Into<Option<DecimalQty>>) -> &mut Self { self.0.store_decimal32::<-4, 1>(value.into()); self }
+    /** Writes LotType. */ #[inline] pub fn set_lot_type(&mut self, value: i8) -> &mut Self { self.0.store::<i8, 0>(value); self }
+    /** Writes MinLotSize. */ #[inline] pub fn set_min_lot_size(&mut self, value: impl Into<Option<DecimalQty>>) -> &mut Self { self.0.store_decimal32::<-4, 1>(value.into()); self }
 }
 
-/// An entry of NoUnderlyings: block of 24 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoUnderlyings<'a>(&'a [u8; 24]);
+hairpin_sbe::entry! {
+    /// An entry of NoUnderlyings (tag 711): block of 24 bytes.
+    NoUnderlyings, NoUnderlyingsEncoder, 24, 4
+}
 
 impl<'a> NoUnderlyings<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 24;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 24] = [0; 24];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 24] = MESSAGE.groups[4].block.null_block();
-    /// UnderlyingSecurityID (tag 309), 4 at 0.
+    /// UnderlyingSecurityID (tag 309), bytes 0..4.
     #[inline] pub fn underlying_security_id(&self) -> i32 { self.0.load::<i32, 0>() }
     /// UnderlyingSecurityIDSource (tag 305), constant.
     pub const UNDERLYING_SECURITY_ID_SOURCE: u8 = b'8';
-    /// UnderlyingSymbol (tag 311), 20 at 4.
+    /// UnderlyingSymbol (tag 311), bytes 4..24.
     #[inline] pub fn underlying_symbol(&self) -> CharArray<'a> { self.0.chars::<4, 20>() }
 }
 
-impl Entry for NoUnderlyings<'_> {
-    type View<'a> = NoUnderlyings<'a>;
-    type Encoder<'a> = NoUnderlyingsEncoder<'a>;
-    type Scratch = [u8; 24];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[4];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 24]) -> NoUnderlyings<'a> { NoUnderlyings(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoUnderlyingsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoUnderlyingsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoUnderlyings.
-#[derive(Debug)]
-pub struct NoUnderlyingsEncoder<'a>(&'a mut [u8; 24]);
-
 impl NoUnderlyingsEncoder<'_> {
-    /// Writes UnderlyingSecurityID.
-    #[inline] pub fn set_underlying_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
-    /// Writes UnderlyingSymbol.
-    #[inline] pub fn set_underlying_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<4, 20>(value.as_ref()); self }
+    /** Writes UnderlyingSecurityID. */ #[inline] pub fn set_underlying_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
+    /** Writes UnderlyingSymbol. */ #[inline] pub fn set_underlying_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<4, 20>(value.as_ref()); self }
 }
 
-/// An entry of NoRelatedInstruments: block of 24 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoRelatedInstruments<'a>(&'a [u8; 24]);
+hairpin_sbe::entry! {
+    /// An entry of NoRelatedInstruments (tag 1647): block of 24 bytes.
+    NoRelatedInstruments, NoRelatedInstrumentsEncoder, 24, 5
+}
 
 impl<'a> NoRelatedInstruments<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 24;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 24] = [0; 24];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 24] = MESSAGE.groups[5].block.null_block();
-    /// RelatedSecurityID (tag 1650), 4 at 0.
+    /// RelatedSecurityID (tag 1650), bytes 0..4.
     #[inline] pub fn related_security_id(&self) -> i32 { self.0.load::<i32, 0>() }
     /// RelatedSecurityIDSource (tag 1651), constant.
     pub const RELATED_SECURITY_ID_SOURCE: u8 = b'8';
-    /// RelatedSymbol (tag 1649), 20 at 4.
+    /// RelatedSymbol (tag 1649), bytes 4..24.
     #[inline] pub fn related_symbol(&self) -> CharArray<'a> { self.0.chars::<4, 20>() }
 }
 
-impl Entry for NoRelatedInstruments<'_> {
-    type View<'a> = NoRelatedInstruments<'a>;
-    type Encoder<'a> = NoRelatedInstrumentsEncoder<'a>;
-    type Scratch = [u8; 24];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[5];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 24]) -> NoRelatedInstruments<'a> { NoRelatedInstruments(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoRelatedInstrumentsEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoRelatedInstrumentsEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoRelatedInstruments.
-#[derive(Debug)]
-pub struct NoRelatedInstrumentsEncoder<'a>(&'a mut [u8; 24]);
-
 impl NoRelatedInstrumentsEncoder<'_> {
-    /// Writes RelatedSecurityID.
-    #[inline] pub fn set_related_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
-    /// Writes RelatedSymbol.
-    #[inline] pub fn set_related_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<4, 20>(value.as_ref()); self }
+    /** Writes RelatedSecurityID. */ #[inline] pub fn set_related_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 0>(value); self }
+    /** Writes RelatedSymbol. */ #[inline] pub fn set_related_symbol(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<4, 20>(value.as_ref()); self }
 }

@@ -2,13 +2,14 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, CharArray, DecodeError, EncodeError, Field, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, CharArray, Field, Message};
 
 /// Layout of SecurityStatus30.
 pub const MESSAGE: Message = Message {
     name: "SecurityStatus30", template_id: 30, schema_id: 1, version: 13, semantic_type: "f",
-    block: BlockLayout::new(30, 2, FIELDS), groups: &[
-    ], data: &[],
+    block: BlockLayout::new(30, 2, FIELDS),
+    groups: &[],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("TransactTime", 60, 0, 0, &kind::U_INT64),
@@ -22,68 +23,40 @@ const FIELDS: &[Field] = &[
     Field::new("SecurityTradingEvent", 1174, 29, 0, &kind::SECURITY_TRADING_EVENT),
 ];
 
-/// SecurityStatus30: message type f, template 30, since version 2, block of 30 bytes, 0 groups.
-#[derive(Clone, Copy, Debug)]
-pub struct SecurityStatus30<'a>(Root<'a, 30, 0>);
+hairpin_sbe::message! {
+    /// SecurityStatus30: message type f, template 30, since version 2, block of 30 bytes, 0 groups.
+    SecurityStatus30, SecurityStatus30Encoder, 30
+}
 
 impl<'a> SecurityStatus30<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 30;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 30;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 30] = [0; 30];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 30] = MESSAGE.block.null_block();
-    /// Bytes that [`encode`](Self::encode) writes.
-    pub const ENCODED_LENGTH: usize = 38;
-    /// Writes header and null block; sets nothing. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<SecurityStatus30Encoder<'_>, EncodeError> { hairpin_sbe::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map(SecurityStatus30Encoder) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 30]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// TransactTime (tag 60), 8 at 0.
+    /// TransactTime (tag 60), bytes 0..8.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 0>() }
-    /// SecurityGroup (tag 1151), 6 at 8.
+    /// SecurityGroup (tag 1151), bytes 8..14.
     #[inline] pub fn security_group(&self) -> CharArray<'a> { self.0.block.chars::<8, 6>() }
-    /// Asset (tag 6937), 6 at 14.
+    /// Asset (tag 6937), bytes 14..20.
     #[inline] pub fn asset(&self) -> CharArray<'a> { self.0.block.chars::<14, 6>() }
-    /// SecurityID (tag 48), 4 at 20.
+    /// SecurityID (tag 48), bytes 20..24.
     #[inline] pub fn security_id(&self) -> Option<i32> { self.0.block.nullable::<i32, 20>(i32::MAX) }
-    /// TradeDate (tag 75), 2 at 24.
+    /// TradeDate (tag 75), bytes 24..26.
     #[inline] pub fn trade_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 24>(u16::MAX) }
-    /// MatchEventIndicator (tag 5799), 1 at 26.
+    /// MatchEventIndicator (tag 5799), bytes 26..27.
     #[inline] pub fn match_event_indicator(&self) -> MatchEventIndicator { MatchEventIndicator(self.0.block.load::<u8, 26>()) }
-    /// SecurityTradingStatus (tag 326), 1 at 27.
+    /// SecurityTradingStatus (tag 326), bytes 27..28.
     #[inline] pub fn security_trading_status(&self) -> Option<SecurityTradingStatus> { self.0.block.nullable::<u8, 27>(u8::MAX).map(SecurityTradingStatus) }
-    /// HaltReason (tag 327), 1 at 28.
+    /// HaltReason (tag 327), bytes 28..29.
     #[inline] pub fn halt_reason(&self) -> HaltReason { HaltReason(self.0.block.load::<u8, 28>()) }
-    /// SecurityTradingEvent (tag 1174), 1 at 29.
+    /// SecurityTradingEvent (tag 1174), bytes 29..30.
     #[inline] pub fn security_trading_event(&self) -> SecurityTradingEvent { SecurityTradingEvent(self.0.block.load::<u8, 29>()) }
 }
 
-/// Writes the block of SecurityStatus30.
-#[derive(Debug)]
-pub struct SecurityStatus30Encoder<'a>(&'a mut [u8; 30]);
-
 impl SecurityStatus30Encoder<'_> {
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes SecurityGroup.
-    #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 6>(value.as_ref()); self }
-    /// Writes Asset.
-    #[inline] pub fn set_asset(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<14, 6>(value.as_ref()); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 20>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes TradeDate.
-    #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 24>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes MatchEventIndicator.
-    #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 26>(value.0); self }
-    /// Writes SecurityTradingStatus.
-    #[inline] pub fn set_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 27>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes HaltReason.
-    #[inline] pub fn set_halt_reason(&mut self, value: HaltReason) -> &mut Self { self.0.store::<u8, 28>(value.0); self }
-    /// Writes SecurityTradingEvent.
-    #[inline] pub fn set_security_trading_event(&mut self, value: SecurityTradingEvent) -> &mut Self { self.0.store::<u8, 29>(value.0); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes SecurityGroup. */ #[inline] pub fn set_security_group(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<8, 6>(value.as_ref()); self }
+    /** Writes Asset. */ #[inline] pub fn set_asset(&mut self, value: impl AsRef<[u8]>) -> &mut Self { self.0.store_chars::<14, 6>(value.as_ref()); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 20>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes TradeDate. */ #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 24>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes MatchEventIndicator. */ #[inline] pub fn set_match_event_indicator(&mut self, value: MatchEventIndicator) -> &mut Self { self.0.store::<u8, 26>(value.0); self }
+    /** Writes SecurityTradingStatus. */ #[inline] pub fn set_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 27>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes HaltReason. */ #[inline] pub fn set_halt_reason(&mut self, value: HaltReason) -> &mut Self { self.0.store::<u8, 28>(value.0); self }
+    /** Writes SecurityTradingEvent. */ #[inline] pub fn set_security_trading_event(&mut self, value: SecurityTradingEvent) -> &mut Self { self.0.store::<u8, 29>(value.0); self }
 }

@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of SnapshotFullRefresh52.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefresh52", template_id: 52, schema_id: 1, version: 13, semantic_type: "W",
-    block: BlockLayout::new(59, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoMDEntries", tag: 268, since: 0, block: BlockLayout::new(22, 9, NO_MD_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(59, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoMDEntries", 268, 0, kind::GROUP_SIZE, BlockLayout::new(22, 9, NO_MD_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("LastMsgSeqNumProcessed", 369, 0, 0, &kind::U_INT32),
@@ -36,149 +37,88 @@ const NO_MD_ENTRIES: &[Field] = &[
     Field::new("MDEntryType", 269, 21, 0, &kind::MD_ENTRY_TYPE),
 ];
 
-/// SnapshotFullRefresh52: message type W, template 52, since version 9, block of 59 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct SnapshotFullRefresh52<'a>(Root<'a, 59, 1>);
+hairpin_sbe::message! {
+    /// SnapshotFullRefresh52: message type W, template 52, since version 9, block of 59 bytes, 1 group.
+    SnapshotFullRefresh52, SnapshotFullRefresh52Encoder, 59, SnapshotFullRefresh52Groups, 1
+}
 
 impl<'a> SnapshotFullRefresh52<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 52;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 59;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 59] = [0; 59];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 59] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(SnapshotFullRefresh52Encoder<'_>, SnapshotFullRefresh52Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (SnapshotFullRefresh52Encoder(block), SnapshotFullRefresh52Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 59]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// LastMsgSeqNumProcessed (tag 369), 4 at 0.
+    /// LastMsgSeqNumProcessed (tag 369), bytes 0..4.
     #[inline] pub fn last_msg_seq_num_processed(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// TotNumReports (tag 911), 4 at 4.
+    /// TotNumReports (tag 911), bytes 4..8.
     #[inline] pub fn tot_num_reports(&self) -> u32 { self.0.block.load::<u32, 4>() }
-    /// SecurityID (tag 48), 4 at 8.
+    /// SecurityID (tag 48), bytes 8..12.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 8>() }
-    /// RptSeq (tag 83), 4 at 12.
+    /// RptSeq (tag 83), bytes 12..16.
     #[inline] pub fn rpt_seq(&self) -> u32 { self.0.block.load::<u32, 12>() }
-    /// TransactTime (tag 60), 8 at 16.
+    /// TransactTime (tag 60), bytes 16..24.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 16>() }
-    /// LastUpdateTime (tag 779), 8 at 24.
+    /// LastUpdateTime (tag 779), bytes 24..32.
     #[inline] pub fn last_update_time(&self) -> u64 { self.0.block.load::<u64, 24>() }
-    /// TradeDate (tag 75), 2 at 32.
+    /// TradeDate (tag 75), bytes 32..34.
     #[inline] pub fn trade_date(&self) -> Option<u16> { self.0.block.nullable::<u16, 32>(u16::MAX) }
-    /// MDSecurityTradingStatus (tag 1682), 1 at 34.
+    /// MDSecurityTradingStatus (tag 1682), bytes 34..35.
     #[inline] pub fn md_security_trading_status(&self) -> Option<SecurityTradingStatus> { self.0.block.nullable::<u8, 34>(u8::MAX).map(SecurityTradingStatus) }
-    /// HighLimitPrice (tag 1149), 8 at 35.
+    /// HighLimitPrice (tag 1149), bytes 35..43.
     #[inline] pub fn high_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 35>(i64::MAX).map(Decimal) }
-    /// LowLimitPrice (tag 1148), 8 at 43.
+    /// LowLimitPrice (tag 1148), bytes 43..51.
     #[inline] pub fn low_limit_price(&self) -> Option<Price9> { self.0.block.nullable::<i64, 43>(i64::MAX).map(Decimal) }
-    /// MaxPriceVariation (tag 1143), 8 at 51.
+    /// MaxPriceVariation (tag 1143), bytes 51..59.
     #[inline] pub fn max_price_variation(&self) -> Option<Price9> { self.0.block.nullable::<i64, 51>(i64::MAX).map(Decimal) }
     /// NoMDEntries (tag 268).
     #[inline] pub fn no_md_entries(&self) -> Group<'a, NoMDEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of SnapshotFullRefresh52.
-#[derive(Debug)]
-pub struct SnapshotFullRefresh52Encoder<'a>(&'a mut [u8; 59]);
-
 impl SnapshotFullRefresh52Encoder<'_> {
-    /// Writes LastMsgSeqNumProcessed.
-    #[inline] pub fn set_last_msg_seq_num_processed(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes TotNumReports.
-    #[inline] pub fn set_tot_num_reports(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 4>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
-    /// Writes RptSeq.
-    #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 12>(value); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 16>(value); self }
-    /// Writes LastUpdateTime.
-    #[inline] pub fn set_last_update_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 24>(value); self }
-    /// Writes TradeDate.
-    #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 32>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes MDSecurityTradingStatus.
-    #[inline] pub fn set_md_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 34>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes HighLimitPrice.
-    #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 35>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes LowLimitPrice.
-    #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 43>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MaxPriceVariation.
-    #[inline] pub fn set_max_price_variation(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 51>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes LastMsgSeqNumProcessed. */ #[inline] pub fn set_last_msg_seq_num_processed(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes TotNumReports. */ #[inline] pub fn set_tot_num_reports(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 4>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
+    /** Writes RptSeq. */ #[inline] pub fn set_rpt_seq(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 12>(value); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 16>(value); self }
+    /** Writes LastUpdateTime. */ #[inline] pub fn set_last_update_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 24>(value); self }
+    /** Writes TradeDate. */ #[inline] pub fn set_trade_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 32>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes MDSecurityTradingStatus. */ #[inline] pub fn set_md_security_trading_status(&mut self, value: impl Into<Option<SecurityTradingStatus>>) -> &mut Self { self.0.store::<u8, 34>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes HighLimitPrice. */ #[inline] pub fn set_high_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 35>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes LowLimitPrice. */ #[inline] pub fn set_low_limit_price(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 43>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MaxPriceVariation. */ #[inline] pub fn set_max_price_variation(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 51>(value.into().map_or(i64::MAX, |v| v.0)); self }
 }
-
-/// Writes the groups of SnapshotFullRefresh52, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct SnapshotFullRefresh52Groups<'a>(GroupsEncoder<'a>);
 
 impl SnapshotFullRefresh52Groups<'_> {
-    /// Begins NoMDEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoMDEntries: block of 22 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDEntries<'a>(&'a [u8; 22]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDEntries (tag 268): block of 22 bytes.
+    NoMDEntries, NoMDEntriesEncoder, 22, 0
+}
 
-impl<'a> NoMDEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 22;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 22] = [0; 22];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 22] = MESSAGE.groups[0].block.null_block();
-    /// MDEntryPx (tag 270), 8 at 0.
+impl NoMDEntries<'_> {
+    /// MDEntryPx (tag 270), bytes 0..8.
     #[inline] pub fn md_entry_px(&self) -> Option<Price9> { self.0.nullable::<i64, 0>(i64::MAX).map(Decimal) }
-    /// MDEntrySize (tag 271), 4 at 8.
+    /// MDEntrySize (tag 271), bytes 8..12.
     #[inline] pub fn md_entry_size(&self) -> Option<i32> { self.0.nullable::<i32, 8>(i32::MAX) }
-    /// NumberOfOrders (tag 346), 4 at 12.
+    /// NumberOfOrders (tag 346), bytes 12..16.
     #[inline] pub fn number_of_orders(&self) -> Option<i32> { self.0.nullable::<i32, 12>(i32::MAX) }
-    /// MDPriceLevel (tag 1023), 1 at 16.
+    /// MDPriceLevel (tag 1023), bytes 16..17.
     #[inline] pub fn md_price_level(&self) -> Option<i8> { self.0.nullable::<i8, 16>(i8::MAX) }
-    /// TradingReferenceDate (tag 5796), 2 at 17.
+    /// TradingReferenceDate (tag 5796), bytes 17..19.
     #[inline] pub fn trading_reference_date(&self) -> Option<u16> { self.0.nullable::<u16, 17>(u16::MAX) }
-    /// OpenCloseSettlFlag (tag 286), 1 at 19.
+    /// OpenCloseSettlFlag (tag 286), bytes 19..20.
     #[inline] pub fn open_close_settl_flag(&self) -> Option<OpenCloseSettlFlag> { self.0.nullable::<u8, 19>(u8::MAX).map(OpenCloseSettlFlag) }
-    /// SettlPriceType (tag 731), 1 at 20.
+    /// SettlPriceType (tag 731), bytes 20..21.
     #[inline] pub fn settl_price_type(&self) -> SettlPriceType { SettlPriceType(self.0.load::<u8, 20>()) }
-    /// MDEntryType (tag 269), 1 at 21.
+    /// MDEntryType (tag 269), bytes 21..22.
     #[inline] pub fn md_entry_type(&self) -> MDEntryType { MDEntryType(self.0.load::<u8, 21>()) }
 }
 
-impl Entry for NoMDEntries<'_> {
-    type View<'a> = NoMDEntries<'a>;
-    type Encoder<'a> = NoMDEntriesEncoder<'a>;
-    type Scratch = [u8; 22];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 22]) -> NoMDEntries<'a> { NoMDEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDEntries.
-#[derive(Debug)]
-pub struct NoMDEntriesEncoder<'a>(&'a mut [u8; 22]);
-
 impl NoMDEntriesEncoder<'_> {
-    /// Writes MDEntryPx.
-    #[inline] pub fn set_md_entry_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
-    /// Writes MDEntrySize.
-    #[inline] pub fn set_md_entry_size(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 8>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes NumberOfOrders.
-    #[inline] pub fn set_number_of_orders(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 12>(value.into().unwrap_or(i32::MAX)); self }
-    /// Writes MDPriceLevel.
-    #[inline] pub fn set_md_price_level(&mut self, value: impl Into<Option<i8>>) -> &mut Self { self.0.store::<i8, 16>(value.into().unwrap_or(i8::MAX)); self }
-    /// Writes TradingReferenceDate.
-    #[inline] pub fn set_trading_reference_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 17>(value.into().unwrap_or(u16::MAX)); self }
-    /// Writes OpenCloseSettlFlag.
-    #[inline] pub fn set_open_close_settl_flag(&mut self, value: impl Into<Option<OpenCloseSettlFlag>>) -> &mut Self { self.0.store::<u8, 19>(value.into().map_or(u8::MAX, |v| v.0)); self }
-    /// Writes SettlPriceType.
-    #[inline] pub fn set_settl_price_type(&mut self, value: SettlPriceType) -> &mut Self { self.0.store::<u8, 20>(value.0); self }
-    /// Writes MDEntryType.
-    #[inline] pub fn set_md_entry_type(&mut self, value: MDEntryType) -> &mut Self { self.0.store::<u8, 21>(value.0); self }
+    /** Writes MDEntryPx. */ #[inline] pub fn set_md_entry_px(&mut self, value: impl Into<Option<Price9>>) -> &mut Self { self.0.store::<i64, 0>(value.into().map_or(i64::MAX, |v| v.0)); self }
+    /** Writes MDEntrySize. */ #[inline] pub fn set_md_entry_size(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 8>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes NumberOfOrders. */ #[inline] pub fn set_number_of_orders(&mut self, value: impl Into<Option<i32>>) -> &mut Self { self.0.store::<i32, 12>(value.into().unwrap_or(i32::MAX)); self }
+    /** Writes MDPriceLevel. */ #[inline] pub fn set_md_price_level(&mut self, value: impl Into<Option<i8>>) -> &mut Self { self.0.store::<i8, 16>(value.into().unwrap_or(i8::MAX)); self }
+    /** Writes TradingReferenceDate. */ #[inline] pub fn set_trading_reference_date(&mut self, value: impl Into<Option<u16>>) -> &mut Self { self.0.store::<u16, 17>(value.into().unwrap_or(u16::MAX)); self }
+    /** Writes OpenCloseSettlFlag. */ #[inline] pub fn set_open_close_settl_flag(&mut self, value: impl Into<Option<OpenCloseSettlFlag>>) -> &mut Self { self.0.store::<u8, 19>(value.into().map_or(u8::MAX, |v| v.0)); self }
+    /** Writes SettlPriceType. */ #[inline] pub fn set_settl_price_type(&mut self, value: SettlPriceType) -> &mut Self { self.0.store::<u8, 20>(value.0); self }
+    /** Writes MDEntryType. */ #[inline] pub fn set_md_entry_type(&mut self, value: MDEntryType) -> &mut Self { self.0.store::<u8, 21>(value.0); self }
 }

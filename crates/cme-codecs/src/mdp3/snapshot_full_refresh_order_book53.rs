@@ -2,15 +2,16 @@
 
 use super::kind;
 use super::types::*;
-use hairpin_sbe::{Block, BlockLayout, Decimal, DecodeError, Dimension, EncodeError, Entry, Field, Group, GroupEncoder, GroupLayout, GroupsEncoder, Message, MessageHeader, Root};
+use hairpin_sbe::{Block, BlockLayout, Decimal, EncodeError, Field, Group, GroupEncoder, GroupLayout, Message};
 
 /// Layout of SnapshotFullRefreshOrderBook53.
 pub const MESSAGE: Message = Message {
     name: "SnapshotFullRefreshOrderBook53", template_id: 53, schema_id: 1, version: 13, semantic_type: "W",
-    block: BlockLayout::new(28, 9, FIELDS), groups: &[
-        GroupLayout { name: "NoMDEntries", tag: 268, since: 0, block: BlockLayout::new(29, 9, NO_MD_ENTRIES),
-            dimension: Dimension { name: "groupSize", length: 3, block_length_offset: 0, count_offset: 2, count_size: 1 } },
-    ], data: &[],
+    block: BlockLayout::new(28, 9, FIELDS),
+    groups: &[
+        GroupLayout::new("NoMDEntries", 268, 0, kind::GROUP_SIZE, BlockLayout::new(29, 9, NO_MD_ENTRIES)),
+    ],
+    data: &[],
 };
 const FIELDS: &[Field] = &[
     Field::new("LastMsgSeqNumProcessed", 369, 0, 0, &kind::U_INT32),
@@ -28,117 +29,64 @@ const NO_MD_ENTRIES: &[Field] = &[
     Field::new("MDEntryType", 269, 28, 0, &kind::MD_ENTRY_TYPE_BOOK),
 ];
 
-/// SnapshotFullRefreshOrderBook53: message type W, template 53, since version 9, block of 28 bytes, 1 group.
-#[derive(Clone, Copy, Debug)]
-pub struct SnapshotFullRefreshOrderBook53<'a>(Root<'a, 28, 1>);
+hairpin_sbe::message! {
+    /// SnapshotFullRefreshOrderBook53: message type W, template 53, since version 9, block of 28 bytes, 1 group.
+    SnapshotFullRefreshOrderBook53, SnapshotFullRefreshOrderBook53Encoder, 28, SnapshotFullRefreshOrderBook53Groups, 1
+}
 
 impl<'a> SnapshotFullRefreshOrderBook53<'a> {
-    /// Template id.
-    pub const TEMPLATE_ID: u16 = 53;
-    /// Bytes of the root block.
-    pub const BLOCK_LENGTH: usize = 28;
-    /// Where [`decode`](Self::decode) puts an older or shorter block.
-    pub const SCRATCH: [u8; 28] = [0; 28];
-    /// The root block without values.
-    pub const NULL_BLOCK: [u8; 28] = MESSAGE.block.null_block();
-    /// Writes header and null block; the groups follow. Fails if `buffer` is too short.
-    #[inline] pub fn encode(buffer: &mut [u8]) -> Result<(SnapshotFullRefreshOrderBook53Encoder<'_>, SnapshotFullRefreshOrderBook53Groups<'_>), EncodeError> { hairpin_sbe::begin(&MESSAGE, &Self::NULL_BLOCK, buffer).map(|(block, groups)| (SnapshotFullRefreshOrderBook53Encoder(block), SnapshotFullRefreshOrderBook53Groups(groups))) }
-    /// Checks the whole structure once; fails if anything is cut short or of another template.
-    #[inline] pub fn decode(header: &MessageHeader, body: &'a [u8], scratch: &'a mut [u8; 28]) -> Result<Self, DecodeError> { Root::decode(&MESSAGE, header, body, scratch).map(Self) }
-    /// Bytes on the wire from the SBE header on.
-    #[inline] pub fn encoded_length(&self) -> usize { self.0.encoded_length() }
-    /// LastMsgSeqNumProcessed (tag 369), 4 at 0.
+    /// LastMsgSeqNumProcessed (tag 369), bytes 0..4.
     #[inline] pub fn last_msg_seq_num_processed(&self) -> u32 { self.0.block.load::<u32, 0>() }
-    /// TotNumReports (tag 911), 4 at 4.
+    /// TotNumReports (tag 911), bytes 4..8.
     #[inline] pub fn tot_num_reports(&self) -> u32 { self.0.block.load::<u32, 4>() }
-    /// SecurityID (tag 48), 4 at 8.
+    /// SecurityID (tag 48), bytes 8..12.
     #[inline] pub fn security_id(&self) -> i32 { self.0.block.load::<i32, 8>() }
-    /// NoChunks (tag 37709), 4 at 12.
+    /// NoChunks (tag 37709), bytes 12..16.
     #[inline] pub fn no_chunks(&self) -> u32 { self.0.block.load::<u32, 12>() }
-    /// CurrentChunk (tag 37710), 4 at 16.
+    /// CurrentChunk (tag 37710), bytes 16..20.
     #[inline] pub fn current_chunk(&self) -> u32 { self.0.block.load::<u32, 16>() }
-    /// TransactTime (tag 60), 8 at 20.
+    /// TransactTime (tag 60), bytes 20..28.
     #[inline] pub fn transact_time(&self) -> u64 { self.0.block.load::<u64, 20>() }
     /// NoMDEntries (tag 268).
     #[inline] pub fn no_md_entries(&self) -> Group<'a, NoMDEntries<'a>> { Group::new(self.0.group(0)) }
 }
 
-/// Writes the block of SnapshotFullRefreshOrderBook53.
-#[derive(Debug)]
-pub struct SnapshotFullRefreshOrderBook53Encoder<'a>(&'a mut [u8; 28]);
-
 impl SnapshotFullRefreshOrderBook53Encoder<'_> {
-    /// Writes LastMsgSeqNumProcessed.
-    #[inline] pub fn set_last_msg_seq_num_processed(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
-    /// Writes TotNumReports.
-    #[inline] pub fn set_tot_num_reports(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 4>(value); self }
-    /// Writes SecurityID.
-    #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
-    /// Writes NoChunks.
-    #[inline] pub fn set_no_chunks(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 12>(value); self }
-    /// Writes CurrentChunk.
-    #[inline] pub fn set_current_chunk(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 16>(value); self }
-    /// Writes TransactTime.
-    #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 20>(value); self }
+    /** Writes LastMsgSeqNumProcessed. */ #[inline] pub fn set_last_msg_seq_num_processed(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 0>(value); self }
+    /** Writes TotNumReports. */ #[inline] pub fn set_tot_num_reports(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 4>(value); self }
+    /** Writes SecurityID. */ #[inline] pub fn set_security_id(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 8>(value); self }
+    /** Writes NoChunks. */ #[inline] pub fn set_no_chunks(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 12>(value); self }
+    /** Writes CurrentChunk. */ #[inline] pub fn set_current_chunk(&mut self, value: u32) -> &mut Self { self.0.store::<u32, 16>(value); self }
+    /** Writes TransactTime. */ #[inline] pub fn set_transact_time(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 20>(value); self }
 }
-
-/// Writes the groups of SnapshotFullRefreshOrderBook53, in this order; those left out are empty.
-#[derive(Debug)]
-#[must_use = "the message is whole only after finish"]
-pub struct SnapshotFullRefreshOrderBook53Groups<'a>(GroupsEncoder<'a>);
 
 impl SnapshotFullRefreshOrderBook53Groups<'_> {
-    /// Begins NoMDEntries. Fails if it or a later group was begun, or the buffer is too short.
+    /// Begins NoMDEntries.
     #[inline] pub fn no_md_entries(&mut self) -> Result<GroupEncoder<'_, NoMDEntries<'_>>, EncodeError> { self.0.open(0) }
-    /// Ends the message; gives its bytes from the SBE header on. Fails if the buffer is too short.
-    #[inline] pub fn finish(self) -> Result<usize, EncodeError> { self.0.finish() }
 }
 
-/// An entry of NoMDEntries: block of 29 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct NoMDEntries<'a>(&'a [u8; 29]);
+hairpin_sbe::entry! {
+    /// An entry of NoMDEntries (tag 268): block of 29 bytes.
+    NoMDEntries, NoMDEntriesEncoder, 29, 0
+}
 
-impl<'a> NoMDEntries<'a> {
-    /// Bytes of an entry.
-    pub const BLOCK_LENGTH: usize = 29;
-    /// Where the cursor puts an older or shorter entry.
-    pub const SCRATCH: [u8; 29] = [0; 29];
-    /// An entry without values.
-    pub const NULL_BLOCK: [u8; 29] = MESSAGE.groups[0].block.null_block();
-    /// OrderID (tag 37), 8 at 0.
+impl NoMDEntries<'_> {
+    /// OrderID (tag 37), bytes 0..8.
     #[inline] pub fn order_id(&self) -> u64 { self.0.load::<u64, 0>() }
-    /// MDOrderPriority (tag 37707), 8 at 8.
+    /// MDOrderPriority (tag 37707), bytes 8..16.
     #[inline] pub fn md_order_priority(&self) -> Option<u64> { self.0.nullable::<u64, 8>(u64::MAX) }
-    /// MDEntryPx (tag 270), 8 at 16.
+    /// MDEntryPx (tag 270), bytes 16..24.
     #[inline] pub fn md_entry_px(&self) -> Price9 { Decimal(self.0.load::<i64, 16>()) }
-    /// MDDisplayQty (tag 37706), 4 at 24.
+    /// MDDisplayQty (tag 37706), bytes 24..28.
     #[inline] pub fn md_display_qty(&self) -> i32 { self.0.load::<i32, 24>() }
-    /// MDEntryType (tag 269), 1 at 28.
+    /// MDEntryType (tag 269), bytes 28..29.
     #[inline] pub fn md_entry_type(&self) -> MDEntryTypeBook { MDEntryTypeBook(self.0.load::<u8, 28>()) }
 }
 
-impl Entry for NoMDEntries<'_> {
-    type View<'a> = NoMDEntries<'a>;
-    type Encoder<'a> = NoMDEntriesEncoder<'a>;
-    type Scratch = [u8; 29];
-    const GROUP: &'static GroupLayout = &MESSAGE.groups[0];
-    #[inline] fn view<'a>(wire: &'a [u8], version: u16, scratch: &'a mut [u8; 29]) -> NoMDEntries<'a> { NoMDEntries(Self::GROUP.block.view(wire, version, scratch)) }
-    #[inline] fn encoder(bytes: &mut [u8]) -> Option<NoMDEntriesEncoder<'_>> { let block = bytes.first_chunk_mut()?; *block = Self::NULL_BLOCK; Some(NoMDEntriesEncoder(block)) }
-}
-
-/// Writes the block of an entry of NoMDEntries.
-#[derive(Debug)]
-pub struct NoMDEntriesEncoder<'a>(&'a mut [u8; 29]);
-
 impl NoMDEntriesEncoder<'_> {
-    /// Writes OrderID.
-    #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
-    /// Writes MDOrderPriority.
-    #[inline] pub fn set_md_order_priority(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 8>(value.into().unwrap_or(u64::MAX)); self }
-    /// Writes MDEntryPx.
-    #[inline] pub fn set_md_entry_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 16>(value.0); self }
-    /// Writes MDDisplayQty.
-    #[inline] pub fn set_md_display_qty(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 24>(value); self }
-    /// Writes MDEntryType.
-    #[inline] pub fn set_md_entry_type(&mut self, value: MDEntryTypeBook) -> &mut Self { self.0.store::<u8, 28>(value.0); self }
+    /** Writes OrderID. */ #[inline] pub fn set_order_id(&mut self, value: u64) -> &mut Self { self.0.store::<u64, 0>(value); self }
+    /** Writes MDOrderPriority. */ #[inline] pub fn set_md_order_priority(&mut self, value: impl Into<Option<u64>>) -> &mut Self { self.0.store::<u64, 8>(value.into().unwrap_or(u64::MAX)); self }
+    /** Writes MDEntryPx. */ #[inline] pub fn set_md_entry_px(&mut self, value: Price9) -> &mut Self { self.0.store::<i64, 16>(value.0); self }
+    /** Writes MDDisplayQty. */ #[inline] pub fn set_md_display_qty(&mut self, value: i32) -> &mut Self { self.0.store::<i32, 24>(value); self }
+    /** Writes MDEntryType. */ #[inline] pub fn set_md_entry_type(&mut self, value: MDEntryTypeBook) -> &mut Self { self.0.store::<u8, 28>(value.0); self }
 }

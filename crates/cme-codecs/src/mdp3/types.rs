@@ -16,10 +16,7 @@ pub type DecimalQty = Decimal<-4>;
 
 /// AggressorFlag, one of the named values or another in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AggressorFlag(
-    /// As on the wire.
-    pub u8,
-);
+pub struct AggressorFlag(pub u8);
 
 impl AggressorFlag {
     /// NotAggressor.
@@ -27,20 +24,14 @@ impl AggressorFlag {
     /// Aggressor.
     pub const AGGRESSOR: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "NotAggressor", value: 0, since: 0 },
-        Named { name: "Aggressor", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("NotAggressor", 0, 0), Named::new("Aggressor", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// AggressorSide, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AggressorSide(
-    /// As on the wire.
-    pub u8,
-);
+pub struct AggressorSide(pub u8);
 
 impl AggressorSide {
     /// NoAggressor.
@@ -50,21 +41,14 @@ impl AggressorSide {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "NoAggressor", value: 0, since: 0 },
-        Named { name: "Buy", value: 1, since: 0 },
-        Named { name: "Sell", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("NoAggressor", 0, 0), Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// EventType, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct EventType(pub u8);
 
 impl EventType {
     /// Activation.
@@ -72,20 +56,14 @@ impl EventType {
     /// LastEligibleTradeDate.
     pub const LAST_ELIGIBLE_TRADE_DATE: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Activation", value: 5, since: 0 },
-        Named { name: "LastEligibleTradeDate", value: 7, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Activation", 5, 0), Named::new("LastEligibleTradeDate", 7, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// HaltReason, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HaltReason(
-    /// As on the wire.
-    pub u8,
-);
+pub struct HaltReason(pub u8);
 
 impl HaltReason {
     /// GroupSchedule.
@@ -105,26 +83,14 @@ impl HaltReason {
     /// TradeDateRoll, since version 12.
     pub const TRADE_DATE_ROLL: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "GroupSchedule", value: 0, since: 0 },
-        Named { name: "SurveillanceIntervention", value: 1, since: 0 },
-        Named { name: "MarketEvent", value: 2, since: 0 },
-        Named { name: "InstrumentActivation", value: 3, since: 0 },
-        Named { name: "InstrumentExpiration", value: 4, since: 0 },
-        Named { name: "Unknown", value: 5, since: 0 },
-        Named { name: "RecoveryInProcess", value: 6, since: 3 },
-        Named { name: "TradeDateRoll", value: 7, since: 12 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("GroupSchedule", 0, 0), Named::new("SurveillanceIntervention", 1, 0), Named::new("MarketEvent", 2, 0), Named::new("InstrumentActivation", 3, 0), Named::new("InstrumentExpiration", 4, 0), Named::new("Unknown", 5, 0), Named::new("RecoveryInProcess", 6, 3), Named::new("TradeDateRoll", 7, 12)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// InstAttribValue, a set of bits in a `u32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct InstAttribValue(
-    /// As on the wire.
-    pub u32,
-);
+pub struct InstAttribValue(pub u32);
 
 impl InstAttribValue {
     /// ElectronicMatchEligible.
@@ -184,36 +150,7 @@ impl InstAttribValue {
     /// HedgeInstrument, since version 12.
     pub const HEDGE_INSTRUMENT: Self = Self(1 << 27);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "ElectronicMatchEligible", value: 0, since: 0 },
-        Named { name: "OrderCrossEligible", value: 1, since: 0 },
-        Named { name: "BlockTradeEligible", value: 2, since: 0 },
-        Named { name: "EFPEligible", value: 3, since: 0 },
-        Named { name: "EBFEligible", value: 4, since: 0 },
-        Named { name: "EFSEligible", value: 5, since: 0 },
-        Named { name: "EFREligible", value: 6, since: 0 },
-        Named { name: "OTCEligible", value: 7, since: 0 },
-        Named { name: "iLinkIndicativeMassQuotingEligible", value: 8, since: 0 },
-        Named { name: "NegativeStrikeEligible", value: 9, since: 0 },
-        Named { name: "NegativePriceOutrightEligible", value: 10, since: 0 },
-        Named { name: "IsFractional", value: 11, since: 0 },
-        Named { name: "VolatilityQuotedOption", value: 12, since: 0 },
-        Named { name: "RFQCrossEligible", value: 13, since: 0 },
-        Named { name: "ZeroPriceOutrightEligible", value: 14, since: 0 },
-        Named { name: "DecayingProductEligibility", value: 15, since: 0 },
-        Named { name: "VariableProductEligibility", value: 16, since: 0 },
-        Named { name: "DailyProductEligibility", value: 17, since: 0 },
-        Named { name: "GTOrdersEligibility", value: 18, since: 0 },
-        Named { name: "ImpliedMatchingEligibility", value: 19, since: 0 },
-        Named { name: "TriangulationEligible", value: 20, since: 9 },
-        Named { name: "VariableCabEligible", value: 21, since: 9 },
-        Named { name: "InvertedBook", value: 22, since: 10 },
-        Named { name: "IsAoNInstrument", value: 23, since: 10 },
-        Named { name: "SEFRegulated", value: 24, since: 12 },
-        Named { name: "MTFRegulated", value: 25, since: 12 },
-        Named { name: "eFIXInstrument", value: 26, since: 12 },
-        Named { name: "HedgeInstrument", value: 27, since: 12 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("ElectronicMatchEligible", 0, 0), Named::new("OrderCrossEligible", 1, 0), Named::new("BlockTradeEligible", 2, 0), Named::new("EFPEligible", 3, 0), Named::new("EBFEligible", 4, 0), Named::new("EFSEligible", 5, 0), Named::new("EFREligible", 6, 0), Named::new("OTCEligible", 7, 0), Named::new("iLinkIndicativeMassQuotingEligible", 8, 0), Named::new("NegativeStrikeEligible", 9, 0), Named::new("NegativePriceOutrightEligible", 10, 0), Named::new("IsFractional", 11, 0), Named::new("VolatilityQuotedOption", 12, 0), Named::new("RFQCrossEligible", 13, 0), Named::new("ZeroPriceOutrightEligible", 14, 0), Named::new("DecayingProductEligibility", 15, 0), Named::new("VariableProductEligibility", 16, 0), Named::new("DailyProductEligibility", 17, 0), Named::new("GTOrdersEligibility", 18, 0), Named::new("ImpliedMatchingEligibility", 19, 0), Named::new("TriangulationEligible", 20, 9), Named::new("VariableCabEligible", 21, 9), Named::new("InvertedBook", 22, 10), Named::new("IsAoNInstrument", 23, 10), Named::new("SEFRegulated", 24, 12), Named::new("MTFRegulated", 25, 12), Named::new("eFIXInstrument", 26, 12), Named::new("HedgeInstrument", 27, 12)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -225,10 +162,7 @@ impl core::ops::BitOr for InstAttribValue {
 
 /// LegSide, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LegSide(
-    /// As on the wire.
-    pub u8,
-);
+pub struct LegSide(pub u8);
 
 impl LegSide {
     /// BuySide.
@@ -236,20 +170,14 @@ impl LegSide {
     /// SellSide.
     pub const SELL_SIDE: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "BuySide", value: 1, since: 0 },
-        Named { name: "SellSide", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("BuySide", 1, 0), Named::new("SellSide", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MDEntryType, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MDEntryType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MDEntryType(pub u8);
 
 impl MDEntryType {
     /// Bid.
@@ -293,38 +221,14 @@ impl MDEntryType {
     /// MarketBestBid, since version 12.
     pub const MARKET_BEST_BID: Self = Self(b'x');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Bid", value: 48, since: 0 },
-        Named { name: "Offer", value: 49, since: 0 },
-        Named { name: "Trade", value: 50, since: 0 },
-        Named { name: "OpenPrice", value: 52, since: 0 },
-        Named { name: "SettlementPrice", value: 54, since: 0 },
-        Named { name: "TradingSessionHighPrice", value: 55, since: 0 },
-        Named { name: "TradingSessionLowPrice", value: 56, since: 0 },
-        Named { name: "VWAP", value: 57, since: 10 },
-        Named { name: "ClearedVolume", value: 66, since: 0 },
-        Named { name: "OpenInterest", value: 67, since: 0 },
-        Named { name: "ImpliedBid", value: 69, since: 0 },
-        Named { name: "ImpliedOffer", value: 70, since: 0 },
-        Named { name: "BookReset", value: 74, since: 0 },
-        Named { name: "SessionHighBid", value: 78, since: 0 },
-        Named { name: "SessionLowOffer", value: 79, since: 0 },
-        Named { name: "FixingPrice", value: 87, since: 0 },
-        Named { name: "ElectronicVolume", value: 101, since: 0 },
-        Named { name: "ThresholdLimitsandPriceBandVariation", value: 103, since: 0 },
-        Named { name: "MarketBestOffer", value: 119, since: 12 },
-        Named { name: "MarketBestBid", value: 120, since: 12 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("Trade", 50, 0), Named::new("OpenPrice", 52, 0), Named::new("SettlementPrice", 54, 0), Named::new("TradingSessionHighPrice", 55, 0), Named::new("TradingSessionLowPrice", 56, 0), Named::new("VWAP", 57, 10), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("SessionHighBid", 78, 0), Named::new("SessionLowOffer", 79, 0), Named::new("FixingPrice", 87, 0), Named::new("ElectronicVolume", 101, 0), Named::new("ThresholdLimitsandPriceBandVariation", 103, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MDEntryTypeBook, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MDEntryTypeBook(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MDEntryTypeBook(pub u8);
 
 impl MDEntryTypeBook {
     /// Bid.
@@ -342,25 +246,14 @@ impl MDEntryTypeBook {
     /// MarketBestBid, since version 12.
     pub const MARKET_BEST_BID: Self = Self(b'x');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Bid", value: 48, since: 0 },
-        Named { name: "Offer", value: 49, since: 0 },
-        Named { name: "ImpliedBid", value: 69, since: 0 },
-        Named { name: "ImpliedOffer", value: 70, since: 0 },
-        Named { name: "BookReset", value: 74, since: 0 },
-        Named { name: "MarketBestOffer", value: 119, since: 12 },
-        Named { name: "MarketBestBid", value: 120, since: 12 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MDEntryTypeDailyStatistics, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MDEntryTypeDailyStatistics(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MDEntryTypeDailyStatistics(pub u8);
 
 impl MDEntryTypeDailyStatistics {
     /// SettlementPrice.
@@ -372,22 +265,14 @@ impl MDEntryTypeDailyStatistics {
     /// FixingPrice.
     pub const FIXING_PRICE: Self = Self(b'W');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "SettlementPrice", value: 54, since: 0 },
-        Named { name: "ClearedVolume", value: 66, since: 0 },
-        Named { name: "OpenInterest", value: 67, since: 0 },
-        Named { name: "FixingPrice", value: 87, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("SettlementPrice", 54, 0), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("FixingPrice", 87, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MDEntryTypeStatistics, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MDEntryTypeStatistics(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MDEntryTypeStatistics(pub u8);
 
 impl MDEntryTypeStatistics {
     /// OpenPrice.
@@ -403,24 +288,14 @@ impl MDEntryTypeStatistics {
     /// LowestOffer.
     pub const LOWEST_OFFER: Self = Self(b'O');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "OpenPrice", value: 52, since: 0 },
-        Named { name: "HighTrade", value: 55, since: 0 },
-        Named { name: "LowTrade", value: 56, since: 0 },
-        Named { name: "VWAP", value: 57, since: 10 },
-        Named { name: "HighestBid", value: 78, since: 0 },
-        Named { name: "LowestOffer", value: 79, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("OpenPrice", 52, 0), Named::new("HighTrade", 55, 0), Named::new("LowTrade", 56, 0), Named::new("VWAP", 57, 10), Named::new("HighestBid", 78, 0), Named::new("LowestOffer", 79, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MDUpdateAction, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MDUpdateAction(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MDUpdateAction(pub u8);
 
 impl MDUpdateAction {
     /// New.
@@ -436,24 +311,14 @@ impl MDUpdateAction {
     /// Overlay.
     pub const OVERLAY: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "New", value: 0, since: 0 },
-        Named { name: "Change", value: 1, since: 0 },
-        Named { name: "Delete", value: 2, since: 0 },
-        Named { name: "DeleteThru", value: 3, since: 0 },
-        Named { name: "DeleteFrom", value: 4, since: 0 },
-        Named { name: "Overlay", value: 5, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("New", 0, 0), Named::new("Change", 1, 0), Named::new("Delete", 2, 0), Named::new("DeleteThru", 3, 0), Named::new("DeleteFrom", 4, 0), Named::new("Overlay", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// MatchEventIndicator, a set of bits in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct MatchEventIndicator(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MatchEventIndicator(pub u8);
 
 impl MatchEventIndicator {
     /// LastTradeMsg.
@@ -473,16 +338,7 @@ impl MatchEventIndicator {
     /// EndOfEvent.
     pub const END_OF_EVENT: Self = Self(1 << 7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "LastTradeMsg", value: 0, since: 0 },
-        Named { name: "LastVolumeMsg", value: 1, since: 0 },
-        Named { name: "LastQuoteMsg", value: 2, since: 0 },
-        Named { name: "LastStatsMsg", value: 3, since: 0 },
-        Named { name: "LastImpliedMsg", value: 4, since: 0 },
-        Named { name: "RecoveryMsg", value: 5, since: 0 },
-        Named { name: "Reserved", value: 6, since: 0 },
-        Named { name: "EndOfEvent", value: 7, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("LastTradeMsg", 0, 0), Named::new("LastVolumeMsg", 1, 0), Named::new("LastQuoteMsg", 2, 0), Named::new("LastStatsMsg", 3, 0), Named::new("LastImpliedMsg", 4, 0), Named::new("RecoveryMsg", 5, 0), Named::new("Reserved", 6, 0), Named::new("EndOfEvent", 7, 0)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -494,10 +350,7 @@ impl core::ops::BitOr for MatchEventIndicator {
 
 /// MoneyOrPar, one of the named values or another in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MoneyOrPar(
-    /// As on the wire.
-    pub u8,
-);
+pub struct MoneyOrPar(pub u8);
 
 impl MoneyOrPar {
     /// Money.
@@ -505,20 +358,14 @@ impl MoneyOrPar {
     /// Par.
     pub const PAR: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Money", value: 1, since: 0 },
-        Named { name: "Par", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Money", 1, 0), Named::new("Par", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OpenCloseSettlFlag, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OpenCloseSettlFlag(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OpenCloseSettlFlag(pub u8);
 
 impl OpenCloseSettlFlag {
     /// DailyOpenPrice.
@@ -534,24 +381,14 @@ impl OpenCloseSettlFlag {
     /// PrevSessionRepoAverage10AM, since version 10.
     pub const PREV_SESSION_REPO_AVERAGE10AM: Self = Self(103);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "DailyOpenPrice", value: 0, since: 0 },
-        Named { name: "IndicativeOpeningPrice", value: 5, since: 0 },
-        Named { name: "IntradayVWAP", value: 100, since: 10 },
-        Named { name: "RepoAverage8_30AM", value: 101, since: 10 },
-        Named { name: "RepoAverage10AM", value: 102, since: 10 },
-        Named { name: "PrevSessionRepoAverage10AM", value: 103, since: 10 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("DailyOpenPrice", 0, 0), Named::new("IndicativeOpeningPrice", 5, 0), Named::new("IntradayVWAP", 100, 10), Named::new("RepoAverage8_30AM", 101, 10), Named::new("RepoAverage10AM", 102, 10), Named::new("PrevSessionRepoAverage10AM", 103, 10)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// OrderUpdateAction, one of the named values or another in a `u8`, since version 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OrderUpdateAction(
-    /// As on the wire.
-    pub u8,
-);
+pub struct OrderUpdateAction(pub u8);
 
 impl OrderUpdateAction {
     /// New.
@@ -561,21 +398,14 @@ impl OrderUpdateAction {
     /// Delete.
     pub const DELETE: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "New", value: 0, since: 0 },
-        Named { name: "Update", value: 1, since: 0 },
-        Named { name: "Delete", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("New", 0, 0), Named::new("Update", 1, 0), Named::new("Delete", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// PriceSource, one of the named values or another in a `u8`, since version 11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PriceSource(
-    /// As on the wire.
-    pub u8,
-);
+pub struct PriceSource(pub u8);
 
 impl PriceSource {
     /// MarketPlaceAssistant.
@@ -587,22 +417,14 @@ impl PriceSource {
     /// ICAP.
     pub const ICAP: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "MarketPlaceAssistant", value: 0, since: 0 },
-        Named { name: "Globex", value: 1, since: 0 },
-        Named { name: "Refinitiv", value: 2, since: 0 },
-        Named { name: "ICAP", value: 3, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("MarketPlaceAssistant", 0, 0), Named::new("Globex", 1, 0), Named::new("Refinitiv", 2, 0), Named::new("ICAP", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// PutOrCall, one of the named values or another in a `u8`, since version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PutOrCall(
-    /// As on the wire.
-    pub u8,
-);
+pub struct PutOrCall(pub u8);
 
 impl PutOrCall {
     /// Put.
@@ -610,20 +432,14 @@ impl PutOrCall {
     /// Call.
     pub const CALL: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Put", value: 0, since: 0 },
-        Named { name: "Call", value: 1, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Put", 0, 0), Named::new("Call", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// RepoSubType, one of the named values or another in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RepoSubType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct RepoSubType(pub u8);
 
 impl RepoSubType {
     /// Special.
@@ -633,21 +449,14 @@ impl RepoSubType {
     /// GCForDBV.
     pub const GC_FOR_DBV: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Special", value: 0, since: 0 },
-        Named { name: "GC", value: 1, since: 0 },
-        Named { name: "GCForDBV", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Special", 0, 0), Named::new("GC", 1, 0), Named::new("GCForDBV", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SecurityAltIDSource, one of the named values or another in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SecurityAltIDSource(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SecurityAltIDSource(pub u8);
 
 impl SecurityAltIDSource {
     /// CUSIP.
@@ -655,20 +464,14 @@ impl SecurityAltIDSource {
     /// ISIN.
     pub const ISIN: Self = Self(4);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "CUSIP", value: 1, since: 0 },
-        Named { name: "ISIN", value: 4, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("CUSIP", 1, 0), Named::new("ISIN", 4, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SecurityTradingEvent, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SecurityTradingEvent(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SecurityTradingEvent(pub u8);
 
 impl SecurityTradingEvent {
     /// NoEvent.
@@ -684,24 +487,14 @@ impl SecurityTradingEvent {
     /// EndOfWorkup, since version 10.
     pub const END_OF_WORKUP: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "NoEvent", value: 0, since: 0 },
-        Named { name: "NoCancel", value: 1, since: 0 },
-        Named { name: "ResetStatistics", value: 4, since: 0 },
-        Named { name: "ImpliedMatchingON", value: 5, since: 0 },
-        Named { name: "ImpliedMatchingOFF", value: 6, since: 0 },
-        Named { name: "EndOfWorkup", value: 7, since: 10 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("NoEvent", 0, 0), Named::new("NoCancel", 1, 0), Named::new("ResetStatistics", 4, 0), Named::new("ImpliedMatchingON", 5, 0), Named::new("ImpliedMatchingOFF", 6, 0), Named::new("EndOfWorkup", 7, 10)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SecurityTradingStatus, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SecurityTradingStatus(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SecurityTradingStatus(pub u8);
 
 impl SecurityTradingStatus {
     /// TradingHalt.
@@ -731,31 +524,14 @@ impl SecurityTradingStatus {
     /// PublicWorkup, since version 11.
     pub const PUBLIC_WORKUP: Self = Self(202);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "TradingHalt", value: 2, since: 0 },
-        Named { name: "Close", value: 4, since: 0 },
-        Named { name: "NewPriceIndication", value: 15, since: 0 },
-        Named { name: "ReadyToTrade", value: 17, since: 0 },
-        Named { name: "NotAvailableForTrading", value: 18, since: 0 },
-        Named { name: "UnknownorInvalid", value: 20, since: 0 },
-        Named { name: "PreOpen", value: 21, since: 0 },
-        Named { name: "PreCross", value: 24, since: 0 },
-        Named { name: "Cross", value: 25, since: 0 },
-        Named { name: "PostClose", value: 26, since: 0 },
-        Named { name: "NoChange", value: 103, since: 0 },
-        Named { name: "PrivateWorkup", value: 201, since: 11 },
-        Named { name: "PublicWorkup", value: 202, since: 11 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("TradingHalt", 2, 0), Named::new("Close", 4, 0), Named::new("NewPriceIndication", 15, 0), Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("UnknownorInvalid", 20, 0), Named::new("PreOpen", 21, 0), Named::new("PreCross", 24, 0), Named::new("Cross", 25, 0), Named::new("PostClose", 26, 0), Named::new("NoChange", 103, 0), Named::new("PrivateWorkup", 201, 11), Named::new("PublicWorkup", 202, 11)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SecurityUpdateAction, one of the named values or another in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SecurityUpdateAction(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SecurityUpdateAction(pub u8);
 
 impl SecurityUpdateAction {
     /// Add.
@@ -765,21 +541,14 @@ impl SecurityUpdateAction {
     /// Modify.
     pub const MODIFY: Self = Self(b'M');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Add", value: 65, since: 0 },
-        Named { name: "Delete", value: 68, since: 0 },
-        Named { name: "Modify", value: 77, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0), Named::new("Modify", 77, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// SettlPriceType, a set of bits in a `u8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct SettlPriceType(
-    /// As on the wire.
-    pub u8,
-);
+pub struct SettlPriceType(pub u8);
 
 impl SettlPriceType {
     /// FinalDaily.
@@ -795,14 +564,7 @@ impl SettlPriceType {
     /// NullValue.
     pub const NULL_VALUE: Self = Self(1 << 7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "FinalDaily", value: 0, since: 0 },
-        Named { name: "Actual", value: 1, since: 0 },
-        Named { name: "Rounded", value: 2, since: 0 },
-        Named { name: "Intraday", value: 3, since: 4 },
-        Named { name: "ReservedBits", value: 4, since: 0 },
-        Named { name: "NullValue", value: 7, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("FinalDaily", 0, 0), Named::new("Actual", 1, 0), Named::new("Rounded", 2, 0), Named::new("Intraday", 3, 4), Named::new("ReservedBits", 4, 0), Named::new("NullValue", 7, 0)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -814,10 +576,7 @@ impl core::ops::BitOr for SettlPriceType {
 
 /// Side, one of the named values or another in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Side(
-    /// As on the wire.
-    pub u8,
-);
+pub struct Side(pub u8);
 
 impl Side {
     /// Buy.
@@ -825,20 +584,14 @@ impl Side {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "Buy", value: 1, since: 0 },
-        Named { name: "Sell", value: 2, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
 
 /// WorkupTradingStatus, one of the named values or another in a `u8`, since version 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WorkupTradingStatus(
-    /// As on the wire.
-    pub u8,
-);
+pub struct WorkupTradingStatus(pub u8);
 
 impl WorkupTradingStatus {
     /// ReadyToTrade.
@@ -850,12 +603,7 @@ impl WorkupTradingStatus {
     /// PublicWorkup.
     pub const PUBLIC_WORKUP: Self = Self(202);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[
-        Named { name: "ReadyToTrade", value: 17, since: 0 },
-        Named { name: "NotAvailableForTrading", value: 18, since: 0 },
-        Named { name: "PrivateWorkup", value: 201, since: 0 },
-        Named { name: "PublicWorkup", value: 202, since: 0 },
-    ];
+    pub const NAMES: &'static [Named] = &[Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("PrivateWorkup", 201, 0), Named::new("PublicWorkup", 202, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }

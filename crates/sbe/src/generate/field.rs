@@ -92,20 +92,20 @@ impl Accessor {
         let Field { name, tag, offset, .. } = field;
         let get = self.get.replace("{b}", block);
         format!(
-            "    /// {name} (tag {tag}), {size} at {offset}{}.\n    \
+            "    /// {name} (tag {tag}), bytes {offset}..{}{}.\n    \
              #[inline] pub fn {}(&self) -> {} {{ {get} }}\n",
+            offset + size,
             since(field.since),
             snake_case(name),
             self.returns
         )
     }
 
-    /// Doc and setter, writing `self.0`.
+    /// Setter with its doc, writing `self.0`.
     pub(super) fn setter(&self, field: &Field) -> String {
         let set = self.set.replace("{b}", "self.0");
         format!(
-            "    /// Writes {}.\n    \
-             #[inline] pub fn set_{}(&mut self, value: {}) -> &mut Self {{ {set}; self }}\n",
+            "    /** Writes {}. */ #[inline] pub fn set_{}(&mut self, value: {}) -> &mut Self {{ {set}; self }}\n",
             field.name,
             snake_case(&field.name),
             self.takes

@@ -2,8 +2,10 @@
 
 use super::{Context, byte_string, constant_case};
 use crate::schema::{Encoding, Named, Primitive, Type};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// `types.rs`: what getters return and setters take.
 pub(super) fn types(context: &Context<'_>) -> String {
@@ -31,7 +33,7 @@ pub(super) fn types(context: &Context<'_>) -> String {
 /// `kind.rs`: the rows of the layout tables name these.
 pub(super) fn kinds(context: &Context<'_>) -> String {
     let mut text = context.banner("Types as data");
-    text += "\nuse super::types::*;\nuse hairpin_sbe::{Encoding, Presence, Primitive, Type};\n\n";
+    text += "\nuse super::types::*;\nuse hairpin_sbe::{Dimension, Encoding, Presence, Primitive, Type};\n\n";
     for kind in context.schema.types.values().filter(|kind| is_used(context, &kind.name)) {
         let Type { name, presence, size, value, .. } = kind;
         let encoding = match &kind.encoding {
@@ -54,6 +56,20 @@ pub(super) fn kinds(context: &Context<'_>) -> String {
             byte_string(value)
         );
     }
+    let groups = context.schema.messages.iter().flat_map(|message| &message.groups);
+    let dimensions: BTreeMap<_, _> =
+        groups.map(|group| (&group.dimension.name, &group.dimension)).collect();
+    for (name, dimension) in dimensions {
+        text += &format!(
+            "pub(super) const {}: Dimension = Dimension {{ name: \"{name}\", length: {}, \
+             block_length_offset: {}, count_offset: {}, count_size: {} }};\n",
+            constant_case(name),
+            dimension.length,
+            dimension.block_length_offset,
+            dimension.count_offset,
+            dimension.count_size
+        );
+    }
     text
 }
 
@@ -72,7 +88,7 @@ fn newtype(kind: &Type, primitive: Primitive, what: &str, names: &[Named]) -> St
     let mut text = format!(
         "\n/// {name}, {what} in a `{integer}`{}.\n\
          #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash{})]\n\
-         pub struct {name}(\n    /// As on the wire.\n    pub {integer},\n);\n\nimpl {name} {{\n",
+         pub struct {name}(pub {integer});\n\nimpl {name} {{\n",
         super::since(kind.since),
         if is_set { ", Default" } else { "" }
     );
@@ -89,11 +105,14 @@ fn newtype(kind: &Type, primitive: Primitive, what: &str, names: &[Named]) -> St
             super::since(named.since)
         );
     }
-    text += "    /// The schema's names.\n    pub const NAMES: &'static [Named] = &[\n";
-    for Named { name, value, since } in names {
-        text += &format!("        Named {{ name: \"{name}\", value: {value}, since: {since} }},\n");
-    }
-    text + "    ];\n"
+    let rows: Vec<_> = names
+        .iter()
+        .map(|Named { name, value, since }| format!("Named::new(\"{name}\", {value}, {since})"))
+        .collect();
+    let rows = rows.join(", ");
+    text + &format!(
+        "    /// The schema's names.\n    pub const NAMES: &'static [Named] = &[{rows}];\n"
+    )
 }
 
 fn enumeration(kind: &Type, primitive: Primitive, names: &[Named]) -> String {
