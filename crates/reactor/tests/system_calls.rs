@@ -1,0 +1,182 @@
+//! Which system calls a loop makes in steady state, seen by strace.
+//!
+//! This binary runs itself under strace: `traced_loop` is the loop, between two marks in the
+//! trace, and does nothing unless it is told which wait to use.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::process::{Command, Stdio};
+
+use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver};
+use hairpin_host::{Clock, name_thread};
+use hairpin_reactor::{Interest, Reactor, Timers, Wait};
+use hairpin_time::Duration;
+
+const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+const WAIT_VARIABLE: &str = "HAIRPIN_TRACED_WAIT";
+const BEGIN: &str = "steady-begin";
+const END: &str = "steady-end";
+const TICKS: usize = 100;
+
+/// Calls made between the marks, by name: how many, and how many of them in vain (EAGAIN).
+type Calls = BTreeMap<String, (usize, usize)>;
+
+#[test]
+fn poll_makes_its_own_call_and_no_read_in_vain() {
+    check(Wait::Poll, &["ppoll", "recvmmsg", "recvfrom", "sendto"], false);
+}
+
+#[test]
+fn epoll_makes_its_own_call_and_no_read_in_vain() {
+    check(Wait::Epoll, &["epoll_pwait2", "recvmmsg", "recvfrom", "sendto"], false);
+}
+
+#[test]
+fn block_makes_reads_and_writes_alone() {
+    check(Wait::Block, &["recvmmsg", "recvfrom", "sendto"], true);
+}
+
+#[test]
+fn spin_makes_reads_and_writes_alone() {
+    check(Wait::Spin, &["recvmmsg", "recvfrom", "sendto"], true);
+}
+
+fn check(wait: Wait, allowed: &[&str], may_be_in_vain: bool) {
+    let Some(calls) = trace(wait) else {
+        println!("skipped: strace is not here, or may not trace");
+        return;
+    };
+    println!("{wait}: {TICKS} ticks, {TICKS} orders, {TICKS} acknowledgements");
+    for (name, (count, in_vain)) in &calls {
+        println!("{count:>8} {name} ({in_vain} EAGAIN)");
+        assert!(allowed.contains(&name.as_str()), "{wait} calls {name}");
+        assert!(may_be_in_vain || *in_vain == 0, "{wait} calls {name} in vain");
+    }
+    assert_eq!(calls["sendto"], (TICKS, 0), "{wait}: one call per order");
+    let reads = calls["recvmmsg"].0 + calls["recvfrom"].0;
+    assert!(reads <= 2 * TICKS || may_be_in_vain, "{wait}: {reads} reads");
+}
+
+/// Runs `traced_loop` under strace and counts the calls of its thread between the marks.
+fn trace(wait: Wait) -> Option<Calls> {
+    let output = std::env::temp_dir().join(format!("hairpin-{}-{wait}.strace", std::process::id()));
+    let status = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(&output)
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "traced_loop"])
+        .env(WAIT_VARIABLE, wait.name())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let text = std::fs::read_to_string(&output);
+    let _ = std::fs::remove_file(&output);
+    let text = text.ok().filter(|text| text.contains(BEGIN))?;
+    assert!(status.ok()?.success(), "the traced loop failed:\n{text}");
+    Some(count_calls(&text))
+}
+
+/// Lines are `<thread> <call>(<arguments>) = <result>`; a call during which another thread's is
+/// shown is cut in two, `... <unfinished ...>` and `<thread> <... <call> resumed> ...`.
+fn count_calls(text: &str) -> Calls {
+    let lines = || text.lines().filter_map(|line| line.split_once(' '));
+    let (thread, _) = lines().find(|(_, call)| call.contains(BEGIN)).unwrap();
+    let mut calls = Calls::new();
+    lines()
+        .filter(|&(other, _)| other == thread)
+        .map(|(_, call)| call.trim_start())
+        .skip_while(|call| !call.contains(BEGIN))
+        .skip(1)
+        .take_while(|call| !call.contains(END))
+        .for_each(|call| {
+            let is_rest = call.starts_with("<... ");
+            let name = call.trim_start_matches("<... ").split(['(', ' ']).next().unwrap();
+            let counts = calls.entry(name.to_owned()).or_default();
+            counts.0 += usize::from(!is_rest);
+            counts.1 += usize::from(call.contains("= -1 EAGAIN"));
+        });
+    // The rest of a call that began before the mark is none.
+    calls.retain(|_, (count, _)| *count > 0);
+    calls
+}
+
+#[test]
+fn the_trace_is_read_for_one_thread_between_the_marks() {
+    let trace = "\
+        7  prctl(PR_SET_NAME, \"other\") = 0\n\
+        8  close(3) = 0\n\
+        8  prctl(PR_SET_NAME, \"steady-begin\" <unfinished ...>\n\
+        8  <... prctl resumed>) = 0\n\
+        8  recvmmsg(3,  <unfinished ...>\n\
+        7  close(9) = 0\n\
+        8  <... recvmmsg resumed>[], 32, 0, NULL) = -1 EAGAIN (Resource temporarily unavailable)\n\
+        8  sendto(4, \"x\", 1, 0, NULL, 0) = 1\n\
+        8  prctl(PR_SET_NAME, \"steady-end\") = 0\n\
+        8  munmap(0, 0) = 0\n";
+    let expected = [("recvmmsg".to_owned(), (1, 1)), ("sendto".to_owned(), (1, 0))];
+    assert_eq!(count_calls(trace), expected.into());
+}
+
+/// A trader in small: each tick by UDP is answered with an order by TCP, which is acknowledged.
+#[test]
+fn traced_loop() {
+    let Some(wait) = std::env::var_os(WAIT_VARIABLE) else { return };
+    let wait: Wait = wait.to_str().unwrap().parse().unwrap();
+    let mut feed = UdpReceiver::bind(ANY_PORT, UdpOptions::default()).unwrap();
+    let listener = std::net::TcpListener::bind(ANY_PORT).unwrap();
+    let SocketAddr::V4(gateway) = listener.local_addr().unwrap() else { panic!() };
+    let mut session = TcpStream::connect(gateway, TcpOptions::default()).unwrap();
+    let (peer, _) = listener.accept().unwrap();
+    while !session.finish_connect().unwrap() {}
+
+    let mut reactor = Reactor::new(wait).unwrap();
+    let feed_token = reactor.add(&mut feed, Interest::READABLE).unwrap();
+    let session_token = reactor.add(&mut session, Interest::READABLE).unwrap();
+    let mut clock = Clock::new();
+    let mut now = clock.now();
+    let mut timers = Timers::new();
+    let timer = timers.add();
+    let feed_address = feed.local_address();
+    let exchange = std::thread::spawn(move || run_exchange(feed_address, peer));
+
+    let (mut ticks, mut acknowledgements) = (0, 0);
+    name_thread(BEGIN).unwrap();
+    while acknowledgements < TICKS {
+        if timers.next().is_none() {
+            timers.arm(timer, now.monotonic + Duration::from_millis(100));
+        }
+        let ready = reactor.wait(now.monotonic, timers.next()).unwrap();
+        now = clock.now();
+        if ready.is_readable(feed_token) {
+            ticks += feed
+                .receive(64, |_, _| {
+                    session.transmit(8, |order| order.fill(1)).unwrap();
+                })
+                .unwrap()
+                .count;
+        }
+        if ready.is_readable(session_token) {
+            session.receive(64, |_, bytes| acknowledgements += bytes.len()).unwrap();
+        }
+        while timers.expired(now.monotonic).is_some() {}
+        clock.recalibrate_if_due(now.monotonic);
+    }
+    name_thread(END).unwrap();
+    assert_eq!(ticks, TICKS);
+    exchange.join().unwrap();
+}
+
+fn run_exchange(feed: SocketAddrV4, mut session: std::net::TcpStream) {
+    session.set_nodelay(true).unwrap();
+    let sender = UdpSocket::bind(ANY_PORT).unwrap();
+    let mut order = [0; 8];
+    for _ in 0..TICKS {
+        sender.send_to(b"tick", feed).unwrap();
+        session.read_exact(&mut order).unwrap();
+        session.write_all(&[1]).unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(500));
+    }
+}

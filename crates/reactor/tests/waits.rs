@@ -1,0 +1,324 @@
+//! Every wait against the kernel, on the loopback interface.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::unix::thread::JoinHandleExt;
+
+use hairpin_endpoint::{
+    Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
+    UdpSender,
+};
+use hairpin_host::Clock;
+use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token, Wait};
+use hairpin_time::{Duration, Instant};
+
+const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+/// Waits that know which source is ready; the others have all of them tried.
+const SELECTIVE: [Wait; 2] = [Wait::Poll, Wait::Epoll];
+
+fn udp() -> (UdpReceiver, UdpSender) {
+    let receiver = UdpReceiver::bind(ANY_PORT, UdpOptions::default()).unwrap();
+    let sender = UdpSender::connect(receiver.local_address(), Ipv4Addr::LOCALHOST).unwrap();
+    (receiver, sender)
+}
+
+/// Waits for up to some ten seconds, a few milliseconds at a time, until `is_over`.
+fn wait_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
+    let clock = Clock::of_kernel();
+    let end = clock.instant() + Duration::from_secs(10);
+    loop {
+        let now = clock.instant();
+        assert!(now < end, "{}: waited in vain", reactor.kind());
+        if is_over(reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap()) {
+            return;
+        }
+    }
+}
+
+fn count(receiver: &mut impl Receive) -> usize {
+    receiver.receive(64, |_, _| {}).unwrap().count
+}
+
+#[test]
+fn every_wait_sees_each_of_several_sources() {
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let mut ends: Vec<(UdpReceiver, UdpSender)> = (0..3).map(|_| udp()).collect();
+        let tokens: Vec<Token> = ends
+            .iter_mut()
+            .map(|(receiver, _)| reactor.add(receiver, Interest::READABLE).unwrap())
+            .collect();
+        for index in [0, 1, 2, 1] {
+            ends[index].1.transmit(1, |_| {}).unwrap();
+            let mut seen = [0; 3];
+            wait_until(&mut reactor, |ready| {
+                for (source, (receiver, _)) in ends.iter_mut().enumerate() {
+                    if ready.is_readable(tokens[source]) {
+                        seen[source] += count(receiver);
+                    }
+                }
+                seen[index] == 1
+            });
+            assert_eq!(seen.iter().sum::<usize>(), 1, "{wait}");
+        }
+    }
+}
+
+#[test]
+fn a_selective_wait_names_the_ready_source_alone_until_it_is_drained() {
+    for wait in SELECTIVE {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let (mut quiet, _sender) = udp();
+        let (mut busy, mut sender) = udp();
+        let quiet_token = reactor.add(&mut quiet, Interest::READABLE).unwrap();
+        let busy_token = reactor.add(&mut busy, Interest::READABLE).unwrap();
+        sender.transmit(1, |_| {}).unwrap();
+        for _ in 0..2 {
+            let ready = reactor.wait(Instant::ZERO, None).unwrap();
+            assert!(ready.is_readable(busy_token) && !ready.is_readable(quiet_token), "{wait}");
+            assert!(!ready.is_writable(busy_token), "{wait}");
+        }
+        assert_eq!(count(&mut busy), 1);
+        assert!(reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap().is_nothing(), "{wait}");
+    }
+}
+
+#[test]
+fn every_wait_ends_at_its_deadline_and_not_before() {
+    let clock = Clock::of_kernel();
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let (mut receiver, _sender) = udp();
+        let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
+        let deadline = clock.instant() + Duration::from_micros(2_500);
+        let mut turns = 0_u64;
+        while clock.instant() < deadline {
+            reactor.wait(clock.instant(), Some(deadline)).unwrap();
+            assert_eq!(count(&mut receiver), 0);
+            turns += 1;
+        }
+        if SELECTIVE.contains(&wait) {
+            assert_eq!(turns, 1, "{wait}: one call lasts until the deadline");
+        }
+    }
+}
+
+#[test]
+fn a_deadline_that_has_passed_does_not_wait() {
+    // Were it to wait, it would be for ever: nothing is sent and there is no other deadline.
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        for deadline in [Instant::from_nanos(5), Instant::from_nanos(10)] {
+            reactor.wait(Instant::from_nanos(10), Some(deadline)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_arrives_during_a_blocking_wait_is_delivered_after_it() {
+    let mut reactor = Reactor::new(Wait::Block).unwrap();
+    let (mut receiver, mut sender) = udp();
+    let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
+    let mut sent = 0_u8;
+    let mut seen = Vec::new();
+    wait_until(&mut reactor, |ready| {
+        assert!(ready.is_readable(token));
+        receiver.receive(64, |_, bytes| seen.push(bytes[0])).unwrap();
+        if sent < 20 {
+            sent += 1;
+            sender.transmit(1, |bytes| bytes[0] = sent).unwrap();
+        }
+        seen.len() == 20
+    });
+    assert_eq!(seen, (1..=20).collect::<Vec<u8>>());
+}
+
+#[test]
+fn every_wait_tells_when_a_connection_is_made_and_when_it_ends() {
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let mut listener = TcpListener::bind(ANY_PORT).unwrap();
+        let listening = reactor.add(&mut listener, Interest::READABLE).unwrap();
+        let mut client =
+            TcpStream::connect(listener.local_address(), TcpOptions::default()).unwrap();
+        let connecting = reactor.add(&mut client, Interest::WRITABLE).unwrap();
+        let mut server = None;
+        wait_until(&mut reactor, |ready| {
+            if ready.is_readable(listening) && server.is_none() {
+                server = listener.accept(TcpOptions::default()).unwrap();
+            }
+            assert!(!ready.is_readable(connecting), "{wait}");
+            ready.is_writable(connecting) && client.finish_connect().unwrap() && server.is_some()
+        });
+        reactor.set_interest(connecting, &client, Interest::READABLE).unwrap();
+        drop(server);
+        wait_until(&mut reactor, |ready| {
+            assert!(!ready.is_writable(connecting), "{wait}");
+            ready.is_readable(connecting) && client.receive(8, |_, _| {}).unwrap().closed
+        });
+    }
+}
+
+#[test]
+fn every_wait_tells_when_there_is_room_to_write_again() {
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let mut listener = TcpListener::bind(ANY_PORT).unwrap();
+        let mut client =
+            TcpStream::connect(listener.local_address(), TcpOptions::default()).unwrap();
+        let token = reactor.add(&mut client, Interest::READABLE).unwrap();
+        let _ = reactor.add(&mut listener, Interest::READABLE).unwrap();
+        let mut server = None;
+        wait_until(&mut reactor, |_| {
+            server = server.take().or_else(|| listener.accept(TcpOptions::default()).unwrap());
+            server.is_some() && client.finish_connect().unwrap()
+        });
+        let mut server = server.unwrap();
+        let (mut sent, mut seen) = (0, 0);
+        let block = vec![7; 1 << 20];
+        wait_until(&mut reactor, |_| match client.write(&block) {
+            Ok(count) => {
+                sent += count;
+                false
+            }
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        });
+        reactor.set_interest(token, &client, Interest::BOTH).unwrap();
+        wait_until(&mut reactor, |ready| {
+            server.receive(64, |_, bytes| seen += bytes.len()).unwrap();
+            ready.is_writable(token) && client.write(b"x").is_ok()
+        });
+        assert!(sent > 0 && seen > 0, "{wait}");
+    }
+}
+
+#[test]
+fn a_source_without_interest_is_silent_even_when_its_peer_hangs_up() {
+    for wait in SELECTIVE {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let listener = std::net::TcpListener::bind(ANY_PORT).unwrap();
+        let std::net::SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!() };
+        let mut client = TcpStream::connect(address, TcpOptions::default()).unwrap();
+        let token = reactor.add(&mut client, Interest::WRITABLE).unwrap();
+        wait_until(&mut reactor, |_| client.finish_connect().unwrap());
+        reactor.set_interest(token, &client, Interest::NONE).unwrap();
+        drop(listener.accept().unwrap());
+        client.shutdown().unwrap();
+        let now = Clock::of_kernel().instant();
+        let ready = reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap();
+        assert!(ready.is_nothing(), "{wait}");
+        reactor.set_interest(token, &client, Interest::READABLE).unwrap();
+        wait_until(&mut reactor, |ready| ready.is_readable(token));
+        assert!(client.receive(8, |_, _| {}).unwrap().closed);
+    }
+}
+
+#[test]
+fn a_removed_source_is_forgotten_and_its_token_given_to_the_next() {
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let (mut first, mut to_first) = udp();
+        let (mut second, mut to_second) = udp();
+        let gone = reactor.add(&mut first, Interest::READABLE).unwrap();
+        let token = reactor.add(&mut second, Interest::READABLE).unwrap();
+        reactor.remove(gone, &mut first).unwrap();
+        to_first.transmit(1, |_| {}).unwrap();
+        to_second.transmit(1, |_| {}).unwrap();
+        // Under block the second is now the one blocked in.
+        wait_until(&mut reactor, |ready| {
+            assert!(!ready.is_readable(gone), "{wait}");
+            ready.is_readable(token) && count(&mut second) == 1
+        });
+        assert_eq!(count(&mut first), 1, "{wait}: a removed source works on by itself");
+        assert_eq!(reactor.add(&mut first, Interest::READABLE).unwrap(), gone);
+        to_first.transmit(1, |_| {}).unwrap();
+        wait_until(&mut reactor, |ready| ready.is_readable(gone) && count(&mut first) == 1);
+    }
+}
+
+#[test]
+fn a_reactor_holds_sixty_four_sources() {
+    for wait in Wait::ALL {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let options = UdpOptions { batch: 1, receive_buffer: None, ..UdpOptions::default() };
+        let mut all: Vec<UdpReceiver> =
+            (0..=CAPACITY).map(|_| UdpReceiver::bind(ANY_PORT, options).unwrap()).collect();
+        let mut last = all.pop().unwrap();
+        let mut tokens = Vec::new();
+        for receiver in &mut all {
+            tokens.push(reactor.add(receiver, Interest::READABLE).unwrap());
+        }
+        let error = reactor.add(&mut last, Interest::READABLE).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+        let mut sender = UdpSender::connect(all[63].local_address(), Ipv4Addr::LOCALHOST).unwrap();
+        sender.transmit(1, |_| {}).unwrap();
+        wait_until(&mut reactor, |ready| ready.is_readable(tokens[63]) && count(&mut all[63]) == 1);
+        reactor.remove(tokens[40], &mut all[40]).unwrap();
+        assert_eq!(reactor.add(&mut last, Interest::READABLE).unwrap(), tokens[40]);
+    }
+}
+
+#[test]
+fn a_source_dropped_without_removal_is_an_error() {
+    for wait in [Wait::Block, Wait::Poll] {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let (mut receiver, _sender) = udp();
+        let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
+        drop(receiver);
+        let now = Clock::of_kernel().instant();
+        match reactor.wait(now, Some(now + Duration::from_millis(1))) {
+            Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{wait}"),
+            // Another test may have been given the descriptor in the meantime.
+            Ok(_) => assert_eq!(wait, Wait::Poll),
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_a_wait_without_an_error() {
+    extern "C" fn ignore(_signal: libc::c_int) {}
+    // SAFETY: the action is all zero but for its handler, which does nothing; no SA_RESTART.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = ignore as *const () as libc::sighandler_t;
+        assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
+    }
+    for wait in [Wait::Block, Wait::Poll, Wait::Epoll] {
+        let waiting = std::thread::spawn(move || {
+            let mut reactor = Reactor::new(wait).unwrap();
+            let (mut receiver, _sender) = udp();
+            let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
+            reactor.wait(Instant::ZERO, None).unwrap();
+            count(&mut receiver)
+        });
+        while !waiting.is_finished() {
+            // SAFETY: the handle has not been joined, so its thread's id is still valid.
+            unsafe { libc::pthread_kill(waiting.as_pthread_t(), libc::SIGUSR1) };
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(waiting.join().unwrap(), 0, "{wait}");
+    }
+}
+
+#[test]
+fn standard_streams_and_ours_understand_each_other() {
+    let listener = std::net::TcpListener::bind(ANY_PORT).unwrap();
+    let std::net::SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!() };
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let mut client = TcpStream::connect(address, TcpOptions::default()).unwrap();
+    let token = reactor.add(&mut client, Interest::READABLE).unwrap();
+    let (mut server, _) = listener.accept().unwrap();
+    wait_until(&mut reactor, |_| client.finish_connect().unwrap());
+    client.write(b"ping").unwrap();
+    let mut bytes = [0; 4];
+    server.read_exact(&mut bytes).unwrap();
+    server.write_all(b"pong").unwrap();
+    wait_until(&mut reactor, |ready| {
+        let mut seen: Vec<u8> = Vec::new();
+        ready.is_readable(token)
+            && client.receive(1, |_, b| seen.extend(b)).is_ok()
+            && seen == b"pong"
+    });
+}
