@@ -297,6 +297,18 @@ mod tests {
         let mut huge = image();
         huge[12..16].fill(0xff);
         assert!(matches!(refusal(&huge), ControlError::Size));
+        let mut many = image();
+        many.resize(LINE * (2 + SLOTS_MAX), 0);
+        many[12..16].copy_from_slice(&(SLOTS_MAX as u32 + 1).to_le_bytes());
+        assert!(matches!(refusal(&many), ControlError::Size));
+    }
+
+    #[test]
+    #[should_panic(expected = "a slot of another page")]
+    fn a_slot_of_a_larger_page_is_a_defect() {
+        let larger = Control::create(&["a", "b"]).unwrap();
+        let smaller = Control::create(&["a"]).unwrap();
+        let _ = smaller.load(larger.slot("b").unwrap());
     }
 
     #[test]

@@ -10,6 +10,12 @@ use memmap2::MmapRaw;
 
 use crate::memory;
 
+mod claim;
+mod record;
+
+pub use claim::Claim;
+pub use record::{Record, Records};
+
 /// "HPJOURNL", read as a little-endian number.
 const MAGIC: u64 = u64::from_le_bytes(*b"HPJOURNL");
 const VERSION: u32 = 1;
@@ -42,34 +48,6 @@ pub enum JournalError {
     /// The kernel refused: no such file, no permission, disk full.
     #[error(transparent)]
     Io(#[from] io::Error),
-}
-
-/// A committed record: where it is in its journal, how long, and of what kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
-    offset: usize,
-    length: u32,
-    kind: u32,
-}
-
-impl Record {
-    /// Bytes from the start of the segment to the record's header; always a multiple of 8.
-    #[must_use]
-    pub const fn offset(self) -> usize {
-        self.offset
-    }
-
-    /// Bytes of payload.
-    #[must_use]
-    pub const fn length(self) -> usize {
-        self.length as usize
-    }
-
-    /// The caller's own number, from [`Claim::commit_kind`]; 0 from [`Claim::commit`].
-    #[must_use]
-    pub const fn kind(self) -> u32 {
-        self.kind
-    }
 }
 
 /// One segment of records, pre-sized and pre-faulted, written by one thread.
@@ -272,91 +250,6 @@ impl Journal {
     }
 }
 
-/// Room for the next record of a [`Journal`]. Dropped without a commit, it leaves nothing.
-#[derive(Debug)]
-pub struct Claim<'a> {
-    journal: &'a mut Journal,
-    max: usize,
-}
-
-impl Claim<'_> {
-    /// The room claimed, exactly as many bytes as asked for, to encode into.
-    ///
-    /// The bytes are not cleared: what an earlier claim wrote and never committed may show.
-    #[inline]
-    #[must_use]
-    pub fn payload(&mut self) -> &mut [u8] {
-        let max = self.max;
-        &mut self.padded()[..max]
-    }
-
-    /// The room claimed and its padding.
-    fn padded(&mut self) -> &mut [u8] {
-        let start = self.journal.end + RECORD_HEADER;
-        let length = Journal::room(self.max) - RECORD_HEADER;
-        // SAFETY: `claim` has checked that the range lies inside the mapping. It lies behind
-        // `end`, where `bytes` never reads, and the journal is borrowed mutably by this claim,
-        // which is borrowed mutably by the slice. The memory is initialised, see `bytes`.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.journal.memory.as_mut_ptr().add(start), length)
-        }
-    }
-
-    /// Commits the first `length` bytes of the payload as the journal's next record, of kind 0.
-    ///
-    /// # Panics
-    /// If `length` is more than was claimed.
-    #[inline]
-    pub fn commit(self, length: usize) -> Record {
-        self.commit_kind(0, length)
-    }
-
-    /// Commits like [`commit`](Self::commit), with a number that tells kinds of records apart.
-    ///
-    /// # Panics
-    /// If `length` is more than was claimed.
-    #[inline]
-    pub fn commit_kind(mut self, kind: u32, length: usize) -> Record {
-        assert!(length <= self.max, "a record longer than its claim");
-        let room = Journal::room(length);
-        // What this claim or an earlier one wrote past `length` is no part of the record: zero the
-        // padding, and the next header, which a scan reads next.
-        self.padded()[length..room - RECORD_HEADER].fill(0);
-        let journal = self.journal;
-        let (offset, next) = (journal.end, journal.end + room);
-        if next < journal.memory.len() {
-            journal.record_header(next).store(0, Ordering::Relaxed);
-        }
-        let word = (RECORD_HEADER + length) as u64;
-        let header = (word | u64::from(kind) << 32).to_le();
-        // Release: whoever sees the mark sees the payload, its padding and the zero behind it.
-        journal.record_header(offset).store(header, Ordering::Release);
-        journal.end = next;
-        Record { offset, length: length as u32, kind }
-    }
-}
-
-/// Iterates over the committed records of a [`Journal`]; see [`Journal::records`].
-#[derive(Debug, Clone)]
-pub struct Records<'a> {
-    journal: &'a Journal,
-    offset: usize,
-}
-
-impl<'a> Iterator for Records<'a> {
-    type Item = (Record, &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.offset == self.journal.end {
-            return None;
-        }
-        // In front of `end` every header was written by a commit or checked by `open`.
-        let record = self.journal.record_at(self.offset).ok()??;
-        self.offset += Journal::room(record.length());
-        Some((record, self.journal.bytes(record)))
-    }
-}
-
 fn header(capacity: usize) -> [u8; SEGMENT_HEADER] {
     let mut header = [0; SEGMENT_HEADER];
     header[..8].copy_from_slice(&MAGIC.to_le_bytes());
@@ -393,7 +286,6 @@ fn lock(file: &File) -> Result<(), JournalError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
     use std::path::PathBuf;
     use tempfile::TempDir;
 
@@ -401,10 +293,6 @@ mod tests {
         let mut claim = journal.claim(payload.len()).unwrap();
         claim.payload().copy_from_slice(payload);
         claim.commit(payload.len())
-    }
-
-    fn payloads(journal: &Journal) -> Vec<Vec<u8>> {
-        journal.records().map(|(_, payload)| payload.to_vec()).collect()
     }
 
     fn in_folder() -> (TempDir, PathBuf) {
@@ -423,77 +311,6 @@ mod tests {
             Err(JournalError::Corrupt { offset }) => offset,
             other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn a_committed_record_is_where_it_was_encoded() {
-        let mut journal = Journal::anonymous(256).unwrap();
-        let mut claim = journal.claim(20).unwrap();
-        assert_eq!(claim.payload().len(), 20);
-        claim.payload()[..3].copy_from_slice(b"buy");
-        let encoded = claim.payload().as_ptr();
-        let record = claim.commit_kind(7, 3);
-        assert_eq!((record.offset(), record.length(), record.kind()), (64, 3, 7));
-        assert_eq!(journal.bytes(record), b"buy");
-        assert_eq!(journal.bytes(record).as_ptr(), encoded);
-        assert_eq!(encoded as usize % 8, 0);
-        assert_eq!(journal.used(), Journal::room(3));
-        assert_eq!(journal.records().collect::<Vec<_>>(), [(record, &b"buy"[..])]);
-    }
-
-    #[test]
-    fn a_dropped_claim_leaves_nothing() {
-        let mut journal = Journal::anonymous(256).unwrap();
-        append(&mut journal, b"first");
-        journal.claim(100).unwrap().payload().fill(0xff);
-        assert_eq!(payloads(&journal), [b"first"]);
-        assert_eq!(journal.scan().unwrap(), journal.end);
-        append(&mut journal, b"second");
-        assert_eq!(journal.scan().unwrap(), journal.end);
-        assert_eq!(payloads(&journal), [&b"first"[..], b"second"]);
-    }
-
-    #[test]
-    fn padding_is_zero_whatever_was_there() {
-        let mut journal = Journal::anonymous(256).unwrap();
-        journal.claim(100).unwrap().payload().fill(0xff);
-        let record = append(&mut journal, b"short");
-        let padded = Record { length: 8, ..record };
-        assert_eq!(journal.bytes(padded), b"short\0\0\0");
-    }
-
-    #[test]
-    fn an_empty_payload_is_a_record() {
-        let mut journal = Journal::anonymous(64).unwrap();
-        let record = append(&mut journal, b"");
-        assert_eq!((record.length(), journal.used()), (0, 8));
-        assert_eq!(payloads(&journal), [b""]);
-    }
-
-    #[test]
-    fn a_segment_fills_to_its_last_byte() {
-        let mut journal = Journal::anonymous(2 * Journal::room(13)).unwrap();
-        append(&mut journal, &[1; 13]);
-        append(&mut journal, &[2; 16]);
-        assert_eq!(journal.used(), journal.capacity());
-        assert!(matches!(journal.claim(0), Err(JournalError::Full)));
-        assert!(matches!(journal.claim(40), Err(JournalError::Full)));
-        assert!(matches!(journal.claim(41), Err(JournalError::TooLarge)));
-        assert!(matches!(journal.claim(usize::MAX), Err(JournalError::TooLarge)));
-        assert_eq!(payloads(&journal), [vec![1; 13], vec![2; 16]]);
-    }
-
-    #[test]
-    fn a_segment_without_room_is_legal_and_full() {
-        let mut journal = Journal::anonymous(0).unwrap();
-        assert!(matches!(journal.claim(0), Err(JournalError::TooLarge)));
-        assert_eq!(journal.records().count(), 0);
-    }
-
-    #[test]
-    #[should_panic(expected = "longer than its claim")]
-    fn committing_more_than_was_claimed_is_a_defect() {
-        Journal::anonymous(64).unwrap().claim(8).unwrap().commit(9);
     }
 
     #[test]
@@ -583,116 +400,5 @@ mod tests {
         let (folder, path) = in_folder();
         assert!(matches!(Journal::open(path), Err(JournalError::Io(_))));
         assert!(matches!(Journal::open(folder.path()), Err(JournalError::Io(_))));
-    }
-
-    #[derive(Debug, Clone)]
-    enum Step {
-        Commit { kind: u32, payload: Vec<u8>, spare: usize },
-        Abandon { length: usize },
-        Reopen,
-        Garbage { seed: Vec<u8> },
-        Cut { length: u64 },
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            8 => (any::<u32>(), prop::collection::vec(any::<u8>(), 0..70), 0_usize..40)
-                .prop_map(|(kind, payload, spare)| Step::Commit { kind, payload, spare }),
-            4 => (0_usize..300).prop_map(|length| Step::Abandon { length }),
-            2 => Just(Step::Reopen),
-            1 => prop::collection::vec(any::<u8>(), 1..64).prop_map(|seed| Step::Garbage { seed }),
-            1 => (0_u64..1200).prop_map(|length| Step::Cut { length }),
-        ]
-    }
-
-    /// Does one step to a closed journal's file, or to the open journal, and to the model.
-    fn take(
-        journal: Journal,
-        model: &mut Vec<(u32, Vec<u8>)>,
-        path: &Path,
-        step: Step,
-    ) -> Result<Journal, TestCaseError> {
-        let mut journal = journal;
-        match step {
-            Step::Commit { kind, payload, spare } => {
-                let left = journal.capacity() - journal.used();
-                match journal.claim(payload.len() + spare) {
-                    Ok(mut claim) => {
-                        claim.payload().fill(0xee);
-                        claim.payload()[..payload.len()].copy_from_slice(&payload);
-                        claim.commit_kind(kind, payload.len());
-                        model.push((kind, payload));
-                    }
-                    Err(_) => prop_assert!(Journal::room(payload.len() + spare) > left),
-                }
-                return Ok(journal);
-            }
-            Step::Abandon { length } => {
-                if let Ok(mut claim) = journal.claim(length) {
-                    claim.payload().fill(0xdd);
-                }
-                return Ok(journal);
-            }
-            Step::Reopen => drop(journal),
-            Step::Garbage { seed } => {
-                let (start, end) = (journal.end + 8, journal.memory.len());
-                drop(journal);
-                let garbage: Vec<u8> =
-                    seed.into_iter().cycle().take(end.max(start) - start).collect();
-                overwrite(path, start as u64, &garbage);
-            }
-            Step::Cut { length } => {
-                drop(journal);
-                let whole = std::fs::read(path).unwrap();
-                if length < whole.len() as u64 {
-                    OpenOptions::new().write(true).open(path).unwrap().set_len(length).unwrap();
-                    prop_assert_eq!(corrupt_at(path), length);
-                    std::fs::write(path, whole).unwrap();
-                }
-            }
-        }
-        Ok(Journal::open(path).unwrap())
-    }
-
-    proptest! {
-        #[test]
-        fn a_journal_is_a_vec_of_records(steps in prop::collection::vec(step(), 1..40)) {
-            let (_folder, path) = in_folder();
-            let mut journal = Journal::create(&path, 1024).unwrap();
-            let mut model = Vec::new();
-            for step in steps {
-                journal = take(journal, &mut model, &path, step)?;
-                let found: Vec<_> = journal.records()
-                    .map(|(record, payload)| (record.kind(), payload.to_vec()))
-                    .collect();
-                prop_assert_eq!(&found, &model);
-                prop_assert_eq!(journal.scan().unwrap(), journal.end);
-            }
-        }
-
-        #[test]
-        fn any_bytes_behind_the_header_open_or_are_corrupt(
-            garbage in prop::collection::vec(any::<u8>(), 0..200),
-            lengths in prop::collection::vec(0_u32..60, 0..6),
-        ) {
-            let (_folder, path) = in_folder();
-            drop(Journal::create(&path, 512).unwrap());
-            let mut offset = 64;
-            for length in lengths {
-                overwrite(&path, offset, &length.to_le_bytes());
-                offset += u64::from(length).next_multiple_of(8);
-            }
-            overwrite(&path, offset, &garbage[..garbage.len().min((576 - offset) as usize)]);
-            match Journal::open(&path) {
-                Ok(mut journal) => {
-                    let before = payloads(&journal);
-                    if journal.claim(0).is_ok_and(|claim| claim.commit(0).length() == 0) {
-                        prop_assert_eq!(payloads(&journal).len(), before.len() + 1);
-                    }
-                }
-                Err(JournalError::Corrupt { offset }) => prop_assert!((64..576).contains(&offset)),
-                Err(error) => prop_assert!(false, "{error}"),
-            }
-        }
     }
 }

@@ -121,4 +121,34 @@ mod tests {
         std::os::unix::fs::FileExt::read_exact_at(&file, &mut read, 4096).unwrap();
         assert_eq!(&read, b"kept");
     }
+
+    /// Page faults of this thread that took no disk.
+    fn faults() -> i64 {
+        // SAFETY: all zeros is a value of this plain structure, and it outlives the call.
+        unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage), 0);
+            usage.ru_minflt
+        }
+    }
+
+    fn faults_of_filling(memory: &MmapRaw) -> i64 {
+        let before = faults();
+        // SAFETY: all of the mapping, which nobody else knows.
+        unsafe { memory.as_mut_ptr().write_bytes(0x55, memory.len()) };
+        faults() - before
+    }
+
+    #[test]
+    fn a_mapping_is_faulted_in_before_it_is_used() {
+        const PAGES: u64 = 256;
+        let file = create(c"hairpin-test").unwrap();
+        allocate(&file, PAGES * 4096).unwrap();
+        // A few may come from elsewhere: the stack, a page on its way between nodes.
+        assert!(faults_of_filling(&map(&file).unwrap()) < 16);
+        let touched = MmapRaw::map_raw(&file).unwrap();
+        touch(&touched);
+        assert!(faults_of_filling(&touched) < 16);
+        assert!(faults_of_filling(&MmapRaw::map_raw(&file).unwrap()) >= 16);
+    }
 }
