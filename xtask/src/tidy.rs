@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: the rules of ARCHITECTURE.md and STYLE.md that a machine can check.
 
 mod functions;
+mod generated;
 mod layers;
 mod manifests;
 mod purity;
@@ -8,8 +9,9 @@ mod source;
 mod text;
 
 use std::fmt;
+use std::io::Write;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
 use source::Source;
@@ -45,18 +47,23 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut findings = layers::check(workspace);
     findings.extend(manifests::check(workspace)?);
     findings.extend(sources.iter().flat_map(check));
-    for source in sources.iter().filter(|source| source.is_rust() && !source.is_generated()) {
-        let lines = source.text.lines().count();
-        if lines > LONG_FILE_LINES {
-            println!("tidy: note: {}: {lines} lines; is it still one noun?", source.path);
-        }
-    }
-    for finding in &findings {
-        println!("{finding}");
-    }
-    println!("tidy: {} files, {} findings", sources.len(), findings.len());
+    findings.extend(generated::check(&sources));
+    let mut report = notes(&sources);
+    report.extend(findings.iter().map(|finding| format!("{finding}\n")));
+    report.push(format!("tidy: {} files, {} findings\n", sources.len(), findings.len()));
+    // Whoever reads only the head of it is no reason to panic.
+    std::io::stdout().write_all(report.concat().as_bytes()).context("standard output")?;
     ensure!(findings.is_empty(), "tidy: {} findings", findings.len());
     Ok(())
+}
+
+fn notes(sources: &[Source]) -> Vec<String> {
+    let written = sources.iter().filter(|source| source.is_rust() && !source.is_generated());
+    let lengths = written.map(|source| (&source.path, source.text.lines().count()));
+    lengths
+        .filter(|(_, lines)| *lines > LONG_FILE_LINES)
+        .map(|(path, lines)| format!("tidy: note: {path}: {lines} lines; is it still one noun?\n"))
+        .collect()
 }
 
 /// A file longer than this is seldom about one thing.
