@@ -17,7 +17,6 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::decimal::Decimal;
 use crate::{Accumulator, Instrument, Matching, NewOrder, Owner, Price, PriceLevel, Side};
 
 /// The farthest from the reference price, in ticks, that a step puts or removes an order.

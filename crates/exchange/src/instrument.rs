@@ -1,7 +1,7 @@
 //! The instruments that are traded here.
 
 use crate::Price;
-use crate::decimal::Decimal;
+use hairpin_sbe::Decimal;
 
 /// One future, as its definition (template 54) and its order flow need it.
 #[derive(Debug, Clone, PartialEq, Eq)]

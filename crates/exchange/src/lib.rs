@@ -1,14 +1,16 @@
 //! Matching engine, market data publisher and iLink 3 gateway.
 #![forbid(unsafe_code)]
 
-mod decimal;
 mod generator;
 mod instrument;
 mod matching;
+mod publisher;
 mod slab;
 
 pub use generator::*;
 pub use instrument::*;
 pub use matching::*;
-/// A price: mantissa with nine decimals.
-pub type Price = decimal::Decimal<-9>;
+pub use publisher::*;
+
+/// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.
+pub type Price = hairpin_sbe::Decimal<-9>;

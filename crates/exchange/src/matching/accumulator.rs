@@ -103,6 +103,11 @@ impl Accumulator {
         self.fills.clear();
     }
 
+    /// The most trades and fills it can hold.
+    pub(crate) fn capacity(&self) -> (usize, usize) {
+        (self.trades.capacity(), self.fills.capacity())
+    }
+
     /// Whether a submission that meets `orders` resting orders is sure to fit.
     pub(super) fn has_room(&self, orders: u32) -> bool {
         self.fills.capacity() - self.fills.len() >= Self::fills_of_one_submission(orders)

@@ -50,7 +50,7 @@ impl Side {
     }
 }
 
-use crate::decimal::Decimal;
+use hairpin_sbe::Decimal;
 
 /// The exchange's own number of an order (tag 37), unique while the engine lives, ascending.
 ///

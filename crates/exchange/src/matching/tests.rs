@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::decimal::Decimal;
+use hairpin_sbe::Decimal;
 
 const TICK: i64 = 250_000_000;
 

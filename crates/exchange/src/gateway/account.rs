@@ -1,0 +1,215 @@
+//! Who may log on, and what is remembered of them between connections.
+
+use core::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+/// What a client needs to log on: one access key for one session of one firm.
+#[derive(Clone)]
+pub struct Credentials {
+    access_key_id: String,
+    session: String,
+    firm: String,
+    secret: Zeroizing<Vec<u8>>,
+}
+
+/// Why credentials cannot be used. Says nothing of the secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CredentialsError {
+    /// The text is empty, longer than its field, or not printable ASCII.
+    #[error("{field} must have 1 to {longest} printable ASCII characters")]
+    Text {
+        /// CME's name of the field.
+        field: &'static str,
+        /// Bytes of the field.
+        longest: usize,
+    },
+    /// The secret key is not base64url, or empty.
+    #[error("the secret key is not base64url text")]
+    SecretKey,
+}
+
+impl Credentials {
+    /// Credentials as CME hands them out: AccessKeyID (up to 20 characters), the secret key as
+    /// base64url text with or without padding, Session (3) and Firm (5).
+    ///
+    /// # Errors
+    /// See [`CredentialsError`].
+    pub fn new(
+        access_key_id: &str,
+        secret_key: &str,
+        session: &str,
+        firm: &str,
+    ) -> Result<Self, CredentialsError> {
+        for (field, text, longest) in
+            [("AccessKeyID", access_key_id, 20), ("Session", session, 3), ("Firm", firm, 5)]
+        {
+            let printable = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+            if text.is_empty() || text.len() > longest || !printable {
+                return Err(CredentialsError::Text { field, longest });
+            }
+        }
+        let secret = URL_SAFE_NO_PAD
+            .decode(secret_key.trim_end_matches('='))
+            .map_err(|_| CredentialsError::SecretKey)?;
+        if secret.is_empty() {
+            return Err(CredentialsError::SecretKey);
+        }
+        Ok(Self {
+            access_key_id: access_key_id.into(),
+            session: session.into(),
+            firm: firm.into(),
+            secret: Zeroizing::new(secret),
+        })
+    }
+}
+
+/// Without the secret.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials")
+            .field("access_key_id", &self.access_key_id)
+            .field("session", &self.session)
+            .field("firm", &self.firm)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A business message that was sent: where a client that comes back has to continue.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Previous {
+    pub(super) uuid: u64,
+    pub(super) sequence: u32,
+}
+
+/// One session of one firm, and its numbers.
+#[derive(Debug)]
+pub(super) struct Account {
+    credentials: Credentials,
+    /// The last UUID negotiated, 0 before the first.
+    pub(super) uuid: u64,
+    pub(super) last_timestamp: u64,
+    /// SeqNum that the client's next business message has.
+    pub(super) next_inbound: u32,
+    /// SeqNum that ours has.
+    pub(super) next_outbound: u32,
+    pub(super) previous: Previous,
+    /// The connection it is established or negotiated on.
+    pub(super) connection: Option<u32>,
+}
+
+impl Account {
+    pub(super) fn new(credentials: Credentials) -> Self {
+        Self {
+            credentials,
+            uuid: 0,
+            last_timestamp: 0,
+            next_inbound: 1,
+            next_outbound: 1,
+            previous: Previous::default(),
+            connection: None,
+        }
+    }
+
+    pub(super) fn has_access_key(&self, access_key_id: &[u8]) -> bool {
+        self.credentials.access_key_id.as_bytes() == access_key_id
+    }
+
+    pub(super) fn is_of(&self, session: &[u8], firm: &[u8]) -> bool {
+        self.credentials.session.as_bytes() == session && self.credentials.firm.as_bytes() == firm
+    }
+
+    /// Whether `signature` is HMAC-SHA-256 of `parts` joined by line feeds, compared in a time
+    /// that does not depend on where they differ.
+    pub(super) fn is_signed(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.credentials.secret) else {
+            return false;
+        };
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
+                mac.update(b"\n");
+            }
+            mac.update(part);
+        }
+        mac.verify_slice(signature).is_ok()
+    }
+
+    /// Begins a FIXP session: both directions restart at 1.
+    pub(super) fn begin(&mut self, uuid: u64) {
+        self.uuid = uuid;
+        self.next_inbound = 1;
+        self.next_outbound = 1;
+    }
+
+    /// Takes the number of the next business message to the client.
+    pub(super) fn number(&mut self) -> u32 {
+        let sequence = self.next_outbound;
+        self.next_outbound += 1;
+        self.previous = Previous { uuid: self.uuid, sequence };
+        sequence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn verifies_the_vectors_of_both_logon_messages() {
+        let account = Account::new(Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap());
+        let negotiate: [&[u8]; 4] = [b"1700000000000000000", b"1700000000000000", b"ABC", b"DEFGH"];
+        let mut signature =
+            bytes("085cbf5302eb48c6c5bada49a71bd7348d02834f5876abc8570c833f2c23394b");
+        assert!(account.is_signed(&negotiate, &signature));
+        let establish: [&[u8]; 9] = [
+            b"1700000001000000000",
+            b"1700000000000000",
+            b"ABC",
+            b"DEFGH",
+            b"TestSys",
+            b"1.0",
+            b"TestVendor",
+            b"1",
+            b"10000",
+        ];
+        let other = bytes("cc0ded961552f70df01b7e6d1a7bf5ce317459a0e756256932d23f8001e79d83");
+        assert!(account.is_signed(&establish, &other));
+        assert!(!account.is_signed(&establish, &signature));
+        signature[31] ^= 1;
+        assert!(!account.is_signed(&negotiate, &signature));
+        assert!(!account.is_signed(&negotiate, &signature[..31]));
+    }
+
+    #[test]
+    fn refuses_credentials_that_do_not_fit_their_fields() {
+        let text = |field, longest| Some(CredentialsError::Text { field, longest });
+        let error = |key: &str, secret: &str, session: &str, firm: &str| {
+            Credentials::new(key, secret, session, firm).err()
+        };
+        assert_eq!(error("", KEY, "ABC", "DEFGH"), text("AccessKeyID", 20));
+        assert_eq!(error("KEY", KEY, "ABCD", "DEFGH"), text("Session", 3));
+        assert_eq!(error("KEY", KEY, "ABC", "D\u{7}"), text("Firm", 5));
+        assert_eq!(error("KEY", "not base64!", "ABC", "DEFGH"), Some(CredentialsError::SecretKey));
+        assert_eq!(error("KEY", "", "ABC", "DEFGH"), Some(CredentialsError::SecretKey));
+        assert_eq!(error("KEY", "AAEC", "ABC", "DEFGH"), None);
+    }
+
+    #[test]
+    fn does_not_show_the_secret() {
+        let credentials = Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap();
+        let text = format!("{credentials:?}");
+        assert!(text.contains("KEY") && !text.contains("0, 1, 2") && !text.contains("AAEC"));
+    }
+}

@@ -1,0 +1,397 @@
+//! The market data publisher: MDP 3.0 (schema 1 version 13), sans-IO.
+//!
+//! ```text
+//! matching → Accumulator → publish: diff against what was published → queue → poll_transmit
+//! ```
+//!
+//! Three feeds, each with its own packet sequence, every packet on both sides A and B:
+//!
+//! - **incremental**: per event trades (48), volume (37) and book (46) with the bits of
+//!   MatchEventIndicator, a packet never holding two events; heartbeats (12) after silence;
+//! - **instruments**: a loop of definitions (54);
+//! - **snapshots**: a loop of snapshots (52), made from what was published and nothing else.
+//!
+//! Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
+//!
+//! Not here yet: conflation, implied books, orders (47, 53, 59), statistics, statuses.
+
+mod carousel;
+mod channel;
+mod definitions;
+mod incremental;
+mod ladder;
+mod packet;
+mod queue;
+mod snapshots;
+
+pub use carousel::Pace;
+pub use ladder::{Action, DEPTH, Ladder};
+pub use packet::MAX_PAYLOAD;
+pub use queue::Ending;
+pub use snapshots::Published;
+
+use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+use crate::Instrument;
+use crate::matching::{Accumulator, Matching, Side};
+use carousel::Carousel;
+use channel::Channel;
+use packet::Packet;
+use queue::{BookEntry, Event, Queue, TradeEntry, TradeOrder, VolumeEntry};
+use snapshots::{Books, Heading};
+
+/// What a publisher needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublisherSettings {
+    /// The channel's number (tag 1180).
+    pub channel: i16,
+    /// The market segment of all instruments (tag 1300).
+    pub market_segment: u8,
+    /// Silence after which a heartbeat is sent. CME's own figure is not public.
+    pub heartbeat: Duration,
+    /// Time from one loop to the next, once loops are paced.
+    pub loop_period: Duration,
+}
+
+impl Default for PublisherSettings {
+    /// Channel 310, segment 64, heartbeat 1 s, loops every 100 ms.
+    fn default() -> Self {
+        Self {
+            channel: 310,
+            market_segment: 64,
+            heartbeat: Duration::from_secs(1),
+            loop_period: Duration::from_millis(100),
+        }
+    }
+}
+
+/// Which feed a packet belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Feed {
+    /// Events and heartbeats.
+    Incremental,
+    /// The loop of definitions.
+    Instruments,
+    /// The loop of snapshots.
+    Snapshots,
+}
+
+/// A packet that has been written and is to leave at once, on side A and on side B.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmit {
+    /// Where it goes.
+    pub feed: Feed,
+    /// Bytes of it, from the start of the buffer.
+    pub length: usize,
+    /// Its MsgSeqNum, in the numbering of its feed.
+    pub sequence: u32,
+    /// The event it carries all or part of; `None` for heartbeats and loops.
+    pub event: Option<EventPart>,
+}
+
+/// The part of an event that a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventPart {
+    /// The event's number, from 1.
+    pub number: u64,
+    /// Whether the packet is the event's first.
+    pub begins: bool,
+    /// Whether the packet carries the event's end (0x80).
+    pub ends: bool,
+}
+
+/// What became of what matching had collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Publication {
+    /// It will be sent as the event of this number.
+    Event(u64),
+    /// Nothing of it is to be seen in the published books.
+    Unchanged,
+    /// The queue is full: it stays in the accumulator. Send, then try again.
+    Deferred,
+}
+
+/// Publishes the books of one matching engine.
+#[derive(Debug)]
+pub struct Publisher {
+    settings: PublisherSettings,
+    channel: Channel,
+    instruments: Box<[Instrument]>,
+    books: Books,
+    queue: Queue,
+    events: u64,
+    sequence: u32,
+    has_begun: bool,
+    last_sent: Instant,
+    pace: Pace,
+    definitions: Carousel,
+    snapshots: Carousel,
+    heading: Heading,
+}
+
+impl Publisher {
+    /// A publisher of empty books. `instruments` and the engine's books have the same indices;
+    /// `accumulator` is the one that will be published, for its size.
+    ///
+    /// # Panics
+    /// If a symbol has more than 20 bytes.
+    #[must_use]
+    pub fn new(
+        settings: PublisherSettings,
+        instruments: &[Instrument],
+        accumulator: &Accumulator,
+        now: Now,
+    ) -> Self {
+        assert!(instruments.iter().all(|instrument| instrument.symbol.len() <= 20), "symbols");
+        let total = u32::try_from(instruments.len()).unwrap_or(u32::MAX);
+        let carousel = || Carousel::new(total, settings.loop_period, now.monotonic);
+        Self {
+            settings,
+            channel: Channel::new(settings.channel, settings.market_segment, now.utc),
+            instruments: instruments.into(),
+            books: Books::new(instruments.len()),
+            queue: Queue::new(instruments.len(), accumulator),
+            events: 0,
+            sequence: 0,
+            has_begun: false,
+            last_sent: now.monotonic,
+            pace: Pace::FlatOut,
+            definitions: carousel(),
+            snapshots: carousel(),
+            heading: Heading { last_processed: 0, total: 0 },
+        }
+    }
+
+    /// Queues, as one event, how `events` and the books of `matching` differ from what was
+    /// published, and clears `events`.
+    pub fn publish(
+        &mut self,
+        transact_time: Utc,
+        matching: &Matching,
+        events: &mut Accumulator,
+    ) -> Publication {
+        if !self.queue.has_room(events) {
+            return Publication::Deferred;
+        }
+        let before = self.queue.lengths();
+        self.queue_trades(events);
+        for &instrument in events.touched() {
+            self.queue_volume(instrument, matching.volume(instrument));
+        }
+        for &instrument in events.touched() {
+            self.queue_book(instrument, matching);
+        }
+        let after = self.queue.lengths();
+        if after == before {
+            events.clear();
+            return Publication::Unchanged;
+        }
+        for &instrument in events.touched() {
+            self.changing(instrument).transact_time = transact_time;
+        }
+        events.clear();
+        self.events += 1;
+        let number = self.events;
+        let (trades_end, volumes_end, entries_end) = after;
+        let ending = Ending::of(number);
+        let event = Event { number, transact_time, ending, trades_end, volumes_end, entries_end };
+        self.queue.events.push(event);
+        Publication::Event(number)
+    }
+
+    /// Writes the next packet that is due into `buffer`, which has at least [`MAX_PAYLOAD`]
+    /// bytes; `None` if none is due.
+    pub fn poll_transmit(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
+        if !self.queue.is_empty() {
+            return Some(self.transmit_event(now, buffer));
+        }
+        if now.monotonic >= self.last_sent + self.settings.heartbeat {
+            return self.transmit_heartbeat(now, buffer);
+        }
+        if now.monotonic < self.definitions.due().min(self.snapshots.due()) {
+            return None;
+        }
+        // The one that has waited longer; of two that wait as long, the one behind in its loop.
+        let key = |carousel: &Carousel| (carousel.due(), carousel.number(), carousel.next());
+        if key(&self.definitions) <= key(&self.snapshots) {
+            Some(self.transmit_definitions(now, buffer))
+        } else {
+            self.transmit_snapshots(now, buffer)
+        }
+    }
+
+    /// When [`Publisher::poll_transmit`] has something to send next.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if !self.queue.is_empty() {
+            return Some(Instant::ZERO);
+        }
+        let heartbeat = self.last_sent + self.settings.heartbeat;
+        Some(heartbeat.min(self.definitions.due()).min(self.snapshots.due()))
+    }
+
+    /// Whether an event waits to be sent.
+    #[must_use]
+    pub fn has_event(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Sets how fast the loops go.
+    pub fn set_pace(&mut self, pace: Pace, now: Instant) {
+        self.pace = pace;
+        if pace == Pace::FlatOut {
+            self.definitions.hurry(now);
+            self.snapshots.hurry(now);
+        }
+    }
+
+    /// What the world has been told of an instrument, or will be by what is queued.
+    #[must_use]
+    pub fn published(&self, instrument: u32) -> &Published {
+        self.books.at(instrument)
+    }
+
+    /// MsgSeqNum of the last incremental packet, 0 before the first.
+    #[must_use]
+    pub fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// Events published so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn transmit_event(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
+        let mut packet = Packet::new(buffer);
+        let number = self.queue.current().map_or(0, |event| event.number);
+        let ends = incremental::fill(&mut self.queue, &mut packet);
+        assert!(!packet.is_empty(), "event {number} does not fit in a packet");
+        let begins = !core::mem::replace(&mut self.has_begun, !ends);
+        if ends {
+            self.queue.advance();
+        }
+        let event = Some(EventPart { number, begins, ends });
+        self.transmit_incremental(now, packet, event)
+    }
+
+    fn transmit_heartbeat(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
+        let mut packet = Packet::new(buffer);
+        packet
+            .append(|buffer| {
+                AdminHeartbeat12::encode(buffer).map(|_| AdminHeartbeat12::ENCODED_LENGTH)
+            })
+            .ok()?;
+        Some(self.transmit_incremental(now, packet, None))
+    }
+
+    fn transmit_incremental(
+        &mut self,
+        now: Now,
+        packet: Packet<'_>,
+        event: Option<EventPart>,
+    ) -> Transmit {
+        self.sequence = self.sequence.wrapping_add(1);
+        self.last_sent = now.monotonic;
+        let (sequence, feed) = (self.sequence, Feed::Incremental);
+        Transmit { feed, length: packet.finish(sequence, now.utc), sequence, event }
+    }
+
+    fn transmit_definitions(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
+        let mut packet = Packet::new(buffer);
+        let first = self.definitions.next();
+        let next = definitions::fill(&mut packet, &self.instruments, first, &self.channel);
+        let sequence = self.definitions.advance(next, self.pace, now.monotonic);
+        let length = packet.finish(sequence, now.utc);
+        Transmit { feed: Feed::Instruments, length, sequence, event: None }
+    }
+
+    fn transmit_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
+        if self.snapshots.is_at_start() {
+            // Nothing is queued, so the books are as of the last packet that left.
+            self.heading = Heading { last_processed: self.sequence, total: self.books.active() };
+            if self.heading.total == 0 {
+                self.snapshots.skip(now.monotonic);
+                return None;
+            }
+        }
+        let mut packet = Packet::new(buffer);
+        let place = (self.snapshots.number(), self.snapshots.next());
+        let (books, instruments) = (&self.books, &self.instruments);
+        let next =
+            snapshots::fill(&mut packet, books, instruments, place, &self.heading, &self.channel);
+        let sequence = self.snapshots.advance(next, self.pace, now.monotonic);
+        let length = packet.finish(sequence, now.utc);
+        Some(Transmit { feed: Feed::Snapshots, length, sequence, event: None })
+    }
+
+    fn queue_trades(&mut self, events: &Accumulator) {
+        for trade in events.trades() {
+            let fills = events.fills_of(trade);
+            let first_order = self.queue.orders.len();
+            let orders =
+                fills.iter().map(|fill| TradeOrder { order: fill.order, quantity: fill.quantity });
+            self.queue.orders.extend(orders);
+            let published = self.changing(trade.instrument);
+            published.last_trade = Some((trade.price, trade.quantity));
+            published.rpt_seq = published.rpt_seq.wrapping_add(1);
+            let rpt_seq = published.rpt_seq;
+            self.queue.trades.push(TradeEntry {
+                security_id: self.security_id(trade.instrument),
+                price: trade.price,
+                quantity: trade.quantity,
+                aggressor: trade.aggressor,
+                id: trade.id,
+                rpt_seq,
+                first_order,
+                orders: fills.len(),
+            });
+        }
+    }
+
+    fn queue_volume(&mut self, instrument: u32, volume: u64) {
+        if self.books.at(instrument).volume == volume {
+            return;
+        }
+        let security_id = self.security_id(instrument);
+        let published = self.changing(instrument);
+        published.volume = volume;
+        published.rpt_seq = published.rpt_seq.wrapping_add(1);
+        let rpt_seq = published.rpt_seq;
+        self.queue.volumes.push(VolumeEntry { security_id, volume, rpt_seq });
+    }
+
+    fn queue_book(&mut self, instrument: u32, matching: &Matching) {
+        let security_id = self.security_id(instrument);
+        let is_ahead = self.is_ahead(instrument);
+        let published = self.books.change(instrument, self.snapshots.number(), is_ahead);
+        let entries = &mut self.queue.entries;
+        for side in Side::BOTH {
+            let target = matching.levels(instrument, side);
+            let rpt_seq = &mut published.rpt_seq;
+            let on_step = |action, number, level| {
+                *rpt_seq = rpt_seq.wrapping_add(1);
+                let rpt_seq = *rpt_seq;
+                entries.push(BookEntry { security_id, side, action, number, level, rpt_seq });
+            };
+            published.sides[side.index()].become_equal(side, target, on_step);
+        }
+    }
+
+    /// The published state of an instrument, to be changed.
+    fn changing(&mut self, instrument: u32) -> &mut Published {
+        let is_ahead = self.is_ahead(instrument);
+        self.books.change(instrument, self.snapshots.number(), is_ahead)
+    }
+
+    /// Whether the snapshot loop has begun and has yet to state this instrument.
+    fn is_ahead(&self, instrument: u32) -> bool {
+        !self.snapshots.is_at_start() && instrument >= self.snapshots.next()
+    }
+
+    fn security_id(&self, instrument: u32) -> i32 {
+        self.instruments[instrument as usize].security_id
+    }
+}

@@ -1,0 +1,119 @@
+//! The pace of a loop that is sent over and over, packet by packet.
+
+use hairpin_time::{Duration, Instant};
+
+/// How fast the loops go.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// One packet behind the other.
+    #[default]
+    FlatOut,
+    /// One loop in each period, its packets spread over it.
+    Paced,
+}
+
+/// Where a loop over `total` items is, and when its next packet is due.
+///
+/// The packet sequence restarts at 1 with every loop, which is how receivers recognise one.
+#[derive(Debug)]
+pub(super) struct Carousel {
+    period: Duration,
+    total: u32,
+    next: u32,
+    sequence: u32,
+    due: Instant,
+    number: u64,
+}
+
+impl Carousel {
+    pub(super) fn new(total: u32, period: Duration, now: Instant) -> Self {
+        Self { period, total, next: 0, sequence: 0, due: now, number: 1 }
+    }
+
+    /// When the next packet is to leave.
+    pub(super) const fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// The item that comes next: below the total.
+    pub(super) const fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Loops begun, the present one included.
+    pub(super) const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the next packet is the first of a loop.
+    pub(super) const fn is_at_start(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Notes that a packet with the items before `next` is leaving; returns its sequence number.
+    pub(super) fn advance(&mut self, next: u32, pace: Pace, now: Instant) -> u32 {
+        let items = u64::from(next - self.next);
+        self.sequence += 1;
+        let sequence = self.sequence;
+        let gap = match pace {
+            Pace::FlatOut => Duration::ZERO,
+            Pace::Paced => self.period * items / u64::from(self.total.max(1)),
+        };
+        // Late packets are not made up for: a burst would stand in the way of the market.
+        self.due = (self.due + gap).max(now);
+        self.next = next;
+        if next == self.total {
+            self.next = 0;
+            self.sequence = 0;
+            self.number += 1;
+        }
+        sequence
+    }
+
+    /// Puts the next packet off by a period: there was nothing to send.
+    pub(super) fn skip(&mut self, now: Instant) {
+        self.due = now + self.period;
+        self.next = 0;
+    }
+
+    /// The next packet is due at once (a loop that was paced shall go flat out).
+    pub(super) fn hurry(&mut self, now: Instant) {
+        self.due = self.due.min(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(100);
+
+    #[test]
+    fn spreads_a_loop_over_its_period_and_restarts_at_one() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut carousel = Carousel::new(10, PERIOD, at(0));
+        assert_eq!(carousel.advance(4, Pace::Paced, at(0)), 1);
+        assert_eq!((carousel.due(), carousel.is_at_start()), (at(40), false));
+        assert_eq!(carousel.advance(8, Pace::Paced, at(41)), 2);
+        assert_eq!(carousel.due(), at(80));
+        assert_eq!(carousel.advance(10, Pace::Paced, at(80)), 3);
+        assert_eq!((carousel.due(), carousel.number(), carousel.next()), (at(100), 2, 0));
+        assert_eq!(carousel.advance(4, Pace::Paced, at(100)), 1);
+    }
+
+    #[test]
+    fn makes_up_for_nothing_after_a_stall() {
+        let mut carousel = Carousel::new(10, PERIOD, Instant::ZERO);
+        let late = Instant::ZERO + Duration::from_secs(5);
+        carousel.advance(1, Pace::Paced, late);
+        assert_eq!(carousel.due(), late);
+    }
+
+    #[test]
+    fn does_not_wait_when_flat_out() {
+        let now = Instant::from_nanos(77);
+        let mut carousel = Carousel::new(10, PERIOD, now);
+        carousel.advance(5, Pace::FlatOut, now);
+        assert_eq!(carousel.due(), now);
+    }
+}

@@ -1,0 +1,240 @@
+//! Events as messages: trades (48), volume (37), book (46), in this order.
+//!
+//! Lengths, MsgSize included (schema 1 version 13):
+//!
+//! ```text
+//! 48:  10 + 11 + 3 + 32 × trades + 8 + 16 × orders
+//! 37:  10 + 11 + 3 + 16 × entries
+//! 46:  10 + 11 + 3 + 32 × entries + 8
+//! ```
+
+use hairpin_cme_codecs::mdp3::{
+    AggressorSide, MDEntryTypeBook, MDIncrementalRefreshBook46, MDIncrementalRefreshTradeSummary48,
+    MDIncrementalRefreshVolume37, MDUpdateAction, MatchEventIndicator,
+};
+use hairpin_sbe::EncodeError;
+use hairpin_time::Utc;
+
+use super::ladder::Action;
+use super::packet::Packet;
+use super::queue::{BookEntry, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry};
+use crate::matching::Side;
+
+/// MsgSize, SBE header, root block and the dimension of the first group.
+const FIXED: usize = 2 + 8 + 11 + 3;
+/// The dimension of NoOrderIDEntries.
+const ORDERS_DIMENSION: usize = 8;
+const TRADE: usize = 32;
+const TRADE_ORDER: usize = 16;
+const VOLUME: usize = 16;
+const BOOK: usize = 32;
+const EMPTY_BOOK: usize = FIXED + ORDERS_DIMENSION;
+
+const PROOF: &str = "the room for it was counted before";
+
+/// Bits of tag 5799.
+const LAST_TRADE: u8 = 0x01;
+const LAST_VOLUME: u8 = 0x02;
+const LAST_QUOTE: u8 = 0x04;
+const END_OF_EVENT: u8 = 0x80;
+
+/// Fills `packet` with as much of the current event as it takes; `true` if that was the rest of
+/// it, the end included.
+pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>) -> bool {
+    let Some(&event) = queue.current() else { return false };
+    append_trades(queue, &event, packet)
+        || append_volumes(queue, &event, packet)
+        || append_entries(queue, &event, packet)
+        || append_end(queue, &event, packet)
+}
+
+/// The indicator of a message of `event` whose own bit, if it is the last of its kind, is `bit`.
+fn indicator(queue: &Queue, event: &Event, is_last: bool, bit: u8) -> MatchEventIndicator {
+    let own = if is_last { bit } else { 0 };
+    let ends = event.ending == Ending::LastMessage && is_complete(queue, event);
+    MatchEventIndicator(own | if ends { END_OF_EVENT } else { 0 })
+}
+
+fn is_complete(queue: &Queue, event: &Event) -> bool {
+    let cursor = &queue.cursor;
+    cursor.trade == event.trades_end
+        && cursor.volume == event.volumes_end
+        && cursor.entry == event.entries_end
+}
+
+/// Whether the message just written ended the event.
+fn has_ended(queue: &Queue, event: &Event) -> bool {
+    event.ending == Ending::LastMessage && is_complete(queue, event)
+}
+
+fn append_trades(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
+    let start = queue.cursor.trade;
+    let mut room = packet.room().saturating_sub(FIXED + ORDERS_DIMENSION);
+    while queue.cursor.trade < event.trades_end {
+        let length = TRADE + TRADE_ORDER * queue.trades[queue.cursor.trade].orders;
+        if length > room {
+            break;
+        }
+        room -= length;
+        queue.cursor.trade += 1;
+    }
+    let trades = &queue.trades[start..queue.cursor.trade];
+    if trades.is_empty() {
+        return false;
+    }
+    let is_last = queue.cursor.trade == event.trades_end;
+    let indicator = indicator(queue, event, is_last, LAST_TRADE);
+    packet
+        .append(|buffer| {
+            encode_trades(buffer, event.transact_time, indicator, trades, &queue.orders)
+        })
+        .expect(PROOF);
+    has_ended(queue, event)
+}
+
+fn append_volumes(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
+    let start = queue.cursor.volume;
+    let fit = packet.room().saturating_sub(FIXED) / VOLUME;
+    if queue.cursor.trade < event.trades_end || start == event.volumes_end || fit == 0 {
+        return false;
+    }
+    queue.cursor.volume = event.volumes_end.min(start + fit);
+    let is_last = queue.cursor.volume == event.volumes_end;
+    let indicator = indicator(queue, event, is_last, LAST_VOLUME);
+    let volumes = &queue.volumes[start..queue.cursor.volume];
+    packet
+        .append(|buffer| encode_volumes(buffer, event.transact_time, indicator, volumes))
+        .expect(PROOF);
+    has_ended(queue, event)
+}
+
+fn append_entries(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
+    let start = queue.cursor.entry;
+    let fit = packet.room().saturating_sub(EMPTY_BOOK) / BOOK;
+    let before = queue.cursor.trade < event.trades_end || queue.cursor.volume < event.volumes_end;
+    if before || start == event.entries_end || fit == 0 {
+        return false;
+    }
+    queue.cursor.entry = event.entries_end.min(start + fit);
+    let is_last = queue.cursor.entry == event.entries_end;
+    let indicator = indicator(queue, event, is_last, LAST_QUOTE);
+    let entries = &queue.entries[start..queue.cursor.entry];
+    packet
+        .append(|buffer| encode_book(buffer, event.transact_time, indicator, entries))
+        .expect(PROOF);
+    has_ended(queue, event)
+}
+
+/// Appends the empty message that ends the event, where one does.
+fn append_end(queue: &Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
+    let is_due = match event.ending {
+        Ending::LastMessage => false,
+        Ending::NextMessage => packet.room() >= EMPTY_BOOK,
+        Ending::NextPacket => packet.is_empty(),
+    };
+    if !is_due || !is_complete(queue, event) {
+        return false;
+    }
+    let indicator = MatchEventIndicator(END_OF_EVENT);
+    packet.append(|buffer| encode_book(buffer, event.transact_time, indicator, &[])).expect(PROOF);
+    true
+}
+
+fn encode_trades(
+    buffer: &mut [u8],
+    transact_time: Utc,
+    indicator: MatchEventIndicator,
+    trades: &[TradeEntry],
+    orders: &[TradeOrder],
+) -> Result<usize, EncodeError> {
+    let (mut root, mut groups) = MDIncrementalRefreshTradeSummary48::encode(buffer)?;
+    root.set_transact_time(transact_time.as_nanos()).set_match_event_indicator(indicator);
+    let mut entries = groups.no_md_entries()?;
+    for trade in trades {
+        let aggressor = match trade.aggressor {
+            Side::Bid => AggressorSide::BUY,
+            Side::Offer => AggressorSide::SELL,
+        };
+        entries
+            .push()?
+            .set_md_entry_px(trade.price)
+            .set_md_entry_size(size(trade.quantity))
+            .set_security_id(trade.security_id)
+            .set_rpt_seq(trade.rpt_seq)
+            .set_number_of_orders(size(trade.orders as u32))
+            .set_aggressor_side(aggressor)
+            .set_md_update_action(MDUpdateAction::NEW)
+            .set_md_trade_entry_id(trade.id);
+    }
+    let mut entries = groups.no_order_id_entries()?;
+    for trade in trades {
+        for order in &orders[trade.first_order..][..trade.orders] {
+            entries.push()?.set_order_id(order.order.0).set_last_qty(size(order.quantity));
+        }
+    }
+    groups.finish()
+}
+
+fn encode_volumes(
+    buffer: &mut [u8],
+    transact_time: Utc,
+    indicator: MatchEventIndicator,
+    volumes: &[VolumeEntry],
+) -> Result<usize, EncodeError> {
+    let (mut root, mut groups) = MDIncrementalRefreshVolume37::encode(buffer)?;
+    root.set_transact_time(transact_time.as_nanos()).set_match_event_indicator(indicator);
+    let mut entries = groups.no_md_entries()?;
+    for volume in volumes {
+        entries
+            .push()?
+            .set_md_entry_size(volume_size(volume.volume))
+            .set_security_id(volume.security_id)
+            .set_rpt_seq(volume.rpt_seq)
+            .set_md_update_action(MDUpdateAction::NEW);
+    }
+    groups.finish()
+}
+
+fn encode_book(
+    buffer: &mut [u8],
+    transact_time: Utc,
+    indicator: MatchEventIndicator,
+    book: &[BookEntry],
+) -> Result<usize, EncodeError> {
+    let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer)?;
+    root.set_transact_time(transact_time.as_nanos()).set_match_event_indicator(indicator);
+    let mut entries = groups.no_md_entries()?;
+    for entry in book {
+        let action = match entry.action {
+            Action::New => MDUpdateAction::NEW,
+            Action::Change => MDUpdateAction::CHANGE,
+            Action::Delete => MDUpdateAction::DELETE,
+        };
+        let entry_type = match entry.side {
+            Side::Bid => MDEntryTypeBook::BID,
+            Side::Offer => MDEntryTypeBook::OFFER,
+        };
+        entries
+            .push()?
+            .set_md_entry_px(entry.level.price)
+            .set_md_entry_size(size(entry.level.quantity))
+            .set_security_id(entry.security_id)
+            .set_rpt_seq(entry.rpt_seq)
+            .set_number_of_orders(size(entry.level.orders))
+            .set_md_price_level(entry.number)
+            .set_md_update_action(action)
+            .set_md_entry_type(entry_type);
+    }
+    groups.finish()
+}
+
+/// A quantity or a number of orders; neither reaches the null of an i32 (see
+/// [`crate::NewOrder::MAX_QUANTITY`]).
+pub(super) fn size(quantity: u32) -> i32 {
+    i32::try_from(quantity).unwrap_or(i32::MAX - 1)
+}
+
+/// A volume, which stays at the largest value once it is there.
+pub(super) fn volume_size(volume: u64) -> i32 {
+    i32::try_from(volume).unwrap_or(i32::MAX - 1).min(i32::MAX - 1)
+}

@@ -1,0 +1,159 @@
+//! Events that are published but not yet sent.
+
+use hairpin_time::Utc;
+
+use super::ladder::{Action, DEPTH};
+use crate::matching::{OrderId, PriceLevel, Side};
+use crate::{Accumulator, Price};
+
+/// Where the event's last message bit (0x80) stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// On the last message that carries data: in five events of eight.
+    LastMessage,
+    /// On an empty book message behind it in the same packet: in two of eight.
+    NextMessage,
+    /// On an empty book message in a packet of its own: in one of eight.
+    NextPacket,
+}
+
+impl Ending {
+    /// The ending of event `number`, eight in turn.
+    pub(super) const fn of(number: u64) -> Self {
+        match number % 8 {
+            2 | 6 => Self::NextMessage,
+            4 => Self::NextPacket,
+            _ => Self::LastMessage,
+        }
+    }
+}
+
+/// An entry of template 48.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TradeEntry {
+    pub(super) security_id: i32,
+    pub(super) price: Price,
+    pub(super) quantity: u32,
+    pub(super) aggressor: Side,
+    pub(super) id: u32,
+    pub(super) rpt_seq: u32,
+    pub(super) first_order: usize,
+    pub(super) orders: usize,
+}
+
+/// An order entry of template 48.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TradeOrder {
+    pub(super) order: OrderId,
+    pub(super) quantity: u32,
+}
+
+/// An entry of template 37.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VolumeEntry {
+    pub(super) security_id: i32,
+    pub(super) volume: u64,
+    pub(super) rpt_seq: u32,
+}
+
+/// An entry of template 46.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BookEntry {
+    pub(super) security_id: i32,
+    pub(super) side: Side,
+    pub(super) action: Action,
+    pub(super) number: u8,
+    pub(super) level: PriceLevel,
+    pub(super) rpt_seq: u32,
+}
+
+/// One event; its entries are those from the end of the event before it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Event {
+    pub(super) number: u64,
+    pub(super) transact_time: Utc,
+    pub(super) ending: Ending,
+    pub(super) trades_end: usize,
+    pub(super) volumes_end: usize,
+    pub(super) entries_end: usize,
+}
+
+/// How far sending has come: indices into the queue's lists.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) event: usize,
+    pub(super) trade: usize,
+    pub(super) volume: usize,
+    pub(super) entry: usize,
+}
+
+/// Entries in the order they leave, and the events they belong to. Sized at the start; emptied
+/// whole when the last of it has left.
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) events: Vec<Event>,
+    pub(super) trades: Vec<TradeEntry>,
+    pub(super) orders: Vec<TradeOrder>,
+    pub(super) volumes: Vec<VolumeEntry>,
+    pub(super) entries: Vec<BookEntry>,
+    pub(super) cursor: Cursor,
+}
+
+/// The most book entries that one event makes of one instrument.
+const ENTRIES_PER_INSTRUMENT: usize = Side::BOTH.len() * 2 * DEPTH;
+
+/// Events that may wait while the network does not take them.
+const EVENTS: usize = 64;
+
+impl Queue {
+    /// Room for whatever one `accumulator` can hold, and for a burst of small events.
+    pub(super) fn new(instruments: usize, accumulator: &Accumulator) -> Self {
+        let (trades, fills) = accumulator.capacity();
+        Self {
+            events: Vec::with_capacity(EVENTS),
+            trades: Vec::with_capacity(trades),
+            orders: Vec::with_capacity(fills),
+            volumes: Vec::with_capacity(instruments + EVENTS),
+            entries: Vec::with_capacity((instruments + EVENTS) * ENTRIES_PER_INSTRUMENT),
+            cursor: Cursor::default(),
+        }
+    }
+
+    /// Whether all that is in `events` fits, however its books have changed.
+    pub(super) fn has_room(&self, events: &Accumulator) -> bool {
+        let free = |capacity: usize, length: usize| capacity - length;
+        let touched = events.touched().len();
+        free(self.events.capacity(), self.events.len()) > 0
+            && free(self.trades.capacity(), self.trades.len()) >= events.trades().len()
+            && free(self.orders.capacity(), self.orders.len()) >= events.fills().len()
+            && free(self.volumes.capacity(), self.volumes.len()) >= touched
+            && free(self.entries.capacity(), self.entries.len()) >= touched * ENTRIES_PER_INSTRUMENT
+    }
+
+    /// The event that is being sent.
+    pub(super) fn current(&self) -> Option<&Event> {
+        self.events.get(self.cursor.event)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.cursor.event == self.events.len()
+    }
+
+    /// Trades, volumes and book entries queued.
+    pub(super) fn lengths(&self) -> (usize, usize, usize) {
+        (self.trades.len(), self.volumes.len(), self.entries.len())
+    }
+
+    /// The current event has left.
+    pub(super) fn advance(&mut self) {
+        self.cursor.event += 1;
+        if self.is_empty() {
+            self.events.clear();
+            self.trades.clear();
+            self.orders.clear();
+            self.volumes.clear();
+            self.entries.clear();
+            self.cursor = Cursor::default();
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! The publisher against a receiver that was written from CME's rules.
+
+mod receiver;
+
+use hairpin_exchange::{
+    Accumulator, Capacity, EXTENT, Feed, Generator, Instrument, Matching, NewOrder, Owner, Pace,
+    Publication, Publisher, PublisherSettings, Side, Transmit,
+};
+use hairpin_sbe::Decimal;
+use hairpin_time::{Duration, Instant, Now, Utc};
+use receiver::{Book, Census, LoopReceiver, Receiver, SnapshotLoop};
+
+const INSTRUMENTS: u32 = 100;
+
+/// A market, its publisher, and somebody who listens to all feeds.
+struct Bench {
+    now: Now,
+    instruments: Vec<Instrument>,
+    matching: Matching,
+    events: Accumulator,
+    generator: Generator,
+    publisher: Publisher,
+    receiver: Receiver,
+    definitions: LoopReceiver,
+    snapshots: LoopReceiver,
+    last_loop: Option<SnapshotLoop>,
+    /// Every incremental packet, if they are kept: (sequence, bytes).
+    kept: Option<Vec<(u32, Vec<u8>)>>,
+}
+
+impl Bench {
+    fn new(seed: u64) -> Self {
+        let now = Now {
+            monotonic: Instant::from_nanos(1_000),
+            utc: Utc::from_nanos(1_700_000_000_000_000_000),
+        };
+        let instruments = Instrument::numbered(INSTRUMENTS);
+        let ticks = instruments.iter().map(|instrument| instrument.tick);
+        let matching = Matching::new(ticks, Capacity::default());
+        let events = matching.accumulator();
+        let publisher = Publisher::new(PublisherSettings::default(), &instruments, &events, now);
+        Self {
+            now,
+            generator: Generator::new(seed, &instruments),
+            instruments,
+            matching,
+            events,
+            publisher,
+            receiver: Receiver::default(),
+            definitions: LoopReceiver::default(),
+            snapshots: LoopReceiver::default(),
+            last_loop: None,
+            kept: None,
+        }
+    }
+
+    fn seed(&mut self) {
+        for instrument in 0..INSTRUMENTS {
+            self.generator.seed(instrument, &mut self.matching, &mut self.events);
+        }
+        assert!(matches!(self.publish(), Publication::Event(_)));
+        self.drain_events();
+    }
+
+    fn pass(&mut self, span: Duration) {
+        self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
+    }
+
+    fn publish(&mut self) -> Publication {
+        self.publisher.publish(self.now.utc, &self.matching, &mut self.events)
+    }
+
+    fn poll(&mut self) -> Option<Transmit> {
+        let mut buffer = [0xAA; 1_500];
+        let transmit = self.publisher.poll_transmit(self.now, &mut buffer)?;
+        let bytes = &buffer[..transmit.length];
+        let packet = receiver::open(bytes);
+        assert_eq!(packet.sequence, transmit.sequence);
+        assert_eq!(packet.sending_time, self.now.utc.as_nanos());
+        match transmit.feed {
+            Feed::Incremental => {
+                let ended = self.receiver.handle_incremental(bytes);
+                assert_eq!(ended.is_some(), transmit.event.is_some_and(|event| event.ends));
+                for security_id in ended.unwrap_or_default() {
+                    self.compare(security_id);
+                }
+                if let Some(kept) = &mut self.kept {
+                    kept.push((transmit.sequence, bytes.to_vec()));
+                }
+            }
+            Feed::Instruments => {
+                if let Some(symbols) = self.definitions.handle_definitions(bytes) {
+                    self.receiver.census.definition_loops += 1;
+                    let expected =
+                        self.instruments.iter().map(|i| (i.security_id, i.symbol.clone()));
+                    assert!(symbols.into_iter().eq(expected));
+                }
+            }
+            Feed::Snapshots => {
+                if let Some(snapshots) = self.snapshots.handle_snapshots(bytes) {
+                    self.receiver.census.snapshot_loops += 1;
+                    self.last_loop = Some(snapshots);
+                }
+            }
+        }
+        Some(transmit)
+    }
+
+    /// Sends whole events until none waits.
+    fn drain_events(&mut self) {
+        while self.publisher.has_event() {
+            assert_eq!(self.poll().unwrap().feed, Feed::Incremental);
+        }
+    }
+
+    fn index(&self, security_id: i32) -> u32 {
+        self.instruments.iter().position(|i| i.security_id == security_id).unwrap() as u32
+    }
+
+    /// Received, published and matched are the same book.
+    fn compare(&self, security_id: i32) {
+        let index = self.index(security_id);
+        let received = &self.receiver.books[&security_id];
+        let published = self.publisher.published(index);
+        for (side, levels) in Side::BOTH.into_iter().zip([&received.bids, &received.offers]) {
+            let top: Vec<_> = self
+                .matching
+                .levels(index, side)
+                .take(10)
+                .map(|level| (level.price.0, level.quantity as i32, level.orders as i32))
+                .collect();
+            assert_eq!(levels, &top, "{security_id} {side:?}");
+            let ladder = published.sides[side as usize].levels().iter();
+            let ladder = ladder.map(|l| (l.price.0, l.quantity as i32, l.orders as i32));
+            assert!(ladder.eq(top), "{security_id} {side:?}");
+        }
+        assert_eq!(received.rpt_seq, published.rpt_seq);
+        assert_eq!(received.volume as u64, self.matching.volume(index));
+        assert_eq!(
+            received.last_trade,
+            published.last_trade.map(|(price, quantity)| (price.0, quantity as i32))
+        );
+    }
+
+    fn step(&mut self) {
+        self.generator.step(&mut self.matching, &mut self.events).unwrap();
+        assert!(matches!(self.publish(), Publication::Event(_)));
+    }
+}
+
+fn run(seed: u64, events: u32) -> Census {
+    let mut bench = Bench::new(seed);
+    bench.seed();
+    for n in 0..events {
+        bench.step();
+        bench.drain_events();
+        match n % 1_000 {
+            // Loops between the events, and now and then a silence.
+            999 => {
+                bench.pass(Duration::from_secs(1));
+                assert_eq!(bench.poll().unwrap().feed, Feed::Incremental);
+            }
+            k if k % 4 == 0 => drop(bench.poll()),
+            _ => bench.pass(Duration::from_micros(5)),
+        }
+    }
+    bench.receiver.census
+}
+
+/// Events of a seed: fewer where the compiler does not optimise.
+const EVENTS: u32 = if cfg!(debug_assertions) { 20_000 } else { 100_000 };
+
+#[test]
+fn a_receiver_ends_every_event_with_the_same_books() {
+    let mut total = Census::default();
+    for seed in 0..20 {
+        let census = run(seed, EVENTS);
+        println!("seed {seed}: {census:?}");
+        for (class, count) in [
+            ("new", census.new),
+            ("change", census.change),
+            ("delete", census.delete),
+            ("trade", census.trades),
+            ("volume", census.volumes),
+            ("end on data", census.end_on_data),
+            ("end in the same packet", census.end_same_packet),
+            ("end in the next packet", census.end_next_packet),
+            ("event over several packets", census.events_over_packets),
+            ("heartbeat", census.heartbeats),
+            ("definition loop", census.definition_loops),
+            ("snapshot loop", census.snapshot_loops),
+        ] {
+            assert!(count > 0, "seed {seed}: no {class}");
+        }
+        assert_eq!(census.events, u64::from(EVENTS) + 1);
+        assert!(census.end_same_packet.abs_diff(census.events / 4) <= 1);
+        assert!(census.end_next_packet.abs_diff(census.events / 8) <= 1);
+        total.events += census.events;
+    }
+    println!("{} events", total.events);
+}
+
+/// Joins at many moments of a loop by CME's procedure: snapshots, then what came behind their
+/// 369, and compares with somebody who was there from the start.
+#[test]
+fn a_late_joiner_ends_with_the_same_books() {
+    let mut bench = Bench::new(99);
+    bench.publisher.set_pace(Pace::Paced, bench.now.monotonic);
+    bench.seed();
+    bench.kept = Some(Vec::new());
+    let mut joined = 0;
+    let mut behind = 0;
+    for n in 0..20_000 {
+        bench.pass(Duration::from_micros(500));
+        while bench.poll().is_some() {}
+        if n % 3 == 0 {
+            bench.step();
+            bench.drain_events();
+        }
+        if let Some(SnapshotLoop { last_processed, books }) = bench.last_loop.take() {
+            let mut late = Receiver::joining(books);
+            let kept = bench.kept.as_mut().unwrap();
+            kept.retain(|&(sequence, _)| sequence > last_processed);
+            behind += kept.len();
+            for (_, packet) in kept.iter() {
+                late.handle_incremental(packet);
+            }
+            assert_eq!(late.books, bench.receiver.books, "join {joined}");
+            joined += 1;
+        }
+    }
+    println!("{joined} joins, {behind} packets behind the snapshots");
+    assert!(joined > 50 && behind > 1_000);
+}
+
+#[test]
+fn snapshots_of_a_loop_state_one_packet_however_long_it_takes() {
+    let mut bench = Bench::new(3);
+    bench.seed();
+    while bench.poll().unwrap().feed != Feed::Snapshots {}
+    let at_start = bench.receiver.books.clone();
+    let start = bench.publisher.sequence();
+    let loops = loop {
+        if let Some(loops) = bench.last_loop.take() {
+            break loops;
+        }
+        bench.poll();
+        bench.step();
+        bench.drain_events();
+    };
+    assert_eq!(loops.last_processed, start);
+    assert_eq!(loops.books, at_start);
+    assert_ne!(bench.receiver.books, at_start);
+}
+
+#[test]
+fn an_order_far_below_the_book_changes_nothing_that_is_published() {
+    let mut bench = Bench::new(4);
+    bench.seed();
+    for n in 0..2_000 {
+        bench.step();
+        bench.drain_events();
+        let instrument = n % INSTRUMENTS;
+        let tenth = bench.publisher.published(instrument).sides[0].levels()[9].price;
+        let tick = bench.instruments[instrument as usize].tick.0;
+        let order = NewOrder {
+            instrument,
+            side: Side::Bid,
+            price: Decimal(tenth.0 - 5 * tick),
+            quantity: 1,
+            owner: Owner(1),
+        };
+        let before = *bench.publisher.published(instrument);
+        let submitted = bench.matching.submit(&order, &mut bench.events).unwrap();
+        assert_eq!(submitted.remaining, 1);
+        assert_eq!(bench.publish(), Publication::Unchanged);
+        assert!(bench.matching.cancel(submitted.order, &mut bench.events).is_some());
+        assert_eq!(bench.publish(), Publication::Unchanged);
+        assert!(!bench.publisher.has_event() && bench.events.is_empty());
+        assert_eq!(*bench.publisher.published(instrument), before);
+    }
+}
+
+#[test]
+fn a_trade_with_very_many_orders_spans_packets() {
+    let mut bench = Bench::new(5);
+    let at = |side, quantity| NewOrder {
+        instrument: 0,
+        side,
+        price: Decimal(1_000_000_000_000),
+        quantity,
+        owner: Owner::HOUSE,
+    };
+    for _ in 0..500 {
+        bench.matching.submit(&at(Side::Offer, 3), &mut bench.events).unwrap();
+    }
+    bench.publish();
+    bench.drain_events();
+    bench.matching.submit(&at(Side::Bid, 1_501), &mut bench.events).unwrap();
+    bench.publish();
+    bench.drain_events();
+    let book = &bench.receiver.books[&bench.instruments[0].security_id];
+    assert_eq!((book.volume, book.bids[0].1, book.offers.len()), (1_500, 1, 0));
+    assert_eq!(bench.receiver.census.trades, 8);
+}
+
+#[test]
+fn loops_begin_with_one_and_keep_their_pace() {
+    let mut bench = Bench::new(6);
+    bench.seed();
+    bench.publisher.set_pace(Pace::Paced, bench.now.monotonic);
+    let mut counts = [0_u32; 3];
+    let start = bench.now.monotonic;
+    for _ in 0..10_000 {
+        bench.pass(Duration::from_micros(100));
+        while let Some(transmit) = bench.poll() {
+            counts[transmit.feed as usize] += 1;
+        }
+        assert!(bench.publisher.poll_timeout().unwrap() > bench.now.monotonic);
+    }
+    assert_eq!(bench.now.monotonic - start, Duration::from_secs(1));
+    let census = bench.receiver.census;
+    assert!((9..=11).contains(&census.definition_loops), "{census:?}");
+    assert!((9..=11).contains(&census.snapshot_loops), "{census:?}");
+    assert_eq!((counts[0], census.heartbeats), (1, 1));
+    println!("{counts:?} packets a second");
+}
+
+#[test]
+fn loops_alternate_when_flat_out() {
+    let mut bench = Bench::new(7);
+    bench.seed();
+    for _ in 0..1_000 {
+        assert!(bench.poll().is_some());
+    }
+    let census = bench.receiver.census;
+    assert!(census.definition_loops > 10 && census.snapshot_loops > 5, "{census:?}");
+}
+
+#[test]
+fn no_snapshots_before_anything_happened() {
+    let mut bench = Bench::new(8);
+    for _ in 0..100 {
+        bench.pass(Duration::from_millis(10));
+        if let Some(transmit) = bench.poll() {
+            assert_ne!(transmit.feed, Feed::Snapshots);
+        }
+    }
+    assert_eq!(bench.receiver.census.snapshot_loops, 0);
+    assert_eq!(bench.receiver.books.get(&1_001), None::<&Book>);
+}
+
+#[test]
+fn heartbeats_only_after_a_second_of_silence() {
+    let mut bench = Bench::new(9);
+    bench.seed();
+    bench.publisher.set_pace(Pace::Paced, bench.now.monotonic);
+    let drain = |bench: &mut Bench| while bench.poll().is_some() {};
+    for _ in 0..3 {
+        let before = bench.receiver.census.heartbeats;
+        bench.step();
+        bench.drain_events();
+        bench.pass(Duration::from_nanos(999_999_999));
+        drain(&mut bench);
+        assert_eq!(bench.receiver.census.heartbeats, before);
+        bench.pass(Duration::from_nanos(1));
+        drain(&mut bench);
+        assert_eq!(bench.receiver.census.heartbeats, before + 1);
+    }
+}
+
+#[test]
+fn events_wait_in_the_queue_and_beyond_it_in_the_accumulator() {
+    let mut bench = Bench::new(10);
+    bench.seed();
+    let (mut queued, mut deferred) = (0, 0);
+    for _ in 0..500 {
+        bench.generator.step(&mut bench.matching, &mut bench.events).unwrap();
+        match bench.publish() {
+            Publication::Event(_) => queued += 1,
+            Publication::Deferred => deferred += 1,
+            Publication::Unchanged => panic!("a step that nobody sees"),
+        }
+    }
+    assert!(queued > 10 && deferred > 10, "{queued} {deferred}");
+    // The queue holds older pictures than matching: compare only at the end.
+    while bench.publisher.has_event() {
+        let mut buffer = [0; 1_500];
+        let transmit = bench.publisher.poll_transmit(bench.now, &mut buffer).unwrap();
+        bench.receiver.handle_incremental(&buffer[..transmit.length]);
+    }
+    assert!(matches!(bench.publish(), Publication::Event(_)));
+    bench.drain_events();
+    for security_id in bench.receiver.books.keys() {
+        bench.compare(*security_id);
+    }
+    assert!(EXTENT > 10);
+}

@@ -1,0 +1,368 @@
+//! A small market data receiver, written from CME's rules and not from the publisher.
+
+use std::collections::BTreeMap;
+
+use hairpin_cme_codecs::mdp3::{
+    AdminHeartbeat12, MDEntryType, MDEntryTypeBook, MDIncrementalRefreshBook46,
+    MDIncrementalRefreshTradeSummary48, MDIncrementalRefreshVolume37,
+    MDInstrumentDefinitionFuture54, MDUpdateAction, SnapshotFullRefresh52,
+    md_incremental_refresh_book46, md_incremental_refresh_trade_summary48,
+    md_incremental_refresh_volume37, md_instrument_definition_future54, snapshot_full_refresh52,
+};
+use hairpin_sbe::MessageHeader;
+
+/// Price mantissa, quantity, orders.
+pub(crate) type Level = (i64, i32, i32);
+
+/// One instrument as received.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Book {
+    pub bids: Vec<Level>,
+    pub offers: Vec<Level>,
+    pub rpt_seq: u32,
+    pub volume: i32,
+    pub last_trade: Option<(i64, i32)>,
+}
+
+/// What has been seen, so that a test can tell that it was not about nothing.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Census {
+    pub new: u64,
+    pub change: u64,
+    pub delete: u64,
+    pub trades: u64,
+    pub volumes: u64,
+    pub events: u64,
+    pub end_on_data: u64,
+    pub end_same_packet: u64,
+    pub end_next_packet: u64,
+    pub events_over_packets: u64,
+    pub heartbeats: u64,
+    pub definition_loops: u64,
+    pub snapshot_loops: u64,
+}
+
+/// A packet taken apart: sequence, sending time, messages from their SBE headers on.
+pub(crate) struct Packet<'a> {
+    pub sequence: u32,
+    pub sending_time: u64,
+    pub messages: Vec<(MessageHeader, &'a [u8])>,
+}
+
+/// Checks the framing of a packet to its last byte.
+pub(crate) fn open(bytes: &[u8]) -> Packet<'_> {
+    assert!(bytes.len() <= 1_420, "{} bytes", bytes.len());
+    let sequence = u32::from_le_bytes(bytes[..4].try_into().unwrap());
+    let sending_time = u64::from_le_bytes(bytes[4..12].try_into().unwrap());
+    let mut messages = Vec::new();
+    let mut rest = &bytes[12..];
+    assert!(!rest.is_empty(), "a packet without messages");
+    while !rest.is_empty() {
+        let size = usize::from(u16::from_le_bytes(rest[..2].try_into().unwrap()));
+        let (message, behind) = rest.split_at(size);
+        let (header, body) = MessageHeader::decode(&message[2..]).unwrap();
+        assert_eq!((header.schema_id, header.version), (1, 13));
+        messages.push((header, body));
+        rest = behind;
+    }
+    Packet { sequence, sending_time, messages }
+}
+
+/// The event that is being received.
+#[derive(Debug, Default)]
+struct Event {
+    packets: u32,
+    /// 0 nothing, 1 trades, 2 volumes, 3 books: never goes back.
+    stage: u8,
+    /// Kinds whose last-of-its-kind bit has come, and kinds that have come at all.
+    closed: u8,
+    seen: u8,
+    touched: Vec<i32>,
+}
+
+/// Follows the incremental feed.
+#[derive(Debug, Default)]
+pub(crate) struct Receiver {
+    pub books: BTreeMap<i32, Book>,
+    pub census: Census,
+    next_sequence: Option<u32>,
+    event: Option<Event>,
+    /// Whether the packet at hand has carried data of the event.
+    in_packet_data: bool,
+}
+
+impl Receiver {
+    /// One that has these books from a snapshot loop.
+    pub(crate) fn joining(books: BTreeMap<i32, Book>) -> Self {
+        Self { books, ..Self::default() }
+    }
+
+    /// Takes a packet of the incremental feed; returns the instruments of the event that ended
+    /// with it, if one did.
+    pub(crate) fn handle_incremental(&mut self, bytes: &[u8]) -> Option<Vec<i32>> {
+        let packet = open(bytes);
+        let expected = self.next_sequence.unwrap_or(packet.sequence);
+        assert_eq!(packet.sequence, expected, "a gap");
+        self.next_sequence = Some(packet.sequence + 1);
+        self.in_packet_data = false;
+        let mut ended = None;
+        if packet.messages[0].0.template_id != AdminHeartbeat12::TEMPLATE_ID {
+            self.event.get_or_insert_default().packets += 1;
+        }
+        for (header, body) in packet.messages {
+            assert!(ended.is_none(), "a message behind the event's end in its packet");
+            let indicator = match header.template_id {
+                12 => {
+                    assert!(self.event.is_none() && body.is_empty());
+                    self.census.heartbeats += 1;
+                    continue;
+                }
+                48 => self.handle_trades(&header, body),
+                37 => self.handle_volumes(&header, body),
+                46 => self.handle_book(&header, body),
+                other => panic!("template {other} on the incremental feed"),
+            };
+            if indicator & 0x80 != 0 {
+                ended = self.event.take().map(|event| self.end(event));
+            }
+        }
+        ended
+    }
+
+    fn end(&mut self, event: Event) -> Vec<i32> {
+        assert_eq!(event.seen, event.closed, "the last message of a kind is not marked");
+        self.census.events += 1;
+        if event.packets > 1 {
+            self.census.events_over_packets += 1;
+        }
+        event.touched
+    }
+
+    /// Notes a message of a kind (1 trade, 2 volume, 4 quote): order and bits.
+    fn note(&mut self, kind: u8, indicator: u8, is_empty: bool) {
+        let event = self.event.as_mut().unwrap();
+        assert_eq!(indicator & !0x87, 0, "bits that mean something else");
+        if is_empty {
+            assert_eq!((kind, indicator), (4, 0x80), "only a book message may be empty");
+            match self.in_packet_data {
+                true => self.census.end_same_packet += 1,
+                false => self.census.end_next_packet += 1,
+            }
+            return;
+        }
+        self.in_packet_data = true;
+        assert!(kind >= event.stage, "kinds out of order");
+        assert_eq!(event.closed & kind, 0, "more of a kind after its last");
+        assert_eq!(indicator & !(kind | 0x80), 0, "another kind's bit");
+        event.stage = kind;
+        event.seen |= kind;
+        event.closed |= indicator & kind;
+        if indicator & 0x80 != 0 {
+            self.census.end_on_data += 1;
+        }
+    }
+
+    /// The book of an instrument whose next entry has this RptSeq.
+    fn advance(&mut self, security_id: i32, rpt_seq: u32) -> &mut Book {
+        let event = self.event.as_mut().unwrap();
+        if !event.touched.contains(&security_id) {
+            event.touched.push(security_id);
+        }
+        let book = self.books.entry(security_id).or_default();
+        assert_eq!(rpt_seq, book.rpt_seq + 1, "RptSeq of {security_id}");
+        book.rpt_seq = rpt_seq;
+        book
+    }
+
+    fn handle_trades(&mut self, header: &MessageHeader, body: &[u8]) -> u8 {
+        let mut scratch = MDIncrementalRefreshTradeSummary48::SCRATCH;
+        let message =
+            MDIncrementalRefreshTradeSummary48::decode(header, body, &mut scratch).unwrap();
+        assert_eq!(message.encoded_length(), body.len() + 8);
+        let indicator = message.match_event_indicator().0;
+        self.note(1, indicator, false);
+        let mut orders = Vec::new();
+        let mut entries = message.no_order_id_entries();
+        let mut scratch = md_incremental_refresh_trade_summary48::NoOrderIDEntries::SCRATCH;
+        while let Some(entry) = entries.next(&mut scratch) {
+            orders.push((entry.order_id(), entry.last_qty()));
+        }
+        let mut orders = orders.into_iter();
+        let mut entries = message.no_md_entries();
+        let mut scratch = md_incremental_refresh_trade_summary48::NoMDEntries::SCRATCH;
+        while let Some(entry) = entries.next(&mut scratch) {
+            self.census.trades += 1;
+            let of_this: Vec<_> = orders.by_ref().take(entry.number_of_orders() as usize).collect();
+            // The aggressor first, then those it met: both sides trade the same quantity.
+            assert_eq!(of_this[0].1, entry.md_entry_size());
+            let met: i32 = of_this[1..].iter().map(|order| order.1).sum();
+            assert_eq!(met, entry.md_entry_size());
+            assert!(matches!(entry.aggressor_side().unwrap().0, 1 | 2));
+            assert!(entry.md_trade_entry_id().is_some());
+            let trade = (entry.md_entry_px().0, entry.md_entry_size());
+            self.advance(entry.security_id(), entry.rpt_seq()).last_trade = Some(trade);
+        }
+        assert_eq!(orders.next(), None);
+        indicator
+    }
+
+    fn handle_volumes(&mut self, header: &MessageHeader, body: &[u8]) -> u8 {
+        let mut scratch = MDIncrementalRefreshVolume37::SCRATCH;
+        let message = MDIncrementalRefreshVolume37::decode(header, body, &mut scratch).unwrap();
+        assert_eq!(message.encoded_length(), body.len() + 8);
+        let indicator = message.match_event_indicator().0;
+        self.note(2, indicator, false);
+        let mut entries = message.no_md_entries();
+        let mut scratch = md_incremental_refresh_volume37::NoMDEntries::SCRATCH;
+        while let Some(entry) = entries.next(&mut scratch) {
+            self.census.volumes += 1;
+            let book = self.advance(entry.security_id(), entry.rpt_seq());
+            assert!(entry.md_entry_size() > book.volume);
+            book.volume = entry.md_entry_size();
+        }
+        indicator
+    }
+
+    fn handle_book(&mut self, header: &MessageHeader, body: &[u8]) -> u8 {
+        let mut scratch = MDIncrementalRefreshBook46::SCRATCH;
+        let message = MDIncrementalRefreshBook46::decode(header, body, &mut scratch).unwrap();
+        assert_eq!(message.encoded_length(), body.len() + 8);
+        let indicator = message.match_event_indicator().0;
+        let mut entries = message.no_md_entries();
+        self.note(4, indicator, entries.len() == 0);
+        let mut scratch = md_incremental_refresh_book46::NoMDEntries::SCRATCH;
+        while let Some(entry) = entries.next(&mut scratch) {
+            let level = (
+                entry.md_entry_px().unwrap().0,
+                entry.md_entry_size().unwrap(),
+                entry.number_of_orders().unwrap(),
+            );
+            let place = usize::from(entry.md_price_level()) - 1;
+            assert!(place < 10);
+            match entry.md_update_action() {
+                MDUpdateAction::NEW => self.census.new += 1,
+                MDUpdateAction::CHANGE => self.census.change += 1,
+                MDUpdateAction::DELETE => self.census.delete += 1,
+                other => panic!("action {other:?}"),
+            }
+            let book = self.advance(entry.security_id(), entry.rpt_seq());
+            let side = match entry.md_entry_type() {
+                MDEntryTypeBook::BID => &mut book.bids,
+                MDEntryTypeBook::OFFER => &mut book.offers,
+                other => panic!("entry type {other:?}"),
+            };
+            match entry.md_update_action() {
+                MDUpdateAction::NEW => {
+                    side.insert(place, level);
+                    side.truncate(10);
+                }
+                MDUpdateAction::CHANGE => {
+                    assert_eq!(side[place].0, level.0, "a change of price");
+                    side[place] = level;
+                }
+                _ => assert_eq!(side.remove(place), level),
+            }
+        }
+        indicator
+    }
+}
+
+/// Collects one feed of loops; a loop begins with packet sequence 1.
+#[derive(Debug, Default)]
+pub(crate) struct LoopReceiver {
+    next_sequence: Option<u32>,
+    /// Snapshots of the present loop.
+    books: BTreeMap<i32, Book>,
+    definitions: BTreeMap<i32, String>,
+    last_processed: Option<u32>,
+    total: u32,
+}
+
+/// A whole loop of snapshots.
+#[derive(Debug)]
+pub(crate) struct SnapshotLoop {
+    pub last_processed: u32,
+    pub books: BTreeMap<i32, Book>,
+}
+
+impl LoopReceiver {
+    fn begin(&mut self, sequence: u32) -> bool {
+        if sequence == 1 {
+            *self = Self { next_sequence: Some(1), ..Self::default() };
+        }
+        let Some(expected) = self.next_sequence else { return false };
+        assert_eq!(sequence, expected, "a gap in a loop");
+        self.next_sequence = Some(sequence + 1);
+        true
+    }
+
+    /// Takes a packet of the snapshot feed; returns the loop it completes.
+    pub(crate) fn handle_snapshots(&mut self, bytes: &[u8]) -> Option<SnapshotLoop> {
+        let packet = open(bytes);
+        if !self.begin(packet.sequence) {
+            return None;
+        }
+        for (header, body) in packet.messages {
+            let mut scratch = SnapshotFullRefresh52::SCRATCH;
+            let message = SnapshotFullRefresh52::decode(&header, body, &mut scratch).unwrap();
+            assert_eq!(message.encoded_length(), body.len() + 8);
+            let last_processed = message.last_msg_seq_num_processed();
+            assert_eq!(*self.last_processed.get_or_insert(last_processed), last_processed);
+            self.total = message.tot_num_reports();
+            let mut book = Book { rpt_seq: message.rpt_seq(), ..Book::default() };
+            let mut entries = message.no_md_entries();
+            let mut scratch = snapshot_full_refresh52::NoMDEntries::SCRATCH;
+            while let Some(entry) = entries.next(&mut scratch) {
+                let price = entry.md_entry_px().map(|price| price.0);
+                let size = entry.md_entry_size().unwrap();
+                let side = match entry.md_entry_type() {
+                    MDEntryType::BID => &mut book.bids,
+                    MDEntryType::OFFER => &mut book.offers,
+                    MDEntryType::ELECTRONIC_VOLUME => {
+                        book.volume = size;
+                        continue;
+                    }
+                    MDEntryType::TRADE => {
+                        book.last_trade = Some((price.unwrap(), size));
+                        continue;
+                    }
+                    other => panic!("entry type {other:?}"),
+                };
+                side.push((price.unwrap(), size, entry.number_of_orders().unwrap()));
+                assert_eq!(entry.md_price_level(), Some(side.len() as i8));
+            }
+            assert!(self.books.insert(message.security_id(), book).is_none(), "stated twice");
+        }
+        (self.books.len() as u32 == self.total).then(|| SnapshotLoop {
+            last_processed: self.last_processed.unwrap(),
+            books: core::mem::take(&mut self.books),
+        })
+    }
+
+    /// Takes a packet of the instrument feed; returns the symbols of the loop it completes.
+    pub(crate) fn handle_definitions(&mut self, bytes: &[u8]) -> Option<BTreeMap<i32, String>> {
+        let packet = open(bytes);
+        if !self.begin(packet.sequence) {
+            return None;
+        }
+        for (header, body) in packet.messages {
+            let mut scratch = MDInstrumentDefinitionFuture54::SCRATCH;
+            let message =
+                MDInstrumentDefinitionFuture54::decode(&header, body, &mut scratch).unwrap();
+            assert_eq!(message.encoded_length(), body.len() + 8);
+            let mut depths = message.no_md_feed_types();
+            let mut scratch = md_instrument_definition_future54::NoMDFeedTypes::SCRATCH;
+            let depth = depths.next(&mut scratch).unwrap();
+            assert_eq!(
+                (depth.md_feed_type().to_string(), depth.market_depth()),
+                ("GBX".into(), 10)
+            );
+            assert!(message.min_price_increment().0 > 0);
+            self.total = message.tot_num_reports().unwrap();
+            let symbol = message.symbol().to_string();
+            assert!(self.definitions.insert(message.security_id(), symbol).is_none());
+        }
+        (self.definitions.len() as u32 == self.total)
+            .then(|| core::mem::take(&mut self.definitions))
+    }
+}
