@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     ("clippy", clippy),
     ("no-std", no_std::run),
     ("docs", docs),
+    ("codegen", codegen),
     ("deny", deny::run),
     ("release build", release_build),
     ("test", test::run),
@@ -49,6 +50,11 @@ fn clippy(workspace: &Workspace) -> Result<()> {
 fn docs(workspace: &Workspace) -> Result<()> {
     let mut command = cargo(&workspace.root, ["doc", "--locked", "--workspace", "--no-deps"]);
     shell(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// By its own command line, as a developer would.
+fn codegen(workspace: &Workspace) -> Result<()> {
+    shell(&mut cargo(&workspace.root, ["xtask", "codegen", "--check"]))
 }
 
 fn release_build(workspace: &Workspace) -> Result<()> {
