@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::{Mutex, Weak};
+use std::sync::{Mutex, PoisonError, Weak};
 
 use hairpin_time::Duration;
 use socket2::Socket;
@@ -49,8 +49,7 @@ impl Blocker {
         let (Some(socket), Some(inbox)) = (self.socket.upgrade(), self.inbox.upgrade()) else {
             return false;
         };
-        let Ok(mut inbox) = inbox.lock() else { return false };
-        inbox.fill(socket.as_fd());
+        inbox.lock().unwrap_or_else(PoisonError::into_inner).fill(socket.as_fd());
         true
     }
 }

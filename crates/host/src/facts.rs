@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use crate::{Clock, allowed_cores};
+use crate::Clock;
 
 /// This host, for the `host` object of a results file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFacts {
     /// The processor's own name; `unknown` if the kernel does not tell.
     pub cpu: String,
-    /// Cores this process may use.
+    /// Cores that are online, whether this process may use them or not.
     pub cores: usize,
     /// The kernel's release, as `uname -r` prints it.
     pub kernel: String,
@@ -29,7 +29,7 @@ impl HostFacts {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Self {
             cpu: field(&cpuinfo, "model name").unwrap_or("unknown").to_owned(),
-            cores: allowed_cores().map_or(1, |cores| cores.len()),
+            cores: count_cores(&cpuinfo),
             kernel: line("/proc/sys/kernel/osrelease").unwrap_or_else(|| "unknown".to_owned()),
             virtualised: is_virtualised(&cpuinfo),
             tsc_hz: clock.tsc_hz(),
@@ -46,6 +46,12 @@ fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
         .find(|(key, _)| key.trim() == name)
         .map(|(_, value)| value.trim())
         .filter(|value| !value.is_empty())
+}
+
+/// One block of lines per core that is online. Not what this thread may use: a pinned one has one.
+fn count_cores(cpuinfo: &str) -> usize {
+    let blocks = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+    blocks.filter(|(key, _)| key.trim() == "processor").count().max(1)
 }
 
 /// A hypervisor sets a bit that no processor does; the kernel lists it among the flags.
@@ -76,6 +82,12 @@ mod tests {
     }
 
     #[test]
+    fn counts_the_cores_that_are_online() {
+        assert_eq!(count_cores(CPUINFO), 2);
+        assert_eq!(count_cores(""), 1);
+    }
+
+    #[test]
     fn knows_a_virtual_machine_by_its_flag() {
         assert!(is_virtualised(CPUINFO));
         assert!(!is_virtualised("flags\t: fpu nohypervisor tsc\n"));
@@ -86,7 +98,7 @@ mod tests {
     fn knows_this_host() {
         let clock = Clock::new();
         let facts = HostFacts::read(&clock);
-        assert!(facts.cores >= 1);
+        assert!(facts.cores >= crate::allowed_cores().unwrap().len());
         assert_ne!(facts.kernel, "unknown");
         assert_eq!(facts.tsc_hz, clock.tsc_hz());
     }

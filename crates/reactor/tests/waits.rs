@@ -114,6 +114,13 @@ fn a_deadline_that_has_passed_does_not_wait() {
             reactor.wait(Instant::from_nanos(10), Some(deadline)).unwrap();
         }
     }
+    let mut reactor = Reactor::new(Wait::Block).unwrap();
+    let (mut receiver, mut sender) = udp();
+    let _ = reactor.add(&mut receiver, Interest::READABLE).unwrap();
+    reactor.wait(Instant::from_nanos(10), Some(Instant::from_nanos(10))).unwrap();
+    sender.transmit(1, |_| {}).unwrap();
+    // Had it blocked, it would have answered for this receive: that nothing came.
+    assert_eq!(count(&mut receiver), 1);
 }
 
 #[test]
