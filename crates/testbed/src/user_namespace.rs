@@ -17,7 +17,7 @@ pub enum UserNamespaceError {
     #[error("a user namespace must be entered before the process has {0} threads")]
     Threads(usize),
     /// The kernel, or whoever configured it, does not want it. Nothing has changed.
-    #[error("{step}: {reason}")]
+    #[error("{step}: {}", in_words(reason))]
     Refused {
         /// What was refused, in words.
         step: &'static str,
@@ -79,6 +79,14 @@ pub fn enter_user_namespace() -> Result<(), UserNamespaceError> {
     }
     probe().map_err(refused)?;
     enter().map_err(refused)
+}
+
+/// The kernel's reason; that of a limit reached, "No space left on device", needs translation.
+fn in_words(reason: &io::Error) -> String {
+    match reason.raw_os_error() {
+        Some(libc::ENOSPC) => "a limit in /proc/sys/user is reached".into(),
+        _ => reason.to_string(),
+    }
 }
 
 /// True if this process sees its users through the map of a user namespace.

@@ -87,7 +87,7 @@ fn pings_both_ways(bed: &Bed) {
 }
 
 fn dies_with_its_host(bed: Bed) {
-    let mut child = bed.hosts()[0].spawn(shell("exec sleep 1000"), &[]).unwrap();
+    let mut child = bed.hosts()[0].spawn(shell("exec sleep 60"), &[]).unwrap();
     assert!(is_running(child.id()));
     drop(bed);
     assert_eq!(child.wait().unwrap().signal(), Some(9));
@@ -375,7 +375,7 @@ fn own_a_bed_until_killed() -> ! {
     let bed = Bed::namespaces().unwrap();
     let children = bed.hosts().each_ref().map(|host| {
         println!("namespace {}", namespace_of(host));
-        host.spawn(shell("exec sleep 1000"), &[]).unwrap()
+        host.spawn(shell("exec sleep 60"), &[]).unwrap()
     });
     let [first, second] = children.each_ref().map(Child::id);
     println!("children {first} {second}");
