@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 /// One thread, in its host's network namespace, that forks the host's children.
@@ -21,7 +21,7 @@ pub(crate) struct Spawner {
 
 struct Request {
     command: Command,
-    reply: std::sync::mpsc::SyncSender<io::Result<Child>>,
+    reply: SyncSender<io::Result<Child>>,
 }
 
 impl Spawner {
