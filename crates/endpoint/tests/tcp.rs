@@ -7,6 +7,7 @@ mod loopback;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_endpoint::{
     Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Timestamp, Timestamping, Transmit,
@@ -140,13 +141,15 @@ fn a_message_that_was_taken_leaves_whole_and_before_any_other() {
     assert_eq!(client.write(b"x").unwrap_err().kind(), io::ErrorKind::WouldBlock);
 
     let mut seen = Vec::new();
-    patiently("the waiting bytes to leave", || {
+    patiently("room for one byte more", || {
         server.receive(64, |_, bytes| seen.extend_from_slice(bytes)).unwrap();
-        client.flush().unwrap()
+        client.write(b"x").is_ok()
     });
+    assert!(client.flush().unwrap());
     client.shutdown().unwrap();
     seen.extend(read_to_end(&mut server));
-    let expected: Vec<u8> = (0..taken).flat_map(|message| vec![message; 60_000]).collect();
+    let messages = (0..taken).flat_map(|message| vec![message; 60_000]);
+    let expected: Vec<u8> = messages.chain([b'x']).collect();
     assert!(seen == expected, "{} bytes of {}", seen.len(), expected.len());
 }
 
@@ -171,6 +174,12 @@ fn a_peer_that_has_ended_its_side_is_read_to_the_end_and_can_be_written_to() {
 
 #[test]
 fn a_write_to_a_peer_that_is_gone_is_an_error_and_no_signal() {
+    static SIGNALLED: AtomicBool = AtomicBool::new(false);
+    extern "C" fn note(_signal: libc::c_int) {
+        SIGNALLED.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: the handler does nothing but set a flag. Tests ignore the signal otherwise.
+    unsafe { libc::signal(libc::SIGPIPE, note as *const () as libc::sighandler_t) };
     let (mut client, server) = pair();
     drop(server);
     let mut kind = None;
@@ -183,6 +192,9 @@ fn a_write_to_a_peer_that_is_gone_is_an_error_and_no_signal() {
     assert!(kind.is_some_and(|kind| expected.contains(&kind)), "{kind:?}");
     let again = client.write(b"hello?").unwrap_err().kind();
     assert_eq!(again, io::ErrorKind::BrokenPipe);
+    let error = client.transmit(1, |_| {}).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    assert!(!SIGNALLED.load(Ordering::Relaxed));
 }
 
 #[test]

@@ -116,6 +116,8 @@ fn a_group_that_was_left_is_silent_until_it_is_joined_again() {
     for sources in [&[][..], &[LOCALHOST]] {
         let group = group();
         let mut receiver = join(group, sources);
+        // That somebody else on this host is a member makes no difference.
+        let _member = join(group, &[]);
         let mut sender = sender(group);
         receiver.leave().unwrap();
         send(&mut sender, b"missed");
@@ -237,15 +239,18 @@ fn an_empty_datagram_is_a_datagram() {
 fn drops_for_want_of_room_are_counted() {
     let options = UdpOptions { receive_buffer: Some(8_192), ..UdpOptions::default() };
     let (mut receiver, mut sender) = unicast(options);
-    for _ in 0..100 {
-        send(&mut sender, &[0; 1_000]);
+    let mut kept = 0;
+    for round in 1..=3 {
+        for _ in 0..100 {
+            send(&mut sender, &[0; 1_000]);
+        }
+        kept += receive(&mut receiver, 1).len();
+        // The kernel tells with the next datagram that finds room.
+        send(&mut sender, &[1]);
+        receive(&mut receiver, 1);
+        assert!(kept < 100 * round);
+        assert_eq!(receiver.dropped(), (100 * round - kept) as u64);
     }
-    let kept = receive(&mut receiver, 1).len();
-    assert!(kept < 100);
-    // The kernel tells with the next datagram that finds room.
-    send(&mut sender, &[1]);
-    receive(&mut receiver, 1);
-    assert_eq!(receiver.dropped(), 100 - kept as u64);
 }
 
 #[test]
