@@ -126,3 +126,28 @@ fn found(event: libc::epoll_event) -> Ready {
 fn check(status: libc::c_int) -> io::Result<libc::c_int> {
     if status >= 0 { Ok(status) } else { Err(io::Error::last_os_error()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event_of(events: libc::c_int) -> libc::epoll_event {
+        libc::epoll_event { events: events.cast_unsigned(), u64: 3 }
+    }
+
+    #[test]
+    fn an_error_or_a_hang_up_is_ready_for_whatever_was_waited_for() {
+        for events in [libc::EPOLLERR, libc::EPOLLHUP] {
+            let ready = found(event_of(events));
+            assert!(ready.is_readable(Token(3)) && ready.is_writable(Token(3)));
+        }
+    }
+
+    #[test]
+    fn input_and_room_are_told_apart() {
+        let input = found(event_of(libc::EPOLLIN));
+        assert!(input.is_readable(Token(3)) && !input.is_writable(Token(3)));
+        let room = found(event_of(libc::EPOLLOUT));
+        assert!(room.is_writable(Token(3)) && !room.is_readable(Token(3)));
+    }
+}

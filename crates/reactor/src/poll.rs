@@ -64,3 +64,24 @@ fn found(token: Token, events: libc::c_short) -> Ready {
     }
     ready
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_or_a_hang_up_is_ready_for_whatever_was_waited_for() {
+        for events in [libc::POLLERR, libc::POLLHUP] {
+            let ready = found(Token(3), events);
+            assert!(ready.is_readable(Token(3)) && ready.is_writable(Token(3)));
+        }
+    }
+
+    #[test]
+    fn input_and_room_are_told_apart() {
+        let input = found(Token(3), libc::POLLIN);
+        assert!(input.is_readable(Token(3)) && !input.is_writable(Token(3)));
+        let room = found(Token(3), libc::POLLOUT);
+        assert!(room.is_writable(Token(3)) && !room.is_readable(Token(3)));
+    }
+}
