@@ -12,8 +12,8 @@ use alloc::string::String;
 pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     let mut text = format!(
         "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask codegen`.\n\n\
-         use crate::seen::Seen;\nuse hairpin_sbe::MessageHeader;\nuse {path}::*;\n\n\
-         pub fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
+         use crate::item::Seen;\nuse hairpin_sbe::MessageHeader;\nuse {path}::*;\n\n\
+         pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
          match header.template_id {{\n"
     );
     for message in &schema.messages {
@@ -30,7 +30,7 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
             "\nfn {module}(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
              let mut scratch = {name}::SCRATCH;\n    \
              let from = {name}::decode(header, body, &mut scratch).unwrap();\n    \
-             let _length = from.encoded_length();\n"
+             let _ = (from.encoded_length(), &seen);\n"
         );
         let is_fixed = message.groups.is_empty();
         text += &match is_fixed {

@@ -1,10 +1,10 @@
 //! Every message copied getter by getter. Generated from `schemas/mdp3-v13.xml` by `cargo xtask codegen`.
 
-use crate::seen::Seen;
+use crate::item::Seen;
 use hairpin_sbe::MessageHeader;
 use hairpin_cme_codecs::mdp3::*;
 
-pub fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
+pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     match header.template_id {
         ChannelReset4::TEMPLATE_ID => channel_reset4(header, body, buffer, seen),
         AdminHeartbeat12::TEMPLATE_ID => admin_heartbeat12(header, body, buffer, seen),
@@ -44,7 +44,7 @@ pub fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut S
 fn channel_reset4(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ChannelReset4::SCRATCH;
     let from = ChannelReset4::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ChannelReset4::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -62,7 +62,7 @@ fn channel_reset4(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: 
 fn admin_heartbeat12(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = AdminHeartbeat12::SCRATCH;
     let from = AdminHeartbeat12::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = AdminHeartbeat12::encode(buffer).unwrap();
     AdminHeartbeat12::ENCODED_LENGTH
 }
@@ -70,7 +70,7 @@ fn admin_heartbeat12(header: &MessageHeader, body: &[u8], buffer: &mut [u8], see
 fn admin_login15(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = AdminLogin15::SCRATCH;
     let from = AdminLogin15::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = AdminLogin15::encode(buffer).unwrap();
     _to.set_heart_bt_int(from.heart_bt_int()); seen.push(from.heart_bt_int());
     AdminLogin15::ENCODED_LENGTH
@@ -79,7 +79,7 @@ fn admin_login15(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &
 fn admin_logout16(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = AdminLogout16::SCRATCH;
     let from = AdminLogout16::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = AdminLogout16::encode(buffer).unwrap();
     _to.set_text(from.text()); seen.push(from.text());
     AdminLogout16::ENCODED_LENGTH
@@ -88,7 +88,7 @@ fn admin_logout16(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: 
 fn security_status30(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SecurityStatus30::SCRATCH;
     let from = SecurityStatus30::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = SecurityStatus30::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_security_group(from.security_group()); seen.push(from.security_group());
@@ -105,7 +105,7 @@ fn security_status30(header: &MessageHeader, body: &[u8], buffer: &mut [u8], see
 fn md_incremental_refresh_volume37(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshVolume37::SCRATCH;
     let from = MDIncrementalRefreshVolume37::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshVolume37::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -125,7 +125,7 @@ fn md_incremental_refresh_volume37(header: &MessageHeader, body: &[u8], buffer: 
 fn quote_request39(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = QuoteRequest39::SCRATCH;
     let from = QuoteRequest39::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = QuoteRequest39::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_quote_req_id(from.quote_req_id()); seen.push(from.quote_req_id());
@@ -146,7 +146,7 @@ fn quote_request39(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen:
 fn md_incremental_refresh_book46(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshBook46::SCRATCH;
     let from = MDIncrementalRefreshBook46::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshBook46::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -180,7 +180,7 @@ fn md_incremental_refresh_book46(header: &MessageHeader, body: &[u8], buffer: &m
 fn md_incremental_refresh_order_book47(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshOrderBook47::SCRATCH;
     let from = MDIncrementalRefreshOrderBook47::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshOrderBook47::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -202,7 +202,7 @@ fn md_incremental_refresh_order_book47(header: &MessageHeader, body: &[u8], buff
 fn md_incremental_refresh_trade_summary48(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshTradeSummary48::SCRATCH;
     let from = MDIncrementalRefreshTradeSummary48::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshTradeSummary48::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -233,7 +233,7 @@ fn md_incremental_refresh_trade_summary48(header: &MessageHeader, body: &[u8], b
 fn md_incremental_refresh_daily_statistics49(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshDailyStatistics49::SCRATCH;
     let from = MDIncrementalRefreshDailyStatistics49::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshDailyStatistics49::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -256,7 +256,7 @@ fn md_incremental_refresh_daily_statistics49(header: &MessageHeader, body: &[u8]
 fn md_incremental_refresh_limits_banding50(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshLimitsBanding50::SCRATCH;
     let from = MDIncrementalRefreshLimitsBanding50::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshLimitsBanding50::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -278,7 +278,7 @@ fn md_incremental_refresh_limits_banding50(header: &MessageHeader, body: &[u8], 
 fn md_incremental_refresh_session_statistics51(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshSessionStatistics51::SCRATCH;
     let from = MDIncrementalRefreshSessionStatistics51::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshSessionStatistics51::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -300,7 +300,7 @@ fn md_incremental_refresh_session_statistics51(header: &MessageHeader, body: &[u
 fn snapshot_full_refresh52(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SnapshotFullRefresh52::SCRATCH;
     let from = SnapshotFullRefresh52::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SnapshotFullRefresh52::encode(buffer).unwrap();
     _to.set_last_msg_seq_num_processed(from.last_msg_seq_num_processed()); seen.push(from.last_msg_seq_num_processed());
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -332,7 +332,7 @@ fn snapshot_full_refresh52(header: &MessageHeader, body: &[u8], buffer: &mut [u8
 fn snapshot_full_refresh_order_book53(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SnapshotFullRefreshOrderBook53::SCRATCH;
     let from = SnapshotFullRefreshOrderBook53::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SnapshotFullRefreshOrderBook53::encode(buffer).unwrap();
     _to.set_last_msg_seq_num_processed(from.last_msg_seq_num_processed()); seen.push(from.last_msg_seq_num_processed());
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -356,7 +356,7 @@ fn snapshot_full_refresh_order_book53(header: &MessageHeader, body: &[u8], buffe
 fn md_instrument_definition_future54(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDInstrumentDefinitionFuture54::SCRATCH;
     let from = MDInstrumentDefinitionFuture54::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDInstrumentDefinitionFuture54::encode(buffer).unwrap();
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -438,7 +438,7 @@ fn md_instrument_definition_future54(header: &MessageHeader, body: &[u8], buffer
 fn md_instrument_definition_option55(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDInstrumentDefinitionOption55::SCRATCH;
     let from = MDInstrumentDefinitionOption55::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDInstrumentDefinitionOption55::encode(buffer).unwrap();
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -534,7 +534,7 @@ fn md_instrument_definition_option55(header: &MessageHeader, body: &[u8], buffer
 fn md_instrument_definition_spread56(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDInstrumentDefinitionSpread56::SCRATCH;
     let from = MDInstrumentDefinitionSpread56::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDInstrumentDefinitionSpread56::encode(buffer).unwrap();
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -625,7 +625,7 @@ fn md_instrument_definition_spread56(header: &MessageHeader, body: &[u8], buffer
 fn md_instrument_definition_fixed_income57(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDInstrumentDefinitionFixedIncome57::SCRATCH;
     let from = MDInstrumentDefinitionFixedIncome57::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDInstrumentDefinitionFixedIncome57::encode(buffer).unwrap();
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -714,7 +714,7 @@ fn md_instrument_definition_fixed_income57(header: &MessageHeader, body: &[u8], 
 fn md_instrument_definition_repo58(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDInstrumentDefinitionRepo58::SCRATCH;
     let from = MDInstrumentDefinitionRepo58::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDInstrumentDefinitionRepo58::encode(buffer).unwrap();
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -831,7 +831,7 @@ fn md_instrument_definition_repo58(header: &MessageHeader, body: &[u8], buffer: 
 fn snapshot_refresh_top_orders59(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SnapshotRefreshTopOrders59::SCRATCH;
     let from = SnapshotRefreshTopOrders59::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SnapshotRefreshTopOrders59::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -852,7 +852,7 @@ fn snapshot_refresh_top_orders59(header: &MessageHeader, body: &[u8], buffer: &m
 fn security_status_workup60(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SecurityStatusWorkup60::SCRATCH;
     let from = SecurityStatusWorkup60::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SecurityStatusWorkup60::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_md_entry_px(from.md_entry_px()); seen.push(from.md_entry_px());
@@ -877,7 +877,7 @@ fn security_status_workup60(header: &MessageHeader, body: &[u8], buffer: &mut [u
 fn snapshot_full_refresh_tcp61(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SnapshotFullRefreshTCP61::SCRATCH;
     let from = SnapshotFullRefreshTCP61::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SnapshotFullRefreshTCP61::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -905,7 +905,7 @@ fn snapshot_full_refresh_tcp61(header: &MessageHeader, body: &[u8], buffer: &mut
 fn collateral_market_value62(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = CollateralMarketValue62::SCRATCH;
     let from = CollateralMarketValue62::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = CollateralMarketValue62::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -926,7 +926,7 @@ fn collateral_market_value62(header: &MessageHeader, body: &[u8], buffer: &mut [
 fn md_instrument_definition_fx63(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDInstrumentDefinitionFX63::SCRATCH;
     let from = MDInstrumentDefinitionFX63::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDInstrumentDefinitionFX63::encode(buffer).unwrap();
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());
@@ -1020,7 +1020,7 @@ fn md_instrument_definition_fx63(header: &MessageHeader, body: &[u8], buffer: &m
 fn md_incremental_refresh_book_long_qty64(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshBookLongQty64::SCRATCH;
     let from = MDIncrementalRefreshBookLongQty64::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -1053,7 +1053,7 @@ fn md_incremental_refresh_book_long_qty64(header: &MessageHeader, body: &[u8], b
 fn md_incremental_refresh_trade_summary_long_qty65(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshTradeSummaryLongQty65::SCRATCH;
     let from = MDIncrementalRefreshTradeSummaryLongQty65::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshTradeSummaryLongQty65::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -1084,7 +1084,7 @@ fn md_incremental_refresh_trade_summary_long_qty65(header: &MessageHeader, body:
 fn md_incremental_refresh_volume_long_qty66(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshVolumeLongQty66::SCRATCH;
     let from = MDIncrementalRefreshVolumeLongQty66::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshVolumeLongQty66::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -1104,7 +1104,7 @@ fn md_incremental_refresh_volume_long_qty66(header: &MessageHeader, body: &[u8],
 fn md_incremental_refresh_session_statistics_long_qty67(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MDIncrementalRefreshSessionStatisticsLongQty67::SCRATCH;
     let from = MDIncrementalRefreshSessionStatisticsLongQty67::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MDIncrementalRefreshSessionStatisticsLongQty67::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -1126,7 +1126,7 @@ fn md_incremental_refresh_session_statistics_long_qty67(header: &MessageHeader, 
 fn snapshot_full_refresh_tcp_long_qty68(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SnapshotFullRefreshTCPLongQty68::SCRATCH;
     let from = SnapshotFullRefreshTCPLongQty68::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SnapshotFullRefreshTCPLongQty68::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
@@ -1151,7 +1151,7 @@ fn snapshot_full_refresh_tcp_long_qty68(header: &MessageHeader, body: &[u8], buf
 fn snapshot_full_refresh_long_qty69(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SnapshotFullRefreshLongQty69::SCRATCH;
     let from = SnapshotFullRefreshLongQty69::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SnapshotFullRefreshLongQty69::encode(buffer).unwrap();
     _to.set_last_msg_seq_num_processed(from.last_msg_seq_num_processed()); seen.push(from.last_msg_seq_num_processed());
     _to.set_tot_num_reports(from.tot_num_reports()); seen.push(from.tot_num_reports());

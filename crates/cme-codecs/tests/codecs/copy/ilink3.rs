@@ -1,10 +1,10 @@
 //! Every message copied getter by getter. Generated from `schemas/ilink3-v9.xml` by `cargo xtask codegen`.
 
-use crate::seen::Seen;
+use crate::item::Seen;
 use hairpin_sbe::MessageHeader;
 use hairpin_cme_codecs::ilink3::*;
 
-pub fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
+pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     match header.template_id {
         Negotiate500::TEMPLATE_ID => negotiate500(header, body, buffer, seen),
         NegotiationResponse501::TEMPLATE_ID => negotiation_response501(header, body, buffer, seen),
@@ -69,7 +69,7 @@ pub fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut S
 fn negotiate500(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = Negotiate500::SCRATCH;
     let from = Negotiate500::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = Negotiate500::encode(buffer).unwrap();
     seen.push(Negotiate500::CUSTOMER_FLOW);
     seen.push(Negotiate500::HMAC_VERSION);
@@ -86,7 +86,7 @@ fn negotiate500(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &m
 fn negotiation_response501(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = NegotiationResponse501::SCRATCH;
     let from = NegotiationResponse501::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = NegotiationResponse501::encode(buffer).unwrap();
     seen.push(NegotiationResponse501::SERVER_FLOW);
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -104,7 +104,7 @@ fn negotiation_response501(header: &MessageHeader, body: &[u8], buffer: &mut [u8
 fn negotiation_reject502(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = NegotiationReject502::SCRATCH;
     let from = NegotiationReject502::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = NegotiationReject502::encode(buffer).unwrap();
     _to.set_reason(from.reason()); seen.push(from.reason());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -119,7 +119,7 @@ fn negotiation_reject502(header: &MessageHeader, body: &[u8], buffer: &mut [u8],
 fn establish503(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = Establish503::SCRATCH;
     let from = Establish503::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = Establish503::encode(buffer).unwrap();
     seen.push(Establish503::HMAC_VERSION);
     _to.set_hmac_signature(from.hmac_signature()); seen.push(from.hmac_signature());
@@ -140,7 +140,7 @@ fn establish503(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &m
 fn establishment_ack504(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = EstablishmentAck504::SCRATCH;
     let from = EstablishmentAck504::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = EstablishmentAck504::encode(buffer).unwrap();
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
     _to.set_request_timestamp(from.request_timestamp()); seen.push(from.request_timestamp());
@@ -158,7 +158,7 @@ fn establishment_ack504(header: &MessageHeader, body: &[u8], buffer: &mut [u8], 
 fn establishment_reject505(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = EstablishmentReject505::SCRATCH;
     let from = EstablishmentReject505::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = EstablishmentReject505::encode(buffer).unwrap();
     _to.set_reason(from.reason()); seen.push(from.reason());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -174,7 +174,7 @@ fn establishment_reject505(header: &MessageHeader, body: &[u8], buffer: &mut [u8
 fn sequence506(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = Sequence506::SCRATCH;
     let from = Sequence506::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = Sequence506::encode(buffer).unwrap();
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
     _to.set_next_seq_no(from.next_seq_no()); seen.push(from.next_seq_no());
@@ -186,7 +186,7 @@ fn sequence506(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mu
 fn terminate507(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = Terminate507::SCRATCH;
     let from = Terminate507::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = Terminate507::encode(buffer).unwrap();
     _to.set_reason(from.reason()); seen.push(from.reason());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -199,7 +199,7 @@ fn terminate507(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &m
 fn retransmit_request508(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = RetransmitRequest508::SCRATCH;
     let from = RetransmitRequest508::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = RetransmitRequest508::encode(buffer).unwrap();
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
     _to.set_last_uuid(from.last_uuid()); seen.push(from.last_uuid());
@@ -212,7 +212,7 @@ fn retransmit_request508(header: &MessageHeader, body: &[u8], buffer: &mut [u8],
 fn retransmission509(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = Retransmission509::SCRATCH;
     let from = Retransmission509::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = Retransmission509::encode(buffer).unwrap();
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
     _to.set_last_uuid(from.last_uuid()); seen.push(from.last_uuid());
@@ -226,7 +226,7 @@ fn retransmission509(header: &MessageHeader, body: &[u8], buffer: &mut [u8], see
 fn retransmit_reject510(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = RetransmitReject510::SCRATCH;
     let from = RetransmitReject510::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = RetransmitReject510::encode(buffer).unwrap();
     _to.set_reason(from.reason()); seen.push(from.reason());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -240,7 +240,7 @@ fn retransmit_reject510(header: &MessageHeader, body: &[u8], buffer: &mut [u8], 
 fn not_applied513(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = NotApplied513::SCRATCH;
     let from = NotApplied513::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = NotApplied513::encode(buffer).unwrap();
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
     _to.set_from_seq_no(from.from_seq_no()); seen.push(from.from_seq_no());
@@ -252,7 +252,7 @@ fn not_applied513(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: 
 fn new_order_single514(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = NewOrderSingle514::SCRATCH;
     let from = NewOrderSingle514::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = NewOrderSingle514::encode(buffer).unwrap();
     _to.set_price(from.price()); seen.push(from.price());
     _to.set_order_qty(from.order_qty()); seen.push(from.order_qty());
@@ -285,7 +285,7 @@ fn new_order_single514(header: &MessageHeader, body: &[u8], buffer: &mut [u8], s
 fn order_cancel_replace_request515(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderCancelReplaceRequest515::SCRATCH;
     let from = OrderCancelReplaceRequest515::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderCancelReplaceRequest515::encode(buffer).unwrap();
     _to.set_price(from.price()); seen.push(from.price());
     _to.set_order_qty(from.order_qty()); seen.push(from.order_qty());
@@ -319,7 +319,7 @@ fn order_cancel_replace_request515(header: &MessageHeader, body: &[u8], buffer: 
 fn order_cancel_request516(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderCancelRequest516::SCRATCH;
     let from = OrderCancelRequest516::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderCancelRequest516::encode(buffer).unwrap();
     _to.set_order_id(from.order_id()); seen.push(from.order_id());
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
@@ -340,7 +340,7 @@ fn order_cancel_request516(header: &MessageHeader, body: &[u8], buffer: &mut [u8
 fn mass_quote517(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MassQuote517::SCRATCH;
     let from = MassQuote517::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MassQuote517::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -376,7 +376,7 @@ fn mass_quote517(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &
 fn party_details_definition_request518(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = PartyDetailsDefinitionRequest518::SCRATCH;
     let from = PartyDetailsDefinitionRequest518::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = PartyDetailsDefinitionRequest518::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -416,7 +416,7 @@ fn party_details_definition_request518(header: &MessageHeader, body: &[u8], buff
 fn party_details_definition_request_ack519(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = PartyDetailsDefinitionRequestAck519::SCRATCH;
     let from = PartyDetailsDefinitionRequestAck519::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = PartyDetailsDefinitionRequestAck519::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -461,7 +461,7 @@ fn party_details_definition_request_ack519(header: &MessageHeader, body: &[u8], 
 fn business_reject521(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = BusinessReject521::SCRATCH;
     let from = BusinessReject521::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = BusinessReject521::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -484,7 +484,7 @@ fn business_reject521(header: &MessageHeader, body: &[u8], buffer: &mut [u8], se
 fn execution_report_new522(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportNew522::SCRATCH;
     let from = ExecutionReportNew522::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportNew522::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -531,7 +531,7 @@ fn execution_report_new522(header: &MessageHeader, body: &[u8], buffer: &mut [u8
 fn execution_report_reject523(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportReject523::SCRATCH;
     let from = ExecutionReportReject523::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportReject523::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -579,7 +579,7 @@ fn execution_report_reject523(header: &MessageHeader, body: &[u8], buffer: &mut 
 fn execution_report_elimination524(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportElimination524::SCRATCH;
     let from = ExecutionReportElimination524::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportElimination524::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -624,7 +624,7 @@ fn execution_report_elimination524(header: &MessageHeader, body: &[u8], buffer: 
 fn execution_report_trade_outright525(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportTradeOutright525::SCRATCH;
     let from = ExecutionReportTradeOutright525::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ExecutionReportTradeOutright525::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -707,7 +707,7 @@ fn execution_report_trade_outright525(header: &MessageHeader, body: &[u8], buffe
 fn execution_report_trade_spread526(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportTradeSpread526::SCRATCH;
     let from = ExecutionReportTradeSpread526::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ExecutionReportTradeSpread526::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -786,7 +786,7 @@ fn execution_report_trade_spread526(header: &MessageHeader, body: &[u8], buffer:
 fn execution_report_trade_spread_leg527(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportTradeSpreadLeg527::SCRATCH;
     let from = ExecutionReportTradeSpreadLeg527::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ExecutionReportTradeSpreadLeg527::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -846,7 +846,7 @@ fn execution_report_trade_spread_leg527(header: &MessageHeader, body: &[u8], buf
 fn quote_cancel528(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = QuoteCancel528::SCRATCH;
     let from = QuoteCancel528::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = QuoteCancel528::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -880,7 +880,7 @@ fn quote_cancel528(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen:
 fn order_mass_action_request529(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderMassActionRequest529::SCRATCH;
     let from = OrderMassActionRequest529::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderMassActionRequest529::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_order_request_id(from.order_request_id()); seen.push(from.order_request_id());
@@ -906,7 +906,7 @@ fn order_mass_action_request529(header: &MessageHeader, body: &[u8], buffer: &mu
 fn order_mass_status_request530(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderMassStatusRequest530::SCRATCH;
     let from = OrderMassStatusRequest530::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderMassStatusRequest530::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_mass_status_req_id(from.mass_status_req_id()); seen.push(from.mass_status_req_id());
@@ -927,7 +927,7 @@ fn order_mass_status_request530(header: &MessageHeader, body: &[u8], buffer: &mu
 fn execution_report_modify531(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportModify531::SCRATCH;
     let from = ExecutionReportModify531::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportModify531::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -975,7 +975,7 @@ fn execution_report_modify531(header: &MessageHeader, body: &[u8], buffer: &mut 
 fn execution_report_status532(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportStatus532::SCRATCH;
     let from = ExecutionReportStatus532::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportStatus532::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1027,7 +1027,7 @@ fn execution_report_status532(header: &MessageHeader, body: &[u8], buffer: &mut 
 fn order_status_request533(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderStatusRequest533::SCRATCH;
     let from = OrderStatusRequest533::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderStatusRequest533::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_ord_status_req_id(from.ord_status_req_id()); seen.push(from.ord_status_req_id());
@@ -1043,7 +1043,7 @@ fn order_status_request533(header: &MessageHeader, body: &[u8], buffer: &mut [u8
 fn execution_report_cancel534(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportCancel534::SCRATCH;
     let from = ExecutionReportCancel534::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportCancel534::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1094,7 +1094,7 @@ fn execution_report_cancel534(header: &MessageHeader, body: &[u8], buffer: &mut 
 fn order_cancel_reject535(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderCancelReject535::SCRATCH;
     let from = OrderCancelReject535::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderCancelReject535::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1123,7 +1123,7 @@ fn order_cancel_reject535(header: &MessageHeader, body: &[u8], buffer: &mut [u8]
 fn order_cancel_replace_reject536(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderCancelReplaceReject536::SCRATCH;
     let from = OrderCancelReplaceReject536::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = OrderCancelReplaceReject536::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1152,7 +1152,7 @@ fn order_cancel_replace_reject536(header: &MessageHeader, body: &[u8], buffer: &
 fn party_details_list_request537(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = PartyDetailsListRequest537::SCRATCH;
     let from = PartyDetailsListRequest537::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = PartyDetailsListRequest537::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -1179,7 +1179,7 @@ fn party_details_list_request537(header: &MessageHeader, body: &[u8], buffer: &m
 fn party_details_list_report538(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = PartyDetailsListReport538::SCRATCH;
     let from = PartyDetailsListReport538::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = PartyDetailsListReport538::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1223,7 +1223,7 @@ fn party_details_list_report538(header: &MessageHeader, body: &[u8], buffer: &mu
 fn execution_ack539(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionAck539::SCRATCH;
     let from = ExecutionAck539::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionAck539::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_order_id(from.order_id()); seen.push(from.order_id());
@@ -1246,7 +1246,7 @@ fn execution_ack539(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen
 fn request_for_quote543(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = RequestForQuote543::SCRATCH;
     let from = RequestForQuote543::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = RequestForQuote543::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_quote_req_id(from.quote_req_id()); seen.push(from.quote_req_id());
@@ -1270,7 +1270,7 @@ fn request_for_quote543(header: &MessageHeader, body: &[u8], buffer: &mut [u8], 
 fn new_order_cross544(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = NewOrderCross544::SCRATCH;
     let from = NewOrderCross544::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = NewOrderCross544::encode(buffer).unwrap();
     _to.set_cross_id(from.cross_id()); seen.push(from.cross_id());
     _to.set_order_request_id(from.order_request_id()); seen.push(from.order_request_id());
@@ -1301,7 +1301,7 @@ fn new_order_cross544(header: &MessageHeader, body: &[u8], buffer: &mut [u8], se
 fn mass_quote_ack545(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MassQuoteAck545::SCRATCH;
     let from = MassQuoteAck545::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MassQuoteAck545::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1342,7 +1342,7 @@ fn mass_quote_ack545(header: &MessageHeader, body: &[u8], buffer: &mut [u8], see
 fn request_for_quote_ack546(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = RequestForQuoteAck546::SCRATCH;
     let from = RequestForQuoteAck546::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = RequestForQuoteAck546::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1367,7 +1367,7 @@ fn request_for_quote_ack546(header: &MessageHeader, body: &[u8], buffer: &mut [u
 fn execution_report_trade_addendum_outright548(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportTradeAddendumOutright548::SCRATCH;
     let from = ExecutionReportTradeAddendumOutright548::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ExecutionReportTradeAddendumOutright548::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1436,7 +1436,7 @@ fn execution_report_trade_addendum_outright548(header: &MessageHeader, body: &[u
 fn execution_report_trade_addendum_spread549(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportTradeAddendumSpread549::SCRATCH;
     let from = ExecutionReportTradeAddendumSpread549::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ExecutionReportTradeAddendumSpread549::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1510,7 +1510,7 @@ fn execution_report_trade_addendum_spread549(header: &MessageHeader, body: &[u8]
 fn execution_report_trade_addendum_spread_leg550(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportTradeAddendumSpreadLeg550::SCRATCH;
     let from = ExecutionReportTradeAddendumSpreadLeg550::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = ExecutionReportTradeAddendumSpreadLeg550::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1568,7 +1568,7 @@ fn execution_report_trade_addendum_spread_leg550(header: &MessageHeader, body: &
 fn security_definition_request560(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SecurityDefinitionRequest560::SCRATCH;
     let from = SecurityDefinitionRequest560::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SecurityDefinitionRequest560::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_security_req_id(from.security_req_id()); seen.push(from.security_req_id());
@@ -1608,7 +1608,7 @@ fn security_definition_request560(header: &MessageHeader, body: &[u8], buffer: &
 fn security_definition_response561(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = SecurityDefinitionResponse561::SCRATCH;
     let from = SecurityDefinitionResponse561::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = SecurityDefinitionResponse561::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1667,7 +1667,7 @@ fn security_definition_response561(header: &MessageHeader, body: &[u8], buffer: 
 fn order_mass_action_report562(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = OrderMassActionReport562::SCRATCH;
     let from = OrderMassActionReport562::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = OrderMassActionReport562::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1713,7 +1713,7 @@ fn order_mass_action_report562(header: &MessageHeader, body: &[u8], buffer: &mut
 fn quote_cancel_ack563(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = QuoteCancelAck563::SCRATCH;
     let from = QuoteCancelAck563::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = QuoteCancelAck563::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1763,7 +1763,7 @@ fn quote_cancel_ack563(header: &MessageHeader, body: &[u8], buffer: &mut [u8], s
 fn execution_report_pending_cancel564(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportPendingCancel564::SCRATCH;
     let from = ExecutionReportPendingCancel564::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportPendingCancel564::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1805,7 +1805,7 @@ fn execution_report_pending_cancel564(header: &MessageHeader, body: &[u8], buffe
 fn execution_report_pending_replace565(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = ExecutionReportPendingReplace565::SCRATCH;
     let from = ExecutionReportPendingReplace565::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let mut _to = ExecutionReportPendingReplace565::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());
@@ -1845,7 +1845,7 @@ fn execution_report_pending_replace565(header: &MessageHeader, body: &[u8], buff
 fn request_for_cross566(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = RequestForCross566::SCRATCH;
     let from = RequestForCross566::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = RequestForCross566::encode(buffer).unwrap();
     _to.set_cross_id(from.cross_id()); seen.push(from.cross_id());
     _to.set_order_request_id(from.order_request_id()); seen.push(from.order_request_id());
@@ -1875,7 +1875,7 @@ fn request_for_cross566(header: &MessageHeader, body: &[u8], buffer: &mut [u8], 
 fn mass_quote_request567(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MassQuoteRequest567::SCRATCH;
     let from = MassQuoteRequest567::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MassQuoteRequest567::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -1909,7 +1909,7 @@ fn mass_quote_request567(header: &MessageHeader, body: &[u8], buffer: &mut [u8],
 fn quote_cancel_by_set568(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = QuoteCancelBySet568::SCRATCH;
     let from = QuoteCancelBySet568::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = QuoteCancelBySet568::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -1933,7 +1933,7 @@ fn quote_cancel_by_set568(header: &MessageHeader, body: &[u8], buffer: &mut [u8]
 fn quote_cancel_by_group569(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = QuoteCancelByGroup569::SCRATCH;
     let from = QuoteCancelByGroup569::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = QuoteCancelByGroup569::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -1957,7 +1957,7 @@ fn quote_cancel_by_group569(header: &MessageHeader, body: &[u8], buffer: &mut [u
 fn quote_cancel_by_instrument570(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = QuoteCancelByInstrument570::SCRATCH;
     let from = QuoteCancelByInstrument570::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = QuoteCancelByInstrument570::encode(buffer).unwrap();
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
@@ -1980,7 +1980,7 @@ fn quote_cancel_by_instrument570(header: &MessageHeader, body: &[u8], buffer: &m
 fn mass_quote_response571(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
     let mut scratch = MassQuoteResponse571::SCRATCH;
     let from = MassQuoteResponse571::decode(header, body, &mut scratch).unwrap();
-    let _length = from.encoded_length();
+    let _ = (from.encoded_length(), &seen);
     let (mut _to, mut groups) = MassQuoteResponse571::encode(buffer).unwrap();
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
     _to.set_uuid(from.uuid()); seen.push(from.uuid());

@@ -1,0 +1,240 @@
+//! CME's schema file, read straight from its XML.
+
+use crate::data::shared;
+use crate::item::Item;
+use roxmltree::{Document, Node};
+
+pub(crate) const MDP3: &str = "schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml";
+pub(crate) const ILINK3: &str = "schemas/Cme.Futures.iLink3.Sbe.v8.9.xml";
+
+/// A schema of CME's. Its text is leaked: tests end soon.
+pub(crate) struct Cme {
+    pub(crate) root: Node<'static, 'static>,
+    pub(crate) messages: Vec<Block>,
+}
+
+/// A message, or a group of one.
+#[derive(Clone)]
+pub(crate) struct Block {
+    pub(crate) node: Node<'static, 'static>,
+    pub(crate) name: String,
+    pub(crate) id: u16,
+    pub(crate) length: usize,
+    pub(crate) since: u16,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) groups: Vec<Block>,
+    pub(crate) data: usize,
+}
+
+/// A field and everything about its type.
+#[derive(Clone)]
+pub(crate) struct Field {
+    pub(crate) node: Node<'static, 'static>,
+    pub(crate) name: String,
+    pub(crate) offset: Option<usize>,
+    pub(crate) since: u16,
+    /// Since an older sender of the message lacks it, it can be absent whatever its type says.
+    pub(crate) is_addition: bool,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) kind: Node<'static, 'static>,
+}
+
+/// A member of a field's type; the only one unless that is a composite.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) primitive: String,
+    pub(crate) length: usize,
+    pub(crate) null: Option<String>,
+    pub(crate) constant: Option<String>,
+}
+
+impl Cme {
+    pub(crate) fn read(file: &str) -> Option<Self> {
+        let text = std::fs::read_to_string(shared(file)?).unwrap().leak();
+        let document: &'static Document<'static> =
+            Box::leak(Box::new(Document::parse(text).unwrap()));
+        let root = document.root_element();
+        let mut schema = Self { root, messages: Vec::new() };
+        schema.messages = named(root, "message").map(|node| schema.block(node, 0)).collect();
+        schema.messages.sort_by_key(|message| message.id);
+        Some(schema)
+    }
+
+    pub(crate) fn find(&self, id: u16) -> Option<&Block> {
+        self.messages.iter().find(|message| message.id == id)
+    }
+
+    /// The element under `<types>` with this name.
+    pub(crate) fn kind(&self, name: &str) -> Node<'static, 'static> {
+        let types = named(self.root, "types").flat_map(|types| types.children());
+        types.filter(Node::is_element).find(|node| node.attribute("name") == Some(name)).unwrap()
+    }
+
+    fn block(&self, node: Node<'static, 'static>, outer: u16) -> Block {
+        let since = number(node, "sinceVersion").max(outer as usize) as u16;
+        let groups = named(node, "group").map(|group| self.block(group, since)).collect();
+        Block {
+            node,
+            name: node.attribute("name").unwrap().into(),
+            id: number(node, "id") as u16,
+            length: number(node, "blockLength"),
+            since,
+            fields: named(node, "field").map(|field| self.field(field, since)).collect(),
+            groups,
+            data: named(node, "data").count(),
+        }
+    }
+
+    fn field(&self, node: Node<'static, 'static>, block_since: u16) -> Field {
+        let kind = self.kind(node.attribute("type").unwrap());
+        let since = number(node, "sinceVersion") as u16;
+        Field {
+            node,
+            name: node.attribute("name").unwrap().into(),
+            offset: node.attribute("offset").map(|offset| offset.parse().unwrap()),
+            since,
+            is_addition: since > block_since,
+            parts: self.parts(kind),
+            kind,
+        }
+    }
+
+    fn parts(&self, kind: Node<'static, 'static>) -> Vec<Part> {
+        match kind.tag_name().name() {
+            "composite" => named(kind, "type").map(part).collect(),
+            "enum" | "set" => vec![part(self.kind(kind.attribute("encodingType").unwrap()))],
+            _ => vec![part(kind)],
+        }
+    }
+}
+
+/// Children of this name, whatever their prefix.
+pub(crate) fn named(
+    node: Node<'static, 'static>,
+    name: &'static str,
+) -> impl Iterator<Item = Node<'static, 'static>> {
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// An attribute that is a number, 0 if it is not there.
+pub(crate) fn number(node: Node<'_, '_>, attribute: &str) -> usize {
+    node.attribute(attribute).map_or(0, |text| text.parse().unwrap())
+}
+
+fn part(node: Node<'static, 'static>) -> Part {
+    let is_constant = node.attribute("presence") == Some("constant");
+    Part {
+        primitive: node.attribute("primitiveType").unwrap().into(),
+        length: number(node, "length").max(1),
+        null: node.attribute("nullValue").map(Into::into),
+        constant: is_constant.then(|| node.text().unwrap().trim().into()),
+    }
+}
+
+impl Part {
+    pub(crate) fn size(&self) -> usize {
+        let one = match self.primitive.trim_start_matches('u') {
+            "char" | "int8" => 1,
+            "int16" => 2,
+            "int32" => 4,
+            "int64" => 8,
+            other => panic!("{other}"),
+        };
+        if self.constant.is_some() { 0 } else { one * self.length }
+    }
+
+    fn is_text(&self) -> bool {
+        self.primitive == "char" && self.length > 1
+    }
+
+    fn integer(&self, bytes: &[u8]) -> i128 {
+        let unsigned = bytes.iter().rev().fold(0_i128, |sum, byte| sum << 8 | i128::from(*byte));
+        let bits = 8 * bytes.len();
+        let is_negative = self.primitive.starts_with("int") && unsigned >> (bits - 1) & 1 == 1;
+        if is_negative { unsigned - (1 << bits) } else { unsigned }
+    }
+
+    /// The constant or null written in the file.
+    pub(crate) fn literal(&self, text: &str) -> i128 {
+        match self.primitive.as_str() {
+            "char" => text.as_bytes()[0].into(),
+            _ => text.parse().unwrap(),
+        }
+    }
+
+    /// The integer in `bytes`, `None` if it is null: for characters 0x00 as well as what the file
+    /// says; for a field that came after its message the greatest value of its type.
+    fn nullable(&self, bytes: &[u8], is_addition: bool) -> Option<i128> {
+        let value = self.integer(bytes);
+        let greatest = match self.primitive.strip_prefix('u') {
+            Some(_) => (1 << (8 * bytes.len())) - 1,
+            None => (1 << (8 * bytes.len() - 1)) - 1,
+        };
+        let is_null = match (&self.null, self.primitive.as_str()) {
+            (Some(null), "char") => value == 0 || value == self.literal(null),
+            (Some(null), _) => value == self.literal(null),
+            (None, "char") => is_addition && value == 0,
+            (None, _) => is_addition && value == greatest,
+        };
+        (!is_null).then_some(value)
+    }
+}
+
+impl Field {
+    pub(crate) fn size(&self) -> usize {
+        self.parts.iter().map(Part::size).sum()
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        self.parts.iter().all(|part| part.constant.is_some())
+    }
+
+    /// The bytes that this field is null with, if it has a null.
+    pub(crate) fn null(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for part in self.parts.iter().filter(|part| part.constant.is_none()) {
+            let null = part.null.as_ref()?;
+            let value = if part.primitive == "char" { 0 } else { part.literal(null) };
+            bytes.extend_from_slice(&value.to_le_bytes()[..part.size()]);
+        }
+        Some(bytes)
+    }
+
+    /// The value in a block of the wire.
+    pub(crate) fn read(&self, block: &[u8], version: u16) -> Item {
+        if self.since > version {
+            return Item::Null;
+        }
+        if let [Part { constant: Some(text), length, .. }] = &self.parts[..] {
+            let is_text = *length > 1;
+            return if is_text {
+                text.as_str().into()
+            } else {
+                Item::Integer(self.parts[0].literal(text))
+            };
+        }
+        let offset = self.offset.unwrap();
+        let Some(mut bytes) = block.get(offset..offset + self.size()) else { return Item::Null };
+        if self.parts[0].is_text() {
+            return bytes.split(|byte| *byte == 0).next().unwrap().into();
+        }
+        let mut values = Vec::new();
+        for part in &self.parts {
+            let (head, rest) = bytes.split_at(part.size());
+            bytes = rest;
+            values.push(match &part.constant {
+                Some(text) => Some(part.literal(text)),
+                None => part.nullable(head, self.is_addition),
+            });
+        }
+        match values[..] {
+            [value] => value.map_or(Item::Null, Item::Integer),
+            [Some(mantissa), Some(exponent)] => Item::Decimal(mantissa, exponent as i8),
+            [_, _] | [None, None, None, None] => Item::Null,
+            [year, month, day, week] => {
+                Item::MonthYear([year, month, day, week].map(|part| part.map(|part| part as u16)))
+            }
+            _ => panic!("{} has {} parts", self.name, values.len()),
+        }
+    }
+}

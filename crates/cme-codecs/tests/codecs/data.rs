@@ -1,0 +1,18 @@
+//! Where CME's schema files and packets are, if they are at hand.
+
+use std::path::PathBuf;
+
+/// The path of a file of the shared data, or `None`, said aloud, if there is no such folder.
+pub(crate) fn shared(file: &str) -> Option<PathBuf> {
+    let folder = match std::env::var_os("HAIRPIN_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
+    };
+    if !folder.is_dir() {
+        println!("skipped: no real data at {}", folder.display());
+        return None;
+    }
+    let path = folder.join(file);
+    assert!(path.is_file(), "{} is missing", path.display());
+    Some(path)
+}
