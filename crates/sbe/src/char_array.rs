@@ -37,7 +37,7 @@ impl<'a> CharArray<'a> {
 }
 
 impl AsRef<[u8]> for CharArray<'_> {
-    /// All bytes, as [`raw`](CharArray::raw), so that one message's field can be set from another's.
+    /// All bytes, as [`raw`](CharArray::raw), so that a field can be set from another message's.
     fn as_ref(&self) -> &[u8] {
         self.0
     }

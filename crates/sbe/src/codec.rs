@@ -25,7 +25,10 @@ macro_rules! message {
             }
         }
     };
-    ($(#[$doc:meta])* $name:ident, $encoder:ident, $length:literal, $groups:ident, $count:literal) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident, $encoder:ident, $length:literal, $groups:ident, $count:literal
+    ) => {
         $crate::message_view! { $(#[$doc])* $name, $encoder, $length, $count }
 
         impl $name<'_> {

@@ -90,7 +90,8 @@ fn decimals(schema: &Schema) -> BTreeMap<i8, String> {
 fn module(context: &Context<'_>) -> String {
     let Schema { package, id, version, messages, .. } = context.schema;
     let mut text = context.banner(&format!("Messages of {package}, schema {id} version {version}"));
-    text += "\nuse hairpin_sbe::{DecodeError, Message, MessageHeader, Visitor};\n\nmod kind;\nmod types;\n";
+    text += "\nuse hairpin_sbe::{DecodeError, Message, MessageHeader, Visitor};\n\n\
+        mod kind;\nmod types;\n";
     for message in messages {
         text += &format!("pub mod {};\n", snake_case(&message.name));
     }
@@ -115,7 +116,8 @@ fn module(context: &Context<'_>) -> String {
         /// Visits every field of the message in `body`; gives its bytes from the SBE header on.\n\
         ///\n/// # Errors\n\
         /// Any [`DecodeError`] but `Header`: unknown template or schema, or cut short.\n\
-        pub fn visit(header: &MessageHeader, body: &[u8], visitor: &mut impl Visitor) -> Result<usize, DecodeError> {\n    \
+        pub fn visit(header: &MessageHeader, body: &[u8], visitor: &mut impl Visitor) \
+        -> Result<usize, DecodeError> {\n    \
             hairpin_sbe::visit(MESSAGES, header, body, visitor)\n}\n";
     text
 }

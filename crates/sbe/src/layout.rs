@@ -184,7 +184,7 @@ impl Field {
         }
     }
 
-    /// The field's bytes in a block of the wire, if it is wholly there and not newer than `version`.
+    /// The field's bytes in a block of the wire, if it is all there and not newer than `version`.
     pub fn bytes<'a>(&self, wire: &'a [u8], version: u16) -> Option<&'a [u8]> {
         let start = usize::from(self.offset);
         let end = start + usize::from(self.kind.size);

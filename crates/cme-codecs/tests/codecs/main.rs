@@ -2,6 +2,7 @@
 //!
 //! CME's files are read by `cme.rs`, which shares nothing with the schema reader that the codecs
 //! were generated through.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod captures;
 mod cme;

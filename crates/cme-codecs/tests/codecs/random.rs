@@ -35,10 +35,10 @@ impl Random {
     fn block(&mut self, block: &Block, length: usize) -> Vec<u8> {
         let mut bytes = self.bytes(length);
         for field in &block.fields {
-            if let (Some(null), Some(offset), 0) = (field.null(), field.offset, self.below(4)) {
-                if let Some(to) = bytes.get_mut(offset..offset + null.len()) {
-                    to.copy_from_slice(&null);
-                }
+            if let (Some(null), Some(offset), 0) = (field.null(), field.offset, self.below(4))
+                && let Some(to) = bytes.get_mut(offset..offset + null.len())
+            {
+                to.copy_from_slice(&null);
             }
         }
         bytes

@@ -195,8 +195,9 @@ proptest! {
             let whole = body.len();
             for length in 0..whole {
                 let cut = (schema.visit)(&header, &body[..length], &mut Visited::default());
-                let kinds = matches!(cut, Err(DecodeError::Block | DecodeError::Group(_) | DecodeError::Data(_)));
-                assert!(kinds, "{} cut at {length}: {cut:?}", message.name);
+                use DecodeError::{Block, Data, Group};
+                let is_cut = matches!(cut, Err(Block | Group(_) | Data(_)));
+                assert!(is_cut, "{} cut at {length}: {cut:?}", message.name);
             }
             body.extend_from_slice(&[0xff; 9]);
             let overlong = (schema.visit)(&header, &body, &mut Visited::default());
@@ -218,7 +219,8 @@ proptest! {
         SCHEMAS.with(|schemas| {
             for schema in schemas.iter() {
                 let template_id = pick.get(schema.messages).template_id;
-                let header = MessageHeader { block_length, template_id, schema_id: schema.id, version };
+                let schema_id = schema.id;
+                let header = MessageHeader { block_length, template_id, schema_id, version };
                 let mut visited = Visited::default();
                 let whole = (schema.visit)(&header, &body, &mut visited);
                 if whole.is_ok() {

@@ -11,9 +11,11 @@ use alloc::string::String;
 /// value to `seen.push` and encodes all into `buffer`; gives the length written.
 pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     let mut text = format!(
-        "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask codegen`.\n\n\
+        "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask \
+         codegen`.\n\n\
          use crate::item::Seen;\nuse hairpin_sbe::MessageHeader;\nuse {path}::*;\n\n\
-         pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
+         pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], \
+         seen: &mut Seen) -> usize {{\n    \
          match header.template_id {{\n"
     );
     for message in &schema.messages {
@@ -27,7 +29,8 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     for message in &schema.messages {
         let (name, module) = (&message.name, snake_case(&message.name));
         text += &format!(
-            "\nfn {module}(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {{\n    \
+            "\nfn {module}(header: &MessageHeader, body: &[u8], buffer: &mut [u8], \
+             seen: &mut Seen) -> usize {{\n    \
              let mut scratch = {name}::SCRATCH;\n    \
              let from = {name}::decode(header, body, &mut scratch).unwrap();\n    \
              let _ = (from.encoded_length(), &seen);\n"
@@ -42,7 +45,8 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
             let (entry, groups_method) = (&group.name, snake_case(&group.name));
             let block_since = message.since.max(group.since);
             text += &format!(
-                "    let (mut entries, mut scratch) = (from.{groups_method}(), {module}::{entry}::SCRATCH);\n    \
+                "    let mut entries = from.{groups_method}();\n    \
+                 let mut scratch = {module}::{entry}::SCRATCH;\n    \
                  let mut pushed = groups.{groups_method}().unwrap();\n    \
                  while let Some(entry) = entries.next(&mut scratch) {{\n        \
                  let mut _to = pushed.push().unwrap();\n"

@@ -105,7 +105,8 @@ impl Accessor {
     pub(super) fn setter(&self, field: &Field) -> String {
         let set = self.set.replace("{b}", "self.0");
         format!(
-            "    /** Writes {}. */ #[inline] pub fn set_{}(&mut self, value: {}) -> &mut Self {{ {set}; self }}\n",
+            "    /** Writes {}. */ #[inline] pub fn set_{}(&mut self, value: {}) -> &mut Self \
+             {{ {set}; self }}\n",
             field.name,
             snake_case(&field.name),
             self.takes

@@ -59,7 +59,8 @@ fn layout(context: &Context<'_>, message: &Message) -> String {
     let crate::schema::Schema { id, version, .. } = context.schema;
     let mut text = format!(
         "\n/// Layout of {name}.\npub const MESSAGE: Message = Message {{\n    name: \"{name}\", \
-         template_id: {template_id}, schema_id: {id}, version: {version}, semantic_type: \"{semantic_type}\",\n    \
+         template_id: {template_id}, schema_id: {id}, version: {version}, \
+         semantic_type: \"{semantic_type}\",\n    \
          block: BlockLayout::new({}, {since}, FIELDS),\n    groups: &[",
         block.length
     );
@@ -100,7 +101,8 @@ fn table(name: &str, block: &Block) -> String {
 fn root(context: &Context<'_>, message: &Message) -> Result<String, GenerateError> {
     let Message { name, template_id, block, groups, data, .. } = message;
     let mut text = format!(
-        "\nhairpin_sbe::message! {{\n    /// {name}: message type {}, template {template_id}{}, block of {}, {}.\n    \
+        "\nhairpin_sbe::message! {{\n    /// {name}: message type {}, template {template_id}{}, \
+         block of {}, {}.\n    \
          {name}, {name}Encoder, {}{}\n}}\n",
         message.semantic_type,
         since(message.since),
@@ -117,7 +119,8 @@ fn root(context: &Context<'_>, message: &Message) -> Result<String, GenerateErro
         let Group { name, tag, since: group_since, .. } = group;
         getters += &format!(
             "    /// {name} (tag {tag}){}.\n    \
-             #[inline] pub fn {}(&self) -> Group<'a, {name}<'a>> {{ Group::new(self.0.group({index})) }}\n",
+             #[inline] pub fn {}(&self) -> Group<'a, {name}<'a>> \
+             {{ Group::new(self.0.group({index})) }}\n",
             since(*group_since),
             snake_case(name),
         );
@@ -125,7 +128,8 @@ fn root(context: &Context<'_>, message: &Message) -> Result<String, GenerateErro
     for (index, data) in data.iter().enumerate() {
         let method = snake_case(&data.name);
         getters += &format!(
-            "    /// {} (tag {}){}.\n    pub fn {method}(&self) -> &'a [u8] {{ self.0.data({index}) }}\n",
+            "    /// {} (tag {}){}.\n    \
+             pub fn {method}(&self) -> &'a [u8] {{ self.0.data({index}) }}\n",
             data.name,
             data.tag,
             since(data.since),

@@ -33,7 +33,8 @@ pub(super) fn types(context: &Context<'_>) -> String {
 /// `kind.rs`: the rows of the layout tables name these.
 pub(super) fn kinds(context: &Context<'_>) -> String {
     let mut text = context.banner("Types as data");
-    text += "\nuse super::types::*;\nuse hairpin_sbe::{Dimension, Encoding, Presence, Primitive, Type};\n\n";
+    text += "\nuse super::types::*;\n\
+        use hairpin_sbe::{Dimension, Encoding, Presence, Primitive, Type};\n\n";
     for kind in context.schema.types.values().filter(|kind| is_used(context, &kind.name)) {
         let Type { name, presence, size, value, .. } = kind;
         let encoding = match &kind.encoding {
@@ -118,14 +119,16 @@ fn newtype(kind: &Type, primitive: Primitive, what: &str, names: &[Named]) -> St
 fn enumeration(kind: &Type, primitive: Primitive, names: &[Named]) -> String {
     newtype(kind, primitive, "one of the named values or another", names)
         + "    /// The schema's name of the value, if it has one.\n    \
-           pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }\n}\n"
+           pub fn name(self) -> Option<&'static str> \
+           { Named::find(Self::NAMES, self.0.into()) }\n}\n"
 }
 
 fn set(kind: &Type, primitive: Primitive, choices: &[Named]) -> String {
     let name = &kind.name;
     newtype(kind, primitive, "a set of bits", choices)
         + "    /// Whether all bits of `other` are set.\n    \
-           #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }\n}\n"
+           #[inline] pub const fn contains(self, other: Self) -> bool \
+           { self.0 & other.0 == other.0 }\n}\n"
         + &format!(
             "\nimpl core::ops::BitOr for {name} {{\n    type Output = Self;\n    \
              #[inline] fn bitor(self, other: Self) -> Self {{ Self(self.0 | other.0) }}\n}}\n"

@@ -357,7 +357,8 @@ fn mass_quote517(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &
     _to.set_reserved(from.reserved()); seen.push(from.reserved());
     _to.set_reserved1(from.reserved1()); seen.push(from.reserved1());
     _to.set_quote_entry_open(from.quote_entry_open()); seen.push(from.quote_entry_open().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), mass_quote517::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = mass_quote517::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -395,7 +396,8 @@ fn party_details_definition_request518(header: &MessageHeader, body: &[u8], buff
     _to.set_executor(from.executor()); seen.push(from.executor());
     _to.set_idm_short_code(from.idm_short_code()); seen.push(from.idm_short_code());
     seen.push(PartyDetailsDefinitionRequest518::NO_PARTY_UPDATES);
-    let (mut entries, mut scratch) = (from.no_party_details(), party_details_definition_request518::NoPartyDetails::SCRATCH);
+    let mut entries = from.no_party_details();
+    let mut scratch = party_details_definition_request518::NoPartyDetails::SCRATCH;
     let mut pushed = groups.no_party_details().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -403,7 +405,8 @@ fn party_details_definition_request518(header: &MessageHeader, body: &[u8], buff
         seen.push(party_details_definition_request518::NoPartyDetails::PARTY_DETAIL_ID_SOURCE);
         _to.set_party_detail_role(entry.party_detail_role()); seen.push(entry.party_detail_role().0);
     }
-    let (mut entries, mut scratch) = (from.no_trd_reg_publications(), party_details_definition_request518::NoTrdRegPublications::SCRATCH);
+    let mut entries = from.no_trd_reg_publications();
+    let mut scratch = party_details_definition_request518::NoTrdRegPublications::SCRATCH;
     let mut pushed = groups.no_trd_reg_publications().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -440,7 +443,8 @@ fn party_details_definition_request_ack519(header: &MessageHeader, body: &[u8], 
     _to.set_idm_short_code(from.idm_short_code()); seen.push(from.idm_short_code());
     _to.set_poss_retrans_flag(from.poss_retrans_flag()); seen.push(from.poss_retrans_flag().0);
     _to.set_split_msg(from.split_msg()); seen.push(from.split_msg().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_party_details(), party_details_definition_request_ack519::NoPartyDetails::SCRATCH);
+    let mut entries = from.no_party_details();
+    let mut scratch = party_details_definition_request_ack519::NoPartyDetails::SCRATCH;
     let mut pushed = groups.no_party_details().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -448,7 +452,8 @@ fn party_details_definition_request_ack519(header: &MessageHeader, body: &[u8], 
         seen.push(party_details_definition_request_ack519::NoPartyDetails::PARTY_DETAIL_ID_SOURCE);
         _to.set_party_detail_role(entry.party_detail_role()); seen.push(entry.party_detail_role().0);
     }
-    let (mut entries, mut scratch) = (from.no_trd_reg_publications(), party_details_definition_request_ack519::NoTrdRegPublications::SCRATCH);
+    let mut entries = from.no_trd_reg_publications();
+    let mut scratch = party_details_definition_request_ack519::NoTrdRegPublications::SCRATCH;
     let mut pushed = groups.no_trd_reg_publications().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -679,7 +684,8 @@ fn execution_report_trade_outright525(header: &MessageHeader, body: &[u8], buffe
     _to.set_reservation_price(from.reservation_price()); seen.push(from.reservation_price());
     _to.set_priority_indicator(from.priority_indicator()); seen.push(from.priority_indicator());
     _to.set_display_limit_price(from.display_limit_price()); seen.push(from.display_limit_price());
-    let (mut entries, mut scratch) = (from.no_fills(), execution_report_trade_outright525::NoFills::SCRATCH);
+    let mut entries = from.no_fills();
+    let mut scratch = execution_report_trade_outright525::NoFills::SCRATCH;
     let mut pushed = groups.no_fills().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -688,7 +694,8 @@ fn execution_report_trade_outright525(header: &MessageHeader, body: &[u8], buffe
         _to.set_fill_exec_id(entry.fill_exec_id()); seen.push(entry.fill_exec_id());
         _to.set_fill_yield_type(entry.fill_yield_type()); seen.push(entry.fill_yield_type());
     }
-    let (mut entries, mut scratch) = (from.no_order_events(), execution_report_trade_outright525::NoOrderEvents::SCRATCH);
+    let mut entries = from.no_order_events();
+    let mut scratch = execution_report_trade_outright525::NoOrderEvents::SCRATCH;
     let mut pushed = groups.no_order_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -749,7 +756,8 @@ fn execution_report_trade_spread526(header: &MessageHeader, body: &[u8], buffer:
     _to.set_execution_mode(from.execution_mode()); seen.push(from.execution_mode().map(|v| v.0));
     _to.set_liquidity_flag(from.liquidity_flag()); seen.push(from.liquidity_flag().map(|v| v.0));
     _to.set_short_sale_type(from.short_sale_type()); seen.push(from.short_sale_type().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_fills(), execution_report_trade_spread526::NoFills::SCRATCH);
+    let mut entries = from.no_fills();
+    let mut scratch = execution_report_trade_spread526::NoFills::SCRATCH;
     let mut pushed = groups.no_fills().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -758,7 +766,8 @@ fn execution_report_trade_spread526(header: &MessageHeader, body: &[u8], buffer:
         _to.set_fill_exec_id(entry.fill_exec_id()); seen.push(entry.fill_exec_id());
         _to.set_fill_yield_type(entry.fill_yield_type()); seen.push(entry.fill_yield_type());
     }
-    let (mut entries, mut scratch) = (from.no_legs(), execution_report_trade_spread526::NoLegs::SCRATCH);
+    let mut entries = from.no_legs();
+    let mut scratch = execution_report_trade_spread526::NoLegs::SCRATCH;
     let mut pushed = groups.no_legs().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -769,7 +778,8 @@ fn execution_report_trade_spread526(header: &MessageHeader, body: &[u8], buffer:
         _to.set_leg_last_qty(entry.leg_last_qty()); seen.push(entry.leg_last_qty());
         _to.set_leg_side(entry.leg_side()); seen.push(entry.leg_side().0);
     }
-    let (mut entries, mut scratch) = (from.no_order_events(), execution_report_trade_spread526::NoOrderEvents::SCRATCH);
+    let mut entries = from.no_order_events();
+    let mut scratch = execution_report_trade_spread526::NoOrderEvents::SCRATCH;
     let mut pushed = groups.no_order_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -818,7 +828,8 @@ fn execution_report_trade_spread_leg527(header: &MessageHeader, body: &[u8], buf
     _to.set_settl_date(from.settl_date()); seen.push(from.settl_date());
     _to.set_calculated_ccy_last_qty(from.calculated_ccy_last_qty()); seen.push(from.calculated_ccy_last_qty());
     _to.set_gross_trade_amt(from.gross_trade_amt()); seen.push(from.gross_trade_amt());
-    let (mut entries, mut scratch) = (from.no_fills(), execution_report_trade_spread_leg527::NoFills::SCRATCH);
+    let mut entries = from.no_fills();
+    let mut scratch = execution_report_trade_spread_leg527::NoFills::SCRATCH;
     let mut pushed = groups.no_fills().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -827,7 +838,8 @@ fn execution_report_trade_spread_leg527(header: &MessageHeader, body: &[u8], buf
         _to.set_fill_exec_id(entry.fill_exec_id()); seen.push(entry.fill_exec_id());
         _to.set_fill_yield_type(entry.fill_yield_type()); seen.push(entry.fill_yield_type());
     }
-    let (mut entries, mut scratch) = (from.no_order_events(), execution_report_trade_spread_leg527::NoOrderEvents::SCRATCH);
+    let mut entries = from.no_order_events();
+    let mut scratch = execution_report_trade_spread_leg527::NoOrderEvents::SCRATCH;
     let mut pushed = groups.no_order_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -859,14 +871,16 @@ fn quote_cancel528(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen:
     _to.set_liquidity_flag(from.liquidity_flag()); seen.push(from.liquidity_flag().map(|v| v.0));
     _to.set_orig_order_user(from.orig_order_user()); seen.push(from.orig_order_user());
     _to.set_quote_entry_open(from.quote_entry_open()); seen.push(from.quote_entry_open().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), quote_cancel528::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = quote_cancel528::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_security_group(entry.security_group()); seen.push(entry.security_group());
         _to.set_security_id(entry.security_id()); seen.push(entry.security_id());
     }
-    let (mut entries, mut scratch) = (from.no_quote_sets(), quote_cancel528::NoQuoteSets::SCRATCH);
+    let mut entries = from.no_quote_sets();
+    let mut scratch = quote_cancel528::NoQuoteSets::SCRATCH;
     let mut pushed = groups.no_quote_sets().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1157,7 +1171,8 @@ fn party_details_list_request537(header: &MessageHeader, body: &[u8], buffer: &m
     _to.set_party_details_list_req_id(from.party_details_list_req_id()); seen.push(from.party_details_list_req_id());
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
     _to.set_seq_num(from.seq_num()); seen.push(from.seq_num());
-    let (mut entries, mut scratch) = (from.no_requesting_party_i_ds(), party_details_list_request537::NoRequestingPartyIDs::SCRATCH);
+    let mut entries = from.no_requesting_party_i_ds();
+    let mut scratch = party_details_list_request537::NoRequestingPartyIDs::SCRATCH;
     let mut pushed = groups.no_requesting_party_i_ds().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1165,7 +1180,8 @@ fn party_details_list_request537(header: &MessageHeader, body: &[u8], buffer: &m
         _to.set_requesting_party_id_source(entry.requesting_party_id_source()); seen.push(entry.requesting_party_id_source());
         _to.set_requesting_party_role(entry.requesting_party_role()); seen.push(entry.requesting_party_role());
     }
-    let (mut entries, mut scratch) = (from.no_party_i_ds(), party_details_list_request537::NoPartyIDs::SCRATCH);
+    let mut entries = from.no_party_i_ds();
+    let mut scratch = party_details_list_request537::NoPartyIDs::SCRATCH;
     let mut pushed = groups.no_party_i_ds().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1202,7 +1218,8 @@ fn party_details_list_report538(header: &MessageHeader, body: &[u8], buffer: &mu
     _to.set_idm_short_code(from.idm_short_code()); seen.push(from.idm_short_code());
     _to.set_poss_retrans_flag(from.poss_retrans_flag()); seen.push(from.poss_retrans_flag().0);
     _to.set_split_msg(from.split_msg()); seen.push(from.split_msg().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_party_details(), party_details_list_report538::NoPartyDetails::SCRATCH);
+    let mut entries = from.no_party_details();
+    let mut scratch = party_details_list_report538::NoPartyDetails::SCRATCH;
     let mut pushed = groups.no_party_details().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1210,7 +1227,8 @@ fn party_details_list_report538(header: &MessageHeader, body: &[u8], buffer: &mu
         seen.push(party_details_list_report538::NoPartyDetails::PARTY_DETAIL_ID_SOURCE);
         _to.set_party_detail_role(entry.party_detail_role()); seen.push(entry.party_detail_role().0);
     }
-    let (mut entries, mut scratch) = (from.no_trd_reg_publications(), party_details_list_report538::NoTrdRegPublications::SCRATCH);
+    let mut entries = from.no_trd_reg_publications();
+    let mut scratch = party_details_list_report538::NoTrdRegPublications::SCRATCH;
     let mut pushed = groups.no_trd_reg_publications().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1256,7 +1274,8 @@ fn request_for_quote543(header: &MessageHeader, body: &[u8], buffer: &mut [u8], 
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
     _to.set_location(from.location()); seen.push(from.location());
     _to.set_quote_type(from.quote_type()); seen.push(from.quote_type().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_related_sym(), request_for_quote543::NoRelatedSym::SCRATCH);
+    let mut entries = from.no_related_sym();
+    let mut scratch = request_for_quote543::NoRelatedSym::SCRATCH;
     let mut pushed = groups.no_related_sym().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1285,7 +1304,8 @@ fn new_order_cross544(header: &MessageHeader, body: &[u8], buffer: &mut [u8], se
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
     _to.set_location(from.location()); seen.push(from.location());
     _to.set_security_id(from.security_id()); seen.push(from.security_id());
-    let (mut entries, mut scratch) = (from.no_sides(), new_order_cross544::NoSides::SCRATCH);
+    let mut entries = from.no_sides();
+    let mut scratch = new_order_cross544::NoSides::SCRATCH;
     let mut pushed = groups.no_sides().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1327,7 +1347,8 @@ fn mass_quote_ack545(header: &MessageHeader, body: &[u8], buffer: &mut [u8], see
     _to.set_delay_to_time(from.delay_to_time()); seen.push(from.delay_to_time());
     _to.set_quote_entry_open(from.quote_entry_open()); seen.push(from.quote_entry_open().map(|v| v.0));
     _to.set_quote_entry_control(from.quote_entry_control()); seen.push(from.quote_entry_control().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), mass_quote_ack545::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = mass_quote_ack545::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1407,7 +1428,8 @@ fn execution_report_trade_addendum_outright548(header: &MessageHeader, body: &[u
     _to.set_benchmark_price(from.benchmark_price()); seen.push(from.benchmark_price());
     _to.set_md_trade_entry_id(from.md_trade_entry_id()); seen.push(from.md_trade_entry_id());
     _to.set_exec_ref_id(from.exec_ref_id()); seen.push(from.exec_ref_id());
-    let (mut entries, mut scratch) = (from.no_fills(), execution_report_trade_addendum_outright548::NoFills::SCRATCH);
+    let mut entries = from.no_fills();
+    let mut scratch = execution_report_trade_addendum_outright548::NoFills::SCRATCH;
     let mut pushed = groups.no_fills().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1416,7 +1438,8 @@ fn execution_report_trade_addendum_outright548(header: &MessageHeader, body: &[u
         _to.set_fill_exec_id(entry.fill_exec_id()); seen.push(entry.fill_exec_id());
         _to.set_fill_yield_type(entry.fill_yield_type()); seen.push(entry.fill_yield_type());
     }
-    let (mut entries, mut scratch) = (from.no_order_events(), execution_report_trade_addendum_outright548::NoOrderEvents::SCRATCH);
+    let mut entries = from.no_order_events();
+    let mut scratch = execution_report_trade_addendum_outright548::NoOrderEvents::SCRATCH;
     let mut pushed = groups.no_order_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1470,7 +1493,8 @@ fn execution_report_trade_addendum_spread549(header: &MessageHeader, body: &[u8]
     _to.set_managed_order(from.managed_order()); seen.push(from.managed_order().map(|v| v.0));
     _to.set_short_sale_type(from.short_sale_type()); seen.push(from.short_sale_type().map(|v| v.0));
     _to.set_exec_ref_id(from.exec_ref_id()); seen.push(from.exec_ref_id());
-    let (mut entries, mut scratch) = (from.no_fills(), execution_report_trade_addendum_spread549::NoFills::SCRATCH);
+    let mut entries = from.no_fills();
+    let mut scratch = execution_report_trade_addendum_spread549::NoFills::SCRATCH;
     let mut pushed = groups.no_fills().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1479,7 +1503,8 @@ fn execution_report_trade_addendum_spread549(header: &MessageHeader, body: &[u8]
         _to.set_fill_exec_id(entry.fill_exec_id()); seen.push(entry.fill_exec_id());
         _to.set_fill_yield_type(entry.fill_yield_type()); seen.push(entry.fill_yield_type());
     }
-    let (mut entries, mut scratch) = (from.no_legs(), execution_report_trade_addendum_spread549::NoLegs::SCRATCH);
+    let mut entries = from.no_legs();
+    let mut scratch = execution_report_trade_addendum_spread549::NoLegs::SCRATCH;
     let mut pushed = groups.no_legs().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1492,7 +1517,8 @@ fn execution_report_trade_addendum_spread549(header: &MessageHeader, body: &[u8]
         _to.set_leg_last_qty(entry.leg_last_qty()); seen.push(entry.leg_last_qty());
         _to.set_leg_side(entry.leg_side()); seen.push(entry.leg_side().0);
     }
-    let (mut entries, mut scratch) = (from.no_order_events(), execution_report_trade_addendum_spread549::NoOrderEvents::SCRATCH);
+    let mut entries = from.no_order_events();
+    let mut scratch = execution_report_trade_addendum_spread549::NoOrderEvents::SCRATCH;
     let mut pushed = groups.no_order_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1539,7 +1565,8 @@ fn execution_report_trade_addendum_spread_leg550(header: &MessageHeader, body: &
     _to.set_calculated_ccy_last_qty(from.calculated_ccy_last_qty()); seen.push(from.calculated_ccy_last_qty());
     _to.set_gross_trade_amt(from.gross_trade_amt()); seen.push(from.gross_trade_amt());
     _to.set_exec_ref_id(from.exec_ref_id()); seen.push(from.exec_ref_id());
-    let (mut entries, mut scratch) = (from.no_fills(), execution_report_trade_addendum_spread_leg550::NoFills::SCRATCH);
+    let mut entries = from.no_fills();
+    let mut scratch = execution_report_trade_addendum_spread_leg550::NoFills::SCRATCH;
     let mut pushed = groups.no_fills().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1548,7 +1575,8 @@ fn execution_report_trade_addendum_spread_leg550(header: &MessageHeader, body: &
         _to.set_fill_exec_id(entry.fill_exec_id()); seen.push(entry.fill_exec_id());
         _to.set_fill_yield_type(entry.fill_yield_type()); seen.push(entry.fill_yield_type());
     }
-    let (mut entries, mut scratch) = (from.no_order_events(), execution_report_trade_addendum_spread_leg550::NoOrderEvents::SCRATCH);
+    let mut entries = from.no_order_events();
+    let mut scratch = execution_report_trade_addendum_spread_leg550::NoOrderEvents::SCRATCH;
     let mut pushed = groups.no_order_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1584,7 +1612,8 @@ fn security_definition_request560(header: &MessageHeader, body: &[u8], buffer: &
     _to.set_max_no_of_substitutions(from.max_no_of_substitutions()); seen.push(from.max_no_of_substitutions());
     _to.set_source_repo_id(from.source_repo_id()); seen.push(from.source_repo_id());
     _to.set_broken_date_term_type(from.broken_date_term_type()); seen.push(from.broken_date_term_type());
-    let (mut entries, mut scratch) = (from.no_legs(), security_definition_request560::NoLegs::SCRATCH);
+    let mut entries = from.no_legs();
+    let mut scratch = security_definition_request560::NoLegs::SCRATCH;
     let mut pushed = groups.no_legs().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1595,7 +1624,8 @@ fn security_definition_request560(header: &MessageHeader, body: &[u8], buffer: &
         _to.set_leg_side(entry.leg_side()); seen.push(entry.leg_side().0);
         _to.set_leg_ratio_qty(entry.leg_ratio_qty()); seen.push(entry.leg_ratio_qty());
     }
-    let (mut entries, mut scratch) = (from.no_broken_dates(), security_definition_request560::NoBrokenDates::SCRATCH);
+    let mut entries = from.no_broken_dates();
+    let mut scratch = security_definition_request560::NoBrokenDates::SCRATCH;
     let mut pushed = groups.no_broken_dates().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1641,7 +1671,8 @@ fn security_definition_response561(header: &MessageHeader, body: &[u8], buffer: 
     _to.set_auto_quote_request(from.auto_quote_request()); seen.push(from.auto_quote_request().0);
     _to.set_poss_retrans_flag(from.poss_retrans_flag()); seen.push(from.poss_retrans_flag().0);
     _to.set_broken_date_term_type(from.broken_date_term_type()); seen.push(from.broken_date_term_type());
-    let (mut entries, mut scratch) = (from.no_legs(), security_definition_response561::NoLegs::SCRATCH);
+    let mut entries = from.no_legs();
+    let mut scratch = security_definition_response561::NoLegs::SCRATCH;
     let mut pushed = groups.no_legs().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1652,7 +1683,8 @@ fn security_definition_response561(header: &MessageHeader, body: &[u8], buffer: 
         _to.set_leg_side(entry.leg_side()); seen.push(entry.leg_side().0);
         _to.set_leg_ratio_qty(entry.leg_ratio_qty()); seen.push(entry.leg_ratio_qty());
     }
-    let (mut entries, mut scratch) = (from.no_broken_dates(), security_definition_response561::NoBrokenDates::SCRATCH);
+    let mut entries = from.no_broken_dates();
+    let mut scratch = security_definition_response561::NoBrokenDates::SCRATCH;
     let mut pushed = groups.no_broken_dates().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1699,7 +1731,8 @@ fn order_mass_action_report562(header: &MessageHeader, body: &[u8], buffer: &mut
     _to.set_delay_to_time(from.delay_to_time()); seen.push(from.delay_to_time());
     _to.set_orig_order_user(from.orig_order_user()); seen.push(from.orig_order_user());
     _to.set_cancel_text(from.cancel_text()); seen.push(from.cancel_text());
-    let (mut entries, mut scratch) = (from.no_affected_orders(), order_mass_action_report562::NoAffectedOrders::SCRATCH);
+    let mut entries = from.no_affected_orders();
+    let mut scratch = order_mass_action_report562::NoAffectedOrders::SCRATCH;
     let mut pushed = groups.no_affected_orders().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1742,7 +1775,8 @@ fn quote_cancel_ack563(header: &MessageHeader, body: &[u8], buffer: &mut [u8], s
     _to.set_quote_entry_open(from.quote_entry_open()); seen.push(from.quote_entry_open().map(|v| v.0));
     _to.set_cxl_linked_sessions(from.cxl_linked_sessions()); seen.push(from.cxl_linked_sessions().map(|v| v.0));
     _to.set_quote_entry_control(from.quote_entry_control()); seen.push(from.quote_entry_control().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), quote_cancel_ack563::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = quote_cancel_ack563::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1750,7 +1784,8 @@ fn quote_cancel_ack563(header: &MessageHeader, body: &[u8], buffer: &mut [u8], s
         _to.set_security_id(entry.security_id()); seen.push(entry.security_id());
         _to.set_quote_entry_reject_reason(entry.quote_entry_reject_reason()); seen.push(entry.quote_entry_reject_reason());
     }
-    let (mut entries, mut scratch) = (from.no_quote_sets(), quote_cancel_ack563::NoQuoteSets::SCRATCH);
+    let mut entries = from.no_quote_sets();
+    let mut scratch = quote_cancel_ack563::NoQuoteSets::SCRATCH;
     let mut pushed = groups.no_quote_sets().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1859,7 +1894,8 @@ fn request_for_cross566(header: &MessageHeader, body: &[u8], buffer: &mut [u8], 
     _to.set_sending_time_epoch(from.sending_time_epoch()); seen.push(from.sending_time_epoch());
     _to.set_location(from.location()); seen.push(from.location());
     _to.set_security_id(from.security_id()); seen.push(from.security_id());
-    let (mut entries, mut scratch) = (from.no_sides(), request_for_cross566::NoSides::SCRATCH);
+    let mut entries = from.no_sides();
+    let mut scratch = request_for_cross566::NoSides::SCRATCH;
     let mut pushed = groups.no_sides().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1892,7 +1928,8 @@ fn mass_quote_request567(header: &MessageHeader, body: &[u8], buffer: &mut [u8],
     _to.set_quote_entry_open(from.quote_entry_open()); seen.push(from.quote_entry_open().map(|v| v.0));
     _to.set_quote_entry_control(from.quote_entry_control()); seen.push(from.quote_entry_control().map(|v| v.0));
     _to.set_reserved(from.reserved()); seen.push(from.reserved());
-    let (mut entries, mut scratch) = (from.no_quote_entries(), mass_quote_request567::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = mass_quote_request567::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1921,7 +1958,8 @@ fn quote_cancel_by_set568(header: &MessageHeader, body: &[u8], buffer: &mut [u8]
     seen.push(QuoteCancelBySet568::QUOTE_CANCEL_TYPE);
     _to.set_cxl_linked_sessions(from.cxl_linked_sessions()); seen.push(from.cxl_linked_sessions().map(|v| v.0));
     _to.set_quote_entry_control(from.quote_entry_control()); seen.push(from.quote_entry_control().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_sets(), quote_cancel_by_set568::NoQuoteSets::SCRATCH);
+    let mut entries = from.no_quote_sets();
+    let mut scratch = quote_cancel_by_set568::NoQuoteSets::SCRATCH;
     let mut pushed = groups.no_quote_sets().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1945,7 +1983,8 @@ fn quote_cancel_by_group569(header: &MessageHeader, body: &[u8], buffer: &mut [u
     seen.push(QuoteCancelByGroup569::QUOTE_CANCEL_TYPE);
     _to.set_cxl_linked_sessions(from.cxl_linked_sessions()); seen.push(from.cxl_linked_sessions().map(|v| v.0));
     _to.set_quote_entry_control(from.quote_entry_control()); seen.push(from.quote_entry_control().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), quote_cancel_by_group569::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = quote_cancel_by_group569::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1968,7 +2007,8 @@ fn quote_cancel_by_instrument570(header: &MessageHeader, body: &[u8], buffer: &m
     _to.set_quote_id(from.quote_id()); seen.push(from.quote_id());
     seen.push(QuoteCancelByInstrument570::QUOTE_CANCEL_TYPE);
     _to.set_cxl_linked_sessions(from.cxl_linked_sessions()); seen.push(from.cxl_linked_sessions().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), quote_cancel_by_instrument570::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = quote_cancel_by_instrument570::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -2005,7 +2045,8 @@ fn mass_quote_response571(header: &MessageHeader, body: &[u8], buffer: &mut [u8]
     _to.set_delay_to_time(from.delay_to_time()); seen.push(from.delay_to_time());
     _to.set_quote_entry_open(from.quote_entry_open()); seen.push(from.quote_entry_open().map(|v| v.0));
     _to.set_quote_entry_control(from.quote_entry_control()); seen.push(from.quote_entry_control().map(|v| v.0));
-    let (mut entries, mut scratch) = (from.no_quote_entries(), mass_quote_response571::NoQuoteEntries::SCRATCH);
+    let mut entries = from.no_quote_entries();
+    let mut scratch = mass_quote_response571::NoQuoteEntries::SCRATCH;
     let mut pushed = groups.no_quote_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();

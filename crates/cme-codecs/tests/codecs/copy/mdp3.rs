@@ -48,7 +48,8 @@ fn channel_reset4(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: 
     let (mut _to, mut groups) = ChannelReset4::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), channel_reset4::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = channel_reset4::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -109,7 +110,8 @@ fn md_incremental_refresh_volume37(header: &MessageHeader, body: &[u8], buffer: 
     let (mut _to, mut groups) = MDIncrementalRefreshVolume37::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_volume37::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_volume37::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -130,7 +132,8 @@ fn quote_request39(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen:
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_quote_req_id(from.quote_req_id()); seen.push(from.quote_req_id());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_related_sym(), quote_request39::NoRelatedSym::SCRATCH);
+    let mut entries = from.no_related_sym();
+    let mut scratch = quote_request39::NoRelatedSym::SCRATCH;
     let mut pushed = groups.no_related_sym().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -150,7 +153,8 @@ fn md_incremental_refresh_book46(header: &MessageHeader, body: &[u8], buffer: &m
     let (mut _to, mut groups) = MDIncrementalRefreshBook46::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_book46::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_book46::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -164,7 +168,8 @@ fn md_incremental_refresh_book46(header: &MessageHeader, body: &[u8], buffer: &m
         _to.set_md_entry_type(entry.md_entry_type()); seen.push(entry.md_entry_type().0);
         _to.set_tradeable_size(entry.tradeable_size()); seen.push(entry.tradeable_size());
     }
-    let (mut entries, mut scratch) = (from.no_order_id_entries(), md_incremental_refresh_book46::NoOrderIDEntries::SCRATCH);
+    let mut entries = from.no_order_id_entries();
+    let mut scratch = md_incremental_refresh_book46::NoOrderIDEntries::SCRATCH;
     let mut pushed = groups.no_order_id_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -184,7 +189,8 @@ fn md_incremental_refresh_order_book47(header: &MessageHeader, body: &[u8], buff
     let (mut _to, mut groups) = MDIncrementalRefreshOrderBook47::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_order_book47::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_order_book47::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -206,7 +212,8 @@ fn md_incremental_refresh_trade_summary48(header: &MessageHeader, body: &[u8], b
     let (mut _to, mut groups) = MDIncrementalRefreshTradeSummary48::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_trade_summary48::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_trade_summary48::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -220,7 +227,8 @@ fn md_incremental_refresh_trade_summary48(header: &MessageHeader, body: &[u8], b
         seen.push(md_incremental_refresh_trade_summary48::NoMDEntries::MD_ENTRY_TYPE);
         _to.set_md_trade_entry_id(entry.md_trade_entry_id()); seen.push(entry.md_trade_entry_id());
     }
-    let (mut entries, mut scratch) = (from.no_order_id_entries(), md_incremental_refresh_trade_summary48::NoOrderIDEntries::SCRATCH);
+    let mut entries = from.no_order_id_entries();
+    let mut scratch = md_incremental_refresh_trade_summary48::NoOrderIDEntries::SCRATCH;
     let mut pushed = groups.no_order_id_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -237,7 +245,8 @@ fn md_incremental_refresh_daily_statistics49(header: &MessageHeader, body: &[u8]
     let (mut _to, mut groups) = MDIncrementalRefreshDailyStatistics49::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_daily_statistics49::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_daily_statistics49::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -260,7 +269,8 @@ fn md_incremental_refresh_limits_banding50(header: &MessageHeader, body: &[u8], 
     let (mut _to, mut groups) = MDIncrementalRefreshLimitsBanding50::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_limits_banding50::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_limits_banding50::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -282,7 +292,8 @@ fn md_incremental_refresh_session_statistics51(header: &MessageHeader, body: &[u
     let (mut _to, mut groups) = MDIncrementalRefreshSessionStatistics51::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_session_statistics51::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_session_statistics51::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -313,7 +324,8 @@ fn snapshot_full_refresh52(header: &MessageHeader, body: &[u8], buffer: &mut [u8
     _to.set_high_limit_price(from.high_limit_price()); seen.push(from.high_limit_price());
     _to.set_low_limit_price(from.low_limit_price()); seen.push(from.low_limit_price());
     _to.set_max_price_variation(from.max_price_variation()); seen.push(from.max_price_variation());
-    let (mut entries, mut scratch) = (from.no_md_entries(), snapshot_full_refresh52::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = snapshot_full_refresh52::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -340,7 +352,8 @@ fn snapshot_full_refresh_order_book53(header: &MessageHeader, body: &[u8], buffe
     _to.set_no_chunks(from.no_chunks()); seen.push(from.no_chunks());
     _to.set_current_chunk(from.current_chunk()); seen.push(from.current_chunk());
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
-    let (mut entries, mut scratch) = (from.no_md_entries(), snapshot_full_refresh_order_book53::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = snapshot_full_refresh_order_book53::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -404,28 +417,32 @@ fn md_instrument_definition_future54(header: &MessageHeader, body: &[u8], buffer
     _to.set_user_defined_instrument(from.user_defined_instrument()); seen.push(from.user_defined_instrument());
     _to.set_trading_reference_date(from.trading_reference_date()); seen.push(from.trading_reference_date());
     _to.set_instrument_guid(from.instrument_guid()); seen.push(from.instrument_guid());
-    let (mut entries, mut scratch) = (from.no_events(), md_instrument_definition_future54::NoEvents::SCRATCH);
+    let mut entries = from.no_events();
+    let mut scratch = md_instrument_definition_future54::NoEvents::SCRATCH;
     let mut pushed = groups.no_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_event_type(entry.event_type()); seen.push(entry.event_type().0);
         _to.set_event_time(entry.event_time()); seen.push(entry.event_time());
     }
-    let (mut entries, mut scratch) = (from.no_md_feed_types(), md_instrument_definition_future54::NoMDFeedTypes::SCRATCH);
+    let mut entries = from.no_md_feed_types();
+    let mut scratch = md_instrument_definition_future54::NoMDFeedTypes::SCRATCH;
     let mut pushed = groups.no_md_feed_types().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_md_feed_type(entry.md_feed_type()); seen.push(entry.md_feed_type());
         _to.set_market_depth(entry.market_depth()); seen.push(entry.market_depth());
     }
-    let (mut entries, mut scratch) = (from.no_inst_attrib(), md_instrument_definition_future54::NoInstAttrib::SCRATCH);
+    let mut entries = from.no_inst_attrib();
+    let mut scratch = md_instrument_definition_future54::NoInstAttrib::SCRATCH;
     let mut pushed = groups.no_inst_attrib().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         seen.push(md_instrument_definition_future54::NoInstAttrib::INST_ATTRIB_TYPE);
         _to.set_inst_attrib_value(entry.inst_attrib_value()); seen.push(entry.inst_attrib_value().0);
     }
-    let (mut entries, mut scratch) = (from.no_lot_type_rules(), md_instrument_definition_future54::NoLotTypeRules::SCRATCH);
+    let mut entries = from.no_lot_type_rules();
+    let mut scratch = md_instrument_definition_future54::NoLotTypeRules::SCRATCH;
     let mut pushed = groups.no_lot_type_rules().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -484,35 +501,40 @@ fn md_instrument_definition_option55(header: &MessageHeader, body: &[u8], buffer
     _to.set_user_defined_instrument(from.user_defined_instrument()); seen.push(from.user_defined_instrument());
     _to.set_trading_reference_date(from.trading_reference_date()); seen.push(from.trading_reference_date());
     _to.set_instrument_guid(from.instrument_guid()); seen.push(from.instrument_guid());
-    let (mut entries, mut scratch) = (from.no_events(), md_instrument_definition_option55::NoEvents::SCRATCH);
+    let mut entries = from.no_events();
+    let mut scratch = md_instrument_definition_option55::NoEvents::SCRATCH;
     let mut pushed = groups.no_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_event_type(entry.event_type()); seen.push(entry.event_type().0);
         _to.set_event_time(entry.event_time()); seen.push(entry.event_time());
     }
-    let (mut entries, mut scratch) = (from.no_md_feed_types(), md_instrument_definition_option55::NoMDFeedTypes::SCRATCH);
+    let mut entries = from.no_md_feed_types();
+    let mut scratch = md_instrument_definition_option55::NoMDFeedTypes::SCRATCH;
     let mut pushed = groups.no_md_feed_types().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_md_feed_type(entry.md_feed_type()); seen.push(entry.md_feed_type());
         _to.set_market_depth(entry.market_depth()); seen.push(entry.market_depth());
     }
-    let (mut entries, mut scratch) = (from.no_inst_attrib(), md_instrument_definition_option55::NoInstAttrib::SCRATCH);
+    let mut entries = from.no_inst_attrib();
+    let mut scratch = md_instrument_definition_option55::NoInstAttrib::SCRATCH;
     let mut pushed = groups.no_inst_attrib().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         seen.push(md_instrument_definition_option55::NoInstAttrib::INST_ATTRIB_TYPE);
         _to.set_inst_attrib_value(entry.inst_attrib_value()); seen.push(entry.inst_attrib_value().0);
     }
-    let (mut entries, mut scratch) = (from.no_lot_type_rules(), md_instrument_definition_option55::NoLotTypeRules::SCRATCH);
+    let mut entries = from.no_lot_type_rules();
+    let mut scratch = md_instrument_definition_option55::NoLotTypeRules::SCRATCH;
     let mut pushed = groups.no_lot_type_rules().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_lot_type(entry.lot_type()); seen.push(entry.lot_type());
         _to.set_min_lot_size(entry.min_lot_size()); seen.push(entry.min_lot_size());
     }
-    let (mut entries, mut scratch) = (from.no_underlyings(), md_instrument_definition_option55::NoUnderlyings::SCRATCH);
+    let mut entries = from.no_underlyings();
+    let mut scratch = md_instrument_definition_option55::NoUnderlyings::SCRATCH;
     let mut pushed = groups.no_underlyings().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -520,7 +542,8 @@ fn md_instrument_definition_option55(header: &MessageHeader, body: &[u8], buffer
         seen.push(md_instrument_definition_option55::NoUnderlyings::UNDERLYING_SECURITY_ID_SOURCE);
         _to.set_underlying_symbol(entry.underlying_symbol()); seen.push(entry.underlying_symbol());
     }
-    let (mut entries, mut scratch) = (from.no_related_instruments(), md_instrument_definition_option55::NoRelatedInstruments::SCRATCH);
+    let mut entries = from.no_related_instruments();
+    let mut scratch = md_instrument_definition_option55::NoRelatedInstruments::SCRATCH;
     let mut pushed = groups.no_related_instruments().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -580,35 +603,40 @@ fn md_instrument_definition_spread56(header: &MessageHeader, body: &[u8], buffer
     _to.set_market_set(from.market_set()); seen.push(from.market_set());
     _to.set_instrument_guid(from.instrument_guid()); seen.push(from.instrument_guid());
     _to.set_financial_instrument_full_name(from.financial_instrument_full_name()); seen.push(from.financial_instrument_full_name());
-    let (mut entries, mut scratch) = (from.no_events(), md_instrument_definition_spread56::NoEvents::SCRATCH);
+    let mut entries = from.no_events();
+    let mut scratch = md_instrument_definition_spread56::NoEvents::SCRATCH;
     let mut pushed = groups.no_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_event_type(entry.event_type()); seen.push(entry.event_type().0);
         _to.set_event_time(entry.event_time()); seen.push(entry.event_time());
     }
-    let (mut entries, mut scratch) = (from.no_md_feed_types(), md_instrument_definition_spread56::NoMDFeedTypes::SCRATCH);
+    let mut entries = from.no_md_feed_types();
+    let mut scratch = md_instrument_definition_spread56::NoMDFeedTypes::SCRATCH;
     let mut pushed = groups.no_md_feed_types().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_md_feed_type(entry.md_feed_type()); seen.push(entry.md_feed_type());
         _to.set_market_depth(entry.market_depth()); seen.push(entry.market_depth());
     }
-    let (mut entries, mut scratch) = (from.no_inst_attrib(), md_instrument_definition_spread56::NoInstAttrib::SCRATCH);
+    let mut entries = from.no_inst_attrib();
+    let mut scratch = md_instrument_definition_spread56::NoInstAttrib::SCRATCH;
     let mut pushed = groups.no_inst_attrib().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         seen.push(md_instrument_definition_spread56::NoInstAttrib::INST_ATTRIB_TYPE);
         _to.set_inst_attrib_value(entry.inst_attrib_value()); seen.push(entry.inst_attrib_value().0);
     }
-    let (mut entries, mut scratch) = (from.no_lot_type_rules(), md_instrument_definition_spread56::NoLotTypeRules::SCRATCH);
+    let mut entries = from.no_lot_type_rules();
+    let mut scratch = md_instrument_definition_spread56::NoLotTypeRules::SCRATCH;
     let mut pushed = groups.no_lot_type_rules().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_lot_type(entry.lot_type()); seen.push(entry.lot_type());
         _to.set_min_lot_size(entry.min_lot_size()); seen.push(entry.min_lot_size());
     }
-    let (mut entries, mut scratch) = (from.no_legs(), md_instrument_definition_spread56::NoLegs::SCRATCH);
+    let mut entries = from.no_legs();
+    let mut scratch = md_instrument_definition_spread56::NoLegs::SCRATCH;
     let mut pushed = groups.no_legs().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -680,28 +708,32 @@ fn md_instrument_definition_fixed_income57(header: &MessageHeader, body: &[u8], 
     _to.set_risk_set(from.risk_set()); seen.push(from.risk_set());
     _to.set_market_set(from.market_set()); seen.push(from.market_set());
     _to.set_instrument_guid(from.instrument_guid()); seen.push(from.instrument_guid());
-    let (mut entries, mut scratch) = (from.no_events(), md_instrument_definition_fixed_income57::NoEvents::SCRATCH);
+    let mut entries = from.no_events();
+    let mut scratch = md_instrument_definition_fixed_income57::NoEvents::SCRATCH;
     let mut pushed = groups.no_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_event_type(entry.event_type()); seen.push(entry.event_type().0);
         _to.set_event_time(entry.event_time()); seen.push(entry.event_time());
     }
-    let (mut entries, mut scratch) = (from.no_md_feed_types(), md_instrument_definition_fixed_income57::NoMDFeedTypes::SCRATCH);
+    let mut entries = from.no_md_feed_types();
+    let mut scratch = md_instrument_definition_fixed_income57::NoMDFeedTypes::SCRATCH;
     let mut pushed = groups.no_md_feed_types().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_md_feed_type(entry.md_feed_type()); seen.push(entry.md_feed_type());
         _to.set_market_depth(entry.market_depth()); seen.push(entry.market_depth());
     }
-    let (mut entries, mut scratch) = (from.no_inst_attrib(), md_instrument_definition_fixed_income57::NoInstAttrib::SCRATCH);
+    let mut entries = from.no_inst_attrib();
+    let mut scratch = md_instrument_definition_fixed_income57::NoInstAttrib::SCRATCH;
     let mut pushed = groups.no_inst_attrib().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         seen.push(md_instrument_definition_fixed_income57::NoInstAttrib::INST_ATTRIB_TYPE);
         _to.set_inst_attrib_value(entry.inst_attrib_value()); seen.push(entry.inst_attrib_value().0);
     }
-    let (mut entries, mut scratch) = (from.no_lot_type_rules(), md_instrument_definition_fixed_income57::NoLotTypeRules::SCRATCH);
+    let mut entries = from.no_lot_type_rules();
+    let mut scratch = md_instrument_definition_fixed_income57::NoLotTypeRules::SCRATCH;
     let mut pushed = groups.no_lot_type_rules().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -761,35 +793,40 @@ fn md_instrument_definition_repo58(header: &MessageHeader, body: &[u8], buffer: 
     _to.set_instrument_guid(from.instrument_guid()); seen.push(from.instrument_guid());
     _to.set_term_code(from.term_code()); seen.push(from.term_code());
     _to.set_broken_date_term_type(from.broken_date_term_type()); seen.push(from.broken_date_term_type());
-    let (mut entries, mut scratch) = (from.no_events(), md_instrument_definition_repo58::NoEvents::SCRATCH);
+    let mut entries = from.no_events();
+    let mut scratch = md_instrument_definition_repo58::NoEvents::SCRATCH;
     let mut pushed = groups.no_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_event_type(entry.event_type()); seen.push(entry.event_type().0);
         _to.set_event_time(entry.event_time()); seen.push(entry.event_time());
     }
-    let (mut entries, mut scratch) = (from.no_md_feed_types(), md_instrument_definition_repo58::NoMDFeedTypes::SCRATCH);
+    let mut entries = from.no_md_feed_types();
+    let mut scratch = md_instrument_definition_repo58::NoMDFeedTypes::SCRATCH;
     let mut pushed = groups.no_md_feed_types().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_md_feed_type(entry.md_feed_type()); seen.push(entry.md_feed_type());
         _to.set_market_depth(entry.market_depth()); seen.push(entry.market_depth());
     }
-    let (mut entries, mut scratch) = (from.no_inst_attrib(), md_instrument_definition_repo58::NoInstAttrib::SCRATCH);
+    let mut entries = from.no_inst_attrib();
+    let mut scratch = md_instrument_definition_repo58::NoInstAttrib::SCRATCH;
     let mut pushed = groups.no_inst_attrib().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         seen.push(md_instrument_definition_repo58::NoInstAttrib::INST_ATTRIB_TYPE);
         _to.set_inst_attrib_value(entry.inst_attrib_value()); seen.push(entry.inst_attrib_value().0);
     }
-    let (mut entries, mut scratch) = (from.no_lot_type_rules(), md_instrument_definition_repo58::NoLotTypeRules::SCRATCH);
+    let mut entries = from.no_lot_type_rules();
+    let mut scratch = md_instrument_definition_repo58::NoLotTypeRules::SCRATCH;
     let mut pushed = groups.no_lot_type_rules().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_lot_type(entry.lot_type()); seen.push(entry.lot_type());
         _to.set_min_lot_size(entry.min_lot_size()); seen.push(entry.min_lot_size());
     }
-    let (mut entries, mut scratch) = (from.no_underlyings(), md_instrument_definition_repo58::NoUnderlyings::SCRATCH);
+    let mut entries = from.no_underlyings();
+    let mut scratch = md_instrument_definition_repo58::NoUnderlyings::SCRATCH;
     let mut pushed = groups.no_underlyings().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -807,7 +844,8 @@ fn md_instrument_definition_repo58(header: &MessageHeader, body: &[u8], buffer: 
         _to.set_underlying_instrument_guid(entry.underlying_instrument_guid()); seen.push(entry.underlying_instrument_guid());
         _to.set_underlying_maturity_date(entry.underlying_maturity_date()); seen.push(entry.underlying_maturity_date());
     }
-    let (mut entries, mut scratch) = (from.no_related_instruments(), md_instrument_definition_repo58::NoRelatedInstruments::SCRATCH);
+    let mut entries = from.no_related_instruments();
+    let mut scratch = md_instrument_definition_repo58::NoRelatedInstruments::SCRATCH;
     let mut pushed = groups.no_related_instruments().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -816,7 +854,8 @@ fn md_instrument_definition_repo58(header: &MessageHeader, body: &[u8], buffer: 
         _to.set_related_symbol(entry.related_symbol()); seen.push(entry.related_symbol());
         _to.set_related_instrument_guid(entry.related_instrument_guid()); seen.push(entry.related_instrument_guid());
     }
-    let (mut entries, mut scratch) = (from.no_broken_dates(), md_instrument_definition_repo58::NoBrokenDates::SCRATCH);
+    let mut entries = from.no_broken_dates();
+    let mut scratch = md_instrument_definition_repo58::NoBrokenDates::SCRATCH;
     let mut pushed = groups.no_broken_dates().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -836,7 +875,8 @@ fn snapshot_refresh_top_orders59(header: &MessageHeader, body: &[u8], buffer: &m
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
     _to.set_security_id(from.security_id()); seen.push(from.security_id());
-    let (mut entries, mut scratch) = (from.no_md_entries(), snapshot_refresh_top_orders59::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = snapshot_refresh_top_orders59::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -863,7 +903,8 @@ fn security_status_workup60(header: &MessageHeader, body: &[u8], buffer: &mut [u
     _to.set_security_trading_status(from.security_trading_status()); seen.push(from.security_trading_status().0);
     _to.set_halt_reason(from.halt_reason()); seen.push(from.halt_reason().0);
     _to.set_security_trading_event(from.security_trading_event()); seen.push(from.security_trading_event().0);
-    let (mut entries, mut scratch) = (from.no_order_id_entries(), security_status_workup60::NoOrderIDEntries::SCRATCH);
+    let mut entries = from.no_order_id_entries();
+    let mut scratch = security_status_workup60::NoOrderIDEntries::SCRATCH;
     let mut pushed = groups.no_order_id_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -885,7 +926,8 @@ fn snapshot_full_refresh_tcp61(header: &MessageHeader, body: &[u8], buffer: &mut
     _to.set_high_limit_price(from.high_limit_price()); seen.push(from.high_limit_price());
     _to.set_low_limit_price(from.low_limit_price()); seen.push(from.low_limit_price());
     _to.set_max_price_variation(from.max_price_variation()); seen.push(from.max_price_variation());
-    let (mut entries, mut scratch) = (from.no_md_entries(), snapshot_full_refresh_tcp61::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = snapshot_full_refresh_tcp61::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -909,7 +951,8 @@ fn collateral_market_value62(header: &MessageHeader, body: &[u8], buffer: &mut [
     let (mut _to, mut groups) = CollateralMarketValue62::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), collateral_market_value62::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = collateral_market_value62::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -976,35 +1019,40 @@ fn md_instrument_definition_fx63(header: &MessageHeader, body: &[u8], buffer: &m
     _to.set_alt_min_quote_life(from.alt_min_quote_life()); seen.push(from.alt_min_quote_life());
     _to.set_alt_price_increment_constraint(from.alt_price_increment_constraint()); seen.push(from.alt_price_increment_constraint());
     _to.set_max_bid_ask_constraint(from.max_bid_ask_constraint()); seen.push(from.max_bid_ask_constraint());
-    let (mut entries, mut scratch) = (from.no_events(), md_instrument_definition_fx63::NoEvents::SCRATCH);
+    let mut entries = from.no_events();
+    let mut scratch = md_instrument_definition_fx63::NoEvents::SCRATCH;
     let mut pushed = groups.no_events().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_event_type(entry.event_type()); seen.push(entry.event_type().0);
         _to.set_event_time(entry.event_time()); seen.push(entry.event_time());
     }
-    let (mut entries, mut scratch) = (from.no_md_feed_types(), md_instrument_definition_fx63::NoMDFeedTypes::SCRATCH);
+    let mut entries = from.no_md_feed_types();
+    let mut scratch = md_instrument_definition_fx63::NoMDFeedTypes::SCRATCH;
     let mut pushed = groups.no_md_feed_types().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_md_feed_type(entry.md_feed_type()); seen.push(entry.md_feed_type());
         _to.set_market_depth(entry.market_depth()); seen.push(entry.market_depth());
     }
-    let (mut entries, mut scratch) = (from.no_inst_attrib(), md_instrument_definition_fx63::NoInstAttrib::SCRATCH);
+    let mut entries = from.no_inst_attrib();
+    let mut scratch = md_instrument_definition_fx63::NoInstAttrib::SCRATCH;
     let mut pushed = groups.no_inst_attrib().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         seen.push(md_instrument_definition_fx63::NoInstAttrib::INST_ATTRIB_TYPE);
         _to.set_inst_attrib_value(entry.inst_attrib_value()); seen.push(entry.inst_attrib_value().0);
     }
-    let (mut entries, mut scratch) = (from.no_lot_type_rules(), md_instrument_definition_fx63::NoLotTypeRules::SCRATCH);
+    let mut entries = from.no_lot_type_rules();
+    let mut scratch = md_instrument_definition_fx63::NoLotTypeRules::SCRATCH;
     let mut pushed = groups.no_lot_type_rules().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
         _to.set_lot_type(entry.lot_type()); seen.push(entry.lot_type());
         _to.set_min_lot_size(entry.min_lot_size()); seen.push(entry.min_lot_size());
     }
-    let (mut entries, mut scratch) = (from.no_trading_sessions(), md_instrument_definition_fx63::NoTradingSessions::SCRATCH);
+    let mut entries = from.no_trading_sessions();
+    let mut scratch = md_instrument_definition_fx63::NoTradingSessions::SCRATCH;
     let mut pushed = groups.no_trading_sessions().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1024,7 +1072,8 @@ fn md_incremental_refresh_book_long_qty64(header: &MessageHeader, body: &[u8], b
     let (mut _to, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_book_long_qty64::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_book_long_qty64::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1037,7 +1086,8 @@ fn md_incremental_refresh_book_long_qty64(header: &MessageHeader, body: &[u8], b
         _to.set_md_update_action(entry.md_update_action()); seen.push(entry.md_update_action().0);
         _to.set_md_entry_type(entry.md_entry_type()); seen.push(entry.md_entry_type().0);
     }
-    let (mut entries, mut scratch) = (from.no_order_id_entries(), md_incremental_refresh_book_long_qty64::NoOrderIDEntries::SCRATCH);
+    let mut entries = from.no_order_id_entries();
+    let mut scratch = md_incremental_refresh_book_long_qty64::NoOrderIDEntries::SCRATCH;
     let mut pushed = groups.no_order_id_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1057,7 +1107,8 @@ fn md_incremental_refresh_trade_summary_long_qty65(header: &MessageHeader, body:
     let (mut _to, mut groups) = MDIncrementalRefreshTradeSummaryLongQty65::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_trade_summary_long_qty65::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_trade_summary_long_qty65::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1071,7 +1122,8 @@ fn md_incremental_refresh_trade_summary_long_qty65(header: &MessageHeader, body:
         _to.set_md_update_action(entry.md_update_action()); seen.push(entry.md_update_action().0);
         seen.push(md_incremental_refresh_trade_summary_long_qty65::NoMDEntries::MD_ENTRY_TYPE);
     }
-    let (mut entries, mut scratch) = (from.no_order_id_entries(), md_incremental_refresh_trade_summary_long_qty65::NoOrderIDEntries::SCRATCH);
+    let mut entries = from.no_order_id_entries();
+    let mut scratch = md_incremental_refresh_trade_summary_long_qty65::NoOrderIDEntries::SCRATCH;
     let mut pushed = groups.no_order_id_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1088,7 +1140,8 @@ fn md_incremental_refresh_volume_long_qty66(header: &MessageHeader, body: &[u8],
     let (mut _to, mut groups) = MDIncrementalRefreshVolumeLongQty66::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_volume_long_qty66::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_volume_long_qty66::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1108,7 +1161,8 @@ fn md_incremental_refresh_session_statistics_long_qty67(header: &MessageHeader, 
     let (mut _to, mut groups) = MDIncrementalRefreshSessionStatisticsLongQty67::encode(buffer).unwrap();
     _to.set_transact_time(from.transact_time()); seen.push(from.transact_time());
     _to.set_match_event_indicator(from.match_event_indicator()); seen.push(from.match_event_indicator().0);
-    let (mut entries, mut scratch) = (from.no_md_entries(), md_incremental_refresh_session_statistics_long_qty67::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = md_incremental_refresh_session_statistics_long_qty67::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1134,7 +1188,8 @@ fn snapshot_full_refresh_tcp_long_qty68(header: &MessageHeader, body: &[u8], buf
     _to.set_high_limit_price(from.high_limit_price()); seen.push(from.high_limit_price());
     _to.set_low_limit_price(from.low_limit_price()); seen.push(from.low_limit_price());
     _to.set_max_price_variation(from.max_price_variation()); seen.push(from.max_price_variation());
-    let (mut entries, mut scratch) = (from.no_md_entries(), snapshot_full_refresh_tcp_long_qty68::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = snapshot_full_refresh_tcp_long_qty68::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
@@ -1164,7 +1219,8 @@ fn snapshot_full_refresh_long_qty69(header: &MessageHeader, body: &[u8], buffer:
     _to.set_high_limit_price(from.high_limit_price()); seen.push(from.high_limit_price());
     _to.set_low_limit_price(from.low_limit_price()); seen.push(from.low_limit_price());
     _to.set_max_price_variation(from.max_price_variation()); seen.push(from.max_price_variation());
-    let (mut entries, mut scratch) = (from.no_md_entries(), snapshot_full_refresh_long_qty69::NoMDEntries::SCRATCH);
+    let mut entries = from.no_md_entries();
+    let mut scratch = snapshot_full_refresh_long_qty69::NoMDEntries::SCRATCH;
     let mut pushed = groups.no_md_entries().unwrap();
     while let Some(entry) = entries.next(&mut scratch) {
         let mut _to = pushed.push().unwrap();
