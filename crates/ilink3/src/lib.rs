@@ -1,1 +1,74 @@
-//! A CME iLink 3 order entry session, without IO.
+//! A CME iLink 3 order entry session, without IO: the client's side of FIXP over SBE.
+//!
+//! Bytes and time go in; bytes, callbacks, actions and a deadline come out. The crate frames and
+//! reassembles, logs on (Negotiate, Establish, with their signatures), keeps alive both ways,
+//! numbers what leaves and checks the numbers of what comes, and terminates both ways. It opens
+//! no socket, reads no clock and writes no journal: connections belong to whoever drives it, and
+//! business messages leave through an [`Outlet`], which keeps each before it writes it.
+//!
+//! Not here yet, and reported instead: retransmission of what is missing ([`Listener::on_gap`],
+//! then the session terminates), replay of what was not applied ([`Listener::on_not_applied`],
+//! then a Sequence fills the gap), the backup connection, resending an unanswered logon.
+//!
+//! Layer L1: `no_std` with `alloc`, no `unsafe`. After the session is made it allocates nothing.
+//!
+//! ```
+//! use hairpin_ilink3::{Action, Binding, Operator, Progress, SecretKey, Session, Settings, State};
+//! use hairpin_time::{Duration, Instant, Now, Utc};
+//!
+//! let settings = Settings {
+//!     access_key_id: "ACCESS-KEY-ID-123456".into(),
+//!     secret_key: SecretKey::from_base64url("AAECAwQFBgcICQoLDA0ODw")?,
+//!     session: "ABC".into(),
+//!     firm: "DEFGH".into(),
+//!     trading_system_name: "Example".into(),
+//!     trading_system_version: "1.0".into(),
+//!     trading_system_vendor: "Example".into(),
+//!     keep_alive_interval: Duration::from_secs(10),
+//!     operator: Operator::automated("TRADER", "US,IL"),
+//! };
+//! let mut session = Session::new(settings, Progress::default())?;
+//! let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+//! session.connect(now, Binding::New)?;
+//! assert_eq!(session.poll_action(), Some(Action::Connect));
+//! assert_eq!(session.state(), State::Connecting);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod ascii;
+mod authentication;
+mod counters;
+mod error;
+mod listener;
+mod order;
+mod pending;
+mod reason;
+mod reassembly;
+mod sender;
+mod session;
+mod settings;
+mod state;
+
+pub use authentication::{
+    EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
+};
+pub use counters::{InboundCounters, OutboundCounters};
+pub use error::{Error, Warning};
+pub use listener::{Established, Gap, Listener, Message, NotApplied, Rejected, Terminated};
+pub use order::{CancelOrder, ClOrdId, NewOrder};
+pub use reason::{BusinessRejectReason, RejectCode, TerminateCode};
+pub use reassembly::{
+    ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
+};
+pub use sender::{
+    Delivery, Outgoing, Outlet, OutletError, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
+};
+pub use session::{CONTROL_LENGTH, ConnectError, Session};
+pub use settings::{
+    KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
+};
+pub use state::{Action, Binding, Progress, State};

@@ -1,0 +1,146 @@
+//! What can go wrong in a session, and what is worth a word though it goes on.
+
+use hairpin_sbe::DecodeError;
+use thiserror::Error;
+
+use crate::{FramingError, State, TerminateCode};
+
+/// A fault that ends the connection. Each is counted in
+/// [`InboundCounters`](crate::InboundCounters).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A framing header that is none. Terminate 18 is sent.
+    #[error("frame: {0}")]
+    Framing(FramingError),
+    /// A message of another schema. Terminate 19 is sent.
+    #[error("SchemaID {0} is not 8")]
+    Schema(u16),
+    /// A message that does not hold what its template says. Terminate 19 is sent.
+    #[error("template {template_id}: {error}")]
+    Decode {
+        /// Template of the message, 0 if not even its header was whole.
+        template_id: u16,
+        /// What was wrong.
+        error: DecodeError,
+    },
+    /// A template the exchange never sends. Terminate 19 is sent.
+    #[error("template {0} is not one the exchange sends")]
+    UnknownTemplate(u16),
+    /// A message that has no place in this state. Terminate 3 is sent before the session is
+    /// established, 23 after.
+    #[error("template {template_id} has no place while {state}")]
+    Unexpected {
+        /// Template of the message.
+        template_id: u16,
+        /// State it came in.
+        state: State,
+    },
+    /// A UUID that is not the session's. Terminate 13 is sent.
+    #[error("UUID {received} instead of {expected}")]
+    Uuid {
+        /// The session's.
+        expected: u64,
+        /// The message's.
+        received: u64,
+    },
+    /// An answer to a request we did not send, or sent earlier. Terminate 14 is sent.
+    #[error("RequestTimestamp {received} instead of {expected}")]
+    RequestTimestamp {
+        /// The request's.
+        expected: u64,
+        /// The answer's.
+        received: u64,
+    },
+    /// A business message with a number that was used before, not marked as a possible
+    /// retransmission, or beyond 999,999,999. Terminate 11 is sent.
+    #[error("SeqNum {received} where {expected} was next")]
+    SeqNum {
+        /// Number of the next message.
+        expected: u32,
+        /// The message's.
+        received: u32,
+    },
+    /// A NextSeqNo below the next number, or beyond the last. Terminate 10 is sent.
+    #[error("NextSeqNo {received} where {expected} was next")]
+    NextSeqNo {
+        /// Number of the next message.
+        expected: u32,
+        /// The message's.
+        received: u32,
+    },
+    /// A connection or an answer did not come within two keep-alive intervals.
+    #[error("no answer while {0}")]
+    ResponseTimeout(State),
+    /// Nothing was heard for a keep-alive interval, and nothing for one more after we had asked.
+    /// Terminate 20 is sent.
+    #[error("nothing heard for two keep-alive intervals")]
+    KeepAliveLapsed,
+    /// Our Terminate was not answered within a keep-alive interval.
+    #[error("Terminate was not answered")]
+    TerminateTimeout,
+    /// The connection ended, or could not be made, without a Terminate.
+    #[error("connection lost while {0}")]
+    ConnectionLost(State),
+}
+
+impl Error {
+    /// The code of the Terminate that follows, or `None` if none is sent.
+    ///
+    /// CME documents these codes for its own Terminates and asks clients for 0 in a graceful one;
+    /// the codes here stand only in a Terminate that needs no answer.
+    #[must_use]
+    pub const fn terminate_code(&self) -> Option<TerminateCode> {
+        match self {
+            Self::Framing(_) => Some(TerminateCode::INVALID_SOFH),
+            Self::Schema(_) | Self::Decode { .. } | Self::UnknownTemplate(_) => {
+                Some(TerminateCode::DECODING_ERROR)
+            }
+            Self::Unexpected { state: State::Negotiating | State::Establishing, .. } => {
+                Some(TerminateCode::NOT_ESTABLISHED)
+            }
+            Self::Unexpected { .. } => Some(TerminateCode::OTHER),
+            Self::Uuid { .. } => Some(TerminateCode::INVALID_UUID),
+            Self::RequestTimestamp { .. } => Some(TerminateCode::INVALID_TIMESTAMP),
+            Self::SeqNum { .. } => Some(TerminateCode::INVALID_MSG_SEQ_NO),
+            Self::NextSeqNo { .. } => Some(TerminateCode::INVALID_NEXT_SEQ_NO),
+            Self::KeepAliveLapsed => Some(TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED),
+            Self::ResponseTimeout(_) | Self::TerminateTimeout | Self::ConnectionLost(_) => None,
+        }
+    }
+}
+
+/// Something odd that the session lives with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Nothing was heard for a keep-alive interval: the exchange is asked for a sign of life.
+    #[error("nothing heard for a keep-alive interval")]
+    Silence,
+    /// The exchange heard nothing from us for a keep-alive interval, and asks; it is answered.
+    #[error("the exchange has heard nothing from us for a keep-alive interval")]
+    AskedForLife,
+    /// EstablishmentAck carries another KeepAliveInterval than was asked for; ours stays.
+    #[error("the exchange acknowledges a KeepAliveInterval of {0} ms, not ours")]
+    KeepAliveInterval(u16),
+    /// A frame is longer than its message; the rest was not read.
+    #[error("template {template_id} is followed by {bytes} unknown bytes in its frame")]
+    TrailingBytes {
+        /// Template of the message.
+        template_id: u16,
+        /// Bytes not read.
+        bytes: usize,
+    },
+    /// A possible retransmission of a message that was delivered before, or of another UUID: it
+    /// is not delivered again.
+    #[error("possible retransmission of {seq_num} of {uuid} dropped")]
+    Retransmitted {
+        /// UUID of the message.
+        uuid: u64,
+        /// SeqNum of the message.
+        seq_num: u32,
+    },
+    /// An answer to a retransmit request, which this session never sends; it is ignored.
+    #[error("template {0} answers no request of ours")]
+    Unrequested(u16),
+}

@@ -1,0 +1,164 @@
+//! What a session tells.
+
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, ExecutionReportCancel534, ExecutionReportNew522, FTI,
+};
+use hairpin_sbe::{CharArray, MessageHeader};
+
+use crate::{Error, RejectCode, Sender, State, TerminateCode, Warning};
+
+/// A business message of the exchange, whatever its kind, as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a> {
+    /// Its SBE header.
+    pub header: MessageHeader,
+    /// What follows the header: root block, groups and data. Its structure has been checked.
+    pub body: &'a [u8],
+    /// SeqNum (9726).
+    pub seq_num: u32,
+    /// UUID (39001) it was published under.
+    pub uuid: u64,
+    /// PossRetransFlag (9765): the exchange may have sent it before.
+    pub possible_retransmission: bool,
+}
+
+/// The session is established: what EstablishmentAck504 says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Established {
+    /// UUID of the session.
+    pub uuid: u64,
+    /// NextSeqNo: number of the exchange's next business message.
+    pub next_seq_no: u32,
+    /// PreviousSeqNo: number of the last business message it published.
+    pub previous_seq_no: u32,
+    /// PreviousUUID: the UUID it was published under; 0 before the first logon of the week.
+    pub previous_uuid: u64,
+    /// SecretKeySecureIDExpiration. CME's schema calls it days until the key expires, its web
+    /// page days since the epoch.
+    pub secret_key_expiration: Option<u16>,
+    /// FaultToleranceIndicator: primary or backup.
+    pub fault_tolerance: Option<FTI>,
+    /// EnvironmentIndicator, since version 9.
+    pub environment: Option<u8>,
+}
+
+/// A logon was refused: what NegotiationReject502 or EstablishmentReject505 says.
+#[derive(Debug, Clone, Copy)]
+pub struct Rejected<'a> {
+    /// The state it was refused in: negotiating or establishing.
+    pub state: State,
+    /// ErrorCodes.
+    pub code: RejectCode,
+    /// Reason, in the exchange's words; may be empty.
+    pub reason: CharArray<'a>,
+    /// NextSeqNo the exchange expects; only when establishing.
+    pub next_seq_no: Option<u32>,
+    /// FaultToleranceIndicator: primary or backup.
+    pub fault_tolerance: Option<FTI>,
+}
+
+/// The exchange has terminated, or has answered our Terminate: what Terminate507 says.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminated<'a> {
+    /// ErrorCodes.
+    pub code: TerminateCode,
+    /// Reason, in the exchange's words; may be empty.
+    pub reason: CharArray<'a>,
+    /// Whether it answers a Terminate of ours.
+    pub answer: bool,
+}
+
+/// Business messages of the exchange that did not arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// UUID they were published under. 0: before the first logon of the week.
+    pub uuid: u64,
+    /// SeqNum of the first.
+    pub from: u32,
+    /// SeqNum of the last.
+    pub to: u32,
+}
+
+/// Messages of ours that the exchange has not applied: what NotApplied513 says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotApplied {
+    /// SeqNum of the first.
+    pub from_seq_no: u32,
+    /// How many, the message that showed the gap included.
+    pub count: u32,
+}
+
+/// Callbacks of a [`Session`](crate::Session), in the order of the stream. All do nothing by
+/// default, and all can send: each is given the session's sending half.
+///
+/// A business message whose own callback is not implemented goes to
+/// [`on_message`](Self::on_message).
+#[allow(unused_variables)]
+pub trait Listener {
+    /// The session is in another state. A transition caused by a `terminate` is told with the
+    /// next input or timeout.
+    fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {}
+
+    /// Business messages may be sent from now on. Called after
+    /// [`on_state`](Self::on_state).
+    fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {}
+
+    /// An order is working.
+    fn on_execution_report_new(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportNew522<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// An order was cancelled, on request or not.
+    fn on_execution_report_cancel(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportCancel534<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A business message of ours was refused. Its reason as a type:
+    /// [`BusinessRejectReason`](crate::BusinessRejectReason).
+    fn on_business_reject(
+        &mut self,
+        sender: &mut Sender<'_>,
+        reject: BusinessReject521<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// Any other business message. Its template tells its kind; the generated decoders read it.
+    fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {}
+
+    /// Messages of ours were not applied. The session then moves the exchange past them with a
+    /// Sequence: whoever still wants them sends them anew.
+    fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {}
+
+    /// The logon was refused; the connection closes.
+    fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {}
+
+    /// The exchange has terminated or answered our Terminate; the connection closes.
+    fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {}
+
+    /// Messages of the exchange are missing. In a gap of the session's own UUID the message that
+    /// showed it is not delivered, and the session terminates gracefully: it does not ask for
+    /// retransmission yet. Messages missing of an earlier UUID are reported at logon only, and
+    /// the session goes on.
+    fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
+
+    /// A fault that ends the connection.
+    fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {}
+
+    /// Something odd that the session lives with.
+    fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {}
+}
+
+/// Listens to nothing.
+impl Listener for () {}

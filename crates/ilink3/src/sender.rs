@@ -1,0 +1,284 @@
+//! The sending half of a session: what callbacks and strategies hold.
+
+use hairpin_sbe::EncodeError;
+use hairpin_time::{Duration, Instant, Now, Utc};
+use thiserror::Error;
+
+use crate::pending::Pending;
+use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
+use crate::{Operator, OutboundCounters, Progress, State, TerminateCode};
+
+/// The greatest SeqNum; after it a new UUID must be negotiated.
+pub const SEQ_NUM_MAX: u32 = 999_999_999;
+
+/// Bytes from the SBE header to SeqNum in a message of a client, but for template 537.
+const SEQ_NUM_OFFSET: usize = 8 + 17;
+const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
+
+/// A business message a client sends.
+///
+/// [`NewOrder`](crate::NewOrder) and [`CancelOrder`](crate::CancelOrder) are such. Implement it
+/// to fill any other, or any other field, with the generated encoders.
+pub trait Outgoing {
+    /// The most bytes [`encode`](Self::encode) writes, from the SBE header on.
+    const MAX_LENGTH: usize;
+
+    /// Writes the message to the start of `buffer`, which has at least [`Self::MAX_LENGTH`]
+    /// bytes, from the SBE header on, and returns its length. SeqNum is stored by the session
+    /// afterwards; SendingTimeEpoch is [`Stamp::sending_time`].
+    ///
+    /// # Errors
+    /// Whatever the encoder refuses. Nothing is sent then and no number is used.
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError>;
+}
+
+/// What the session knows of a message about to be encoded.
+#[derive(Debug, Clone, Copy)]
+pub struct Stamp<'a> {
+    /// The SeqNum it will carry.
+    pub seq_num: u32,
+    /// SendingTimeEpoch: UTC of the wake.
+    pub sending_time: Utc,
+    /// Who sends.
+    pub operator: &'a Operator,
+}
+
+/// Where committed messages go: a journal with a connection behind it.
+pub trait Outlet {
+    /// Gives `encode` at least `max` bytes, keeps as many of them as it returns, and only then
+    /// begins to write them to the connection. If it returns `None`, nothing is kept.
+    ///
+    /// The bytes are one frame: a business message, or the Sequence that fills a gap, which has to
+    /// leave in order with them.
+    ///
+    /// # Errors
+    /// [`OutletError`], and nothing was kept.
+    fn send(
+        &mut self,
+        max: usize,
+        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
+    ) -> Result<Delivery, OutletError>;
+}
+
+/// How far the bytes of a committed message are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// The connection has taken them all.
+    Written,
+    /// The connection takes no more now: `waiting` bytes, of this message and those before it,
+    /// leave in order when it does.
+    Waiting {
+        /// Bytes committed and not yet written.
+        waiting: usize,
+    },
+    /// The connection broke. The message keeps its number; whether the exchange has applied it
+    /// shows at the next logon.
+    Broken,
+}
+
+/// Why an outlet keeps nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum OutletError {
+    /// The journal has no room for another record.
+    #[error("the journal is full")]
+    Full,
+    /// The connection takes no more and the limit of what may wait is reached.
+    #[error("the connection is blocked and {waiting} bytes are waiting")]
+    WouldBlock {
+        /// Bytes committed and not yet written.
+        waiting: usize,
+    },
+    /// There is no connection.
+    #[error("there is no connection")]
+    Closed,
+    /// `encode` gave nothing.
+    #[error("nothing was encoded")]
+    Abandoned,
+}
+
+/// Why a message was not sent. It has no number and is not in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// Business messages flow only while established.
+    #[error("the session is {0}, not established")]
+    NotEstablished(State),
+    /// Numbers end at 999,999,999: negotiate a new session.
+    #[error("the session has used its last sequence number")]
+    NumbersExhausted,
+    /// The message does not fit its layout.
+    #[error("encoding: {0}")]
+    Encode(EncodeError),
+    /// The outlet keeps nothing.
+    #[error(transparent)]
+    Outlet(OutletError),
+}
+
+/// A message that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Its SeqNum.
+    pub seq_num: u32,
+    /// How far its bytes are.
+    pub delivery: Delivery,
+}
+
+/// What a send reads and writes of a session; all else is the receiving half.
+#[derive(Debug)]
+pub(crate) struct Outbound {
+    pub(crate) state: State,
+    pub(crate) progress: Progress,
+    /// When the last message of any kind left.
+    pub(crate) last_sent: Instant,
+    pub(crate) operator: Operator,
+    pub(crate) pending: Pending,
+    pub(crate) keep_alive_interval: Duration,
+    pub(crate) counters: OutboundCounters,
+}
+
+impl Outbound {
+    /// Writes the frame of `message` with the next number; does not use the number up.
+    #[inline]
+    pub(crate) fn encode<M: Outgoing>(
+        &self,
+        now: Now,
+        message: &M,
+        frame: &mut [u8],
+    ) -> Result<usize, EncodeError> {
+        let seq_num = self.progress.next_outgoing;
+        let stamp = Stamp { seq_num, sending_time: now.utc, operator: &self.operator };
+        let Some((header, body)) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>() else {
+            return Err(EncodeError::Buffer);
+        };
+        let length = message.encode(&stamp, body)?;
+        store_seq_num(&mut body[..length], seq_num);
+        write_framing_header(header, FRAMING_HEADER_LENGTH + length);
+        Ok(FRAMING_HEADER_LENGTH + length)
+    }
+
+    /// Whether a business message may be sent now.
+    #[inline]
+    pub(crate) fn check(&mut self) -> Result<(), SendError> {
+        if self.state != State::Established {
+            self.counters.refused_not_established += 1;
+            return Err(SendError::NotEstablished(self.state));
+        }
+        if self.progress.next_outgoing > SEQ_NUM_MAX {
+            return Err(SendError::NumbersExhausted);
+        }
+        Ok(())
+    }
+
+    /// Uses up the next number for a message of `length` bytes that is now in the journal.
+    #[inline]
+    pub(crate) fn commit(&mut self, now: Now, length: usize) -> u32 {
+        let seq_num = self.progress.next_outgoing;
+        self.progress.next_outgoing += 1;
+        self.last_sent = now.monotonic;
+        self.counters.business_messages += 1;
+        self.counters.business_bytes += length as u64;
+        seq_num
+    }
+
+    /// Begins to terminate gracefully, if there is a session to terminate.
+    pub(crate) fn terminate(&mut self, now: Now) {
+        match self.state {
+            State::Disconnected | State::Terminating => {}
+            State::Connecting => self.pending.close(),
+            // Nothing may be sent before Negotiate, a Terminate neither.
+            State::Negotiating if self.pending.negotiate => self.pending.close(),
+            State::Negotiating | State::Establishing | State::Established => {
+                let deadline = now.monotonic + self.keep_alive_interval;
+                self.pending.terminate(TerminateCode::FINISHED, deadline);
+            }
+        }
+        if self.state != State::Disconnected {
+            self.state = State::Terminating;
+        }
+    }
+}
+
+/// Stores `seq_num` in the message that begins with the SBE header `message`.
+#[inline]
+fn store_seq_num(message: &mut [u8], seq_num: u32) {
+    let template_id = u16::from_le_bytes([message[2], message[3]]);
+    let offset = SEQ_NUM_OFFSET - usize::from(template_id == PARTY_DETAILS_LIST_REQUEST);
+    message[offset..offset + 4].copy_from_slice(&seq_num.to_le_bytes());
+}
+
+/// Numbers, encodes, journals and transmits business messages.
+///
+/// Callbacks are given one; between them [`Session::sender`](crate::Session::sender) makes one.
+pub struct Sender<'a> {
+    pub(crate) outbound: &'a mut Outbound,
+    pub(crate) outlet: &'a mut dyn Outlet,
+    pub(crate) now: Now,
+}
+
+impl Sender<'_> {
+    /// Sends `message` under the next number: it is encoded where the outlet keeps it, kept, and
+    /// then written. When this returns `Ok`, the message is in the journal and its number is
+    /// used; [`Sent::delivery`] tells whether the connection has taken it.
+    ///
+    /// # Errors
+    /// [`SendError`], and nothing has happened: no number is used, no byte is kept or written.
+    #[inline]
+    pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
+        self.outbound.check()?;
+        let (outbound, now) = (&*self.outbound, self.now);
+        let mut encoded = Ok(0);
+        let delivery = self.outlet.send(FRAMING_HEADER_LENGTH + M::MAX_LENGTH, &mut |frame| {
+            encoded = outbound.encode(now, message, frame);
+            encoded.ok()
+        });
+        match (delivery, encoded) {
+            (Ok(delivery), Ok(length)) => {
+                let seq_num = self.outbound.commit(now, length);
+                if delivery != Delivery::Written {
+                    self.outbound.counters.queued += 1;
+                }
+                Ok(Sent { seq_num, delivery })
+            }
+            (refusal, encoded) => Err(self.refused(refusal, encoded)),
+        }
+    }
+
+    /// Begins to terminate the session gracefully: what was sent leaves, then a Terminate, and
+    /// nothing after it. Reports may still come until the exchange has answered.
+    pub fn terminate(&mut self) {
+        self.outbound.terminate(self.now);
+    }
+
+    /// The state of the session.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.outbound.state
+    }
+
+    /// The identity of the session and the numbers of its streams.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.outbound.progress
+    }
+
+    /// The wake this sender belongs to.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        self.now
+    }
+
+    #[cold]
+    fn refused(
+        &mut self,
+        refusal: Result<Delivery, OutletError>,
+        encoded: Result<usize, EncodeError>,
+    ) -> SendError {
+        if let Err(error) = encoded {
+            self.outbound.counters.encode_errors += 1;
+            return SendError::Encode(error);
+        }
+        self.outbound.counters.refused_by_outlet += 1;
+        SendError::Outlet(refusal.err().unwrap_or(OutletError::Abandoned))
+    }
+}

@@ -1,0 +1,429 @@
+//! The session itself: its verbs and its timers.
+//!
+//! What comes in is judged in `inbound`, control traffic is written in `control`.
+
+mod control;
+mod inbound;
+
+use core::ops::ControlFlow;
+
+use hairpin_time::{Instant, Now};
+use thiserror::Error;
+
+use crate::pending::{Pending, Terminate};
+use crate::sender::{Outbound, Outgoing, Sender};
+use crate::{
+    Action, Binding, Error, InboundCounters, Listener, OutboundCounters, Outlet, Progress,
+    Reassembly, SendError, Settings, SettingsError, State, Warning,
+};
+
+pub use control::CONTROL_LENGTH;
+
+/// Why a session does not connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// It is connected, or about to be.
+    #[error("the session is {0} already")]
+    Busy(State),
+    /// There is no session to resume: nothing was negotiated yet.
+    #[error("there is no session to resume")]
+    NothingToResume,
+}
+
+/// The client's side of one iLink 3 session, without IO.
+///
+/// Give it what happens (`handle_*`), then do what it wants, in this order: all it has to
+/// [transmit](Self::poll_transmit), each [action](Self::poll_action), and call
+/// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) has passed.
+/// It holds its number streams, not its journal: that is the [`Outlet`]'s.
+#[derive(Debug)]
+pub struct Session {
+    outbound: Outbound,
+    inbound: Inbound,
+    reassembly: Reassembly,
+    settings: Settings,
+    binding: Binding,
+    /// Where the session stood before the present binding.
+    before: Progress,
+    /// RequestTimestamp of the request that is unanswered, or was answered last.
+    requested: u64,
+    /// When the connection or the answer that is awaited is given up.
+    response_deadline: Instant,
+    /// The state the listener knows of.
+    told: State,
+}
+
+/// What only the receiving half writes.
+#[derive(Debug, Default)]
+struct Inbound {
+    /// When the last frame came.
+    last_heard: Instant,
+    /// When the exchange was asked for a sign of life that has not come yet.
+    asked: Option<Instant>,
+    /// Messages are missing: nothing is delivered any more on this connection.
+    gap: bool,
+    counters: InboundCounters,
+}
+
+/// What a verb was called with.
+struct Context<'a, L> {
+    now: Now,
+    outlet: &'a mut dyn Outlet,
+    listener: &'a mut L,
+}
+
+impl Session {
+    /// A disconnected session that goes on from `progress`: the default one, or what an earlier
+    /// process has kept.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the first setting CME would refuse.
+    pub fn new(settings: Settings, progress: Progress) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self {
+            outbound: Outbound {
+                state: State::Disconnected,
+                progress,
+                last_sent: Instant::ZERO,
+                operator: settings.operator,
+                pending: Pending::default(),
+                keep_alive_interval: settings.keep_alive_interval,
+                counters: OutboundCounters::default(),
+            },
+            inbound: Inbound::default(),
+            reassembly: Reassembly::new(),
+            settings,
+            binding: Binding::New,
+            before: progress,
+            requested: 0,
+            response_deadline: Instant::MAX,
+            told: State::Disconnected,
+        })
+    }
+
+    /// Takes bytes from the connection, cut anywhere, and calls the listener for each message in
+    /// them. A whole frame is read where it lies.
+    #[inline]
+    pub fn handle_bytes<L: Listener>(
+        &mut self,
+        now: Now,
+        bytes: &[u8],
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        let mut context = Context { now, outlet, listener };
+        self.settle(&mut context);
+        self.inbound.counters.bytes += bytes.len() as u64;
+        let connected = !matches!(self.state(), State::Disconnected | State::Connecting);
+        if !connected || self.outbound.pending.is_closing() {
+            self.inbound.counters.bytes_discarded += bytes.len() as u64;
+            return;
+        }
+        let mut reassembly = core::mem::take(&mut self.reassembly);
+        let fed = reassembly.feed(bytes, |frame| {
+            self.handle_frame(&mut context, frame);
+            if self.outbound.pending.is_closing() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        self.reassembly = reassembly;
+        if let Err(error) = fed {
+            self.fail(&mut context, Error::Framing(error));
+        }
+        self.settle(&mut context);
+    }
+
+    /// The sending half, for sends outside of the session's own callbacks.
+    #[inline]
+    pub fn sender<'a>(&'a mut self, now: Now, outlet: &'a mut dyn Outlet) -> Sender<'a> {
+        Sender { outbound: &mut self.outbound, outlet, now }
+    }
+
+    /// Writes the frame of `message` with the next number into `frame`, for owners that keep
+    /// messages in another way than an [`Outlet`]. [`commit`](Self::commit) uses the number up;
+    /// without it the next call writes the same number again.
+    ///
+    /// # Errors
+    /// [`SendError`] if business messages do not flow or the message does not fit.
+    pub fn send<M: Outgoing>(
+        &mut self,
+        now: Now,
+        message: &M,
+        frame: &mut [u8],
+    ) -> Result<usize, SendError> {
+        self.outbound.check()?;
+        self.outbound.encode(now, message, frame).map_err(|error| {
+            self.outbound.counters.encode_errors += 1;
+            SendError::Encode(error)
+        })
+    }
+
+    /// Uses up the number of the message of `length` bytes that [`send`](Self::send) has written,
+    /// now that it is kept, and returns it.
+    pub fn commit(&mut self, now: Now, length: usize) -> u32 {
+        self.outbound.commit(now, length)
+    }
+
+    /// Asks for a connection: the next [`poll_action`](Self::poll_action) says so.
+    ///
+    /// # Errors
+    /// [`ConnectError`] if there is one already, or nothing to resume.
+    pub fn connect(&mut self, now: Now, binding: Binding) -> Result<(), ConnectError> {
+        if self.state() != State::Disconnected {
+            return Err(ConnectError::Busy(self.state()));
+        }
+        if binding == Binding::Resume && self.progress().uuid == 0 {
+            return Err(ConnectError::NothingToResume);
+        }
+        self.binding = binding;
+        self.outbound.state = State::Connecting;
+        self.outbound.pending = Pending::connect();
+        self.response_deadline = self.response_deadline_after(now);
+        Ok(())
+    }
+
+    /// Begins to terminate gracefully: see [`Sender::terminate`].
+    pub fn terminate(&mut self, now: Now) {
+        self.outbound.terminate(now);
+    }
+
+    /// The connection is there: logs on.
+    pub fn handle_connected<L: Listener>(
+        &mut self,
+        now: Now,
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        if self.state() != State::Connecting {
+            return;
+        }
+        let mut context = Context { now, outlet, listener };
+        self.settle(&mut context);
+        self.reassembly.clear();
+        self.inbound = Inbound { counters: self.inbound.counters, ..Inbound::default() };
+        self.before = self.outbound.progress;
+        match self.binding {
+            Binding::New => {
+                self.outbound.progress.uuid = self.before.new_uuid(now.utc.as_nanos());
+                self.outbound.progress.next_outgoing = 1;
+                self.outbound.progress.next_incoming = 1;
+                self.outbound.pending.negotiate = true;
+                self.enter(&mut context, State::Negotiating);
+            }
+            Binding::Resume => {
+                self.outbound.pending.establish = true;
+                self.enter(&mut context, State::Establishing);
+            }
+        }
+    }
+
+    /// The connection is gone, or could not be made, or was closed as the session wanted.
+    pub fn handle_disconnected<L: Listener>(
+        &mut self,
+        now: Now,
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        let mut context = Context { now, outlet, listener };
+        self.settle(&mut context);
+        let state = self.state();
+        if state == State::Disconnected {
+            return;
+        }
+        if !self.outbound.pending.was_closed() {
+            let error = Error::ConnectionLost(state);
+            self.inbound.counters.count(&error);
+            self.tell(&mut context, |listener, sender| listener.on_error(sender, &error));
+        }
+        self.outbound.pending = Pending::default();
+        self.reassembly.clear();
+        self.enter(&mut context, State::Disconnected);
+    }
+
+    /// Does what is due at `now`; nothing if no deadline has passed.
+    pub fn handle_timeout<L: Listener>(
+        &mut self,
+        now: Now,
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        let mut context = Context { now, outlet, listener };
+        self.settle(&mut context);
+        match self.state() {
+            State::Disconnected => {}
+            State::Connecting | State::Negotiating | State::Establishing => {
+                if now.monotonic >= self.response_deadline {
+                    let error = Error::ResponseTimeout(self.state());
+                    self.fail(&mut context, error);
+                }
+            }
+            State::Established => self.keep_alive(&mut context),
+            State::Terminating => self.give_up_terminate(&mut context),
+        }
+        self.settle(&mut context);
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due; `None` if nothing is awaited.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let pending = &self.outbound.pending;
+        match self.state() {
+            State::Disconnected => None,
+            _ if pending.has_closed() => None,
+            State::Connecting | State::Negotiating | State::Establishing => {
+                Some(self.response_deadline)
+            }
+            State::Established if pending.sequence.is_some() => Some(self.silence_deadline()),
+            State::Established => Some(self.silence_deadline().min(self.keep_alive_deadline())),
+            State::Terminating => Some(pending.terminate_deadline),
+        }
+    }
+
+    /// What only the owner of the connection can do. Ask after
+    /// [`poll_transmit`](Self::poll_transmit), until there is nothing.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.outbound.pending.action()
+    }
+
+    /// Whether [`poll_transmit`](Self::poll_transmit) or [`poll_action`](Self::poll_action) has
+    /// something now: after a `terminate` from outside, say.
+    #[must_use]
+    pub fn has_pending(&self) -> bool {
+        self.outbound.pending.is_any()
+    }
+
+    /// The state of the session.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.outbound.state
+    }
+
+    /// The identity of the session and the numbers of its streams: what is to be kept.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.outbound.progress
+    }
+
+    /// What came in, counted since the session was made.
+    #[must_use]
+    pub fn inbound_counters(&self) -> &InboundCounters {
+        &self.inbound.counters
+    }
+
+    /// What went out, counted since the session was made.
+    #[must_use]
+    pub fn outbound_counters(&self) -> &OutboundCounters {
+        &self.outbound.counters
+    }
+
+    /// The settings it was made with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Sends a sign of life if nothing else was sent for long, and asks for one, then gives up, if
+    /// nothing was heard.
+    fn keep_alive<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let now = context.now.monotonic;
+        if now >= self.silence_deadline() {
+            if self.inbound.asked.is_some() {
+                self.fail(context, Error::KeepAliveLapsed);
+                return;
+            }
+            self.inbound.asked = Some(now);
+            self.inbound.counters.silences += 1;
+            self.outbound.pending.sequence(true);
+            self.warn(context, Warning::Silence);
+        }
+        if now >= self.keep_alive_deadline() {
+            self.outbound.pending.sequence(false);
+        }
+    }
+
+    /// Closes when a Terminate could not leave, or was not answered, in time.
+    fn give_up_terminate<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let pending = &self.outbound.pending;
+        if pending.has_closed() || context.now.monotonic < pending.terminate_deadline {
+            return;
+        }
+        if pending.is_closing() {
+            self.outbound.pending.close();
+        } else {
+            self.fail(context, Error::TerminateTimeout);
+        }
+    }
+
+    /// A connection or an answer is given up after two keep-alive intervals.
+    fn response_deadline_after(&self, now: Now) -> Instant {
+        now.monotonic + self.settings.keep_alive_interval * 2
+    }
+
+    /// A sign of life leaves a tenth of the interval early, so that it arrives within it.
+    fn keep_alive_deadline(&self) -> Instant {
+        let interval = self.settings.keep_alive_interval;
+        self.outbound.last_sent + (interval - interval / 10)
+    }
+
+    /// After one silent interval the exchange is asked; after one more it is given up.
+    fn silence_deadline(&self) -> Instant {
+        let since = self.inbound.asked.unwrap_or(self.inbound.last_heard);
+        since + self.settings.keep_alive_interval
+    }
+
+    /// Reports a fault, terminates with its code if it has one, and closes.
+    #[cold]
+    fn fail<L: Listener>(&mut self, context: &mut Context<'_, L>, error: Error) {
+        self.inbound.counters.count(&error);
+        let deadline = context.now.monotonic + self.settings.keep_alive_interval;
+        let pending = &mut self.outbound.pending;
+        // After our own Terminate nothing may be sent.
+        match error.terminate_code().filter(|_| !pending.awaiting_answer) {
+            Some(code) => pending.terminate_and_close(Terminate { code, answers: None }, deadline),
+            None => pending.close(),
+        }
+        self.tell(context, |listener, sender| listener.on_error(sender, &error));
+        self.enter(context, State::Terminating);
+    }
+
+    fn warn<L: Listener>(&mut self, context: &mut Context<'_, L>, warning: Warning) {
+        self.tell(context, |listener, sender| listener.on_warning(sender, &warning));
+    }
+
+    /// Moves to `state` and tells the listener.
+    fn enter<L: Listener>(&mut self, context: &mut Context<'_, L>, state: State) {
+        self.outbound.state = state;
+        if matches!(state, State::Negotiating | State::Establishing) {
+            self.response_deadline = self.response_deadline_after(context.now);
+        }
+        self.settle(context);
+    }
+
+    /// Tells the listener of a state it does not know yet.
+    #[inline]
+    fn settle<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        while self.told != self.outbound.state {
+            let state = self.outbound.state;
+            self.told = state;
+            self.tell(context, |listener, sender| listener.on_state(sender, state));
+        }
+    }
+
+    /// Calls the listener with the sending half.
+    #[inline]
+    fn tell<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        call: impl FnOnce(&mut L, &mut Sender<'_>),
+    ) {
+        let mut sender =
+            Sender { outbound: &mut self.outbound, outlet: &mut *context.outlet, now: context.now };
+        call(context.listener, &mut sender);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Control traffic: Negotiate, Establish, Sequence and Terminate, written into the buffer that
+//! leaves.
+
+use hairpin_cme_codecs::ilink3::{
+    Establish503, KeepAliveLapsed, Negotiate500, Sequence506, Terminate507,
+};
+use hairpin_sbe::EncodeError;
+use hairpin_time::Now;
+
+use crate::authentication::{EstablishSubject, NegotiateSubject};
+use crate::pending::Terminate;
+use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
+use crate::session::{Context, Session};
+
+/// Bytes of the longest frame [`Session::poll_transmit`] writes, an Establish.
+pub const CONTROL_LENGTH: usize = FRAMING_HEADER_LENGTH + Establish503::ENCODED_LENGTH;
+
+impl Session {
+    /// Writes the next message of control traffic to the start of `frame` and returns its length,
+    /// or `None` if there is none. The bytes are to leave after all that was committed before.
+    ///
+    /// `frame` has at least [`CONTROL_LENGTH`] bytes: into a shorter one nothing is written, and
+    /// the message goes on waiting.
+    pub fn poll_transmit(&mut self, now: Now, frame: &mut [u8]) -> Option<usize> {
+        if frame.len() < CONTROL_LENGTH {
+            return None;
+        }
+        let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
+        let pending = &mut self.outbound.pending;
+        let written = if core::mem::take(&mut pending.negotiate) {
+            self.write_negotiate(now, body)
+        } else if core::mem::take(&mut pending.establish) {
+            self.write_establish(now, body)
+        } else if let Some(asks_for_life) = pending.sequence.take() {
+            self.write_sequence(asks_for_life, body)
+        } else {
+            let terminate = pending.terminate.take()?;
+            self.write_terminate(now, terminate, body)
+        };
+        // The buffer was measured above; `None` cannot be.
+        let length = FRAMING_HEADER_LENGTH + written.ok()?;
+        write_framing_header(header, length);
+        self.outbound.last_sent = now.monotonic;
+        Some(length)
+    }
+
+    /// Sends a Sequence in the order of business messages, now; if the outlet does not take it, it
+    /// leaves with the other control traffic.
+    pub(super) fn fill_gap<L>(&mut self, context: &mut Context<'_, L>) {
+        let max = FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH;
+        let sent = context.outlet.send(max, &mut |frame| {
+            let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
+            let length = FRAMING_HEADER_LENGTH + self.write_sequence(false, body).ok()?;
+            write_framing_header(header, length);
+            Some(length)
+        });
+        match sent {
+            Ok(_) => self.outbound.last_sent = context.now.monotonic,
+            Err(_) => self.outbound.pending.sequence(false),
+        }
+    }
+
+    fn write_negotiate(&mut self, now: Now, body: &mut [u8]) -> Result<usize, EncodeError> {
+        let subject = self.negotiate_subject(self.next_request_timestamp(now));
+        let mut negotiate = Negotiate500::encode(body)?;
+        negotiate
+            .set_hmac_signature(subject.sign(&self.settings.secret_key))
+            .set_access_key_id(&self.settings.access_key_id)
+            .set_uuid(subject.uuid)
+            .set_request_timestamp(subject.request_timestamp)
+            .set_session(subject.session)
+            .set_firm(subject.firm);
+        let requested = subject.request_timestamp;
+        self.request_left(now, requested);
+        self.outbound.counters.negotiates += 1;
+        Ok(Negotiate500::ENCODED_LENGTH)
+    }
+
+    fn write_establish(&mut self, now: Now, body: &mut [u8]) -> Result<usize, EncodeError> {
+        let subject = EstablishSubject {
+            negotiate: self.negotiate_subject(self.next_request_timestamp(now)),
+            trading_system_name: &self.settings.trading_system_name,
+            trading_system_version: &self.settings.trading_system_version,
+            trading_system_vendor: &self.settings.trading_system_vendor,
+            next_seq_no: self.outbound.progress.next_outgoing,
+            keep_alive_interval: self.settings.keep_alive_millis(),
+        };
+        let mut establish = Establish503::encode(body)?;
+        establish
+            .set_hmac_signature(subject.sign(&self.settings.secret_key))
+            .set_access_key_id(&self.settings.access_key_id)
+            .set_trading_system_name(subject.trading_system_name)
+            .set_trading_system_version(subject.trading_system_version)
+            .set_trading_system_vendor(subject.trading_system_vendor)
+            .set_uuid(subject.negotiate.uuid)
+            .set_request_timestamp(subject.negotiate.request_timestamp)
+            .set_next_seq_no(subject.next_seq_no)
+            .set_session(subject.negotiate.session)
+            .set_firm(subject.negotiate.firm)
+            .set_keep_alive_interval(subject.keep_alive_interval);
+        let requested = subject.negotiate.request_timestamp;
+        self.request_left(now, requested);
+        self.outbound.counters.establishes += 1;
+        Ok(Establish503::ENCODED_LENGTH)
+    }
+
+    /// FaultToleranceIndicator stays null: CME does not ask clients for it.
+    fn write_sequence(
+        &mut self,
+        asks_for_life: bool,
+        body: &mut [u8],
+    ) -> Result<usize, EncodeError> {
+        let lapsed =
+            if asks_for_life { KeepAliveLapsed::LAPSED } else { KeepAliveLapsed::NOT_LAPSED };
+        let mut sequence = Sequence506::encode(body)?;
+        sequence
+            .set_uuid(self.outbound.progress.uuid)
+            .set_next_seq_no(self.outbound.progress.next_outgoing)
+            .set_keep_alive_interval_lapsed(lapsed);
+        self.outbound.counters.sequences += 1;
+        Ok(Sequence506::ENCODED_LENGTH)
+    }
+
+    fn write_terminate(
+        &mut self,
+        now: Now,
+        terminate: Terminate,
+        body: &mut [u8],
+    ) -> Result<usize, EncodeError> {
+        let request_timestamp = match terminate.answers {
+            Some(request_timestamp) => request_timestamp,
+            None => self.next_request_timestamp(now),
+        };
+        let text = terminate.code.text().as_bytes();
+        let mut message = Terminate507::encode(body)?;
+        message
+            .set_reason(&text[..text.len().min(REASON_LENGTH)])
+            .set_uuid(self.outbound.progress.uuid)
+            .set_request_timestamp(request_timestamp)
+            .set_error_codes(terminate.code.0);
+        if terminate.answers.is_none() {
+            self.outbound.progress.request_timestamp = request_timestamp;
+        }
+        let pending = &mut self.outbound.pending;
+        if !pending.is_closing() {
+            pending.awaiting_answer = true;
+            pending.terminate_deadline = now.monotonic + self.settings.keep_alive_interval;
+        }
+        self.outbound.counters.terminates += 1;
+        Ok(Terminate507::ENCODED_LENGTH)
+    }
+
+    fn negotiate_subject(&self, request_timestamp: u64) -> NegotiateSubject<'_> {
+        NegotiateSubject {
+            request_timestamp,
+            uuid: self.outbound.progress.uuid,
+            session: &self.settings.session,
+            firm: &self.settings.firm,
+        }
+    }
+
+    fn next_request_timestamp(&self, now: Now) -> u64 {
+        self.outbound.progress.new_request_timestamp(now.utc.as_nanos())
+    }
+
+    /// A request with this RequestTimestamp has left: its answer is awaited from now.
+    fn request_left(&mut self, now: Now, request_timestamp: u64) {
+        self.requested = request_timestamp;
+        self.outbound.progress.request_timestamp = request_timestamp;
+        self.response_deadline = self.response_deadline_after(now);
+    }
+}
+
+/// Bytes of Terminate's Reason.
+const REASON_LENGTH: usize = 48;

@@ -1,0 +1,449 @@
+//! What the exchange sends, judged and told.
+
+use core::ops::RangeInclusive;
+
+use hairpin_cme_codecs::ilink3::*;
+use hairpin_sbe::{DecodeError, MessageHeader};
+
+use crate::listener::{Established, Gap, Message, NotApplied, Rejected, Terminated};
+use crate::pending::Terminate;
+use crate::reassembly::FRAMING_HEADER_LENGTH;
+use crate::sender::SEQ_NUM_MAX;
+use crate::session::{Context, Session};
+use crate::{Error, Listener, RejectCode, State, TerminateCode, Warning};
+
+/// Templates of session messages, both directions.
+const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
+
+/// Decodes `$body` as `$message` into a view named `$view` and runs `$then`; if that cannot be,
+/// fails the session.
+macro_rules! decode {
+    (
+        $session:ident, $context:ident, $frame:ident, $message:ident as $view:ident => $then:expr
+    ) => {{
+        let mut scratch = $message::SCRATCH;
+        match $message::decode(&$frame.header, $frame.body, &mut scratch) {
+            Ok($view) => {
+                $session.check_length($context, $frame, $view.encoded_length());
+                $then
+            }
+            Err(error) => $session.undecodable($context, $frame.header.template_id, error),
+        }
+    }};
+}
+
+/// Like `decode!` for a business message: checks its number and gives it to `$callback`, with its
+/// view if there is a `$view`.
+macro_rules! business {
+    (
+        $session:ident, $context:ident, $frame:ident,
+        $name:ident => $callback:ident $($view:ident)?
+    ) => {
+        decode!($session, $context, $frame, $name as decoded => {
+            let message = Message {
+                header: $frame.header,
+                body: $frame.body,
+                seq_num: decoded.seq_num(),
+                uuid: decoded.uuid(),
+                // Absent from the oldest versions of some messages.
+                possible_retransmission: Option::from(decoded.poss_retrans_flag())
+                    == Some(BooleanFlag::TRUE),
+            };
+            if $session.accept($context, &message) {
+                $session.tell($context, |listener, sender| {
+                    $(let $view = decoded;)?
+                    listener.$callback(sender, $($view,)? &message)
+                });
+            }
+        })
+    };
+}
+
+/// A frame without its framing header.
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    header: MessageHeader,
+    body: &'a [u8],
+}
+
+impl Session {
+    /// Takes one whole frame.
+    #[inline]
+    pub(super) fn handle_frame<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
+        self.inbound.counters.frames += 1;
+        self.inbound.last_heard = context.now.monotonic;
+        self.inbound.asked = None;
+        let (header, body) = match MessageHeader::decode(&frame[FRAMING_HEADER_LENGTH..]) {
+            Ok(decoded) => decoded,
+            Err(error) => return self.undecodable(context, 0, error),
+        };
+        if header.schema_id != SCHEMA_ID {
+            return self.fail(context, Error::Schema(header.schema_id));
+        }
+        let frame = Frame { header, body };
+        match header.template_id {
+            ExecutionReportNew522::TEMPLATE_ID => business!(self, context, frame,
+                ExecutionReportNew522 => on_execution_report_new report),
+            ExecutionReportCancel534::TEMPLATE_ID => business!(self, context, frame,
+                ExecutionReportCancel534 => on_execution_report_cancel report),
+            template if SESSION_TEMPLATES.contains(&template) => {
+                self.handle_session_message(context, frame);
+            }
+            _ => self.handle_other_business_message(context, frame),
+        }
+        self.settle(context);
+    }
+
+    #[inline(never)]
+    fn handle_other_business_message<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: Frame<'_>,
+    ) {
+        /// Every business message the exchange sends but for the two above.
+        macro_rules! by_template {
+            ($($name:ident => $callback:ident $($view:ident)?;)*) => {
+                match frame.header.template_id {
+                    $($name::TEMPLATE_ID => {
+                        business!(self, context, frame, $name => $callback $($view)?);
+                    })*
+                    template => self.fail(context, Error::UnknownTemplate(template)),
+                }
+            };
+        }
+        by_template! {
+            BusinessReject521 => on_business_reject reject;
+            PartyDetailsDefinitionRequestAck519 => on_message;
+            ExecutionReportReject523 => on_message;
+            ExecutionReportElimination524 => on_message;
+            ExecutionReportTradeOutright525 => on_message;
+            ExecutionReportTradeSpread526 => on_message;
+            ExecutionReportTradeSpreadLeg527 => on_message;
+            ExecutionReportModify531 => on_message;
+            ExecutionReportStatus532 => on_message;
+            OrderCancelReject535 => on_message;
+            OrderCancelReplaceReject536 => on_message;
+            PartyDetailsListReport538 => on_message;
+            MassQuoteAck545 => on_message;
+            RequestForQuoteAck546 => on_message;
+            ExecutionReportTradeAddendumOutright548 => on_message;
+            ExecutionReportTradeAddendumSpread549 => on_message;
+            ExecutionReportTradeAddendumSpreadLeg550 => on_message;
+            SecurityDefinitionResponse561 => on_message;
+            OrderMassActionReport562 => on_message;
+            QuoteCancelAck563 => on_message;
+            ExecutionReportPendingCancel564 => on_message;
+            ExecutionReportPendingReplace565 => on_message;
+            MassQuoteResponse571 => on_message;
+        }
+    }
+
+    /// Whether a business message is the next one, and to be delivered.
+    #[inline]
+    fn accept<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) -> bool {
+        let progress = &mut self.outbound.progress;
+        let expected = message.uuid == progress.uuid
+            && message.seq_num == progress.next_incoming
+            && message.seq_num <= SEQ_NUM_MAX
+            && matches!(self.outbound.state, State::Established | State::Terminating);
+        if expected {
+            progress.next_incoming += 1;
+            self.inbound.counters.business_messages += 1;
+            return true;
+        }
+        self.judge(context, message);
+        false
+    }
+
+    /// Finds what is wrong with a business message that is not the next one.
+    #[cold]
+    fn judge<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
+        let (state, progress) = (self.state(), self.outbound.progress);
+        let Message { seq_num: received, uuid, .. } = *message;
+        let expected = progress.next_incoming;
+        if !matches!(state, State::Established | State::Terminating) {
+            let template_id = message.header.template_id;
+            self.fail(context, Error::Unexpected { template_id, state });
+        } else if message.possible_retransmission && (uuid != progress.uuid || received < expected)
+        {
+            self.inbound.counters.retransmissions_dropped += 1;
+            self.warn(context, Warning::Retransmitted { uuid, seq_num: received });
+        } else if uuid != progress.uuid {
+            self.fail(context, Error::Uuid { expected: progress.uuid, received: uuid });
+        } else if received < expected || received > SEQ_NUM_MAX {
+            self.fail(context, Error::SeqNum { expected, received });
+        } else {
+            self.inbound.counters.undelivered += 1;
+            self.missed(context, received - 1);
+        }
+    }
+
+    /// Reports that messages up to `to` are missing, once a connection, and terminates.
+    #[cold]
+    fn missed<L: Listener>(&mut self, context: &mut Context<'_, L>, to: u32) {
+        if self.inbound.gap {
+            return;
+        }
+        self.inbound.gap = true;
+        let progress = self.outbound.progress;
+        self.report_gap(context, Gap { uuid: progress.uuid, from: progress.next_incoming, to });
+        self.outbound.terminate(context.now);
+    }
+
+    fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
+        self.inbound.counters.gaps += 1;
+        self.inbound.counters.gap_messages += u64::from(gap.to - gap.from) + 1;
+        self.tell(context, |listener, sender| listener.on_gap(sender, gap));
+    }
+
+    fn handle_session_message<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: Frame<'_>,
+    ) {
+        self.inbound.counters.session_messages += 1;
+        let (template_id, state) = (frame.header.template_id, self.state());
+        match (template_id, state) {
+            (Terminate507::TEMPLATE_ID, _) => decode!(self, context, frame,
+                Terminate507 as terminate => self.handle_terminate(context, terminate)),
+            (NegotiationResponse501::TEMPLATE_ID, State::Negotiating) => decode!(self, context,
+                frame, NegotiationResponse501 as response =>
+                self.handle_negotiation_response(context, response)),
+            (NegotiationReject502::TEMPLATE_ID, State::Negotiating) => decode!(self, context,
+            frame, NegotiationReject502 as reject =>
+            self.handle_reject(context, &Rejected {
+                state,
+                code: RejectCode(reject.error_codes()),
+                reason: reject.reason(),
+                next_seq_no: None,
+                fault_tolerance: reject.fault_tolerance_indicator(),
+            })),
+            (EstablishmentAck504::TEMPLATE_ID, State::Establishing) => decode!(self, context,
+                frame, EstablishmentAck504 as ack =>
+                self.handle_establishment_ack(context, ack)),
+            (EstablishmentReject505::TEMPLATE_ID, State::Establishing) => decode!(self, context,
+            frame, EstablishmentReject505 as reject =>
+            self.handle_reject(context, &Rejected {
+                state,
+                code: RejectCode(reject.error_codes()),
+                reason: reject.reason(),
+                next_seq_no: Some(reject.next_seq_no()),
+                fault_tolerance: reject.fault_tolerance_indicator(),
+            })),
+            (Sequence506::TEMPLATE_ID, State::Established) => decode!(self, context,
+                frame, Sequence506 as sequence => self.handle_sequence(context, sequence)),
+            (NotApplied513::TEMPLATE_ID, State::Established) => decode!(self, context,
+                frame, NotApplied513 as not_applied =>
+                self.handle_not_applied(context, not_applied)),
+            (
+                Retransmission509::TEMPLATE_ID | RetransmitReject510::TEMPLATE_ID,
+                State::Established,
+            ) => {
+                self.inbound.counters.unrequested += 1;
+                self.warn(context, Warning::Unrequested(template_id));
+            }
+            (
+                Negotiate500::TEMPLATE_ID
+                | Establish503::TEMPLATE_ID
+                | RetransmitRequest508::TEMPLATE_ID
+                | 511
+                | 512,
+                _,
+            ) => {
+                self.fail(context, Error::UnknownTemplate(template_id));
+            }
+            // We are leaving: nothing but the answer to our Terminate matters.
+            (_, State::Terminating) => {}
+            _ => self.fail(context, Error::Unexpected { template_id, state }),
+        }
+    }
+
+    fn handle_negotiation_response<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        response: NegotiationResponse501<'_>,
+    ) {
+        if self.check_answer(context, response.uuid(), response.request_timestamp()) {
+            self.outbound.pending.establish = true;
+            self.enter(context, State::Establishing);
+        }
+    }
+
+    fn handle_establishment_ack<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        ack: EstablishmentAck504<'_>,
+    ) {
+        if !self.check_answer(context, ack.uuid(), ack.request_timestamp())
+            || !self.check_next_seq_no(context, ack.next_seq_no())
+        {
+            return;
+        }
+        if ack.keep_alive_interval() != self.settings.keep_alive_millis() {
+            self.warn(context, Warning::KeepAliveInterval(ack.keep_alive_interval()));
+        }
+        self.enter(context, State::Established);
+        let established = Established {
+            uuid: ack.uuid(),
+            next_seq_no: ack.next_seq_no(),
+            previous_seq_no: ack.previous_seq_no(),
+            previous_uuid: ack.previous_uuid(),
+            secret_key_expiration: ack.secret_key_secure_id_expiration(),
+            fault_tolerance: ack.fault_tolerance_indicator(),
+            environment: ack.environment_indicator(),
+        };
+        self.tell(context, |listener, sender| listener.on_established(sender, &established));
+        if let Some(gap) = self.gap_of_earlier_uuid(&established) {
+            self.report_gap(context, gap);
+        }
+    }
+
+    /// What was published under the UUID before, or before the first logon of the week, and is
+    /// not known to have arrived.
+    fn gap_of_earlier_uuid(&self, established: &Established) -> Option<Gap> {
+        let Established { uuid, previous_uuid, previous_seq_no: to, .. } = *established;
+        let from = match previous_uuid {
+            0 => 1,
+            known if known == self.before.uuid => self.before.next_incoming,
+            _ => return None,
+        };
+        (previous_uuid != uuid && to >= from).then_some(Gap { uuid: previous_uuid, from, to })
+    }
+
+    fn handle_reject<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        rejected: &Rejected<'_>,
+    ) {
+        self.inbound.counters.rejects += 1;
+        self.outbound.pending.close();
+        self.tell(context, |listener, sender| listener.on_reject(sender, rejected));
+        self.enter(context, State::Terminating);
+    }
+
+    fn handle_sequence<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        sequence: Sequence506<'_>,
+    ) {
+        if !self.check_uuid(context, sequence.uuid())
+            || !self.check_next_seq_no(context, sequence.next_seq_no())
+        {
+            return;
+        }
+        if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
+            self.inbound.counters.asked_for_life += 1;
+            self.outbound.pending.sequence(false);
+            self.warn(context, Warning::AskedForLife);
+        }
+    }
+
+    /// A Sequence fills the gap on the exchange's side, before anything the listener sends: until
+    /// then the exchange takes no message.
+    fn handle_not_applied<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        message: NotApplied513<'_>,
+    ) {
+        if !self.check_uuid(context, message.uuid()) {
+            return;
+        }
+        self.inbound.counters.not_applied += 1;
+        let not_applied =
+            NotApplied { from_seq_no: message.from_seq_no(), count: message.msg_count() };
+        self.fill_gap(context);
+        self.tell(context, |listener, sender| listener.on_not_applied(sender, not_applied));
+    }
+
+    fn handle_terminate<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        terminate: Terminate507<'_>,
+    ) {
+        self.inbound.counters.terminates += 1;
+        let deadline = context.now.monotonic + self.settings.keep_alive_interval;
+        let pending = &mut self.outbound.pending;
+        let answer = pending.awaiting_answer;
+        if answer {
+            pending.close();
+        } else {
+            let answers = Some(terminate.request_timestamp());
+            let code = TerminateCode::FINISHED;
+            pending.terminate_and_close(Terminate { code, answers }, deadline);
+        }
+        self.enter(context, State::Terminating);
+        let terminated = Terminated {
+            code: TerminateCode(terminate.error_codes()),
+            reason: terminate.reason(),
+            answer,
+        };
+        self.tell(context, |listener, sender| listener.on_terminate(sender, &terminated));
+    }
+
+    /// Whether an answer echoes the UUID and the RequestTimestamp of our request.
+    fn check_answer<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        uuid: u64,
+        received: u64,
+    ) -> bool {
+        if !self.check_uuid(context, uuid) {
+            return false;
+        }
+        let expected = self.requested;
+        if received != expected {
+            self.fail(context, Error::RequestTimestamp { expected, received });
+        }
+        received == expected
+    }
+
+    fn check_uuid<L: Listener>(&mut self, context: &mut Context<'_, L>, received: u64) -> bool {
+        let expected = self.outbound.progress.uuid;
+        if received != expected {
+            self.fail(context, Error::Uuid { expected, received });
+        }
+        received == expected
+    }
+
+    /// Whether the number the exchange will use next is the one we expect.
+    fn check_next_seq_no<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        received: u32,
+    ) -> bool {
+        let expected = self.outbound.progress.next_incoming;
+        // One beyond the last number says that there will be none.
+        if received < expected || received > SEQ_NUM_MAX + 1 {
+            self.fail(context, Error::NextSeqNo { expected, received });
+        } else if received > expected {
+            self.missed(context, received - 1);
+        }
+        received == expected
+    }
+
+    /// Warns of bytes behind the message: its frame is longer than it.
+    #[inline]
+    fn check_length<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: Frame<'_>,
+        length: usize,
+    ) {
+        let bytes = (MessageHeader::LENGTH + frame.body.len()).saturating_sub(length);
+        if bytes > 0 {
+            self.inbound.counters.trailing_bytes += 1;
+            let template_id = frame.header.template_id;
+            self.warn(context, Warning::TrailingBytes { template_id, bytes });
+        }
+    }
+
+    #[cold]
+    fn undecodable<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        template_id: u16,
+        error: DecodeError,
+    ) {
+        self.fail(context, Error::Decode { template_id, error });
+    }
+}

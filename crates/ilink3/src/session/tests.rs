@@ -1,0 +1,360 @@
+//! The rules of the session, driven by its verbs with a fake clock.
+//!
+//! A test reads like a trace: what happened, `sent` by us, what the listener was `told`.
+
+extern crate std;
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
+
+use hairpin_cme_codecs::ilink3::*;
+use hairpin_sbe::{Decimal, MessageHeader};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+use super::*;
+use crate::reassembly::write_framing_header;
+use crate::settings::tests::settings;
+use crate::{
+    CancelOrder, ClOrdId, Delivery, Established, FramingError, Gap, Message, NewOrder, NotApplied,
+    OutletError, Rejected, TerminateCode, Terminated,
+};
+
+/// Decodes the frame of ours `$frame` as a `$name` into `$view`.
+macro_rules! decode {
+    ($frame:expr => $name:ident as $view:ident) => {
+        let (header, body) = MessageHeader::decode(&$frame[4..]).unwrap();
+        let mut scratch = $name::SCRATCH;
+        let $view = $name::decode(&header, body, &mut scratch).unwrap();
+    };
+}
+
+mod faults;
+mod keep_alive;
+mod logon;
+mod numbers;
+mod sending;
+mod terminate;
+
+const UTC: u64 = 1_700_000_000_000_000_000;
+const UUID: u64 = UTC / 1_000;
+const KEEP_ALIVE: u64 = 10_000;
+
+/// One frame of `length` bytes whose message `write` fills, from the SBE header on.
+fn frame(length: usize, write: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut frame = vec![0; 4 + length];
+    write(&mut frame[4..]);
+    write_framing_header((&mut frame[..4]).try_into().unwrap(), 4 + length);
+    frame
+}
+
+fn negotiation_response(uuid: u64, request_timestamp: u64) -> Vec<u8> {
+    frame(NegotiationResponse501::ENCODED_LENGTH, |buffer| {
+        let mut message = NegotiationResponse501::encode(buffer).unwrap();
+        message.set_uuid(uuid).set_request_timestamp(request_timestamp);
+        message.set_previous_seq_no(0).set_previous_uuid(0);
+    })
+}
+
+struct Ack {
+    uuid: u64,
+    request_timestamp: u64,
+    next_seq_no: u32,
+    previous: (u64, u32),
+    keep_alive_interval: u16,
+}
+
+fn establishment_ack(ack: &Ack) -> Vec<u8> {
+    frame(EstablishmentAck504::ENCODED_LENGTH, |buffer| {
+        let mut message = EstablishmentAck504::encode(buffer).unwrap();
+        message
+            .set_uuid(ack.uuid)
+            .set_request_timestamp(ack.request_timestamp)
+            .set_next_seq_no(ack.next_seq_no)
+            .set_previous_uuid(ack.previous.0)
+            .set_previous_seq_no(ack.previous.1)
+            .set_keep_alive_interval(ack.keep_alive_interval);
+    })
+}
+
+fn sequence(uuid: u64, next_seq_no: u32, lapsed: KeepAliveLapsed) -> Vec<u8> {
+    frame(Sequence506::ENCODED_LENGTH, |buffer| {
+        let mut message = Sequence506::encode(buffer).unwrap();
+        message.set_uuid(uuid).set_next_seq_no(next_seq_no);
+        message.set_keep_alive_interval_lapsed(lapsed);
+    })
+}
+
+fn terminate(code: u16, request_timestamp: u64) -> Vec<u8> {
+    frame(Terminate507::ENCODED_LENGTH, |buffer| {
+        let mut message = Terminate507::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_request_timestamp(request_timestamp).set_error_codes(code);
+        message.set_reason("so it is");
+    })
+}
+
+fn report(seq_num: u32) -> Vec<u8> {
+    report_of(UUID, seq_num, BooleanFlag::FALSE)
+}
+
+fn report_of(uuid: u64, seq_num: u32, poss_retrans: BooleanFlag) -> Vec<u8> {
+    frame(ExecutionReportNew522::ENCODED_LENGTH, |buffer| {
+        let mut message = ExecutionReportNew522::encode(buffer).unwrap();
+        message.set_uuid(uuid).set_seq_num(seq_num).set_poss_retrans_flag(poss_retrans);
+        message.set_order_id(70_000 + u64::from(seq_num)).set_cl_ord_id("77");
+    })
+}
+
+fn not_applied(from_seq_no: u32, count: u32) -> Vec<u8> {
+    frame(NotApplied513::ENCODED_LENGTH, |buffer| {
+        let mut message = NotApplied513::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_from_seq_no(from_seq_no).set_msg_count(count);
+    })
+}
+
+fn template_only(template_id: u16, schema_id: u16, block: usize) -> Vec<u8> {
+    frame(8 + block, |buffer| {
+        let block_length = block as u16;
+        let header = MessageHeader { block_length, template_id, schema_id, version: 9 };
+        buffer[..8].copy_from_slice(&header.to_bytes());
+    })
+}
+
+/// The listener: writes down what it is told, and sends orders on request.
+#[derive(Default)]
+struct Log {
+    told: Vec<String>,
+    /// How many orders to send from each callback of this name.
+    order_on: Option<&'static str>,
+    terminate_on: Option<&'static str>,
+}
+
+impl Log {
+    fn note(&mut self, sender: &mut Sender<'_>, what: &'static str, detail: String) {
+        self.told.push(format!("{what} {detail}").trim_end().to_string());
+        if self.order_on == Some(what) {
+            let sent = sender.send(&order(1));
+            self.told.push(format!("{sent:?}"));
+        }
+        if self.terminate_on == Some(what) {
+            sender.terminate();
+        }
+    }
+}
+
+impl Listener for Log {
+    fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
+        self.note(sender, "state", state.to_string());
+    }
+    fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
+        assert_eq!(established.uuid, sender.progress().uuid);
+    }
+    fn on_execution_report_new(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportNew522<'_>,
+        message: &Message<'_>,
+    ) {
+        assert_eq!(report.order_id(), 70_000 + u64::from(message.seq_num));
+        self.note(sender, "new", message.seq_num.to_string());
+    }
+    fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
+        let template_id = message.header.template_id;
+        self.note(sender, "message", format!("{} of {template_id}", message.seq_num));
+    }
+    fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
+        self.note(sender, "not applied", format!("{} from {}", it.count, it.from_seq_no));
+    }
+    fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
+        let Rejected { state, code, reason, next_seq_no, .. } = rejected;
+        self.note(sender, "rejected", format!("{state} {code} {reason} {next_seq_no:?}"));
+    }
+    fn on_terminate(&mut self, sender: &mut Sender<'_>, it: &Terminated<'_>) {
+        self.note(sender, "terminated", format!("{} {} {}", it.code.0, it.reason, it.answer));
+    }
+    fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
+        self.note(sender, "gap", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
+    }
+    fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
+        self.note(sender, "error", error.to_string());
+    }
+    fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {
+        self.note(sender, "warning", warning.to_string());
+    }
+}
+
+fn order(id: u64) -> NewOrder {
+    NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), 3, ClOrdId::from(id))
+}
+
+/// An outlet that keeps frames in a list, or refuses.
+#[derive(Default)]
+struct Wire {
+    frames: Vec<Vec<u8>>,
+    refusal: Option<OutletError>,
+    delivery: Option<Delivery>,
+}
+
+impl Outlet for Wire {
+    fn send(
+        &mut self,
+        max: usize,
+        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
+    ) -> Result<Delivery, OutletError> {
+        if let Some(refusal) = self.refusal {
+            return Err(refusal);
+        }
+        let mut frame = vec![0xEE; max];
+        let length = encode(&mut frame).ok_or(OutletError::Abandoned)?;
+        frame.truncate(length);
+        self.frames.push(frame);
+        Ok(self.delivery.unwrap_or(Delivery::Written))
+    }
+}
+
+/// A session, its listener, its wire, and the clock.
+struct Trace {
+    session: Session,
+    log: Log,
+    wire: Wire,
+    now: Now,
+}
+
+impl Trace {
+    fn new() -> Self {
+        Self::with(Progress::default())
+    }
+
+    fn with(progress: Progress) -> Self {
+        Self {
+            session: Session::new(settings(), progress).unwrap(),
+            log: Log::default(),
+            wire: Wire::default(),
+            now: Now { monotonic: Instant::from_nanos(5), utc: Utc::from_nanos(UTC) },
+        }
+    }
+
+    /// Connected, Negotiate not sent yet.
+    fn connected() -> Self {
+        let mut trace = Self::new();
+        trace.connect(Binding::New);
+        trace
+    }
+
+    /// Established, with nothing left to send or told.
+    fn established() -> Self {
+        let mut trace = Self::connected();
+        trace.log_on();
+        trace
+    }
+
+    fn connect(&mut self, binding: Binding) {
+        self.session.connect(self.now, binding).unwrap();
+        assert_eq!(self.session.poll_action(), Some(Action::Connect));
+        assert_eq!(self.session.poll_action(), None);
+        self.session.handle_connected(self.now, &mut self.wire, &mut self.log);
+    }
+
+    fn log_on(&mut self) {
+        let requested = self.sent_request();
+        self.receive(&negotiation_response(self.session.progress().uuid, requested));
+        self.acknowledge();
+    }
+
+    fn acknowledge(&mut self) {
+        let ack = self.ack();
+        self.receive(&establishment_ack(&ack));
+        assert_eq!(self.session.state(), State::Established);
+        self.log.told.clear();
+    }
+
+    /// The acknowledgement of the Establish that is about to leave.
+    fn ack(&mut self) -> Ack {
+        Ack {
+            uuid: self.session.progress().uuid,
+            request_timestamp: self.sent_request(),
+            next_seq_no: self.session.progress().next_incoming,
+            previous: (0, 0),
+            keep_alive_interval: KEEP_ALIVE as u16,
+        }
+    }
+
+    /// The RequestTimestamp of the one request that is to leave.
+    fn sent_request(&mut self) -> u64 {
+        assert_eq!(self.transmitted().len(), 1);
+        self.session.progress().request_timestamp
+    }
+
+    fn receive(&mut self, bytes: &[u8]) {
+        self.session.handle_bytes(self.now, bytes, &mut self.wire, &mut self.log);
+    }
+
+    fn disconnect(&mut self) {
+        self.session.handle_disconnected(self.now, &mut self.wire, &mut self.log);
+    }
+
+    /// Lets time pass to `millis` after the start of the trace, and calls the timers.
+    fn at(&mut self, millis: u64) {
+        self.now.monotonic = Instant::from_nanos(5) + Duration::from_millis(millis);
+        self.now.utc = Utc::from_nanos(UTC) + Duration::from_millis(millis);
+        self.session.handle_timeout(self.now, &mut self.wire, &mut self.log);
+    }
+
+    fn send(&mut self, id: u64) -> Result<u32, SendError> {
+        let sent = self.session.sender(self.now, &mut self.wire).send(&order(id))?;
+        Ok(sent.seq_num)
+    }
+
+    fn transmitted(&mut self) -> Vec<Vec<u8>> {
+        let mut frames = core::mem::take(&mut self.wire.frames);
+        let mut buffer = [0xEE; 200];
+        while let Some(length) = self.session.poll_transmit(self.now, &mut buffer) {
+            frames.push(buffer[..length].to_vec());
+        }
+        frames
+    }
+
+    /// What was sent since the last look, in words.
+    fn sent(&mut self) -> Vec<String> {
+        self.transmitted().iter().map(|frame| describe(frame)).collect()
+    }
+
+    /// What the listener was told since the last look.
+    fn told(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.log.told)
+    }
+
+    fn deadline_millis(&self) -> Option<u64> {
+        let deadline = self.session.poll_timeout()?;
+        Some((deadline - Instant::from_nanos(5)).as_millis())
+    }
+}
+
+/// A frame of ours in words.
+fn describe(frame: &[u8]) -> String {
+    assert_eq!(usize::from(u16::from_le_bytes([frame[0], frame[1]])), frame.len());
+    assert_eq!(frame[2..4], [0xfe, 0xca]);
+    let (header, _) = MessageHeader::decode(&frame[4..]).unwrap();
+    match header.template_id {
+        500 => "Negotiate".to_string(),
+        503 => {
+            decode!(frame => Establish503 as message);
+            format!("Establish {}", message.next_seq_no())
+        }
+        506 => {
+            decode!(frame => Sequence506 as message);
+            let lapsed = message.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED;
+            format!("Sequence {}{}", message.next_seq_no(), if lapsed { " lapsed" } else { "" })
+        }
+        507 => {
+            decode!(frame => Terminate507 as message);
+            format!("Terminate {}", message.error_codes())
+        }
+        514 => {
+            decode!(frame => NewOrderSingle514 as message);
+            format!("Order {} id {}", message.seq_num(), message.cl_ord_id())
+        }
+        template_id => format!("template {template_id}"),
+    }
+}

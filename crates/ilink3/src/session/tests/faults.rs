@@ -1,0 +1,144 @@
+//! What is wrong with bytes, and where they are cut.
+
+use super::*;
+
+#[test]
+fn a_lost_connection_is_told_and_what_was_cut_is_forgotten() {
+    let mut trace = Trace::established();
+    trace.receive(&report(1)[..30]);
+    trace.disconnect();
+    assert_eq!(trace.told(), ["error connection lost while established", "state disconnected"]);
+    trace.connect(Binding::Resume);
+    trace.acknowledge();
+    trace.receive(&report(1));
+    assert_eq!(trace.told(), ["new 1"]);
+}
+
+#[test]
+fn a_bad_framing_header_terminates_with_18() {
+    let mut trace = Trace::established();
+    let mut bad = report(2);
+    bad[0..2].copy_from_slice(&[3, 0]);
+    trace.receive(&[report(1), bad, report(2)].concat());
+    let error = Error::Framing(FramingError::MessageSize(3));
+    assert_eq!(trace.told(), ["new 1", &format!("error {error}"), "state terminating"]);
+    assert_eq!(trace.sent(), ["Terminate 18"]);
+    trace.receive(&report(2));
+    assert!(trace.told().is_empty(), "nothing is read after a fault");
+    assert_eq!(trace.session.inbound_counters().framing_errors, 1);
+    assert_eq!(trace.session.inbound_counters().bytes_discarded, report(2).len() as u64);
+}
+
+#[test]
+fn what_cannot_be_decoded_terminates_with_19() {
+    /// The same without its last byte, in a frame that says so.
+    fn cut(mut frame: Vec<u8>) -> Vec<u8> {
+        frame.pop();
+        let length = frame.len();
+        write_framing_header((&mut frame[..4]).try_into().unwrap(), length);
+        frame
+    }
+    for (bytes, counter) in [
+        (template_only(522, 7, 226), 0),
+        (cut(template_only(506, 8, 14)), 1),
+        (cut(template_only(507, 8, 67)), 1),
+        (cut(report(1)), 1),
+        (template_only(9_999, 8, 20), 2),
+        (template_only(514, 8, 132), 2),
+        (template_only(500, 8, 76), 2),
+        (template_only(511, 8, 76), 2),
+    ] {
+        let mut trace = Trace::established();
+        trace.receive(&bytes);
+        assert_eq!(trace.sent(), ["Terminate 19"], "counter {counter}");
+        assert_eq!(trace.session.poll_action(), Some(Action::Close));
+        let counters = trace.session.inbound_counters();
+        let counted =
+            [counters.schema_errors, counters.decode_errors, counters.unknown_templates][counter];
+        assert_eq!((counted, counters.errors()), (1, 1));
+    }
+}
+
+#[test]
+fn a_message_out_of_its_state_terminates() {
+    let mut trace = Trace::connected();
+    trace.transmitted();
+    trace.receive(&report(1));
+    assert_eq!(trace.sent(), ["Terminate 3"]);
+
+    let mut trace = Trace::established();
+    trace.receive(&negotiation_response(UUID, UTC));
+    assert_eq!(trace.sent(), ["Terminate 23"]);
+    assert_eq!(trace.session.inbound_counters().unexpected_messages, 1);
+}
+
+#[test]
+fn bytes_behind_a_message_are_told_and_lived_with() {
+    let mut trace = Trace::established();
+    let mut long = report(1);
+    long.extend([0xAB; 5]);
+    let length = long.len() as u16;
+    long[..2].copy_from_slice(&length.to_le_bytes());
+    trace.receive(&[long, report(2)].concat());
+    let warning = "warning template 522 is followed by 5 unknown bytes in its frame";
+    assert_eq!(trace.told(), [warning, "new 1", "new 2"]);
+}
+
+#[test]
+fn a_block_of_a_newer_version_is_read_and_one_of_an_older_too() {
+    let mut trace = Trace::established();
+    let mut newer = report(1);
+    newer.extend([0xAB; 5]);
+    let (size, block) = (newer.len() as u16, (newer.len() - 12) as u16);
+    newer[..2].copy_from_slice(&size.to_le_bytes());
+    newer[4..6].copy_from_slice(&block.to_le_bytes());
+    newer[10..12].copy_from_slice(&10_u16.to_le_bytes());
+    let mut older = report(2);
+    older.truncate(12 + 209);
+    older[..2].copy_from_slice(&221_u16.to_le_bytes());
+    older[4..6].copy_from_slice(&209_u16.to_le_bytes());
+    older[10..12].copy_from_slice(&5_u16.to_le_bytes());
+    trace.receive(&[newer, older].concat());
+    assert_eq!(trace.told(), ["new 1", "new 2"]);
+}
+
+#[test]
+fn a_retransmission_nobody_asked_for_is_ignored() {
+    let mut trace = Trace::established();
+    trace.receive(&template_only(509, 8, 31));
+    assert_eq!(trace.told(), ["warning template 509 answers no request of ours"]);
+    assert_eq!(trace.session.inbound_counters().unrequested, 1);
+}
+
+/// A whole conversation with one of everything, as the exchange's side of the stream.
+fn conversation() -> Vec<u8> {
+    [
+        report(1),
+        sequence(UUID, 2, KeepAliveLapsed::LAPSED),
+        report_of(UUID, 1, BooleanFlag::TRUE),
+        report(2),
+        not_applied(1, 1),
+        template_only(509, 8, 31),
+        report(5),
+        terminate(0, 9),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_stream_cut_anywhere_tells_the_same() {
+    let stream = conversation();
+    let mut whole = Trace::established();
+    whole.receive(&stream);
+    let (told, sent) = (whole.told(), whole.sent());
+    assert_eq!(told.len(), 9, "{told:?}");
+    for cut in 0..=stream.len() {
+        let mut trace = Trace::established();
+        trace.receive(&stream[..cut]);
+        trace.receive(&stream[cut..]);
+        assert_eq!((trace.told(), trace.sent()), (told.clone(), sent.clone()), "cut at {cut}");
+    }
+    let mut bytewise = Trace::established();
+    stream.iter().for_each(|byte| bytewise.receive(&[*byte]));
+    assert_eq!((bytewise.told(), bytewise.sent()), (told, sent));
+}

@@ -1,0 +1,88 @@
+//! Signs of life, asked for and given.
+
+use super::*;
+
+#[test]
+fn a_sign_of_life_leaves_before_the_interval_ends() {
+    let mut trace = Trace::established();
+    assert_eq!(trace.deadline_millis(), Some(9_000));
+    trace.at(8_999);
+    assert!(trace.sent().is_empty());
+    trace.at(9_000);
+    assert_eq!(trace.sent(), ["Sequence 1"]);
+    assert!(trace.told().is_empty());
+    // An order counts as a sign of life.
+    trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
+    trace.at(15_000);
+    trace.send(1).unwrap();
+    trace.at(18_000);
+    assert_eq!(trace.sent(), ["Order 1 id 1"]);
+    trace.receive(&report(1));
+    trace.at(24_000);
+    assert_eq!(trace.sent(), ["Sequence 2"]);
+}
+
+#[test]
+fn a_sign_of_life_that_cannot_leave_is_asked_for_once() {
+    let mut trace = Trace::established();
+    trace.at(9_000);
+    // Nothing is transmitted: the deadline does not spin.
+    assert_eq!(trace.deadline_millis(), Some(10_000));
+}
+
+#[test]
+fn silence_asks_after_one_interval_and_gives_up_after_two() {
+    let mut trace = Trace::established();
+    trace.at(9_000);
+    assert_eq!(trace.sent(), ["Sequence 1"]);
+    assert_eq!(trace.deadline_millis(), Some(10_000));
+    trace.at(10_000);
+    assert_eq!(trace.sent(), ["Sequence 1 lapsed"]);
+    assert_eq!(trace.told(), ["warning nothing heard for a keep-alive interval"]);
+    trace.at(19_000);
+    assert_eq!(trace.sent(), ["Sequence 1"]);
+    trace.at(19_999);
+    assert!(trace.told().is_empty());
+    trace.at(20_000);
+    let error = "error nothing heard for two keep-alive intervals";
+    assert_eq!(trace.told(), [error, "state terminating"]);
+    assert_eq!(trace.session.poll_action(), None, "Terminate has not left");
+    assert_eq!(trace.sent(), ["Terminate 20"]);
+    assert_eq!(trace.session.poll_action(), Some(Action::Close));
+    let counters = trace.session.inbound_counters();
+    assert_eq!((counters.silences, counters.keep_alive_lapses, counters.errors()), (1, 1, 1));
+}
+
+#[test]
+fn any_message_ends_the_silence() {
+    let mut trace = Trace::established();
+    trace.at(10_000);
+    trace.transmitted();
+    trace.at(19_000);
+    trace.receive(&report(1));
+    trace.at(28_999);
+    assert_eq!(trace.session.inbound_counters().silences, 1);
+    trace.at(29_000);
+    assert_eq!(trace.session.inbound_counters().silences, 2);
+    assert_eq!(trace.session.state(), State::Established);
+}
+
+#[test]
+fn a_process_that_slept_asks_before_it_gives_up() {
+    let mut trace = Trace::established();
+    trace.at(100_000);
+    assert_eq!(trace.sent(), ["Sequence 1 lapsed"]);
+    assert_eq!(trace.session.state(), State::Established);
+    trace.at(110_000);
+    assert_eq!(trace.sent(), ["Terminate 20"]);
+}
+
+#[test]
+fn answers_when_asked_for_a_sign_of_life() {
+    let mut trace = Trace::established();
+    trace.receive(&sequence(UUID, 1, KeepAliveLapsed::LAPSED));
+    assert_eq!(trace.sent(), ["Sequence 1"]);
+    trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
+    assert!(trace.sent().is_empty());
+    assert_eq!(trace.session.inbound_counters().asked_for_life, 1);
+}

@@ -1,0 +1,137 @@
+//! The exchange's numbers, gaps and UUIDs.
+
+use super::*;
+
+#[test]
+fn reports_are_delivered_in_order_and_callbacks_can_send() {
+    let mut trace = Trace::established();
+    trace.log.order_on = Some("new");
+    trace.receive(&[report(1), report(2)].concat());
+    let sent = |n| format!("Ok(Sent {{ seq_num: {n}, delivery: Written }})");
+    assert_eq!(trace.told(), ["new 1", &sent(1), "new 2", &sent(2)]);
+    assert_eq!(trace.sent(), ["Order 1 id 1", "Order 2 id 1"]);
+    assert_eq!(trace.session.progress().next_incoming, 3);
+}
+
+#[test]
+fn other_business_messages_reach_on_message() {
+    let mut trace = Trace::established();
+    trace.receive(&frame(BusinessReject521::ENCODED_LENGTH, |buffer| {
+        BusinessReject521::encode(buffer).unwrap().set_uuid(UUID).set_seq_num(1);
+    }));
+    trace.receive(&frame(ExecutionReportStatus532::ENCODED_LENGTH, |buffer| {
+        ExecutionReportStatus532::encode(buffer).unwrap().set_uuid(UUID).set_seq_num(2);
+    }));
+    assert_eq!(trace.told(), ["message 1 of 521", "message 2 of 532"]);
+}
+
+#[test]
+fn a_gap_is_told_once_and_terminates_gracefully() {
+    let mut trace = Trace::established();
+    trace.receive(&[report(1), report(4), report(5)].concat());
+    let gap = format!("gap 2 to 3 of {UUID}");
+    assert_eq!(trace.told(), ["new 1", &gap, "state terminating"]);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+    let counters = *trace.session.inbound_counters();
+    assert_eq!((counters.gaps, counters.gap_messages, counters.undelivered), (1, 2, 2));
+    assert_eq!(trace.session.progress().next_incoming, 2, "what is missing can be asked for");
+    trace.receive(&terminate(0, trace.session.progress().request_timestamp));
+    assert_eq!(trace.told(), ["terminated 0 so it is true"]);
+    assert_eq!(trace.session.poll_action(), Some(Action::Close));
+}
+
+#[test]
+fn a_gap_shows_in_a_sequence_too() {
+    let mut trace = Trace::established();
+    trace.receive(&sequence(UUID, 3, KeepAliveLapsed::NOT_LAPSED));
+    assert_eq!(trace.told(), [format!("gap 1 to 2 of {UUID}"), "state terminating".to_string()]);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+}
+
+#[test]
+fn a_gap_shows_in_the_acknowledgement_too() {
+    let progress = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
+    let mut trace = Trace::with(progress);
+    trace.connect(Binding::Resume);
+    trace.told();
+    let ack = Ack { next_seq_no: 6, ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    assert_eq!(trace.told(), ["gap 3 to 5 of 7", "state terminating"]);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+}
+
+#[test]
+fn messages_missing_of_an_earlier_uuid_are_told_and_the_session_goes_on() {
+    let before = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
+    for (previous, gap) in [
+        ((7, 5), Some("gap 3 to 5 of 7")),
+        ((7, 2), None),
+        ((0, 4), Some("gap 1 to 4 of 0")),
+        ((0, 0), None),
+        ((6, 5), None),
+    ] {
+        let mut trace = Trace::with(before);
+        trace.connect(Binding::New);
+        let requested = trace.sent_request();
+        trace.receive(&negotiation_response(UUID, requested));
+        trace.told();
+        let ack = Ack { previous, ..trace.ack() };
+        trace.receive(&establishment_ack(&ack));
+        let told = trace.told();
+        assert_eq!(told[0], "state established");
+        assert_eq!(told.get(1).map(String::as_str), gap, "previous {previous:?}");
+        assert_eq!(trace.session.state(), State::Established);
+    }
+}
+
+#[test]
+fn a_low_number_terminates() {
+    let mut trace = Trace::established();
+    trace.receive(&[report(1), report(1), report(2)].concat());
+    let error = "error SeqNum 1 where 2 was next";
+    assert_eq!(trace.told(), ["new 1", error, "state terminating"]);
+    assert_eq!(trace.sent(), ["Terminate 11"]);
+    assert_eq!(trace.session.poll_action(), Some(Action::Close));
+}
+
+#[test]
+fn a_low_next_number_terminates() {
+    let mut trace = Trace::established();
+    trace.receive(&report(1));
+    trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
+    assert_eq!(trace.sent(), ["Terminate 10"]);
+    assert_eq!(trace.session.inbound_counters().sequence_errors, 1);
+}
+
+#[test]
+fn a_number_beyond_the_last_terminates() {
+    let mut trace = Trace::established();
+    trace.receive(&report(1_000_000_000));
+    assert_eq!(trace.sent(), ["Terminate 11"]);
+    assert_eq!(trace.session.inbound_counters().gaps, 0);
+}
+
+#[test]
+fn a_possible_retransmission_is_delivered_once() {
+    let mut trace = Trace::established();
+    let possible = |number| report_of(UUID, number, BooleanFlag::TRUE);
+    trace.receive(&[possible(1), possible(1), report(2)].concat());
+    let dropped = format!("warning possible retransmission of 1 of {UUID} dropped");
+    assert_eq!(trace.told(), ["new 1", &dropped, "new 2"]);
+    trace.receive(&report_of(UUID - 5, 40, BooleanFlag::TRUE));
+    assert_eq!(trace.session.state(), State::Established);
+    assert_eq!(trace.session.inbound_counters().retransmissions_dropped, 2);
+}
+
+#[test]
+fn another_uuid_terminates() {
+    for bytes in [
+        report_of(UUID + 1, 1, BooleanFlag::FALSE),
+        sequence(UUID - 1, 1, KeepAliveLapsed::NOT_LAPSED),
+    ] {
+        let mut trace = Trace::established();
+        trace.receive(&bytes);
+        assert_eq!(trace.sent(), ["Terminate 13"]);
+        assert_eq!(trace.session.inbound_counters().uuid_errors, 1);
+    }
+}

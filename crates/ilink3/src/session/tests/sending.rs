@@ -1,0 +1,101 @@
+//! Business messages of ours.
+
+use super::*;
+
+#[test]
+fn business_messages_are_numbered_from_one_and_stamped() {
+    let mut trace = Trace::established();
+    assert_eq!((trace.send(11), trace.send(12)), (Ok(1), Ok(2)));
+    trace.now.utc = Utc::from_nanos(UTC + 99);
+    let cancel = CancelOrder::new(70_001, 42, SideReq::BUY, ClOrdId::from(13));
+    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&cancel).unwrap();
+    assert_eq!(sent.seq_num, 3);
+    let frames = trace.transmitted();
+    decode!(frames[0] => NewOrderSingle514 as order);
+    assert_eq!((order.seq_num(), order.sending_time_epoch()), (1, UTC));
+    assert_eq!((order.price(), order.order_qty()), (Some(Decimal(4_500_250_000_000)), 3));
+    assert_eq!((order.security_id(), order.side()), (42, SideReq::BUY));
+    assert_eq!(order.cl_ord_id(), "11");
+    assert_eq!((order.sender_id(), order.order_request_id()).0, "TRADER");
+    assert_eq!((order.location(), order.party_details_list_req_id()).0, "US,IL");
+    assert_eq!((order.party_details_list_req_id(), order.order_request_id()), (1, 1));
+    assert_eq!(order.ord_type(), OrderTypeReq::LIMIT);
+    assert_eq!(order.time_in_force(), Some(TimeInForce::DAY));
+    assert_eq!(order.manual_order_indicator(), ManualOrdIndReq::AUTOMATED);
+    assert_eq!((order.stop_px(), order.min_qty(), order.expire_date()), (None, None, None));
+    assert_eq!((order.execution_mode(), order.discretion_price()), (None, None));
+    decode!(frames[2] => OrderCancelRequest516 as cancel);
+    assert_eq!((cancel.seq_num(), cancel.sending_time_epoch()), (3, UTC + 99));
+    assert_eq!((cancel.order_id(), cancel.security_id()), (Some(70_001), 42));
+    assert_eq!(cancel.cl_ord_id(), "13");
+    assert_eq!(trace.session.outbound_counters().business_messages, 3);
+}
+
+#[test]
+fn a_refused_message_uses_no_number() {
+    let mut trace = Trace::established();
+    trace.wire.refusal = Some(OutletError::Full);
+    assert_eq!(trace.send(1), Err(SendError::Outlet(OutletError::Full)));
+    trace.wire.refusal = None;
+    assert_eq!(trace.send(2), Ok(1));
+    assert_eq!(trace.session.outbound_counters().refused_by_outlet, 1);
+}
+
+#[test]
+fn a_written_message_uses_its_number_only_when_committed() {
+    let mut trace = Trace::established();
+    let mut frame = [0; 200];
+    let now = trace.now;
+    for _ in 0..2 {
+        let length = trace.session.send(now, &order(5), &mut frame).unwrap();
+        assert_eq!(describe(&frame[..length]), "Order 1 id 5");
+    }
+    let length = trace.session.send(now, &order(5), &mut frame).unwrap();
+    assert_eq!(trace.session.commit(now, length), 1);
+    trace.session.send(now, &order(6), &mut frame).unwrap();
+    assert_eq!(describe(&frame[..length]), "Order 2 id 6");
+    let short = trace.session.send(now, &order(6), &mut frame[..100]);
+    assert!(matches!(short, Err(SendError::Encode(_))));
+    assert_eq!(trace.session.outbound_counters().encode_errors, 1);
+}
+
+#[test]
+fn numbers_end_at_999_999_999() {
+    let next_outgoing = 999_999_999;
+    let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
+    trace.connect(Binding::Resume);
+    trace.acknowledge();
+    assert_eq!(trace.send(1), Ok(999_999_999));
+    assert_eq!(trace.send(2), Err(SendError::NumbersExhausted));
+}
+
+#[test]
+fn not_applied_is_filled_before_the_listener_sends() {
+    let mut trace = Trace::established();
+    trace.send(1).unwrap();
+    trace.send(2).unwrap();
+    trace.transmitted();
+    trace.log.order_on = Some("not applied");
+    trace.receive(&not_applied(1, 2));
+    let sent = "Ok(Sent { seq_num: 3, delivery: Written })";
+    assert_eq!(trace.told(), ["not applied 2 from 1", sent]);
+    assert_eq!(trace.sent(), ["Sequence 3", "Order 3 id 1"]);
+}
+
+#[test]
+fn a_gap_fill_the_outlet_refuses_leaves_with_control_traffic() {
+    let mut trace = Trace::established();
+    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 7 });
+    trace.receive(&not_applied(1, 2));
+    assert_eq!(trace.sent(), ["Sequence 1"]);
+}
+
+#[test]
+fn a_message_that_waits_for_the_connection_keeps_its_number() {
+    let mut trace = Trace::established();
+    trace.wire.delivery = Some(Delivery::Waiting { waiting: 140 });
+    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&order(1)).unwrap();
+    assert_eq!(sent.delivery, Delivery::Waiting { waiting: 140 });
+    assert_eq!(trace.send(2), Ok(2));
+    assert_eq!(trace.session.outbound_counters().queued, 2);
+}

@@ -1,0 +1,285 @@
+//! Any bytes, cut anywhere: counted, reported, answered in the right order, and never a panic.
+
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+use hairpin_cme_codecs::ilink3::{
+    BooleanFlag, EstablishmentAck504, ExecutionReportNew522, KeepAliveLapsed,
+    NegotiationResponse501, Sequence506, Terminate507,
+};
+use hairpin_ilink3::*;
+use hairpin_sbe::MessageHeader;
+use hairpin_time::{Duration, Instant, Now, Utc};
+use proptest::prelude::*;
+
+const UTC: u64 = 1_700_000_000_000_000_000;
+const UUID: u64 = UTC / 1_000;
+
+/// Every template the exchange sends, and some nobody does.
+const TEMPLATES: [u16; 40] = [
+    0, 1, 500, 501, 502, 503, 504, 505, 506, 507, 508, 509, 510, 511, 513, 514, 516, 519, 521, 522,
+    523, 524, 525, 526, 527, 531, 532, 534, 535, 538, 545, 548, 550, 561, 562, 563, 564, 565, 571,
+    65_535,
+];
+
+struct Discard;
+
+impl Outlet for Discard {
+    fn send(
+        &mut self,
+        max: usize,
+        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
+    ) -> Result<Delivery, OutletError> {
+        let written = encode(&mut vec![0; max]);
+        written.map(|_| Delivery::Written).ok_or(OutletError::Abandoned)
+    }
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Told {
+    messages: u64,
+    errors: u64,
+    gaps: u64,
+    rejects: u64,
+    terminates: u64,
+}
+
+impl Listener for Told {
+    fn on_message(&mut self, _: &mut Sender<'_>, _: &Message<'_>) {
+        self.messages += 1;
+    }
+    fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
+        assert!(!error.to_string().is_empty());
+        self.errors += 1;
+    }
+    fn on_gap(&mut self, _: &mut Sender<'_>, gap: Gap) {
+        assert!(gap.from <= gap.to);
+        self.gaps += 1;
+    }
+    fn on_reject(&mut self, _: &mut Sender<'_>, _: &Rejected<'_>) {
+        self.rejects += 1;
+    }
+    fn on_terminate(&mut self, _: &mut Sender<'_>, _: &Terminated<'_>) {
+        self.terminates += 1;
+    }
+}
+
+fn now(millis: u64) -> Now {
+    Now {
+        monotonic: Instant::ZERO + Duration::from_millis(millis),
+        utc: Utc::from_nanos(UTC) + Duration::from_millis(millis),
+    }
+}
+
+fn framed(length: usize, write: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut frame = vec![0; 4 + length];
+    write(&mut frame[4..]);
+    let size = frame.len() as u16;
+    frame[..2].copy_from_slice(&size.to_le_bytes());
+    frame[2..4].copy_from_slice(&ENCODING_TYPE.to_le_bytes());
+    frame
+}
+
+/// A session in `state`, with what it had to send sent.
+fn session(state: State) -> Session {
+    let key = SecretKey::from_base64url("AAECAwQFBgcICQoLDA0ODw").unwrap();
+    let settings = Settings {
+        access_key_id: "ACCESS-KEY-ID-123456".into(),
+        secret_key: key,
+        session: "ABC".into(),
+        firm: "DEFGH".into(),
+        trading_system_name: "Test".into(),
+        trading_system_version: "1".into(),
+        trading_system_vendor: "Test".into(),
+        keep_alive_interval: KEEP_ALIVE_DEFAULT,
+        operator: Operator::automated("TRADER", "US,IL"),
+    };
+    let mut session = Session::new(settings, Progress::default()).unwrap();
+    session.connect(now(0), Binding::New).unwrap();
+    session.poll_action();
+    session.handle_connected(now(0), &mut Discard, &mut ());
+    transmit(&mut session, now(0));
+    if state == State::Negotiating {
+        return session;
+    }
+    let response = framed(NegotiationResponse501::ENCODED_LENGTH, |buffer| {
+        let mut message = NegotiationResponse501::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_request_timestamp(session.progress().request_timestamp);
+    });
+    session.handle_bytes(now(0), &response, &mut Discard, &mut ());
+    transmit(&mut session, now(0));
+    if state == State::Establishing {
+        return session;
+    }
+    let ack = framed(EstablishmentAck504::ENCODED_LENGTH, |buffer| {
+        let mut message = EstablishmentAck504::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_request_timestamp(session.progress().request_timestamp);
+        message.set_next_seq_no(1).set_keep_alive_interval(10_000);
+        message.set_previous_uuid(0).set_previous_seq_no(0);
+    });
+    session.handle_bytes(now(0), &ack, &mut Discard, &mut ());
+    transmit(&mut session, now(0));
+    if state == State::Terminating {
+        session.terminate(now(0));
+        transmit(&mut session, now(0));
+    }
+    assert_eq!(session.state(), state);
+    session
+}
+
+/// Transmits all there is; returns the ErrorCodes of a Terminate among it.
+fn transmit(session: &mut Session, now: Now) -> Option<u16> {
+    let mut buffer = [0; CONTROL_LENGTH];
+    let mut code = None;
+    while let Some(length) = session.poll_transmit(now, &mut buffer) {
+        let (header, body) = MessageHeader::decode(&buffer[4..length]).unwrap();
+        assert_eq!(code, None, "nothing is sent after a Terminate");
+        if header.template_id == Terminate507::TEMPLATE_ID {
+            let mut scratch = Terminate507::SCRATCH;
+            code = Some(Terminate507::decode(&header, body, &mut scratch).unwrap().error_codes());
+        }
+    }
+    code
+}
+
+fn state() -> impl Strategy<Value = State> {
+    prop_oneof![
+        Just(State::Negotiating),
+        Just(State::Establishing),
+        Just(State::Established),
+        Just(State::Terminating),
+    ]
+}
+
+/// A frame that could be one: right framing header, right schema, mostly right template.
+fn plausible_frame() -> impl Strategy<Value = Vec<u8>> {
+    let body = prop::collection::vec(prop_oneof![Just(0_u8), Just(255), any::<u8>()], 0..600);
+    let header =
+        (prop::sample::select(&TEMPLATES[..]), prop_oneof![9 => Just(8_u16), 1 => any::<u16>()]);
+    let lengths = (prop::option::of(0_u16..600), 0_u16..12);
+    let numbers = (any::<bool>(), prop_oneof![Just(1_u32), Just(2), Just(0), any::<u32>()]);
+    (body, header, lengths, numbers).prop_map(
+        |(mut body, (template_id, schema_id), lengths, at)| {
+            if at.0 && body.len() >= 12 {
+                body[..4].copy_from_slice(&at.1.to_le_bytes());
+                body[4..12].copy_from_slice(&UUID.to_le_bytes());
+            }
+            let block_length = lengths.0.unwrap_or(body.len() as u16);
+            let header = MessageHeader { block_length, template_id, schema_id, version: lengths.1 };
+            framed(8 + body.len(), |buffer| {
+                buffer[..8].copy_from_slice(&header.to_bytes());
+                buffer[8..].copy_from_slice(&body);
+            })
+        },
+    )
+}
+
+/// Valid frames of an established session, in order, some doubled or left out.
+fn nearly_right_stream() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec((0_u8..10, any::<bool>()), 0..20).prop_map(|steps| {
+        let mut next = 1;
+        let mut stream = Vec::new();
+        for (step, flag) in steps {
+            match step {
+                0 => next += 1,
+                1 => next = 1.max(next - 1),
+                2 => stream.extend(framed(Sequence506::ENCODED_LENGTH, |buffer| {
+                    let lapsed =
+                        if flag { KeepAliveLapsed::LAPSED } else { KeepAliveLapsed::NOT_LAPSED };
+                    let mut message = Sequence506::encode(buffer).unwrap();
+                    message.set_uuid(UUID).set_next_seq_no(next);
+                    message.set_keep_alive_interval_lapsed(lapsed);
+                })),
+                _ => {
+                    stream.extend(framed(ExecutionReportNew522::ENCODED_LENGTH, |buffer| {
+                        let mut message = ExecutionReportNew522::encode(buffer).unwrap();
+                        message.set_uuid(UUID).set_seq_num(next);
+                        message.set_poss_retrans_flag(BooleanFlag(u8::from(flag && step == 3)));
+                    }));
+                    next += 1;
+                }
+            }
+        }
+        stream
+    })
+}
+
+/// Bytes of every kind between chaos and order.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let frames = prop::collection::vec(plausible_frame(), 0..6).prop_map(|frames| frames.concat());
+    let broken = (nearly_right_stream(), any::<prop::sample::Index>(), any::<u8>());
+    let broken = broken.prop_map(|(mut stream, index, byte)| {
+        if !stream.is_empty() {
+            let index = index.index(stream.len());
+            stream[index] = byte;
+        }
+        stream
+    });
+    let chaos = prop::collection::vec(any::<u8>(), 0..3_000);
+    prop_oneof![chaos, frames, nearly_right_stream(), broken]
+}
+
+/// Feeds `bytes` cut at `cuts`, with time passing and control traffic leaving in between.
+fn run(state: State, bytes: &[u8], cuts: &[usize]) -> (Session, Told, Option<u16>) {
+    let mut session = session(state);
+    let mut told = Told::default();
+    let mut start = 0;
+    for end in cuts.iter().copied().chain([bytes.len()]) {
+        let end = end.clamp(start, bytes.len());
+        session.handle_bytes(now(1), &bytes[start..end], &mut Discard, &mut told);
+        start = end;
+    }
+    let code = transmit(&mut session, now(1));
+    (session, told, code)
+}
+
+proptest! {
+    #[test]
+    fn every_fault_is_told_counted_and_ends_the_session(
+        state in state(), bytes in bytes(), mut cuts in prop::collection::vec(0_usize..3_000, 0..5)
+    ) {
+        cuts.sort_unstable();
+        let (mut session, told, code) = run(state, &bytes, &cuts);
+        let counters = *session.inbound_counters();
+        prop_assert_eq!(counters.errors(), told.errors);
+        prop_assert!(told.errors <= 1);
+        prop_assert_eq!(counters.gaps, told.gaps);
+        prop_assert_eq!(counters.rejects, told.rejects);
+        prop_assert_eq!(counters.terminates, told.terminates);
+        prop_assert_eq!(counters.business_messages, told.messages);
+        if told.errors == 1 {
+            prop_assert_eq!(session.state(), State::Terminating);
+            prop_assert_eq!(session.poll_action(), Some(Action::Close));
+            // A fault without a code of its own, or after our own Terminate, closes in silence.
+            prop_assert_eq!(code.is_none(), state == State::Terminating);
+        }
+        // However it ended, time ends the connection too.
+        for seconds in 1..60 {
+            session.handle_timeout(now(seconds * 1_000), &mut Discard, &mut ());
+            transmit(&mut session, now(seconds * 1_000));
+        }
+        session.poll_action();
+        prop_assert_eq!(session.state(), State::Terminating);
+        session.handle_disconnected(now(60_000), &mut Discard, &mut ());
+        prop_assert_eq!(session.state(), State::Disconnected);
+        prop_assert_eq!(session.poll_timeout(), None);
+        prop_assert_eq!(session.connect(now(60_000), Binding::New), Ok(()));
+    }
+
+    #[test]
+    fn where_a_stream_is_cut_makes_no_difference(
+        state in state(), bytes in bytes(), mut cuts in prop::collection::vec(0_usize..3_000, 0..9)
+    ) {
+        cuts.sort_unstable();
+        let (whole, _, code) = run(state, &bytes, &[]);
+        let (cut, _, cut_code) = run(state, &bytes, &cuts);
+        prop_assert_eq!(code, cut_code);
+        prop_assert_eq!(whole.state(), cut.state());
+        prop_assert_eq!(whole.progress(), cut.progress());
+        let counters = |session: &Session| {
+            // What is not read after a fault depends on where the stream was cut.
+            InboundCounters { bytes_discarded: 0, ..*session.inbound_counters() }
+        };
+        prop_assert_eq!(counters(&whole), counters(&cut));
+    }
+}
