@@ -1,1 +1,88 @@
 //! An iLink 3 session on an endpoint, with its journal.
+//!
+//! [`Session`] joins the protocol of `hairpin-ilink3`, a connection and a journal of
+//! `hairpin-mapped`. An order is encoded once, in the journal's next record; the record is
+//! committed; then its bytes leave from there. Nothing is on the wire that is not in the journal,
+//! but for Sequence messages. When [`Sender::send`] returns, the connection has taken the order,
+//! or the caller knows how many bytes wait.
+//!
+//! The application owns the session beside its feed and its strategy and drives the loop:
+//! [`Session::process`] after each wake, [`Session::next_deadline`] before the next. Callbacks of
+//! the session are given the [`Sender`]; callbacks of a feed reach it through
+//! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
+//!
+//! Not here yet: reading a journal back into a session across processes (the identity is, the
+//! numbers of the exchange are not), segments after the first, schedules and failover.
+//!
+//! Layer L3, no `unsafe`.
+//!
+//! ```no_run
+//! use hairpin_mapped::Journal;
+//! use hairpin_order_entry::*;
+//! use hairpin_reactor::{Reactor, Wait};
+//! use hairpin_time::Now;
+//!
+//! struct Buyer;
+//!
+//! impl Listener for Buyer {
+//!     fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
+//!         let price = Decimal(4_500_250_000_000);
+//!         let order = NewOrder::limit(42, SideReq::BUY, price, 1, ClOrdId::from(1));
+//!         if let Err(error) = sender.send(&order) {
+//!             eprintln!("not sent: {error}");
+//!         }
+//!     }
+//!     fn on_execution_report_new(
+//!         &mut self,
+//!         sender: &mut Sender<'_>,
+//!         report: ExecutionReportNew522<'_>,
+//!         _: &Message<'_>,
+//!     ) {
+//!         println!("order {} is working", report.order_id());
+//!         sender.terminate();
+//!     }
+//! }
+//!
+//! fn buy(settings: Settings, clock: impl Fn() -> Now) -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut reactor = Reactor::new(Wait::Epoll)?;
+//!     let mut session = Session::new(settings, Journal::anonymous(1 << 20)?)?;
+//!     let mut now = clock();
+//!     session.connect(now, Binding::New)?;
+//!     while session.state() != State::Disconnected {
+//!         let ready = reactor.wait(now.monotonic, session.next_deadline())?;
+//!         now = clock();
+//!         session.process(now, ready, &mut reactor, &mut Buyer)?;
+//!     }
+//!     Ok(())
+//! }
+//! ```
+#![forbid(unsafe_code)]
+
+mod backlog;
+mod counters;
+mod dial;
+mod link;
+mod record;
+mod session;
+mod settings;
+
+pub use counters::Counters;
+pub use dial::{Dial, TcpDial};
+/// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
+/// [`Outgoing`] sends.
+pub use hairpin_cme_codecs::ilink3 as messages;
+pub use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, ExecutionReportCancel534, ExecutionReportNew522, OrderTypeReq, Price9,
+    SideReq, TimeInForce,
+};
+pub use hairpin_ilink3::{
+    Binding, BusinessRejectReason, CancelOrder, ClOrdId, ConnectError, Delivery, Error,
+    Established, Gap, KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied, Operator,
+    Outgoing, OutletError, Progress, RejectCode, Rejected, SecretKey, SecretKeyError, SendError,
+    Sender, Sent, Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated,
+    Warning,
+};
+pub use hairpin_sbe::{Decimal, EncodeError};
+pub use record::{CONTROL_RECORD, MESSAGE_RECORD};
+pub use session::Session;
+pub use settings::{Settings, WAITING_DEFAULT};

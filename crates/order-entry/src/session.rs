@@ -1,0 +1,352 @@
+//! The session: protocol, link and reactor joined.
+
+use std::io;
+use std::net::SocketAddrV4;
+
+use hairpin_endpoint::{Receive, Stream};
+use hairpin_ilink3::{
+    Action, Binding, ConnectError, InboundCounters, Listener, OutboundCounters, Progress, Sender,
+    SettingsError, State,
+};
+use hairpin_mapped::Journal;
+use hairpin_reactor::{Interest, Reactor, Ready, Token};
+use hairpin_time::{Instant, Now};
+
+use crate::link::Link;
+use crate::{Counters, Dial, Settings, TcpDial, record};
+
+/// Chunks taken from the connection per call of [`Session::process`], so that a gateway that
+/// never stops cannot starve the rest of the loop; what is left is readable again at once.
+const CHUNKS_PER_PROCESS: usize = 16;
+/// Bytes of a chunk the session has room for from the start: what TCP delivers at most.
+const CHUNK_MAX: usize = 64 << 10;
+
+/// An iLink 3 session on a connection of its own, with its journal.
+///
+/// Every order stands in the journal before its first byte is on the wire. See the crate's
+/// documentation for how to drive it.
+#[derive(Debug)]
+pub struct Session<D: Dial = TcpDial> {
+    protocol: hairpin_ilink3::Session,
+    link: Link<D::Stream>,
+    /// A connection that is being made.
+    connecting: Option<D::Stream>,
+    /// The connection's place in the reactor, and what is waited for there.
+    token: Option<(Token, Interest)>,
+    /// A chunk, while its messages are delivered: the connection itself is needed to send.
+    chunk: Vec<u8>,
+    dial: D,
+    gateway: SocketAddrV4,
+    last_failure: Option<io::Error>,
+}
+
+impl Session<TcpDial> {
+    /// A session over the kernel's TCP. See [`Session::with_dial`].
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the first setting CME would refuse.
+    pub fn new(settings: Settings, journal: Journal) -> Result<Self, SettingsError> {
+        Self::with_dial(settings, journal, TcpDial::default())
+    }
+}
+
+impl<D: Dial> Session<D> {
+    /// A disconnected session whose messages go to `journal` and leave by connections `dial`
+    /// makes.
+    ///
+    /// A journal with records in it is read: UUID and RequestTimestamp go on rising from where
+    /// the earlier process left them, and numbers from its last committed message. Of the
+    /// exchange's messages it holds nothing, so bind with [`Binding::New`] after a restart.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the first setting CME would refuse.
+    pub fn with_dial(settings: Settings, journal: Journal, dial: D) -> Result<Self, SettingsError> {
+        let progress = record::progress(&journal);
+        Ok(Self {
+            protocol: hairpin_ilink3::Session::new(settings.logon, progress)?,
+            link: Link::new(journal, settings.waiting_max),
+            connecting: None,
+            token: None,
+            chunk: Vec::with_capacity(CHUNK_MAX),
+            dial,
+            gateway: settings.gateway,
+            last_failure: None,
+        })
+    }
+
+    /// Does what a wake calls for: takes what has arrived and calls the listener, writes what
+    /// waits, does what is due, connects and disconnects.
+    ///
+    /// Call it after every wait, and once after [`connect`](Self::connect).
+    ///
+    /// # Errors
+    /// The reactor's. What happens to the connection is no error here: the listener is told, and
+    /// [`last_failure`](Self::last_failure) says why.
+    #[inline]
+    pub fn process<L: Listener>(
+        &mut self,
+        now: Now,
+        ready: Ready,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        if let Some((token, _)) = self.token {
+            if ready.is_writable(token) {
+                self.handle_writable(now, reactor, listener)?;
+            }
+            if ready.is_readable(token) {
+                self.handle_readable(now, reactor, listener)?;
+            }
+        }
+        if self.protocol.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
+            self.protocol.handle_timeout(now, &mut self.link, listener);
+        }
+        self.settle(now, reactor, listener)
+    }
+
+    /// When [`process`](Self::process) is due though nothing has arrived. In the past if it has
+    /// something to do already.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
+        let due = (self.protocol.has_pending() && !self.link.is_waiting())
+            || self.link.broken.is_some()
+            || wanted;
+        if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
+    }
+
+    /// The sending half, for sends outside of the session's own callbacks.
+    #[inline]
+    pub fn sender(&mut self, now: Now) -> Sender<'_> {
+        self.protocol.sender(now, &mut self.link)
+    }
+
+    /// Asks for a connection and a logon; the next [`process`](Self::process) begins it.
+    ///
+    /// # Errors
+    /// [`ConnectError`] if there is one already, or nothing to resume.
+    pub fn connect(&mut self, now: Now, binding: Binding) -> Result<(), ConnectError> {
+        self.protocol.connect(now, binding)
+    }
+
+    /// Begins to terminate gracefully: what was sent leaves, then a Terminate. Drive the session
+    /// on until it is [disconnected](State::Disconnected).
+    pub fn terminate(&mut self, now: Now) {
+        self.protocol.terminate(now);
+    }
+
+    /// The state of the session.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.protocol.state()
+    }
+
+    /// The identity of the session and the numbers of its streams.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.protocol.progress()
+    }
+
+    /// Bytes committed that the connection has not taken yet.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.link.waiting()
+    }
+
+    /// The journal.
+    #[must_use]
+    pub fn journal(&self) -> &Journal {
+        &self.link.journal
+    }
+
+    /// What the connection counts.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.link.counters
+    }
+
+    /// What came in, and what was wrong with it.
+    #[must_use]
+    pub fn inbound_counters(&self) -> &InboundCounters {
+        self.protocol.inbound_counters()
+    }
+
+    /// What went out, and what was refused.
+    #[must_use]
+    pub fn outbound_counters(&self) -> &OutboundCounters {
+        self.protocol.outbound_counters()
+    }
+
+    /// Why the last connection that failed did so.
+    #[must_use]
+    pub fn last_failure(&self) -> Option<&io::Error> {
+        self.last_failure.as_ref()
+    }
+
+    /// Ends the session at once, without a Terminate, and leaves the reactor: for a program that
+    /// drops it before it is disconnected.
+    ///
+    /// # Errors
+    /// The reactor's.
+    pub fn abandon<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        self.disconnect(now, reactor, listener)
+    }
+
+    /// Room to send, or the outcome of a connection attempt.
+    fn handle_writable<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let Some(stream) = &mut self.connecting else {
+            self.link.flush();
+            return Ok(());
+        };
+        match stream.finish_connect() {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                self.handle_connected(now, listener);
+                Ok(())
+            }
+            Err(error) => {
+                self.failed(error);
+                self.disconnect(now, reactor, listener)
+            }
+        }
+    }
+
+    fn handle_connected<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        self.link.counters.connected += 1;
+        self.link.stream = self.connecting.take();
+        self.protocol.handle_connected(now, &mut self.link, listener);
+    }
+
+    #[inline]
+    fn handle_readable<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        for _ in 0..CHUNKS_PER_PROCESS {
+            let Some(stream) = &mut self.link.stream else { return Ok(()) };
+            let chunk = &mut self.chunk;
+            chunk.clear();
+            let received = stream.receive(1, |_, bytes| chunk.extend_from_slice(bytes));
+            if !self.chunk.is_empty() {
+                self.link.counters.chunks += 1;
+                self.protocol.handle_bytes(now, &self.chunk, &mut self.link, listener);
+            }
+            match received {
+                Ok(received) if received.closed => {
+                    return self.disconnect(now, reactor, listener);
+                }
+                Ok(received) if received.drained => return Ok(()),
+                Ok(_) => {}
+                Err(error) => {
+                    self.failed(error);
+                    return self.disconnect(now, reactor, listener);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all that the protocol wants, until it wants no more.
+    #[inline]
+    fn settle<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        loop {
+            self.link.transmit(&mut self.protocol, now);
+            if let Some(error) = self.link.broken.take() {
+                self.failed(error);
+                self.disconnect(now, reactor, listener)?;
+            }
+            match self.protocol.poll_action() {
+                Some(Action::Connect) => self.begin_to_connect(now, reactor, listener)?,
+                Some(Action::Close) => self.disconnect(now, reactor, listener)?,
+                None => return self.update_interest(reactor),
+            }
+        }
+    }
+
+    fn begin_to_connect<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        self.link.counters.connects += 1;
+        match self.dial.dial(self.gateway) {
+            Ok(mut stream) => {
+                let connected = stream.is_connected();
+                let token = reactor.add(&mut stream, Interest::WRITABLE)?;
+                self.token = Some((token, Interest::WRITABLE));
+                self.connecting = Some(stream);
+                if connected {
+                    self.handle_connected(now, listener);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.failed(error);
+                self.disconnect(now, reactor, listener)
+            }
+        }
+    }
+
+    /// Gives the connection up, whatever state it is in, and tells the protocol.
+    fn disconnect<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let stream = self.link.disconnect().or(self.connecting.take());
+        let removed = match (self.token.take(), stream) {
+            (Some((token, _)), Some(mut stream)) => reactor.remove(token, &mut stream),
+            _ => Ok(()),
+        };
+        self.protocol.handle_disconnected(now, &mut self.link, listener);
+        removed
+    }
+
+    /// What there is to wait for at the connection.
+    #[inline]
+    fn interest(&self) -> Interest {
+        if self.connecting.is_some() {
+            Interest::WRITABLE
+        } else if self.link.is_waiting() {
+            Interest::BOTH
+        } else {
+            Interest::READABLE
+        }
+    }
+
+    #[inline]
+    fn update_interest(&mut self, reactor: &mut Reactor) -> io::Result<()> {
+        let wanted = self.interest();
+        match (&mut self.token, self.link.stream.as_ref().or(self.connecting.as_ref())) {
+            (Some((token, interest)), Some(stream)) if *interest != wanted => {
+                *interest = wanted;
+                reactor.set_interest(*token, stream, wanted)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn failed(&mut self, error: io::Error) {
+        self.link.counters.failures += 1;
+        self.last_failure = Some(error);
+    }
+}

@@ -1,0 +1,238 @@
+//! A session against a gateway over real TCP, under every wait.
+
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+mod exchange;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+
+use exchange::Exchange;
+use hairpin_mapped::Journal;
+use hairpin_order_entry::*;
+use hairpin_reactor::{Reactor, Ready, Wait};
+use hairpin_time::{Instant, Now, Utc};
+
+/// Whose Terminate comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    Client,
+    Gateway,
+    /// The gateway closes the connection without a word.
+    GatewayWithoutTerminate,
+}
+
+/// Serves one connection in a thread: answers, each byte in a write of its own if `bytewise`, and
+/// leaves after two reports.
+fn gateway(leaves: Leaves, bytewise: bool) -> (u16, JoinHandle<Vec<u16>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serve = move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_nodelay(true).unwrap();
+        let mut exchange = Exchange::default();
+        while let Some(frame) = read_frame(&mut stream) {
+            let answer = exchange.answer(&frame);
+            send(&mut stream, &answer, bytewise);
+            if exchange.reports == 2 && leaves == Leaves::Gateway {
+                send(&mut stream, &exchange.terminate(9, 4_711), bytewise);
+            } else if exchange.reports == 2 && leaves == Leaves::GatewayWithoutTerminate {
+                stream.shutdown(Shutdown::Both).unwrap();
+                break;
+            }
+        }
+        exchange.received
+    };
+    (port, thread::spawn(serve))
+}
+
+fn send(stream: &mut TcpStream, bytes: &[u8], bytewise: bool) {
+    let piece = if bytewise { 1 } else { bytes.len().max(1) };
+    for piece in bytes.chunks(piece) {
+        // The client may be gone already: it closes once it has answered a Terminate.
+        if stream.write_all(piece).is_err() {
+            return;
+        }
+    }
+}
+
+/// The next frame, or `None` at the end of the stream.
+fn read_frame(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut frame = vec![0; 4];
+    stream.read_exact(&mut frame).ok()?;
+    frame.resize(usize::from(u16::from_le_bytes([frame[0], frame[1]])), 0);
+    stream.read_exact(&mut frame[4..]).ok()?;
+    Some(frame)
+}
+
+/// Sends an order when established, cancels it when it works, and may leave when it is cancelled.
+struct Trader {
+    told: Vec<String>,
+    leaves: bool,
+}
+
+impl Listener for Trader {
+    fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
+        self.told.push(state.to_string());
+    }
+    fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
+        let order =
+            NewOrder::limit(42, SideReq::SELL, Decimal(4_500_250_000_000), 3, ClOrdId::from(77));
+        let sent = sender.send(&order).unwrap();
+        assert_eq!(sent, Sent { seq_num: 1, delivery: Delivery::Written });
+    }
+    fn on_execution_report_new(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportNew522<'_>,
+        _: &Message<'_>,
+    ) {
+        self.told.push(format!("working {} at {}", report.cl_ord_id(), report.price()));
+        let id = ClOrdId::from(78);
+        let cancel = CancelOrder::new(report.order_id(), report.security_id(), report.side(), id);
+        assert_eq!(sender.send(&cancel).unwrap().seq_num, 2);
+    }
+    fn on_execution_report_cancel(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportCancel534<'_>,
+        _: &Message<'_>,
+    ) {
+        self.told.push(format!("cancelled {} by {}", report.order_id(), report.cl_ord_id()));
+        if self.leaves {
+            sender.terminate();
+        }
+    }
+    fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
+        self.told.push(format!("terminated {} {}", terminated.code.0, terminated.answer));
+    }
+    fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
+        self.told.push(error.to_string());
+    }
+    fn on_warning(&mut self, _: &mut Sender<'_>, warning: &Warning) {
+        self.told.push(warning.to_string());
+    }
+}
+
+fn clock(start: std::time::Instant) -> Now {
+    let nanos = start.elapsed().as_nanos() as u64 + 1;
+    Now { monotonic: Instant::from_nanos(nanos), utc: Utc::from_nanos(exchange::UTC + nanos) }
+}
+
+/// Runs one conversation from logon to the end of the connection.
+fn converse(wait: Wait, leaves: Leaves, bytewise: bool) -> (Session, Vec<String>, Vec<u16>) {
+    let (port, gateway) = gateway(leaves, bytewise);
+    let journal = Journal::anonymous(1 << 16).unwrap();
+    let mut session = Session::new(exchange::settings(port), journal).unwrap();
+    let mut trader = Trader { told: Vec::new(), leaves: leaves == Leaves::Client };
+    let mut reactor = Reactor::new(wait).unwrap();
+    let start = std::time::Instant::now();
+    session.connect(clock(start), Binding::New).unwrap();
+    session.process(clock(start), Ready::NOTHING, &mut reactor, &mut trader).unwrap();
+    while session.state() != State::Disconnected {
+        let deadline = session.next_deadline();
+        let ready = reactor.wait(clock(start).monotonic, deadline).unwrap();
+        session.process(clock(start), ready, &mut reactor, &mut trader).unwrap();
+    }
+    (session, trader.told, gateway.join().unwrap())
+}
+
+const LOGON: [&str; 4] = ["connecting", "negotiating", "establishing", "established"];
+const REPORTS: [&str; 2] = ["working 77 at 4500.25", "cancelled 7001 by 78"];
+
+#[test]
+fn trades_and_terminates_under_every_wait() {
+    for wait in [Wait::Block, Wait::Poll, Wait::Epoll, Wait::Spin] {
+        let (session, told, received) = converse(wait, Leaves::Client, false);
+        assert_eq!(told[..4], LOGON, "{wait}");
+        assert_eq!(told[4..6], REPORTS);
+        assert_eq!(told[6..], ["terminating", "terminated 0 true", "disconnected"]);
+        assert_eq!(received, [500, 503, 514, 516, 507]);
+        assert_eq!(session.inbound_counters().errors(), 0);
+        assert_eq!(session.counters().failures, 0);
+        assert_eq!(session.waiting(), 0);
+    }
+}
+
+#[test]
+fn answers_the_gateways_terminate() {
+    let (session, told, received) = converse(Wait::Epoll, Leaves::Gateway, false);
+    assert_eq!(told[4..6], REPORTS);
+    assert_eq!(told[6..], ["terminating", "terminated 9 false", "disconnected"]);
+    assert_eq!(received, [500, 503, 514, 516, 507]);
+    assert_eq!(session.inbound_counters().errors(), 0);
+}
+
+#[test]
+fn a_gateway_that_hangs_up_is_a_lost_connection() {
+    let (session, told, _) = converse(Wait::Epoll, Leaves::GatewayWithoutTerminate, false);
+    assert_eq!(told[6..], ["connection lost while established", "disconnected"]);
+    assert_eq!(session.inbound_counters().connections_lost, 1);
+}
+
+#[test]
+fn answers_in_single_bytes_tell_the_same() {
+    for leaves in [Leaves::Client, Leaves::Gateway] {
+        let (_, whole, _) = converse(Wait::Epoll, leaves, false);
+        let (session, bytewise, _) = converse(Wait::Epoll, leaves, true);
+        assert_eq!(whole, bytewise);
+        assert!(session.counters().chunks >= 4);
+    }
+}
+
+#[test]
+fn a_gateway_that_is_not_there_is_a_failure_with_its_reason() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let journal = Journal::anonymous(1 << 12).unwrap();
+    let mut session = Session::new(exchange::settings(port), journal).unwrap();
+    let mut trader = Trader { told: Vec::new(), leaves: false };
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let start = std::time::Instant::now();
+    session.connect(clock(start), Binding::New).unwrap();
+    session.process(clock(start), Ready::NOTHING, &mut reactor, &mut trader).unwrap();
+    while session.state() != State::Disconnected {
+        let ready = reactor.wait(clock(start).monotonic, session.next_deadline()).unwrap();
+        session.process(clock(start), ready, &mut reactor, &mut trader).unwrap();
+    }
+    assert_eq!(trader.told, ["connecting", "connection lost while connecting", "disconnected"]);
+    let failure = session.last_failure().unwrap();
+    assert_eq!(failure.kind(), std::io::ErrorKind::ConnectionRefused);
+    assert!(failure.to_string().contains(&port.to_string()), "{failure}");
+}
+
+#[test]
+fn what_was_sent_is_in_the_journal_and_the_next_process_goes_on_from_it() {
+    let (session, _, _) = converse(Wait::Epoll, Leaves::Client, false);
+    let kept: Vec<_> = session
+        .journal()
+        .records()
+        .map(|(record, frame)| (record.kind(), exchange::template_id(frame)))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            (CONTROL_RECORD, 500),
+            (CONTROL_RECORD, 503),
+            (MESSAGE_RECORD, 514),
+            (MESSAGE_RECORD, 516),
+            (CONTROL_RECORD, 507)
+        ]
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut journal = Journal::create(&path, 1 << 16).unwrap();
+    for (record, frame) in session.journal().records() {
+        let mut claim = journal.claim(frame.len()).unwrap();
+        claim.payload().copy_from_slice(frame);
+        claim.commit_kind(record.kind(), frame.len());
+    }
+    drop(journal);
+    let next = Session::new(exchange::settings(1), Journal::open(&path).unwrap()).unwrap();
+    let before = session.progress();
+    assert_eq!(next.progress(), Progress { next_incoming: 1, ..before });
+    assert_eq!(before.next_outgoing, 3);
+}

@@ -1,0 +1,398 @@
+//! A connection that takes no more: what was committed waits, in order, and leaves when it can.
+
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+mod exchange;
+
+use std::fs::File;
+use std::io;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use exchange::{Exchange, frames, now, seq_num, template_id};
+use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
+use hairpin_mapped::Journal;
+use hairpin_order_entry::*;
+use hairpin_reactor::{Reactor, Ready, Wait};
+use hairpin_time::{Duration, Instant};
+
+/// What both the test and the connection see.
+#[derive(Default)]
+struct Wire {
+    exchange: Exchange,
+    /// Bytes the connection still takes.
+    room: usize,
+    /// The next write fails so.
+    failure: Option<io::ErrorKind>,
+    /// All it has taken.
+    taken: Vec<u8>,
+    /// What is to be received, and whether the stream ends after it.
+    incoming: Vec<u8>,
+    is_ended: bool,
+}
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Wire>>);
+
+impl Shared {
+    fn wire(&self) -> MutexGuard<'_, Wire> {
+        self.0.lock().unwrap()
+    }
+
+    /// Templates, and for orders numbers, of all whole frames that were taken.
+    fn taken(&self) -> Vec<(u16, u32)> {
+        let wire = self.wire();
+        let number = |frame: &[u8]| if template_id(frame) < 514 { 0 } else { seq_num(frame) };
+        frames(&wire.taken).iter().map(|frame| (template_id(frame), number(frame))).collect()
+    }
+}
+
+struct Connection {
+    shared: Shared,
+    descriptor: File,
+}
+
+impl Receive for Connection {
+    fn receive(&mut self, _: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        let mut wire = self.shared.wire();
+        let meta = Meta { source: SocketAddrV4::new([0; 4].into(), 0), timestamp: Timestamp::None };
+        let incoming = std::mem::take(&mut wire.incoming);
+        let closed = wire.is_ended;
+        drop(wire);
+        if !incoming.is_empty() {
+            on(meta, &incoming);
+        }
+        Ok(Received { count: usize::from(!incoming.is_empty()), drained: true, closed })
+    }
+}
+
+impl Transmit for Connection {
+    fn transmit(&mut self, _: usize, _: impl FnOnce(&mut [u8])) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl Stream for Connection {
+    fn is_connected(&self) -> bool {
+        true
+    }
+    fn finish_connect(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut wire = self.shared.wire();
+        if let Some(failure) = wire.failure {
+            return Err(failure.into());
+        }
+        let count = bytes.len().min(wire.room);
+        if count == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        wire.room -= count;
+        wire.taken.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+    fn flush(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+    fn shutdown(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl Source for Connection {
+    fn set_blocking(&mut self, _: Option<Duration>) -> io::Result<Option<Blocker>> {
+        Ok(None)
+    }
+}
+
+impl Dial for Shared {
+    type Stream = Connection;
+    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
+        Ok(Connection { shared: self.clone(), descriptor: File::open("/dev/null")? })
+    }
+}
+
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Listener for Told {
+    fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
+        self.0.push(error.to_string());
+    }
+    fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
+        self.0.push(format!("terminated {}", terminated.code.0));
+    }
+}
+
+struct Bench {
+    session: Session<Shared>,
+    reactor: Reactor,
+    shared: Shared,
+    told: Told,
+    time: u64,
+}
+
+/// Bytes of an order's frame.
+const ORDER: usize = 12 + 132;
+
+impl Bench {
+    /// Established, all taken forgotten, no more room.
+    fn established(waiting_max: usize) -> Self {
+        let mut bench = Self::connecting(waiting_max);
+        bench.shared.wire().room = usize::MAX;
+        while bench.session.state() != State::Established {
+            bench.turn();
+            bench.answer();
+        }
+        let mut wire = bench.shared.wire();
+        wire.taken.clear();
+        wire.room = 0;
+        drop(wire);
+        bench
+    }
+
+    fn connecting(waiting_max: usize) -> Self {
+        let shared = Shared::default();
+        let settings = Settings { waiting_max, ..exchange::settings(1) };
+        let journal = Journal::anonymous(1 << 12).unwrap();
+        let session = Session::with_dial(settings, journal, shared.clone()).unwrap();
+        let reactor = Reactor::new(Wait::Spin).unwrap();
+        let mut bench = Self { session, reactor, shared, told: Told::default(), time: 1 };
+        bench.session.connect(now(1), Binding::New).unwrap();
+        bench
+    }
+
+    /// Has the exchange answer what it has taken.
+    fn answer(&mut self) {
+        let mut wire = self.shared.wire();
+        let taken = std::mem::take(&mut wire.taken);
+        for frame in frames(&taken) {
+            let answer = wire.exchange.answer(frame);
+            wire.incoming.extend(answer);
+        }
+    }
+
+    fn turn(&mut self) {
+        self.time += 1;
+        let ready = self.reactor.wait(now(self.time).monotonic, None).unwrap();
+        self.session.process(now(self.time), ready, &mut self.reactor, &mut self.told).unwrap();
+    }
+
+    fn at_millis(&mut self, millis: u64) {
+        self.time = millis * 1_000_000;
+        self.turn();
+    }
+
+    fn send(&mut self) -> Result<Sent, SendError> {
+        let order = NewOrder::limit(42, SideReq::BUY, Decimal(1), 1, ClOrdId::from(1));
+        self.session.sender(now(self.time)).send(&order)
+    }
+
+    /// Gives room for `bytes` more and lets the session write: in the first turn it may learn only
+    /// that it has to wait for room.
+    fn give(&mut self, bytes: usize) {
+        self.shared.wire().room += bytes;
+        self.turn();
+        self.turn();
+    }
+}
+
+#[test]
+fn an_order_cut_anywhere_continues_where_it_was_cut() {
+    for cut in 0..=ORDER {
+        let mut bench = Bench::established(4);
+        bench.shared.wire().room = cut;
+        let sent = bench.send().unwrap();
+        let expected = match ORDER - cut {
+            0 => Delivery::Written,
+            waiting => Delivery::Waiting { waiting },
+        };
+        assert_eq!(sent, Sent { seq_num: 1, delivery: expected });
+        assert_eq!(bench.session.waiting(), ORDER - cut);
+        bench.give(ORDER - cut);
+        assert_eq!(bench.shared.taken(), [(514, 1)], "cut at {cut}");
+        let wire = bench.shared.wire();
+        let (_, kept) = bench.session.journal().records().last().unwrap();
+        assert_eq!(wire.taken, kept);
+    }
+}
+
+#[test]
+fn what_waits_leaves_in_order_and_no_more_than_the_limit_waits() {
+    let mut bench = Bench::established(3);
+    bench.shared.wire().room = 10;
+    for number in 1..=3 {
+        let waiting = number as usize * ORDER - 10;
+        let expected = Sent { seq_num: number, delivery: Delivery::Waiting { waiting } };
+        assert_eq!(bench.send(), Ok(expected));
+    }
+    let waiting = 3 * ORDER - 10;
+    assert_eq!(bench.send(), Err(SendError::Outlet(OutletError::WouldBlock { waiting })));
+    assert_eq!(bench.session.progress().next_outgoing, 4, "the refused order has no number");
+    // Byte by byte; the second order makes room for one more while it leaves.
+    for _ in 0..ORDER {
+        bench.give(1);
+    }
+    assert_eq!(bench.session.waiting(), 2 * ORDER - 10);
+    assert_eq!(bench.send().unwrap().seq_num, 4);
+    bench.give(usize::MAX >> 1);
+    assert_eq!(bench.shared.taken(), [(514, 1), (514, 2), (514, 3), (514, 4)]);
+    assert_eq!(bench.session.waiting(), 0);
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Written);
+}
+
+#[test]
+fn control_traffic_never_cuts_into_an_order() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = 50;
+    bench.send().unwrap();
+    bench.at_millis(9_500);
+    assert_eq!(bench.session.waiting(), ORDER - 50);
+    assert_eq!(bench.shared.wire().taken.len(), 50);
+    bench.give(usize::MAX >> 1);
+    assert_eq!(bench.shared.taken(), [(514, 1), (506, 0)]);
+}
+
+#[test]
+fn an_order_waits_for_the_rest_of_a_control_message() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = 11;
+    bench.at_millis(9_500);
+    assert_eq!(bench.session.waiting(), 26 - 11);
+    let waiting = 26 - 11 + ORDER;
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Waiting { waiting });
+    for _ in 0..waiting {
+        bench.give(1);
+    }
+    assert_eq!(bench.shared.taken(), [(506, 0), (514, 1)]);
+}
+
+#[test]
+fn waiting_bytes_make_the_next_turn_due_until_the_reactor_knows() {
+    let mut bench = Bench::established(4);
+    assert!(bench.session.next_deadline().unwrap() > Instant::ZERO);
+    bench.send().unwrap();
+    assert_eq!(bench.session.next_deadline(), Some(Instant::ZERO));
+    bench.turn();
+    assert!(bench.session.next_deadline().unwrap() > Instant::ZERO);
+    bench.session.terminate(now(bench.time));
+    assert!(bench.session.next_deadline().unwrap() > Instant::ZERO, "it has to wait");
+    bench.give(usize::MAX >> 1);
+    assert_eq!(bench.shared.taken(), [(514, 1), (507, 0)]);
+}
+
+#[test]
+fn terminate_from_outside_makes_the_next_turn_due() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = usize::MAX;
+    bench.session.terminate(now(bench.time));
+    assert_eq!(bench.session.next_deadline(), Some(Instant::ZERO));
+    bench.turn();
+    assert_eq!(bench.shared.taken(), [(507, 0)]);
+    bench.answer();
+    bench.turn();
+    assert_eq!(bench.told.0, ["terminated 0"]);
+    assert_eq!(bench.session.state(), State::Disconnected);
+}
+
+#[test]
+fn a_broken_write_keeps_the_record_and_ends_the_connection() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().failure = Some(io::ErrorKind::ConnectionReset);
+    let sent = bench.send().unwrap();
+    assert_eq!(sent, Sent { seq_num: 1, delivery: Delivery::Broken });
+    assert_eq!(bench.send(), Err(SendError::Outlet(OutletError::Closed)));
+    assert_eq!(bench.session.next_deadline(), Some(Instant::ZERO));
+    bench.turn();
+    assert_eq!(bench.told.0, ["connection lost while established"]);
+    assert_eq!(bench.session.state(), State::Disconnected);
+    let failure = bench.session.last_failure().unwrap();
+    assert_eq!(failure.kind(), io::ErrorKind::ConnectionReset);
+    assert_eq!(bench.session.counters().unsent_records, 1);
+    let (record, frame) = bench.session.journal().records().last().unwrap();
+    assert_eq!((record.kind(), seq_num(frame)), (MESSAGE_RECORD, 1));
+    assert_eq!(bench.session.progress().next_outgoing, 2);
+}
+
+#[test]
+fn a_full_journal_refuses_and_still_terminates() {
+    let mut bench = Bench::established(64);
+    bench.shared.wire().room = usize::MAX;
+    let mut sent = 0;
+    let refusal = loop {
+        match bench.send() {
+            Ok(_) => sent += 1,
+            Err(refusal) => break refusal,
+        }
+    };
+    assert_eq!(refusal, SendError::Outlet(OutletError::Full));
+    assert_eq!(bench.session.progress().next_outgoing, sent + 1);
+    bench.session.terminate(now(bench.time));
+    bench.turn();
+    assert_eq!(bench.shared.taken().last(), Some(&(507, 0)));
+}
+
+#[test]
+fn a_logon_that_is_blocked_goes_on_byte_by_byte() {
+    let mut bench = Bench::connecting(4);
+    while bench.session.state() != State::Established {
+        bench.give(1);
+        let whole = bench.session.waiting() == 0 && !bench.shared.wire().taken.is_empty();
+        if whole {
+            bench.answer();
+        }
+    }
+    assert_eq!(bench.shared.wire().exchange.received, [500, 503]);
+}
+
+#[test]
+fn messages_before_the_end_of_the_stream_are_delivered() {
+    let mut bench = Bench::established(4);
+    let terminate = bench.shared.wire().exchange.terminate(8, 5);
+    let mut wire = bench.shared.wire();
+    wire.incoming = terminate;
+    wire.is_ended = true;
+    drop(wire);
+    bench.turn();
+    assert_eq!(bench.told.0, ["terminated 8"]);
+    assert_eq!(bench.session.state(), State::Disconnected);
+    assert_eq!(bench.session.inbound_counters().connections_lost, 0);
+}
+
+#[test]
+fn resumes_on_a_new_connection_with_the_next_number() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = usize::MAX;
+    bench.send().unwrap();
+    bench.shared.wire().is_ended = true;
+    bench.turn();
+    assert_eq!(bench.session.state(), State::Disconnected);
+    bench.shared.wire().is_ended = false;
+    bench.shared.wire().taken.clear();
+    bench.session.connect(now(bench.time), Binding::Resume).unwrap();
+    while bench.session.state() != State::Established {
+        bench.turn();
+        bench.answer();
+    }
+    assert_eq!(bench.shared.wire().exchange.received, [500, 503, 503]);
+    assert_eq!(bench.send().unwrap().seq_num, 2);
+}
+
+#[test]
+fn abandoning_leaves_at_once() {
+    let mut bench = Bench::established(4);
+    bench.session.abandon(now(bench.time), &mut bench.reactor, &mut bench.told).unwrap();
+    assert_eq!(bench.session.state(), State::Disconnected);
+    assert_eq!(bench.told.0, ["connection lost while established"]);
+    let ready = Ready::NOTHING;
+    bench.session.process(now(9), ready, &mut bench.reactor, &mut bench.told).unwrap();
+    assert!(bench.shared.wire().taken.is_empty());
+}
