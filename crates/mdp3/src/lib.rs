@@ -1,1 +1,81 @@
 //! A CME MDP 3.0 market data channel, without IO.
+//!
+//! A [`Channel`] takes the packets of all feeds of one CME channel, from sides A and B, and tells
+//! a [`Listener`] what they mean: definitions, trades, volume, and price books that are right or
+//! say that they are not. It arbitrates between the sides, finds gaps, joins late and recovers
+//! from snapshots; what only IO can do it asks for by [`Channel::poll_action`].
+//!
+//! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`. All
+//! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
+//!
+//! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. Of the
+//! books it keeps the direct ones by price, up to [`MAX_DEPTH`] levels; implied books, orders and
+//! statistics are shown as messages ([`Listener::on_message`]) and counted in RptSeq, not kept.
+//!
+//! ```
+//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
+//! use hairpin_time::{Instant, Now, Utc};
+//!
+//! struct Strategy;
+//! impl Listener for Strategy {
+//!     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+//!         for (_, book, changes) in event.changed().filter(|(.., changes)| changes.best_price()) {
+//!             println!("{} {:?}: {:?} {:?}", event.packet.sequence, changes, book.best_bid(), book.best_ask());
+//!         }
+//!     }
+//! }
+//!
+//! let mut channel = Channel::new(Settings { max_instruments: 100, ..Settings::default() });
+//! assert_eq!(channel.poll_action(), Some(Action::Join(Feed::Incremental)));
+//!
+//! let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+//! let input = Input { feed: Feed::Incremental, side: Side::A, received: None };
+//! channel.handle_packet(now, input, b"too short", &mut Strategy);
+//! assert_eq!(channel.counters().packets_too_short, 1);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod arbiter;
+mod book;
+mod book_entry;
+mod channel;
+mod counters;
+mod definition;
+mod definition_loop;
+mod entries;
+mod error;
+mod feed;
+mod holding;
+mod incremental;
+mod instrument_index;
+mod instruments;
+mod levels;
+mod listener;
+mod loop_tracker;
+mod market;
+mod packet;
+mod packet_queue;
+mod settings;
+mod snapshot_loop;
+mod sync;
+
+pub use book::{Book, BookSide, Changes};
+pub use channel::{Action, Channel, Input};
+pub use counters::Counters;
+pub use definition::{Definition, DefinitionAction, Text};
+pub use error::{Error, Warning};
+pub use feed::{Feed, Side};
+pub use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction, Price9, SecurityTradingStatus};
+pub use instrument_index::InstrumentIndex;
+pub use instruments::Instruments;
+pub use levels::{Level, MAX_DEPTH};
+pub use listener::{
+    BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
+    InstrumentStateChange, Listener, Trade, UpdateSource, Volume,
+};
+pub use packet::{Message, Messages, Packet, PacketHeader};
+pub use settings::{LateJoin, Settings};
+pub use sync::SyncState;

@@ -1,0 +1,385 @@
+//! A direct price book: its place in memory, and how it is looked at.
+//!
+//! ```text
+//! line 0     next RptSeq, state, depth, level counts, best bid, best ask, SecurityID, marks
+//! lines 1-8  ten bids and ten asks of 24 bytes, best first
+//! ```
+//! All books of a channel lie one after the other. The best prices stand in line 0 once more, so
+//! that a decision on them touches one cache line; they follow the levels when a message is done,
+//! which also tells whether they have changed.
+
+use core::fmt;
+
+use crate::Price9;
+use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply};
+use crate::sync::{State, SyncState};
+
+/// One side of a book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BookSide {
+    /// Buyers, highest price first.
+    Bid,
+    /// Sellers, lowest price first. CME says offer.
+    Ask,
+}
+
+/// What has changed in a book: a set.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Changes(u8);
+
+impl Changes {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Some level of either side.
+    pub const BOOK: Self = Self(1);
+    /// The best bid: its price, quantity or number of orders, or whether there is one.
+    pub const BEST_BID: Self = Self(1 << 1);
+    /// The best ask: its price, quantity or number of orders, or whether there is one.
+    pub const BEST_ASK: Self = Self(1 << 2);
+    /// The price of the best bid, or whether there is one.
+    pub const BEST_BID_PRICE: Self = Self(1 << 3);
+    /// The price of the best ask, or whether there is one.
+    pub const BEST_ASK_PRICE: Self = Self(1 << 4);
+
+    /// Whether all of `others` have changed.
+    #[must_use]
+    pub const fn contains(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// Whether any of `others` has changed.
+    #[must_use]
+    pub const fn intersects(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Whether the best price of either side has changed.
+    #[must_use]
+    pub const fn best_price(self) -> bool {
+        self.intersects(Self(Self::BEST_BID_PRICE.0 | Self::BEST_ASK_PRICE.0))
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn union(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+}
+
+/// Line 0 of an instrument.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Head {
+    pub(crate) next_rpt_seq: u32,
+    pub(crate) state: State,
+    pub(crate) depth: u8,
+    bid_count: u8,
+    ask_count: u8,
+    best_bid: Level,
+    best_ask: Level,
+    pub(crate) security_id: i32,
+    /// Touched by the message being processed.
+    pub(crate) is_touched: bool,
+    /// What the event being processed has changed.
+    pub(crate) event_changes: Changes,
+    /// There were levels on the side when the best ones were last taken from them.
+    had_bid: bool,
+    had_ask: bool,
+}
+
+/// An instrument's part of the arena.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Cell {
+    pub(crate) head: Head,
+    bids: Levels,
+    asks: Levels,
+}
+
+const _: () = assert!(size_of::<Head>() == 64 && size_of::<Level>() == 24);
+const _: () = assert!(size_of::<Cell>() == 576 && align_of::<Cell>() == 64);
+
+impl Cell {
+    /// An empty book of an instrument of which nothing is known.
+    pub(crate) const VACANT: Self = Self {
+        head: Head {
+            next_rpt_seq: 0,
+            state: State::Unknown,
+            depth: 0,
+            bid_count: 0,
+            ask_count: 0,
+            best_bid: Level::NONE,
+            best_ask: Level::NONE,
+            security_id: 0,
+            is_touched: false,
+            event_changes: Changes::NONE,
+            had_bid: false,
+            had_ask: false,
+        },
+        bids: [Level::NONE; MAX_DEPTH],
+        asks: [Level::NONE; MAX_DEPTH],
+    };
+
+    /// Applies one entry; `level` counts from 0.
+    #[inline]
+    pub(crate) fn apply(
+        &mut self,
+        side: BookSide,
+        action: Action,
+        level: usize,
+        stated: Level,
+    ) -> Result<(), Inapplicable> {
+        let depth = usize::from(self.head.depth);
+        let (levels, count) = match side {
+            BookSide::Bid => (&mut self.bids, &mut self.head.bid_count),
+            BookSide::Ask => (&mut self.asks, &mut self.head.ask_count),
+        };
+        *count = apply(levels, (usize::from(*count), depth), (action, level), stated)? as u8;
+        Ok(())
+    }
+
+    /// The levels of a side as they are now, also amid a message.
+    #[inline]
+    pub(crate) fn levels(&self, side: BookSide) -> &[Level] {
+        match side {
+            BookSide::Bid => &self.bids[..usize::from(self.head.bid_count).min(MAX_DEPTH)],
+            BookSide::Ask => &self.asks[..usize::from(self.head.ask_count).min(MAX_DEPTH)],
+        }
+    }
+
+    /// Replaces both sides by the first levels of these, as many as the depth allows.
+    pub(crate) fn load(&mut self, bids: &[Level], asks: &[Level]) {
+        let depth = usize::from(self.head.depth);
+        let (bid_count, ask_count) = (bids.len().min(depth), asks.len().min(depth));
+        self.bids[..bid_count].copy_from_slice(&bids[..bid_count]);
+        self.asks[..ask_count].copy_from_slice(&asks[..ask_count]);
+        self.head.bid_count = bid_count as u8;
+        self.head.ask_count = ask_count as u8;
+    }
+
+    /// Empties both sides.
+    pub(crate) fn clear(&mut self) {
+        (self.head.bid_count, self.head.ask_count) = (0, 0);
+    }
+
+    /// Sets the depth, at most [`MAX_DEPTH`], and drops the levels below it.
+    pub(crate) fn set_depth(&mut self, depth: u8) {
+        debug_assert!(usize::from(depth) <= MAX_DEPTH);
+        self.head.depth = depth;
+        self.head.bid_count = self.head.bid_count.min(depth);
+        self.head.ask_count = self.head.ask_count.min(depth);
+    }
+
+    /// Takes the best levels into line 0; returns what of them has changed since the last time.
+    #[inline]
+    pub(crate) fn settle_best(&mut self) -> Changes {
+        let head = &mut self.head;
+        let (has_bid, has_ask) = (head.bid_count > 0, head.ask_count > 0);
+        let bid = if has_bid { self.bids[0] } else { Level::NONE };
+        let ask = if has_ask { self.asks[0] } else { Level::NONE };
+        let mut changes = Changes::BOOK;
+        if bid != head.best_bid || has_bid != head.had_bid {
+            changes = changes.union(Changes::BEST_BID);
+            if bid.price != head.best_bid.price || has_bid != head.had_bid {
+                changes = changes.union(Changes::BEST_BID_PRICE);
+            }
+            (head.best_bid, head.had_bid) = (bid, has_bid);
+        }
+        if ask != head.best_ask || has_ask != head.had_ask {
+            changes = changes.union(Changes::BEST_ASK);
+            if ask.price != head.best_ask.price || has_ask != head.had_ask {
+                changes = changes.union(Changes::BEST_ASK_PRICE);
+            }
+            (head.best_ask, head.had_ask) = (ask, has_ask);
+        }
+        changes
+    }
+}
+
+/// A view of an instrument's direct book.
+#[derive(Clone, Copy)]
+pub struct Book<'a> {
+    cell: &'a Cell,
+}
+
+impl<'a> Book<'a> {
+    pub(crate) const fn new(cell: &'a Cell) -> Self {
+        Self { cell }
+    }
+
+    /// SecurityID.
+    #[must_use]
+    pub const fn security_id(self) -> i32 {
+        self.cell.head.security_id
+    }
+
+    /// Whether the book is what the exchange published last. If not, its levels are old or none
+    /// and must not be traded on.
+    #[must_use]
+    #[inline]
+    pub fn is_in_sync(self) -> bool {
+        self.sync_state() == SyncState::InSync
+    }
+
+    /// What is known of the book.
+    #[must_use]
+    #[inline]
+    pub fn sync_state(self) -> SyncState {
+        self.cell.head.state.into()
+    }
+
+    /// RptSeq of the last entry, of whatever kind, that the exchange sent for the instrument.
+    /// `None` if there was none, or if the feed carries none.
+    #[must_use]
+    pub const fn rpt_seq(self) -> Option<u32> {
+        self.cell.head.next_rpt_seq.checked_sub(1)
+    }
+
+    /// How many levels a side can have.
+    #[must_use]
+    pub fn depth(self) -> usize {
+        usize::from(self.cell.head.depth)
+    }
+
+    /// The highest price someone buys at.
+    #[must_use]
+    #[inline]
+    pub fn best_bid(self) -> Option<&'a Level> {
+        let head = &self.cell.head;
+        if head.had_bid { Some(&head.best_bid) } else { None }
+    }
+
+    /// The lowest price someone sells at.
+    #[must_use]
+    #[inline]
+    pub fn best_ask(self) -> Option<&'a Level> {
+        let head = &self.cell.head;
+        if head.had_ask { Some(&head.best_ask) } else { None }
+    }
+
+    /// The level that CME numbers `level`: 1 is the best.
+    #[must_use]
+    pub fn level(self, side: BookSide, level: usize) -> Option<&'a Level> {
+        self.levels(side).get(level.checked_sub(1)?)
+    }
+
+    /// The levels of a side, best first.
+    #[must_use]
+    pub fn levels(self, side: BookSide) -> &'a [Level] {
+        self.cell.levels(side)
+    }
+
+    /// The bids, highest price first.
+    #[must_use]
+    pub fn bids(self) -> &'a [Level] {
+        self.cell.levels(BookSide::Bid)
+    }
+
+    /// The asks, lowest price first.
+    #[must_use]
+    pub fn asks(self) -> &'a [Level] {
+        self.cell.levels(BookSide::Ask)
+    }
+}
+
+impl fmt::Debug for Book<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Book")
+            .field("security_id", &self.security_id())
+            .field("sync_state", &self.sync_state())
+            .field("rpt_seq", &self.rpt_seq())
+            .field("bids", &self.bids())
+            .field("asks", &self.asks())
+            .finish()
+    }
+}
+
+/// One line a level, best on top: `orders quantity price | price quantity orders`. Prices are as
+/// on the wire, without the display factor.
+impl fmt::Display for Book<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in 0..self.bids().len().max(self.asks().len()) {
+            let (bid, ask) = (self.bids().get(row), self.asks().get(row));
+            match bid {
+                Some(Level { price, quantity, orders }) => {
+                    write!(f, "{orders:>5} {quantity:>8} {:>18} | ", Shown(*price))?;
+                }
+                None => write!(f, "{:>33} | ", "")?,
+            }
+            match ask {
+                Some(Level { price, quantity, orders }) => {
+                    writeln!(f, "{:<18} {quantity:<8} {orders}", Shown(*price))?;
+                }
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A price that pads.
+struct Shown(Price9);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use alloc::string::ToString;
+        f.pad(&self.0.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(price: i64, quantity: u64) -> Level {
+        Level { price: Price9(price), quantity, orders: 1 }
+    }
+
+    fn cell(bids: &[Level], asks: &[Level]) -> Cell {
+        let mut cell = Cell::VACANT;
+        cell.set_depth(10);
+        cell.load(bids, asks);
+        cell.settle_best();
+        cell
+    }
+
+    #[test]
+    fn settling_tells_a_price_from_a_quantity() {
+        let mut cell = cell(&[level(9, 5), level(8, 5)], &[level(11, 5)]);
+        assert_eq!(cell.settle_best(), Changes::BOOK);
+        assert_eq!(cell.apply(BookSide::Bid, Action::Change, 0, level(9, 6)), Ok(()));
+        assert_eq!(cell.settle_best(), Changes::BOOK.union(Changes::BEST_BID));
+        assert_eq!(cell.apply(BookSide::Ask, Action::New, 0, level(10, 1)), Ok(()));
+        let changes = cell.settle_best();
+        assert!(changes.contains(Changes::BEST_ASK.union(Changes::BEST_ASK_PRICE)));
+        assert!(!changes.intersects(Changes::BEST_BID));
+        assert!(changes.best_price());
+    }
+
+    #[test]
+    fn the_last_level_gone_is_a_price_change_even_at_price_0() {
+        let mut cell = cell(&[level(0, 0)], &[]);
+        assert_eq!(Book::new(&cell).best_bid(), Some(&level(0, 0)));
+        assert_eq!(cell.apply(BookSide::Bid, Action::Delete, 0, Level::NONE), Ok(()));
+        assert!(cell.settle_best().contains(Changes::BEST_BID_PRICE));
+        assert_eq!(Book::new(&cell).best_bid(), None);
+    }
+
+    #[test]
+    fn levels_are_numbered_from_1() {
+        let cell = cell(&[level(9, 5), level(8, 5)], &[]);
+        let book = Book::new(&cell);
+        assert_eq!(book.level(BookSide::Bid, 1), Some(&level(9, 5)));
+        assert_eq!(book.level(BookSide::Bid, 2), Some(&level(8, 5)));
+        assert_eq!(book.level(BookSide::Bid, 3), None);
+        assert_eq!(book.level(BookSide::Bid, 0), None);
+        assert_eq!(book.level(BookSide::Ask, 1), None);
+    }
+
+    #[test]
+    fn a_smaller_depth_drops_levels() {
+        let mut cell = cell(&[level(9, 5), level(8, 5)], &[level(11, 5), level(12, 5)]);
+        cell.set_depth(1);
+        assert_eq!((cell.levels(BookSide::Bid).len(), cell.levels(BookSide::Ask).len()), (1, 1));
+    }
+}

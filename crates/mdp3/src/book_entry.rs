@@ -1,0 +1,134 @@
+//! What a book entry of a message does to its instrument's book.
+
+use crate::book::{BookSide, Cell};
+use crate::entries::BookEntry;
+use crate::levels::{Action, Level};
+
+/// What became of a book entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The book has changed.
+    Changed,
+    /// The book has changed, though a Change should not have altered this price.
+    PriceChanged,
+    /// The entry is of a kind of book that is not kept.
+    NotKept,
+    /// The level is below the book's depth.
+    BeyondDepth,
+    /// The entry cannot be read.
+    Invalid,
+    /// The book does not have the level.
+    Inapplicable,
+}
+
+/// Applies one entry.
+#[inline]
+pub(crate) fn apply(cell: &mut Cell, entry: &BookEntry) -> Outcome {
+    let side = match entry.entry_type {
+        b'0' => BookSide::Bid,
+        b'1' => BookSide::Ask,
+        _ => return apply_special(cell, entry.entry_type),
+    };
+    let (Some(action), Some(level)) = (Action::from_wire(entry.action), entry.level.checked_sub(1))
+    else {
+        return Outcome::Invalid;
+    };
+    let needs_level = !matches!(action, Action::DeleteThru | Action::DeleteFrom);
+    if needs_level && level >= cell.head.depth {
+        return Outcome::BeyondDepth;
+    }
+    let stated = match (action.states_a_level(), entry.price, entry.quantity) {
+        (true, Some(price), Some(quantity)) => Level { price, quantity, orders: entry.orders },
+        (true, _, _) => return Outcome::Invalid,
+        (false, _, _) => Level::NONE,
+    };
+    let level = usize::from(level);
+    let before = cell.levels(side).get(level).map(|before| before.price);
+    match cell.apply(side, action, level, stated) {
+        Ok(()) if action == Action::Change && before != Some(stated.price) => Outcome::PriceChanged,
+        Ok(()) => Outcome::Changed,
+        Err(_) => Outcome::Inapplicable,
+    }
+}
+
+/// Everything but bids and asks: BookReset, implied prices, the market's best.
+fn apply_special(cell: &mut Cell, entry_type: u8) -> Outcome {
+    match entry_type {
+        b'J' => {
+            cell.clear();
+            Outcome::Changed
+        }
+        b'E' | b'F' | b'w' | b'x' => Outcome::NotKept,
+        _ => Outcome::Invalid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Price9;
+
+    const ENTRY: BookEntry = BookEntry {
+        entry_type: b'0',
+        action: 0,
+        level: 1,
+        price: Some(Price9(7)),
+        quantity: Some(3),
+        orders: 1,
+    };
+
+    fn cell(depth: u8) -> Cell {
+        let mut cell = Cell::VACANT;
+        cell.set_depth(depth);
+        assert_eq!(apply(&mut cell, &ENTRY), Outcome::Changed);
+        cell
+    }
+
+    #[test]
+    fn a_level_below_the_depth_changes_nothing() {
+        for action in [0, 1, 2, 5] {
+            let entry = BookEntry { level: 3, action, ..ENTRY };
+            assert_eq!(apply(&mut cell(2), &entry), Outcome::BeyondDepth);
+        }
+        let thru = BookEntry { level: 3, action: 3, ..ENTRY };
+        assert_eq!(apply(&mut cell(2), &thru), Outcome::Changed);
+    }
+
+    #[test]
+    fn what_states_a_level_needs_price_and_quantity() {
+        for action in [0, 1, 5] {
+            let priceless = BookEntry { price: None, action, ..ENTRY };
+            assert_eq!(apply(&mut cell(2), &priceless), Outcome::Invalid);
+            let without_quantity = BookEntry { quantity: None, action, ..ENTRY };
+            assert_eq!(apply(&mut cell(2), &without_quantity), Outcome::Invalid);
+        }
+        let delete = BookEntry { price: None, quantity: None, action: 2, ..ENTRY };
+        assert_eq!(apply(&mut cell(2), &delete), Outcome::Changed);
+    }
+
+    #[test]
+    fn unknown_actions_types_and_level_0_are_invalid() {
+        let mut cell = cell(2);
+        assert_eq!(apply(&mut cell, &BookEntry { action: 6, ..ENTRY }), Outcome::Invalid);
+        assert_eq!(apply(&mut cell, &BookEntry { level: 0, ..ENTRY }), Outcome::Invalid);
+        assert_eq!(apply(&mut cell, &BookEntry { entry_type: b'2', ..ENTRY }), Outcome::Invalid);
+    }
+
+    #[test]
+    fn a_change_of_price_is_taken_and_told() {
+        let mut cell = cell(2);
+        let entry = BookEntry { action: 1, price: Some(Price9(8)), ..ENTRY };
+        assert_eq!(apply(&mut cell, &entry), Outcome::PriceChanged);
+        assert_eq!(apply(&mut cell, &entry), Outcome::Changed);
+        assert_eq!(cell.levels(BookSide::Bid)[0].price, Price9(8));
+    }
+
+    #[test]
+    fn a_book_reset_empties_and_implied_prices_are_left_out() {
+        let mut cell = cell(2);
+        assert_eq!(apply(&mut cell, &BookEntry { entry_type: b'E', ..ENTRY }), Outcome::NotKept);
+        assert_eq!(cell.levels(BookSide::Bid).len(), 1);
+        assert_eq!(apply(&mut cell, &BookEntry { entry_type: b'J', ..ENTRY }), Outcome::Changed);
+        assert_eq!(cell.levels(BookSide::Bid).len(), 0);
+    }
+}

@@ -1,0 +1,256 @@
+//! Definitions: from the instrument feed's loop, and one by one on the incremental feed.
+
+use crate::definition::{self, Decoded, DefinitionAction};
+use crate::levels::MAX_DEPTH;
+use crate::loop_tracker::{LoopTracker, Position};
+use crate::market::Market;
+use crate::sync::State;
+use crate::{
+    DefinitionUpdate, Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Messages, Packet,
+    Warning,
+};
+
+/// How far the collection of definitions has come.
+///
+/// It is complete when as many distinct instruments were named as each definition's TotNumReports
+/// says there are; which pass of the loop named them does not matter, so that losses only delay.
+#[derive(Debug)]
+pub(crate) struct DefinitionLoop {
+    tracker: LoopTracker,
+    is_collecting: bool,
+    /// No collection has been completed yet, and the channel waits for the first.
+    is_first: bool,
+    /// A pass has begun since the collection began.
+    has_begun: bool,
+    /// The number of this collection; instruments it has named carry it.
+    collection: u32,
+    total: u32,
+    distinct: u32,
+}
+
+impl DefinitionLoop {
+    pub(crate) fn new(max_packets: usize, is_wanted: bool) -> Self {
+        Self {
+            tracker: LoopTracker::new(max_packets),
+            is_collecting: is_wanted,
+            is_first: is_wanted,
+            has_begun: false,
+            collection: 1,
+            total: 0,
+            distinct: 0,
+        }
+    }
+
+    /// Whether the instrument feed is needed.
+    pub(crate) fn is_collecting(&self) -> bool {
+        self.is_collecting
+    }
+
+    /// Whether books have to wait for the collection.
+    pub(crate) fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Begins to collect, unless that is going on.
+    fn collect(&mut self) {
+        if !self.is_collecting {
+            self.is_collecting = true;
+            self.has_begun = false;
+            self.tracker.abandon();
+            self.begin(0);
+        }
+    }
+
+    /// Begins to count, to `total`.
+    fn begin(&mut self, total: u32) {
+        self.collection = self.collection.wrapping_add(1);
+        (self.total, self.distinct) = (total, 0);
+    }
+
+    /// Counts an instrument, whose last collection is given; all there is if a loop's definitions
+    /// do not say how many they are.
+    fn count(&mut self, total: Option<u32>, last_collection: &mut u32) {
+        let Some(total) = total.filter(|_| self.has_begun) else { return };
+        if total != self.total {
+            self.begin(total);
+        }
+        if *last_collection != self.collection {
+            *last_collection = self.collection;
+            self.distinct += 1;
+        }
+    }
+
+    /// Whether all definitions that there is room for have been seen.
+    fn is_complete(&self, room: usize) -> bool {
+        self.total > 0 && self.distinct as usize >= room.min(self.total as usize)
+    }
+
+    fn end(&mut self) {
+        (self.is_collecting, self.is_first) = (false, false);
+    }
+}
+
+impl Market {
+    /// Processes a packet of the instrument feed; `bytes` are its messages.
+    pub(crate) fn process_instrument(
+        &mut self,
+        packet: &Packet,
+        bytes: &[u8],
+        listener: &mut impl Listener,
+    ) {
+        self.counters.instrument_packets += 1;
+        let tracker = &mut self.definition_loop.tracker;
+        let position = tracker.observe(packet.side, packet.sequence, packet.sending_time);
+        if tracker.is_too_long() {
+            self.warn(&Warning::LoopTooLong { feed: Feed::Instrument }, listener);
+        }
+        match position {
+            Position::Starts => self.definition_loop.has_begun = true,
+            Position::Continues => {}
+            Position::Repeats => {
+                self.counters.loop_duplicates += 1;
+                return;
+            }
+        }
+        listener.on_packet(packet);
+        for message in Messages::new(bytes) {
+            match message {
+                Ok(message) => self.loop_definition(packet, &message, listener),
+                Err(error) => self.report(Some(packet), &error, listener),
+            }
+        }
+        let room = self.settings.max_instruments;
+        if self.definition_loop.is_collecting && self.definition_loop.is_complete(room) {
+            self.definition_loop.end();
+        }
+    }
+
+    fn loop_definition(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        if !self.is_readable(packet, message, listener) {
+            return;
+        }
+        match definition::decode(&message.header, message.body) {
+            Some(Ok(decoded)) => {
+                if let Some(instrument) = self.define(packet, &decoded, false, listener) {
+                    let last_collection = &mut self.recovery[instrument.as_usize()].collection;
+                    self.definition_loop.count(decoded.total_reports, last_collection);
+                }
+            }
+            Some(Err(error)) => {
+                let template_id = message.header.template_id;
+                let error = Error::MalformedMessage { template_id, error };
+                self.report(Some(packet), &error, listener);
+            }
+            None => self.loop_extra(message, listener),
+        }
+    }
+
+    /// An instrument without a definition has an entry or a snapshot: definitions are collected
+    /// again. Once for each instrument, since the exchange may never define it.
+    pub(crate) fn miss_definition(&mut self, security_id: i32, listener: &mut impl Listener) {
+        self.warn(&Warning::UnknownSecurity { security_id }, listener);
+        let is_new = self.instruments.find(security_id).is_none();
+        if is_new
+            && self.settings.late_join == LateJoin::InstrumentsAndBooks
+            && self.find_or_insert(security_id, listener).is_some()
+        {
+            self.definition_loop.collect();
+        }
+    }
+
+    /// Takes a definition; `None` if there is no room for its instrument.
+    pub(crate) fn define(
+        &mut self,
+        packet: &Packet,
+        decoded: &Decoded,
+        is_live: bool,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        self.counters.definitions += 1;
+        let definition = decoded.definition;
+        let instrument = self.find_or_insert(definition.security_id, listener)?;
+        let known = &mut self.instruments.definitions[instrument.as_usize()];
+        let repeats = known.is_in_force() == definition.is_in_force()
+            && definition::Definition { action: definition.action, ..*known } == definition;
+        if repeats {
+            return Some(instrument);
+        }
+        *known = definition;
+        self.set_depth(instrument, listener);
+        let told = &self.instruments.definitions[instrument.as_usize()];
+        listener.on_definition(&DefinitionUpdate { packet, instrument, definition: told });
+        if definition.is_in_force() {
+            self.enter_definition(instrument, is_live, definition.action, listener);
+        } else {
+            self.leave(instrument, listener);
+        }
+        Some(instrument)
+    }
+
+    /// The depth of a direct book. A definition without feed types says nothing of depth; one
+    /// with other feed types only says that there is no such book.
+    fn set_depth(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        let definition = &self.instruments.definitions[instrument.as_usize()];
+        let (security_id, stated) = (definition.security_id, definition.depth);
+        let depth = match (stated, definition.implied_depth) {
+            (0, 0) => self.settings.undefined_depth(),
+            _ => stated.min(MAX_DEPTH as u8),
+        };
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        cell.set_depth(depth);
+        cell.settle_best();
+        if stated > depth {
+            self.warn(&Warning::DepthCut { security_id, depth: stated }, listener);
+        }
+    }
+
+    /// What a definition makes of an instrument that had none in force: if it is new to the
+    /// exchange, its book is empty; otherwise a snapshot has it.
+    fn enter_definition(
+        &mut self,
+        instrument: InstrumentIndex,
+        is_live: bool,
+        action: DefinitionAction,
+        listener: &mut impl Listener,
+    ) {
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        if cell.head.state != State::Unknown {
+            return;
+        }
+        let is_new = is_live && action == DefinitionAction::Add;
+        if is_new && !self.definition_loop.is_first()
+            || self.settings.late_join == LateJoin::Nothing
+        {
+            cell.clear();
+            cell.settle_best();
+            cell.head.next_rpt_seq = 0;
+            cell.head.state = State::Fresh;
+            self.recovery[instrument.as_usize()].snapshot_sequence = 0;
+            self.recovery[instrument.as_usize()].snapshot_rpt_seq = 0;
+            self.tell_state(instrument, listener);
+        } else {
+            let waiting_from = if self.definition_loop.is_first() { 0 } else { self.next_sequence };
+            self.fall_out(instrument, waiting_from, listener);
+        }
+    }
+
+    /// The instrument is gone.
+    fn leave(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        if cell.head.state == State::Unknown {
+            return;
+        }
+        if cell.head.state.needs_snapshot() {
+            self.out_of_sync -= 1;
+        }
+        cell.head.state = State::Unknown;
+        cell.clear();
+        cell.settle_best();
+        self.tell_state(instrument, listener);
+    }
+}

@@ -1,0 +1,54 @@
+//! Where packets come from.
+
+use core::fmt;
+
+/// One of the multicast feeds of a channel. Each numbers its packets on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Feed {
+    /// Everything as it happens (config.xml: `I`).
+    Incremental,
+    /// All instrument definitions in a loop (config.xml: `N`).
+    Instrument,
+    /// Market recovery: all books in a loop, each with the last incremental packet it contains
+    /// (config.xml: `S`).
+    Snapshot,
+}
+
+impl Feed {
+    /// Every feed, in the order in which a late join needs them.
+    pub const ALL: [Self; 3] = [Self::Incremental, Self::Instrument, Self::Snapshot];
+}
+
+impl fmt::Display for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Incremental => "incremental",
+            Self::Instrument => "instrument",
+            Self::Snapshot => "snapshot",
+        })
+    }
+}
+
+/// One of the two lines on which every packet of a feed is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The primary line.
+    A,
+    /// The backup line.
+    B,
+}
+
+impl Side {
+    /// Both sides.
+    pub const ALL: [Self; 2] = [Self::A, Self::B];
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::A => "A",
+            Self::B => "B",
+        })
+    }
+}

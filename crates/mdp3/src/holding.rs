@@ -1,0 +1,123 @@
+//! Packets that came early, held until the other side has filled the hole before them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hairpin_time::Instant;
+
+use crate::Packet;
+
+/// A fixed number of slots of a fixed size; a packet's slot follows from its sequence.
+///
+/// All sequences held lie within one window of as many packets as there are slots, so no two
+/// of them share a slot.
+#[derive(Debug)]
+pub(crate) struct HoldingArea {
+    slots: Vec<Option<Held>>,
+    bytes: Vec<u8>,
+    slot_bytes: usize,
+    count: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    packet: Packet,
+    length: usize,
+}
+
+impl HoldingArea {
+    /// Room for `packets` packets of up to `slot_bytes` bytes.
+    pub(crate) fn new(packets: usize, slot_bytes: usize) -> Self {
+        let slots = vec![None; packets];
+        Self { slots, bytes: vec![0; packets * slot_bytes], slot_bytes, count: 0 }
+    }
+
+    /// Whether nothing is held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether a packet of `length` bytes with `sequence` can be held while `expected` is next.
+    pub(crate) fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
+        ((sequence - expected) as usize) < self.slots.len() && length <= self.slot_bytes
+    }
+
+    /// Holds a packet for which there is room; false if it is held already.
+    pub(crate) fn hold(&mut self, packet: Packet, bytes: &[u8]) -> bool {
+        let slot = packet.sequence as usize % self.slots.len();
+        if self.slots[slot].is_some() {
+            return false;
+        }
+        self.slots[slot] = Some(Held { packet, length: bytes.len() });
+        self.bytes[slot * self.slot_bytes..][..bytes.len()].copy_from_slice(bytes);
+        self.count += 1;
+        true
+    }
+
+    /// Releases the packet with `sequence`, if it is held.
+    #[inline]
+    pub(crate) fn release(&mut self, sequence: u32) -> Option<(Packet, &[u8])> {
+        if self.count == 0 {
+            return None;
+        }
+        let slot = sequence as usize % self.slots.len();
+        let held = self.slots[slot].take_if(|held| held.packet.sequence == sequence)?;
+        self.count -= 1;
+        Some((held.packet, &self.bytes[slot * self.slot_bytes..][..held.length]))
+    }
+
+    /// The lowest sequence held, none of which is below `expected`.
+    pub(crate) fn lowest(&self, expected: u32) -> Option<u32> {
+        if self.count == 0 {
+            return None;
+        }
+        let held = self.slots.iter().flatten().map(|held| held.packet.sequence);
+        held.min_by_key(|sequence| sequence.wrapping_sub(expected))
+    }
+
+    /// When a packet that is held was handed over.
+    pub(crate) fn handed_over(&self, sequence: u32) -> Option<Instant> {
+        let held = self.slots.get(sequence as usize % self.slots.len().max(1))?.as_ref()?;
+        (held.packet.sequence == sequence).then_some(held.packet.handed_over)
+    }
+
+    /// Throws everything away; returns how many packets that were.
+    pub(crate) fn clear(&mut self) -> usize {
+        self.slots.fill(None);
+        core::mem::take(&mut self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_by_sequence_and_knows_the_lowest() {
+        let mut area = HoldingArea::new(4, 8);
+        assert!(area.hold(Packet::of_sequence(13), b"three"));
+        assert!(area.hold(Packet::of_sequence(11), b"one"));
+        assert!(!area.hold(Packet::of_sequence(11), b"other"));
+        assert_eq!(area.lowest(10), Some(11));
+        assert!(area.release(12).is_none());
+        assert_eq!(area.release(11).map(|(_, bytes)| bytes), Some(&b"one"[..]));
+        assert_eq!(area.lowest(12), Some(13));
+        assert_eq!(area.clear(), 1);
+        assert!(area.is_empty() && area.release(13).is_none());
+    }
+
+    #[test]
+    fn has_room_within_its_window_and_slot() {
+        let area = HoldingArea::new(4, 8);
+        assert!(area.has_room(10, 13, 8));
+        assert!(!area.has_room(10, 14, 8));
+        assert!(!area.has_room(10, 11, 9));
+    }
+
+    #[test]
+    fn no_slots_hold_nothing() {
+        let mut area = HoldingArea::new(0, 8);
+        assert!(!area.has_room(1, 2, 1));
+        assert!(area.release(2).is_none());
+    }
+}

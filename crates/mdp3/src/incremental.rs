@@ -1,0 +1,417 @@
+//! Packets of the incremental feed, in order and once.
+
+use crate::book_entry::{self, Outcome};
+use crate::entries::{self, BookEntry, Entry, Kind, Root, TradeEntry};
+use crate::market::Market;
+use crate::sync::State;
+use crate::{
+    BookUpdate, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin, Listener, Message,
+    Messages, Packet, Trade, UpdateSource, Volume, Warning, definition,
+};
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_time::Utc;
+
+impl Market {
+    /// Processes the next packet of the incremental feed; `bytes` are its messages.
+    #[inline]
+    pub(crate) fn process_incremental(
+        &mut self,
+        packet: &Packet,
+        bytes: &[u8],
+        listener: &mut impl Listener,
+    ) {
+        self.has_withheld = false;
+        self.next_sequence = packet.sequence.wrapping_add(1);
+        listener.on_packet(packet);
+        for message in Messages::new(bytes) {
+            match message {
+                Ok(message) => self.incremental_message(packet, &message, listener),
+                Err(error) => self.lose_contents(packet, &error, listener),
+            }
+        }
+        if self.has_withheld {
+            self.enqueue(packet, bytes, listener);
+        }
+    }
+
+    #[inline]
+    fn incremental_message(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        if !self.is_readable(packet, message, listener) {
+            return;
+        }
+        let root = entries::read(message, |root, entry| self.entry(packet, root, &entry, listener));
+        match root {
+            Ok(Some(root)) => self.finish_message(packet, root, listener),
+            Ok(None) => self.other_message(packet, message, listener),
+            Err(error) => {
+                let template_id = message.header.template_id;
+                self.lose_contents(
+                    packet,
+                    &Error::MalformedMessage { template_id, error },
+                    listener,
+                );
+            }
+        }
+    }
+
+    #[inline]
+    fn entry(&mut self, packet: &Packet, root: &Root, entry: &Entry, listener: &mut impl Listener) {
+        let instrument = self.instruments.find(entry.security_id);
+        let admitted = match instrument {
+            Some(instrument) if self.is_next(instrument, entry.rpt_seq) => Some(instrument),
+            _ => self.admit(packet, instrument, entry, listener),
+        };
+        match &entry.kind {
+            Kind::Book(book_entry) => {
+                if let Some(instrument) = admitted {
+                    self.book_entry(packet, instrument, book_entry, listener);
+                }
+            }
+            Kind::Trade(trade) => self.tell_trade(packet, root, instrument, entry, trade, listener),
+            Kind::Volume { quantity, action } => {
+                self.counters.volumes += 1;
+                listener.on_volume(&Volume {
+                    packet,
+                    transact_time: root.transact_time,
+                    instrument,
+                    security_id: entry.security_id,
+                    rpt_seq: entry.rpt_seq,
+                    quantity: *quantity,
+                    action: *action,
+                });
+            }
+            Kind::Other => {}
+        }
+    }
+
+    /// The usual case: the book is in sync and this is its next entry.
+    #[inline]
+    fn is_next(&mut self, instrument: InstrumentIndex, rpt_seq: u32) -> bool {
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        let is_next = head.state == State::InSync && head.next_rpt_seq == rpt_seq;
+        if is_next {
+            head.next_rpt_seq = rpt_seq.wrapping_add(1);
+        }
+        is_next
+    }
+
+    /// Every other case: whether the entry may be applied, and if not, what follows from it.
+    #[cold]
+    fn admit(
+        &mut self,
+        packet: &Packet,
+        instrument: Option<InstrumentIndex>,
+        entry: &Entry,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        let instrument = match instrument {
+            Some(instrument) => instrument,
+            None => self.meet(packet, entry.security_id, listener)?,
+        };
+        let recovery = self.recovery[instrument.as_usize()];
+        let head = self.instruments.cells[instrument.as_usize()].head;
+        let (rpt_seq, next) = (entry.rpt_seq, head.next_rpt_seq);
+        let in_snapshot = head.state.is_in_sync()
+            && (packet.sequence <= recovery.snapshot_sequence
+                || (rpt_seq != 0 && rpt_seq <= recovery.snapshot_rpt_seq && rpt_seq < next));
+        // A channel without RptSeq has 0 throughout, in snapshots too.
+        let is_unnumbered = rpt_seq == 0 && next <= 1;
+        match head.state {
+            _ if in_snapshot => {
+                self.counters.entries_in_snapshot += 1;
+                return None;
+            }
+            State::InSync if is_unnumbered => return Some(instrument),
+            State::Suspect if rpt_seq == next && rpt_seq != 0 => {
+                self.come_in(instrument, State::InSync, listener);
+            }
+            State::Fresh => {
+                self.instruments.cells[instrument.as_usize()].head.state = State::InSync
+            }
+            State::Unknown => {
+                self.meet_unknown(entry.security_id, listener);
+                return None;
+            }
+            State::InSync | State::Suspect => {
+                self.counters.rpt_seq_gaps += 1;
+                self.fall_out(instrument, packet.sequence, listener);
+                self.withhold();
+                return None;
+            }
+            State::Waiting | State::Replaying => {
+                self.withhold();
+                return None;
+            }
+        }
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        head.next_rpt_seq = if rpt_seq == 0 { 0 } else { rpt_seq.wrapping_add(1) };
+        Some(instrument)
+    }
+
+    fn withhold(&mut self) {
+        self.counters.withheld_entries += 1;
+        self.has_withheld = true;
+    }
+
+    /// An entry of an instrument that has never been seen.
+    fn meet(
+        &mut self,
+        packet: &Packet,
+        security_id: i32,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        match self.settings.late_join {
+            LateJoin::InstrumentsAndBooks => {
+                self.meet_unknown(security_id, listener);
+                None
+            }
+            LateJoin::Books => {
+                let instrument = self.find_or_insert(security_id, listener)?;
+                let is_joining = self.snapshot_loop.is_joining();
+                let waiting_from = if is_joining { 0 } else { packet.sequence };
+                self.fall_out(instrument, waiting_from, listener);
+                Some(instrument)
+            }
+            LateJoin::Nothing => {
+                let instrument = self.find_or_insert(security_id, listener)?;
+                self.instruments.cells[instrument.as_usize()].head.state = State::Fresh;
+                Some(instrument)
+            }
+        }
+    }
+
+    /// An entry of an instrument without a definition. While definitions are being collected it
+    /// is kept, since its instrument's may be still to come; afterwards they are collected again.
+    fn meet_unknown(&mut self, security_id: i32, listener: &mut impl Listener) {
+        if self.definition_loop.is_first() {
+            self.withhold();
+        } else {
+            self.miss_definition(security_id, listener);
+        }
+    }
+
+    #[inline]
+    fn book_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &BookEntry,
+        listener: &mut impl Listener,
+    ) {
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        let outcome = book_entry::apply(cell, entry);
+        if !matches!(outcome, Outcome::Changed)
+            && !self.odd_entry(packet, instrument, outcome, entry, listener)
+        {
+            return;
+        }
+        self.counters.book_entries += 1;
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        if !head.is_touched {
+            head.is_touched = true;
+            self.touched.push(instrument);
+        }
+    }
+
+    /// An entry that did not simply change the book; whether it has changed it all the same.
+    #[cold]
+    fn odd_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        outcome: Outcome,
+        entry: &BookEntry,
+        listener: &mut impl Listener,
+    ) -> bool {
+        let security_id = self.instruments.book(instrument).security_id();
+        let &BookEntry { action, level, .. } = entry;
+        let error = match outcome {
+            Outcome::Changed => return true,
+            Outcome::PriceChanged => {
+                self.warn(&Warning::PriceChanged { security_id, level }, listener);
+                return true;
+            }
+            Outcome::NotKept => return false,
+            Outcome::BeyondDepth => {
+                self.warn(&Warning::BeyondDepth { security_id, level }, listener);
+                return false;
+            }
+            Outcome::Invalid => Error::InvalidEntry { security_id, action, level },
+            Outcome::Inapplicable => Error::InapplicableEntry { security_id, action, level },
+        };
+        self.report(Some(packet), &error, listener);
+        if self.settings.late_join != LateJoin::Nothing {
+            // The book is not what the exchange has; only a snapshot after this packet is.
+            self.fall_out(instrument, packet.sequence.saturating_add(1), listener);
+        }
+        false
+    }
+
+    fn tell_trade(
+        &mut self,
+        packet: &Packet,
+        root: &Root,
+        instrument: Option<InstrumentIndex>,
+        entry: &Entry,
+        trade: &TradeEntry,
+        listener: &mut impl Listener,
+    ) {
+        self.counters.trades += 1;
+        listener.on_trade(&Trade {
+            packet,
+            transact_time: root.transact_time,
+            instrument,
+            security_id: entry.security_id,
+            rpt_seq: entry.rpt_seq,
+            price: trade.price,
+            quantity: trade.quantity,
+            orders: trade.orders,
+            aggressor: trade.aggressor,
+            action: trade.action,
+            trade_entry_id: trade.trade_entry_id,
+        });
+    }
+
+    /// All entries of the message are applied: tells the books they have changed.
+    #[inline]
+    fn finish_message(&mut self, packet: &Packet, root: Root, listener: &mut impl Listener) {
+        for position in 0..self.touched.len() {
+            let instrument = self.touched[position];
+            let cell = &mut self.instruments.cells[instrument.as_usize()];
+            cell.head.is_touched = false;
+            let changes = cell.settle_best();
+            if cell.head.event_changes == crate::Changes::NONE {
+                self.changed.push(instrument);
+            }
+            cell.head.event_changes = cell.head.event_changes.union(changes);
+            let book = self.instruments.book(instrument);
+            if book.is_in_sync() {
+                listener.on_book_update(&BookUpdate {
+                    packet,
+                    transact_time: root.transact_time,
+                    instrument,
+                    book,
+                    changes,
+                    source: UpdateSource::Incremental,
+                });
+            }
+        }
+        self.touched.clear();
+        if root.ends_event() {
+            self.end_event(packet, root.transact_time, listener);
+        }
+    }
+
+    #[inline]
+    fn end_event(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
+        self.counters.events += 1;
+        let (instruments, changed) = (&self.instruments, &self.changed[..]);
+        listener.on_end_of_event(&EndOfEvent { packet, transact_time, instruments, changed });
+        self.forget_event();
+    }
+
+    /// A message without numbered entries.
+    fn other_message(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        let template_id = message.header.template_id;
+        let root = match definition::decode(&message.header, message.body) {
+            Some(Ok(decoded)) => {
+                self.define(packet, &decoded, true, listener);
+                Ok(Some(Root {
+                    transact_time: decoded.definition.last_update_time,
+                    match_event_indicator: decoded.match_event_indicator,
+                }))
+            }
+            Some(Err(error)) => Err(error),
+            None => entries::read_root(message),
+        };
+        match root {
+            Ok(Some(root)) => {
+                if template_id == codec::ChannelReset4::TEMPLATE_ID {
+                    self.reset_channel(packet, root.transact_time, listener);
+                }
+                self.finish_message(packet, root, listener);
+            }
+            Ok(None) if template_id == codec::AdminHeartbeat12::TEMPLATE_ID => {
+                self.counters.heartbeats += 1;
+            }
+            Ok(None) => self.warn(&Warning::UnknownTemplate { template_id }, listener),
+            Err(error) => {
+                self.lose_contents(
+                    packet,
+                    &Error::MalformedMessage { template_id, error },
+                    listener,
+                );
+            }
+        }
+    }
+
+    /// The exchange has emptied all books; their RptSeq begin again.
+    #[cold]
+    fn reset_channel(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
+        self.counters.resets += 1;
+        self.was_reset = true;
+        self.forget_event();
+        self.queue.clear();
+        self.has_withheld = false;
+        self.floor = packet.sequence.saturating_add(1);
+        self.snapshot_loop.end_join();
+        self.snapshot_loop.abandon_pass();
+        for instrument in self.instruments.iter() {
+            let recovery = &mut self.recovery[instrument.as_usize()];
+            (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
+            let cell = &mut self.instruments.cells[instrument.as_usize()];
+            cell.clear();
+            cell.settle_best();
+            cell.head.next_rpt_seq = 0;
+            match cell.head.state {
+                State::Unknown => {}
+                state if state.needs_snapshot() => self.come_in(instrument, State::Fresh, listener),
+                _ => cell.head.state = State::Fresh,
+            }
+        }
+        listener.on_channel_reset(&ChannelReset { packet, transact_time });
+    }
+
+    /// Something in the packet could not be read: whatever it was about may lack it now.
+    #[cold]
+    fn lose_contents(&mut self, packet: &Packet, error: &Error, listener: &mut impl Listener) {
+        self.report(Some(packet), error, listener);
+        // Entries before the error have been applied, but the message was not finished.
+        for instrument in self.touched.drain(..) {
+            let cell = &mut self.instruments.cells[instrument.as_usize()];
+            cell.head.is_touched = false;
+            cell.settle_best();
+        }
+        self.doubt_all(packet.sequence.saturating_add(1), listener);
+    }
+
+    /// Keeps a packet for when its instruments' snapshots come.
+    #[cold]
+    fn enqueue(&mut self, packet: &Packet, bytes: &[u8], listener: &mut impl Listener) {
+        match self.queue.push(packet.sequence, bytes) {
+            Some(0) => self.counters.queued_packets += 1,
+            Some(dropped) => {
+                self.counters.queued_packets += 1;
+                self.counters.queue_overflows += dropped as u64 - 1;
+                self.floor = self.floor.max(self.queue.oldest().unwrap_or(packet.sequence));
+                self.warn(&Warning::QueueOverflow, listener);
+            }
+            None => {
+                self.queue.clear();
+                self.floor = packet.sequence.saturating_add(1);
+                self.warn(&Warning::OversizedPacket { length: bytes.len() }, listener);
+            }
+        }
+    }
+}

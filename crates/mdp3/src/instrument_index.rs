@@ -1,0 +1,100 @@
+//! SecurityID to instrument, by open addressing.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Which instrument of a channel: dense, from 0, never reused while the channel lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InstrumentIndex(pub(crate) u32);
+
+impl InstrumentIndex {
+    /// The index as a number, for the user's own arrays: below `Settings::max_instruments`.
+    #[must_use]
+    pub const fn as_usize(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A slot of the table, 8 bytes, so that a cache line holds eight.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    security_id: i32,
+    index: u32,
+}
+
+const VACANT: Slot = Slot { security_id: 0, index: u32::MAX };
+
+/// The table: a power of two of slots, at most half of them taken, linear probing, no removal.
+///
+/// CME's SecurityIDs are near each other and often multiples of something; multiplying by the
+/// golden ratio and taking the top bits spreads such runs.
+#[derive(Debug)]
+pub(crate) struct IdTable {
+    slots: Vec<Slot>,
+    shift: u32,
+}
+
+const GOLDEN_RATIO: u32 = 0x9E37_79B9;
+
+impl IdTable {
+    /// A table for `capacity` instruments.
+    pub(crate) fn new(capacity: usize) -> Self {
+        let slots = (capacity * 2).next_power_of_two().max(2);
+        Self { slots: vec![VACANT; slots], shift: 32 - slots.trailing_zeros() }
+    }
+
+    /// The instrument of `security_id`.
+    #[inline]
+    pub(crate) fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
+        let slot = self.slots[self.position(security_id)];
+        (slot.index != VACANT.index).then_some(InstrumentIndex(slot.index))
+    }
+
+    /// Enters an instrument that is not in the table. The caller keeps to the capacity.
+    pub(crate) fn insert(&mut self, security_id: i32, index: InstrumentIndex) {
+        let position = self.position(security_id);
+        self.slots[position] = Slot { security_id, index: index.0 };
+    }
+
+    /// Where `security_id` is, or the vacant slot where it would be.
+    #[inline]
+    fn position(&self, security_id: i32) -> usize {
+        let mask = self.slots.len() - 1;
+        let hash = security_id.cast_unsigned().wrapping_mul(GOLDEN_RATIO);
+        let mut position = (hash >> self.shift) as usize & mask;
+        loop {
+            let slot = &self.slots[position];
+            if slot.index == VACANT.index || slot.security_id == security_id {
+                return position;
+            }
+            position = (position + 1) & mask;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_was_entered_and_nothing_else() {
+        let ids = [0, 1, -1, i32::MIN, i32::MAX, 26_418, 26_420, 1 << 20, 1 << 21];
+        let mut table = IdTable::new(ids.len());
+        for (n, id) in ids.into_iter().enumerate() {
+            assert_eq!(table.find(id), None, "{id}");
+            table.insert(id, InstrumentIndex(n as u32));
+        }
+        for (n, id) in ids.into_iter().enumerate() {
+            assert_eq!(table.find(id), Some(InstrumentIndex(n as u32)), "{id}");
+        }
+        assert_eq!(table.find(2), None);
+    }
+
+    #[test]
+    fn a_full_table_still_answers_for_ids_it_does_not_have() {
+        let mut table = IdTable::new(1_000);
+        (0..1_000).for_each(|n| table.insert(n * 4096, InstrumentIndex(n as u32)));
+        assert!((0..1_000).all(|n| table.find(n * 4096) == Some(InstrumentIndex(n as u32))));
+        assert!((0..1_000).all(|n| table.find(n * 4096 + 1).is_none()));
+    }
+}

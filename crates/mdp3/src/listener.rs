@@ -1,0 +1,244 @@
+//! What a channel tells.
+
+use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction};
+use hairpin_time::Utc;
+
+use crate::{
+    Book, Changes, Definition, Error, InstrumentIndex, Instruments, Message, Packet, Price9,
+    SyncState, Warning,
+};
+
+/// What a channel tells, in the order of the stream. Every method does nothing by default.
+///
+/// All views are borrowed for the duration of the call. A listener must not block.
+pub trait Listener {
+    /// A packet is processed: it is the next of its feed, and has not been seen before.
+    fn on_packet(&mut self, packet: &Packet) {
+        let _ = packet;
+    }
+
+    /// A message with a sound frame, of whatever template, before what it means is told.
+    fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
+        let _ = (packet, message);
+    }
+
+    /// An instrument is new, has changed or is gone. Repetitions are not told.
+    fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
+        let _ = update;
+    }
+
+    /// A message has changed a book. All its entries for the book have been applied, and the book
+    /// may still be amid an event: crossed, or with a level to be deleted yet.
+    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        let _ = update;
+    }
+
+    /// A trade. Told also while the instrument's book is not in sync.
+    fn on_trade(&mut self, trade: &Trade<'_>) {
+        let _ = trade;
+    }
+
+    /// The session's electronic volume of an instrument, told also while its book is not in sync.
+    fn on_volume(&mut self, volume: &Volume<'_>) {
+        let _ = volume;
+    }
+
+    /// A matching event is complete: all books are consistent. This is the moment to decide.
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        let _ = event;
+    }
+
+    /// The exchange has emptied all books of the channel, which are in sync from here on. No book
+    /// update is told for each.
+    fn on_channel_reset(&mut self, reset: &ChannelReset<'_>) {
+        let _ = reset;
+    }
+
+    /// Neither side has delivered some packets of the incremental feed. What the event they were
+    /// part of has changed is not told by an end of event.
+    fn on_gap(&mut self, gap: &Gap) {
+        let _ = gap;
+    }
+
+    /// An instrument has come in sync, has fallen out of it, or is gone. That a newly defined
+    /// instrument is not in sync yet is not told.
+    fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
+        let _ = change;
+    }
+
+    /// The channel has entered another state.
+    fn on_channel_state(&mut self, state: ChannelState) {
+        let _ = state;
+    }
+
+    /// The packet was wrong. `None`: it had no sound header.
+    fn on_error(&mut self, packet: Option<&Packet>, error: &Error) {
+        let _ = (packet, error);
+    }
+
+    /// Something odd has happened for the first time.
+    fn on_warning(&mut self, warning: &Warning) {
+        let _ = warning;
+    }
+}
+
+/// A listener that does not care.
+impl Listener for () {}
+
+/// The state of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChannelState {
+    /// A late join: definitions are being collected, no book is known yet.
+    CollectingDefinitions,
+    /// Some books are not in sync.
+    Recovering,
+    /// All books are in sync.
+    InSync,
+}
+
+/// Where the entries of a book update came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UpdateSource {
+    /// A message of the incremental feed.
+    Incremental,
+    /// A snapshot, with the queued entries after it applied.
+    Snapshot,
+}
+
+/// A definition came.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct DefinitionUpdate<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// The instrument.
+    pub instrument: InstrumentIndex,
+    /// What it is now. If its action is `Delete`, what it was.
+    pub definition: &'a Definition,
+}
+
+/// A book has changed.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct BookUpdate<'a> {
+    /// The packet with the message, or with the snapshot.
+    pub packet: &'a Packet,
+    /// TransactTime (60) of the message, or of the snapshot.
+    pub transact_time: Utc,
+    /// The instrument.
+    pub instrument: InstrumentIndex,
+    /// Its book, with all entries of the message applied.
+    pub book: Book<'a>,
+    /// What has changed.
+    pub changes: Changes,
+    /// Whether a message or a snapshot has changed it.
+    pub source: UpdateSource,
+}
+
+/// A trade (templates 48 and 65).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Trade<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// TransactTime (60): the time of the match, also on conflated feeds.
+    pub transact_time: Utc,
+    /// The instrument, `None` while it is unknown.
+    pub instrument: Option<InstrumentIndex>,
+    /// SecurityID (48).
+    pub security_id: i32,
+    /// RptSeq (83).
+    pub rpt_seq: u32,
+    /// MDEntryPx (270).
+    pub price: Price9,
+    /// MDEntrySize (271).
+    pub quantity: u64,
+    /// NumberOfOrders (346): the aggressor's and those it met.
+    pub orders: u32,
+    /// AggressorSide (5797).
+    pub aggressor: Option<AggressorSide>,
+    /// MDUpdateAction (279): new, corrected (change) or busted (delete).
+    pub action: MDUpdateAction,
+    /// MDTradeEntryID (37711).
+    pub trade_entry_id: Option<u32>,
+}
+
+/// The electronic volume of an instrument (templates 37 and 66).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Volume<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// TransactTime (60).
+    pub transact_time: Utc,
+    /// The instrument, `None` while it is unknown.
+    pub instrument: Option<InstrumentIndex>,
+    /// SecurityID (48).
+    pub security_id: i32,
+    /// RptSeq (83).
+    pub rpt_seq: u32,
+    /// MDEntrySize (271): traded since the session began.
+    pub quantity: u64,
+    /// MDUpdateAction (279).
+    pub action: MDUpdateAction,
+}
+
+/// An event is complete.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct EndOfEvent<'a> {
+    /// The packet that ended it; its first packet may have come earlier.
+    pub packet: &'a Packet,
+    /// TransactTime (60) of the message that ended it.
+    pub transact_time: Utc,
+    /// All books.
+    pub instruments: &'a Instruments,
+    pub(crate) changed: &'a [InstrumentIndex],
+}
+
+impl<'a> EndOfEvent<'a> {
+    /// The instruments whose books the event has changed and that are in sync, and what of them
+    /// any of its messages has changed.
+    pub fn changed(&self) -> impl Iterator<Item = (InstrumentIndex, Book<'a>, Changes)> + use<'a> {
+        let (instruments, changed) = (self.instruments, self.changed);
+        changed.iter().filter_map(move |&instrument| {
+            let head = &instruments.cells[instrument.as_usize()].head;
+            let in_sync = head.state.is_in_sync();
+            in_sync.then(|| (instrument, instruments.book(instrument), head.event_changes))
+        })
+    }
+}
+
+/// All books are empty.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ChannelReset<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// TransactTime (60).
+    pub transact_time: Utc,
+}
+
+/// Packets of the incremental feed that neither side has delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gap {
+    /// MsgSeqNum of the first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// An instrument has come in sync, has fallen out of it, or is gone.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct InstrumentStateChange<'a> {
+    /// The instrument.
+    pub instrument: InstrumentIndex,
+    /// Its new state.
+    pub state: SyncState,
+    /// Its book.
+    pub book: Book<'a>,
+}

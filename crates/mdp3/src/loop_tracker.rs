@@ -1,0 +1,199 @@
+//! Whether a whole loop of the instrument or snapshot feed has been seen.
+//!
+//! Both sides send the same packets, numbered from 1 in each pass of the loop. A pass is known by
+//! the SendingTime of its first packet; packets of both sides count toward it together, so that a
+//! pass is whole if each of its packets came on either side.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hairpin_time::Utc;
+
+use crate::Side;
+
+/// How a packet stands to the current pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// It is the first of a new pass.
+    Starts,
+    /// It is another packet of the current pass, or of one whose start was not seen.
+    Continues,
+    /// It is of an earlier pass, or has been seen in this one.
+    Repeats,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct SideState {
+    sequence: u32,
+    sending_time: Utc,
+}
+
+#[derive(Debug)]
+pub(crate) struct LoopTracker {
+    /// One bit for each packet of the pass.
+    seen: Vec<u64>,
+    seen_count: u32,
+    highest: u32,
+    /// Which pass this is; 0 until the first packet 1.
+    pass: u32,
+    pass_began: Utc,
+    /// The start of the current pass was seen, and no packet too far for the bits.
+    is_sound: bool,
+    sides: [SideState; 2],
+}
+
+impl LoopTracker {
+    /// Keeps account of passes of up to `packets` packets.
+    pub(crate) fn new(packets: usize) -> Self {
+        Self {
+            seen: vec![0; packets.div_ceil(64)],
+            seen_count: 0,
+            highest: 0,
+            pass: 0,
+            pass_began: Utc::EPOCH,
+            is_sound: false,
+            sides: [SideState::default(); 2],
+        }
+    }
+
+    /// Forgets the current pass: only one that starts from now on will count.
+    pub(crate) fn abandon(&mut self) {
+        self.is_sound = false;
+        self.sides = [SideState::default(); 2];
+    }
+
+    /// The number of the current pass; marks of what was seen in it carry this.
+    pub(crate) fn pass(&self) -> u32 {
+        self.pass
+    }
+
+    /// Whether the pass began with packet 1 and no packet up to the highest is missing.
+    pub(crate) fn has_no_hole(&self) -> bool {
+        self.is_sound && self.seen_count == self.highest
+    }
+
+    /// Whether the pass has more packets than can be kept account of.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.highest as usize > self.seen.len() * 64
+    }
+
+    /// Takes account of a packet.
+    pub(crate) fn observe(&mut self, side: Side, sequence: u32, sending_time: Utc) -> Position {
+        let state = &mut self.sides[side as usize];
+        let wrapped = sequence <= state.sequence && sending_time > state.sending_time;
+        if sending_time >= state.sending_time {
+            *state = SideState { sequence, sending_time };
+        }
+        if sequence == 1 && sending_time > self.pass_began {
+            self.start(sending_time);
+            return Position::Starts;
+        }
+        if sending_time < self.pass_began {
+            return Position::Repeats;
+        }
+        if wrapped && sequence > 1 && self.was_seen(sequence) {
+            // This side is in a later pass, whose start neither side has delivered.
+            self.is_sound = false;
+        }
+        if !self.is_sound {
+            return Position::Continues;
+        }
+        self.mark(sequence)
+    }
+
+    fn start(&mut self, sending_time: Utc) {
+        self.seen.fill(0);
+        (self.seen_count, self.highest) = (0, 0);
+        self.pass = self.pass.wrapping_add(1).max(1);
+        self.pass_began = sending_time;
+        self.is_sound = true;
+        self.mark(1);
+    }
+
+    fn mark(&mut self, sequence: u32) -> Position {
+        self.highest = self.highest.max(sequence);
+        let bit = sequence.wrapping_sub(1) as usize;
+        let Some(word) = self.seen.get_mut(bit / 64) else {
+            self.is_sound = false;
+            return Position::Continues;
+        };
+        if *word >> (bit % 64) & 1 == 1 {
+            return Position::Repeats;
+        }
+        *word |= 1 << (bit % 64);
+        self.seen_count += 1;
+        Position::Continues
+    }
+
+    fn was_seen(&self, sequence: u32) -> bool {
+        let bit = sequence.wrapping_sub(1) as usize;
+        self.seen.get(bit / 64).is_some_and(|word| *word >> (bit % 64) & 1 == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Position::{Continues, Repeats, Starts};
+    use Side::{A, B};
+
+    fn trace(packets: &[(Side, u32, u64, Position)]) -> LoopTracker {
+        let mut tracker = LoopTracker::new(128);
+        for &(side, sequence, time, position) in packets {
+            let observed = tracker.observe(side, sequence, Utc::from_nanos(time));
+            assert_eq!(observed, position, "{side}{sequence} at {time}");
+        }
+        tracker
+    }
+
+    #[test]
+    fn a_pass_seen_from_its_middle_does_not_count() {
+        let tracker = trace(&[(A, 2, 2, Continues), (A, 3, 3, Continues)]);
+        assert!(!tracker.has_no_hole());
+    }
+
+    #[test]
+    fn both_sides_together_make_a_pass_whole() {
+        let tracker = trace(&[
+            (A, 1, 1, Starts),
+            (B, 1, 1, Repeats),
+            (A, 3, 3, Continues),
+            (B, 2, 2, Continues),
+            (B, 3, 3, Repeats),
+        ]);
+        assert!(tracker.has_no_hole());
+    }
+
+    #[test]
+    fn a_packet_missing_on_both_sides_leaves_a_hole() {
+        let tracker = trace(&[(A, 1, 1, Starts), (A, 3, 3, Continues), (B, 3, 3, Repeats)]);
+        assert!(!tracker.has_no_hole());
+    }
+
+    #[test]
+    fn the_next_packet_1_starts_the_next_pass() {
+        let tracker = trace(&[
+            (A, 1, 1, Starts),
+            (A, 3, 3, Continues),
+            (A, 1, 11, Starts),
+            (B, 3, 3, Repeats),
+            (B, 1, 11, Repeats),
+            (A, 2, 12, Continues),
+        ]);
+        assert!(tracker.has_no_hole());
+        assert_eq!(tracker.pass(), 2);
+    }
+
+    #[test]
+    fn a_pass_whose_start_was_lost_spoils_the_one_before() {
+        let tracker = trace(&[(A, 1, 1, Starts), (A, 2, 2, Continues), (A, 2, 12, Continues)]);
+        assert!(!tracker.has_no_hole());
+    }
+
+    #[test]
+    fn a_pass_longer_than_the_account_never_counts() {
+        let tracker = trace(&[(A, 1, 1, Starts), (A, 129, 2, Continues)]);
+        assert!(!tracker.has_no_hole());
+        assert!(tracker.is_too_long());
+    }
+}

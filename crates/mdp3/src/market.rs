@@ -1,0 +1,307 @@
+//! What the packets of all feeds say of the market: instruments, books, and which of them are
+//! right. Packets come here in order and once; which packet is next is the channel's business.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hairpin_cme_codecs::mdp3::SCHEMA_ID;
+
+use crate::definition_loop::DefinitionLoop;
+use crate::packet_queue::PacketQueue;
+use crate::snapshot_loop::SnapshotLoop;
+use crate::sync::State;
+use crate::{
+    ChannelState, Counters, Error, Feed, InstrumentIndex, InstrumentStateChange, Instruments,
+    LateJoin, Listener, Message, Packet, Settings, Warning,
+};
+
+/// What recovery needs to know of an instrument; line 0 has the rest.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Recovery {
+    /// A snapshot must contain everything before this packet of the incremental feed.
+    pub(crate) waiting_from: u32,
+    /// The book was loaded from a snapshot that contains this packet and all before it.
+    pub(crate) snapshot_sequence: u32,
+    /// The RptSeq of that snapshot.
+    pub(crate) snapshot_rpt_seq: u32,
+    /// The next entry may carry any RptSeq.
+    pub(crate) any_rpt_seq: bool,
+    /// The last pass of the snapshot loop that named the instrument.
+    pub(crate) snapshot_pass: u32,
+    /// The last collection of definitions that named the instrument.
+    pub(crate) collection: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Market {
+    pub(crate) instruments: Instruments,
+    pub(crate) counters: Counters,
+    pub(crate) settings: Settings,
+    /// One for each instrument.
+    pub(crate) recovery: Vec<Recovery>,
+    /// Packets with entries for instruments that are not in sync.
+    pub(crate) queue: PacketQueue,
+    /// Every packet from this one on has been processed or is in the queue.
+    pub(crate) floor: u32,
+    /// The packet of the incremental feed that comes next.
+    pub(crate) next_sequence: u32,
+    /// The packet being processed has entries that had to be withheld.
+    pub(crate) has_withheld: bool,
+    /// A ChannelReset came since the channel last asked.
+    pub(crate) was_reset: bool,
+    /// The books changed by the message, and by the event.
+    pub(crate) touched: Vec<InstrumentIndex>,
+    pub(crate) changed: Vec<InstrumentIndex>,
+    /// How many instruments need a snapshot.
+    pub(crate) out_of_sync: usize,
+    pub(crate) definition_loop: DefinitionLoop,
+    pub(crate) snapshot_loop: SnapshotLoop,
+    state: ChannelState,
+    /// One bit for each kind of warning told, and for each template modulo 64.
+    warned: u32,
+    warned_templates: u64,
+}
+
+impl Market {
+    pub(crate) fn new(settings: Settings) -> Self {
+        let capacity = settings.max_instruments;
+        let definitions_first = settings.late_join == LateJoin::InstrumentsAndBooks;
+        let state = match settings.late_join {
+            LateJoin::InstrumentsAndBooks => ChannelState::CollectingDefinitions,
+            LateJoin::Books => ChannelState::Recovering,
+            LateJoin::Nothing => ChannelState::InSync,
+        };
+        Self {
+            instruments: Instruments::new(capacity),
+            counters: Counters::default(),
+            settings,
+            recovery: vec![Recovery::default(); capacity],
+            queue: PacketQueue::new(settings.queue_bytes),
+            floor: u32::MAX,
+            next_sequence: 0,
+            has_withheld: false,
+            was_reset: false,
+            touched: Vec::with_capacity(capacity),
+            changed: Vec::with_capacity(capacity),
+            out_of_sync: 0,
+            definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
+            snapshot_loop: SnapshotLoop::new(
+                settings.max_loop_packets,
+                settings.late_join == LateJoin::Books,
+            ),
+            state,
+            warned: 0,
+            warned_templates: 0,
+        }
+    }
+
+    /// Whether the channel needs packets of a feed.
+    pub(crate) fn wants(&self, feed: Feed) -> bool {
+        match feed {
+            Feed::Incremental => true,
+            Feed::Instrument => self.definition_loop.is_collecting(),
+            Feed::Snapshot => {
+                self.settings.late_join != LateJoin::Nothing
+                    && !self.definition_loop.is_first()
+                    && (self.out_of_sync > 0 || self.snapshot_loop.is_joining())
+            }
+        }
+    }
+
+    pub(crate) fn state(&self) -> ChannelState {
+        self.state
+    }
+
+    /// Tells the channel's state if it has changed: after each packet and each gap.
+    #[inline]
+    pub(crate) fn settle_state(&mut self, listener: &mut impl Listener) {
+        let state = if self.definition_loop.is_first() {
+            ChannelState::CollectingDefinitions
+        } else if self.out_of_sync > 0 || self.snapshot_loop.is_joining() {
+            ChannelState::Recovering
+        } else {
+            ChannelState::InSync
+        };
+        if state != self.state {
+            self.enter(state, listener);
+        }
+    }
+
+    #[cold]
+    fn enter(&mut self, state: ChannelState, listener: &mut impl Listener) {
+        match state {
+            ChannelState::CollectingDefinitions => {}
+            ChannelState::Recovering => {
+                self.counters.recoveries += 1;
+                self.snapshot_loop.abandon_pass();
+            }
+            ChannelState::InSync => self.queue.clear(),
+        }
+        self.state = state;
+        listener.on_channel_state(state);
+    }
+
+    /// Counts a message and shows it; false if it is of no interest to anyone but the listener.
+    #[inline]
+    pub(crate) fn is_readable(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> bool {
+        self.counters.messages += 1;
+        listener.on_message(packet, message);
+        let header = &message.header;
+        if header.schema_id != SCHEMA_ID {
+            let error = Error::ForeignSchema { schema_id: header.schema_id };
+            self.report(Some(packet), &error, listener);
+            return false;
+        }
+        if header.version > hairpin_cme_codecs::mdp3::SCHEMA_VERSION {
+            self.warn(&Warning::NewerVersion { version: header.version }, listener);
+        }
+        true
+    }
+
+    /// Counts and tells an error.
+    #[cold]
+    pub(crate) fn report(
+        &mut self,
+        packet: Option<&Packet>,
+        error: &Error,
+        listener: &mut impl Listener,
+    ) {
+        *error.counter(&mut self.counters) += 1;
+        listener.on_error(packet, error);
+    }
+
+    /// Counts a warning, and tells it if it is the first of its kind.
+    #[cold]
+    pub(crate) fn warn(&mut self, warning: &Warning, listener: &mut impl Listener) {
+        *warning.counter(&mut self.counters) += 1;
+        let is_new = if let Warning::UnknownTemplate { template_id } = warning {
+            set_bit(&mut self.warned_templates, u32::from(template_id % 64))
+        } else {
+            let mut bits = u64::from(self.warned);
+            let is_new = set_bit(&mut bits, warning.kind());
+            self.warned = bits as u32;
+            is_new
+        };
+        if is_new {
+            listener.on_warning(warning);
+        }
+    }
+
+    /// Finds an instrument, or enters it as one of which nothing is known.
+    pub(crate) fn find_or_insert(
+        &mut self,
+        security_id: i32,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        let found = self.instruments.find(security_id);
+        if found.is_some() {
+            return found;
+        }
+        let inserted = self.instruments.insert(security_id, self.settings.undefined_depth());
+        if inserted.is_none() {
+            self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener);
+        }
+        inserted
+    }
+
+    /// An instrument needs a snapshot that contains everything before packet `waiting_from`.
+    #[cold]
+    pub(crate) fn fall_out(
+        &mut self,
+        instrument: InstrumentIndex,
+        waiting_from: u32,
+        listener: &mut impl Listener,
+    ) {
+        self.recovery[instrument.as_usize()].waiting_from = waiting_from;
+        self.doubt(instrument, State::Waiting, listener);
+    }
+
+    /// An instrument enters `Waiting` or `Suspect`.
+    fn doubt(&mut self, instrument: InstrumentIndex, state: State, listener: &mut impl Listener) {
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        let before = core::mem::replace(&mut head.state, state);
+        if !before.needs_snapshot() {
+            self.out_of_sync += 1;
+        }
+        if before.is_in_sync() {
+            self.counters.instruments_out_of_sync += 1;
+            self.tell_state(instrument, listener);
+        }
+    }
+
+    /// An instrument that needed a snapshot is in sync: `Fresh` or `InSync`.
+    #[cold]
+    pub(crate) fn come_in(
+        &mut self,
+        instrument: InstrumentIndex,
+        state: State,
+        listener: &mut impl Listener,
+    ) {
+        debug_assert!(state.is_in_sync());
+        self.instruments.cells[instrument.as_usize()].head.state = state;
+        self.out_of_sync -= 1;
+        self.tell_state(instrument, listener);
+    }
+
+    pub(crate) fn tell_state(&self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        let book = self.instruments.book(instrument);
+        let state = book.sync_state();
+        listener.on_instrument_state(&InstrumentStateChange { instrument, state, book });
+    }
+
+    /// Packets before `floor` were lost: any book may lack an entry, nothing queued is of use.
+    #[cold]
+    pub(crate) fn doubt_all(&mut self, floor: u32, listener: &mut impl Listener) {
+        self.floor = floor;
+        self.queue.clear();
+        self.forget_event();
+        for instrument in self.instruments.iter() {
+            match self.instruments.cells[instrument.as_usize()].head.state {
+                State::InSync => self.doubt(instrument, State::Suspect, listener),
+                State::Fresh => self.doubt(instrument, State::Waiting, listener),
+                _ => {}
+            }
+        }
+    }
+
+    /// The numbering of the incremental feed begins again with packet 1. Unless a reset explains
+    /// it, the books may have begun again too.
+    #[cold]
+    pub(crate) fn restart(&mut self, keeps_books: bool, listener: &mut impl Listener) {
+        self.counters.restarts += 1;
+        self.floor = 1;
+        self.next_sequence = 1;
+        self.queue.clear();
+        self.forget_event();
+        self.snapshot_loop.abandon_pass();
+        for instrument in self.instruments.iter() {
+            let recovery = &mut self.recovery[instrument.as_usize()];
+            (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
+            recovery.snapshot_rpt_seq = 0;
+            if !keeps_books && self.instruments.book(instrument).is_in_sync() {
+                self.fall_out(instrument, 0, listener);
+            }
+        }
+    }
+
+    /// Forgets what the event being processed has changed: its end may be lost.
+    pub(crate) fn forget_event(&mut self) {
+        for instrument in self.changed.drain(..) {
+            let head = &mut self.instruments.cells[instrument.as_usize()].head;
+            head.event_changes = crate::Changes::NONE;
+        }
+    }
+}
+
+/// Sets a bit; whether it was clear.
+fn set_bit(bits: &mut u64, bit: u32) -> bool {
+    let mask = 1 << bit;
+    let is_new = *bits & mask == 0;
+    *bits |= mask;
+    is_new
+}

@@ -1,0 +1,203 @@
+//! The packet header, and the messages that follow it.
+//!
+//! ```text
+//! packet    MsgSeqNum u32 | SendingTime u64 | message | message …
+//! message   MsgSize u16, counting itself | SBE header, 8 bytes | SBE body
+//! ```
+//! All little-endian (CME Client Systems Wiki, "MDP 3.0 - Binary Packet Header" and
+//! "MDP 3.0 - SBE Message Header").
+
+use hairpin_sbe::MessageHeader;
+use hairpin_time::{Instant, Utc};
+
+use crate::{Error, Feed, Side};
+
+/// The 12 bytes at the head of every packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketHeader {
+    /// MsgSeqNum: the packet's number within its feed.
+    pub sequence: u32,
+    /// SendingTime: when the exchange sent the packet.
+    pub sending_time: Utc,
+}
+
+impl PacketHeader {
+    /// Bytes of the header.
+    pub const LENGTH: usize = 12;
+
+    /// Reads the header; returns it and the messages after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PacketTooShort`] if there are fewer than 12 bytes.
+    #[inline]
+    pub fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let Some((header, messages)) = bytes.split_first_chunk::<{ Self::LENGTH }>() else {
+            return Err(Error::PacketTooShort { length: bytes.len() });
+        };
+        let [s0, s1, s2, s3, t0, t1, t2, t3, t4, t5, t6, t7] = *header;
+        let sequence = u32::from_le_bytes([s0, s1, s2, s3]);
+        let sending_time = u64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]);
+        Ok((Self { sequence, sending_time: Utc::from_nanos(sending_time) }, messages))
+    }
+
+    /// The header as on the wire.
+    #[must_use]
+    pub fn encode(self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        bytes[..4].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.sending_time.as_nanos().to_le_bytes());
+        bytes
+    }
+}
+
+/// What every callback tells of the packet it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// The feed it came on.
+    pub feed: Feed,
+    /// The side that delivered it first.
+    pub side: Side,
+    /// MsgSeqNum: the packet's number within its feed.
+    pub sequence: u32,
+    /// SendingTime: when the exchange sent the packet.
+    pub sending_time: Utc,
+    /// When the network card or the kernel received it, where they tell.
+    pub received: Option<Utc>,
+    /// The caller's clock when it was handed to the channel. A packet held back for one that was
+    /// late is processed later than this.
+    pub handed_over: Instant,
+}
+
+#[cfg(test)]
+impl Packet {
+    /// An incremental packet of which only the sequence matters.
+    pub(crate) fn of_sequence(sequence: u32) -> Self {
+        Self {
+            feed: Feed::Incremental,
+            side: Side::A,
+            sequence,
+            sending_time: Utc::EPOCH,
+            received: None,
+            handed_over: Instant::ZERO,
+        }
+    }
+}
+
+/// A message whose frame is sound: its header, and the `MsgSize - 10` bytes after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// The SBE header: block length, template, schema and version.
+    pub header: MessageHeader,
+    /// Root block and groups.
+    pub body: &'a [u8],
+    /// The message from its SBE header on, as codecs take it.
+    pub bytes: &'a [u8],
+}
+
+/// The messages of a packet, in order; ends after the first unsound frame, since nothing tells
+/// where the next one would begin.
+///
+/// ```
+/// use hairpin_mdp3::Messages;
+///
+/// // One AdminHeartbeat: MsgSize 10, block length 0, template 12, schema 1, version 13.
+/// let bytes = [10, 0, 0, 0, 12, 0, 1, 0, 13, 0];
+/// let message = Messages::new(&bytes).next().unwrap().unwrap();
+/// assert_eq!(message.header.template_id, 12);
+/// assert!(message.body.is_empty());
+/// ```
+#[derive(Debug, Clone)]
+pub struct Messages<'a> {
+    rest: &'a [u8],
+}
+
+/// Bytes of MsgSize and the SBE header.
+const MESSAGE_HEADER: usize = 2 + MessageHeader::LENGTH;
+
+impl<'a> Messages<'a> {
+    /// The messages in `bytes`, which begin after the packet header.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    #[cold]
+    fn fail(&mut self, error: Error) -> Option<Result<Message<'a>, Error>> {
+        self.rest = &[];
+        Some(Err(error))
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Result<Message<'a>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let available = self.rest.len();
+        if available < MESSAGE_HEADER {
+            return if available == 0 {
+                None
+            } else {
+                self.fail(Error::TrailingBytes { length: available })
+            };
+        }
+        let size = u16::from_le_bytes([self.rest[0], self.rest[1]]);
+        if usize::from(size) < MESSAGE_HEADER {
+            return self.fail(Error::MessageSizeTooSmall { size });
+        }
+        let Some((message, rest)) = self.rest.split_at_checked(usize::from(size)) else {
+            return self.fail(Error::TruncatedMessage { size, available });
+        };
+        let bytes = &message[2..];
+        match MessageHeader::decode(bytes) {
+            Ok((header, body)) => {
+                self.rest = rest;
+                Some(Ok(Message { header, body, bytes }))
+            }
+            Err(error) => self.fail(Error::MalformedMessage { template_id: 0, error }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const HEARTBEAT: [u8; 10] = [10, 0, 0, 0, 12, 0, 1, 0, 13, 0];
+
+    fn errors(bytes: &[u8]) -> Vec<Error> {
+        Messages::new(bytes).filter_map(Result::err).collect()
+    }
+
+    #[test]
+    fn the_packet_header_survives_a_round_trip() {
+        let header = PacketHeader { sequence: 7, sending_time: Utc::from_nanos(1 << 60) };
+        let bytes = header.encode();
+        assert_eq!(PacketHeader::decode(&bytes), Ok((header, &[][..])));
+        assert_eq!(bytes[..4], [7, 0, 0, 0]);
+        let error = Error::PacketTooShort { length: 11 };
+        assert_eq!(PacketHeader::decode(&bytes[..11]), Err(error));
+    }
+
+    #[test]
+    fn messages_follow_each_other() {
+        let bytes = [HEARTBEAT, HEARTBEAT].concat();
+        let messages: Vec<_> = Messages::new(&bytes).map(|message| message.unwrap()).collect();
+        assert_eq!(messages.len(), 2);
+        assert!(messages.iter().all(|message| message.bytes == &HEARTBEAT[2..]));
+        assert!(messages.iter().all(|message| message.header.version == 13));
+    }
+
+    #[test]
+    fn the_first_unsound_frame_is_the_last() {
+        let mut bytes = [HEARTBEAT, HEARTBEAT].concat();
+        bytes[0] = 9;
+        assert_eq!(errors(&bytes), [Error::MessageSizeTooSmall { size: 9 }]);
+        bytes[0] = 21;
+        assert_eq!(errors(&bytes), [Error::TruncatedMessage { size: 21, available: 20 }]);
+        bytes[0] = 11;
+        assert_eq!(errors(&bytes), [Error::TrailingBytes { length: 9 }]);
+    }
+}

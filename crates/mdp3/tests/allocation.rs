@@ -1,0 +1,162 @@
+//! After start-up a channel takes no memory, whatever happens.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+mod support;
+
+use hairpin_mdp3::{BookUpdate, Channel, EndOfEvent, Feed, Gap, Input, Listener, Settings, Side};
+use hairpin_time::{Instant, Now, Utc};
+use support::*;
+
+/// The system's allocator, counting what one thread asks of it.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator, whose contract holds then;
+// counting touches a thread-local without a destructor, which allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps to the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps to the contract of `dealloc`, and the pointer is the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps to the contract of `realloc`, and the pointer is the system's.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Counts without allocating.
+#[derive(Default)]
+struct Tally {
+    updates: u64,
+    ends: u64,
+    gaps: u64,
+}
+
+impl Listener for Tally {
+    fn on_book_update(&mut self, _: &BookUpdate<'_>) {
+        self.updates += 1;
+    }
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        self.ends += event.changed().count() as u64;
+    }
+    fn on_gap(&mut self, _: &Gap) {
+        self.gaps += 1;
+    }
+}
+
+/// Hands packets over; those of the incremental feed are renumbered, so that few need be made.
+struct Driver {
+    channel: Channel,
+    tally: Tally,
+    now: Instant,
+    sequence: u32,
+}
+
+impl Driver {
+    fn hand_over(&mut self, feed: Feed, side: Side, bytes: &[u8]) {
+        let now = Now { monotonic: self.now, utc: Utc::EPOCH };
+        let input = Input { feed, side, received: None };
+        self.channel.handle_packet(now, input, bytes, &mut self.tally);
+        while self.channel.poll_action().is_some() {}
+    }
+
+    /// Renumbers a packet whose first message is a 46 with one entry, and hands it over.
+    fn tick(&mut self, bytes: &mut [u8], rpt_seq: u32, side: Side) {
+        bytes[..4].copy_from_slice(&self.sequence.to_le_bytes());
+        const RPT_SEQ: usize = 12 + 10 + 11 + 3 + 16;
+        bytes[RPT_SEQ..][..4].copy_from_slice(&rpt_seq.to_le_bytes());
+        self.hand_over(Feed::Incremental, side, bytes);
+        self.sequence += 1;
+    }
+
+    fn let_time_pass(&mut self) {
+        self.now += SETTINGS.reorder_wait;
+        let now = Now { monotonic: self.now, utc: Utc::EPOCH };
+        self.channel.handle_timeout(now, &mut self.tally);
+    }
+}
+
+#[test]
+fn nothing_is_allocated_after_start_up() {
+    let settings = Settings { max_instruments: 100, ..SETTINGS };
+    let definitions = packet(1).definition(7, 2, 10).definition(8, 2, 10);
+    let mut first = packet(0).book(END, &[bid(7, 1).new(1, 50, 1)]).bytes().to_vec();
+    let mut tick = packet(0).book(END, &[bid(7, 1).overlay(1, 51, 1)]).bytes().to_vec();
+    let heartbeat = packet(100).heartbeat();
+    let snapshots: Vec<_> = (0..3)
+        .map(|pass| sent_at(1, 10 + pass).snapshot(7, 100 + pass as u32, 1, 0, &[]))
+        .collect();
+    let recovered = sent_at(1, 90).snapshot(7, 100_104, 1, 100_003, &[(b'0', 1, 51, 1)]);
+    let new_instrument = sent_at(0, 100).definition(9, 3, 10);
+    let mut new_instrument = new_instrument.bytes().to_vec();
+    let reset = sent_at(0, 101).channel_reset();
+    let mut reset = reset.bytes().to_vec();
+    let restarted = sent_at(1, 102).book(END, &[bid(7, 1).new(1, 50, 1)]);
+    let garbage = [0xFF; 100];
+
+    let channel = Channel::new(settings);
+    let mut driver = Driver { channel, tally: Tally::default(), now: Instant::ZERO, sequence: 101 };
+    let before = ALLOCATIONS.with(Cell::get);
+
+    // A late join.
+    driver.hand_over(Feed::Incremental, Side::A, heartbeat.bytes());
+    driver.hand_over(Feed::Instrument, Side::A, definitions.bytes());
+    driver.hand_over(Feed::Snapshot, Side::A, snapshots[0].bytes());
+    assert!(driver.channel.book_of(8).is_some_and(hairpin_mdp3::Book::is_in_sync));
+    // Ticks.
+    driver.tick(&mut first, 1, Side::A);
+    for rpt_seq in 2..=100_000 {
+        let side = if rpt_seq % 3 == 0 { Side::B } else { Side::A };
+        driver.tick(&mut tick, rpt_seq, side);
+        driver.hand_over(Feed::Incremental, Side::B, &tick);
+    }
+    assert_eq!((driver.tally.updates, driver.tally.ends), (100_002, 100_000));
+    // Reordering: 100,102 before 100,101.
+    driver.sequence = 100_102;
+    driver.tick(&mut tick, 100_002, Side::A);
+    driver.sequence = 100_101;
+    driver.tick(&mut tick, 100_001, Side::B);
+    assert_eq!(driver.tally.ends, 100_002);
+    // Loss and recovery: 100,103 is missing, 100,105 is queued.
+    driver.sequence = 100_104;
+    driver.tick(&mut tick, 100_004, Side::A);
+    driver.let_time_pass();
+    driver.tick(&mut tick, 100_005, Side::A);
+    driver.hand_over(Feed::Snapshot, Side::A, recovered.bytes());
+    assert_eq!(driver.tally.gaps, 1);
+    assert_eq!(driver.channel.counters().snapshots_not_continued, 1);
+    driver.sequence = 100_106;
+    // An intraday definition, a reset, a restart of the numbering, garbage.
+    new_instrument[..4].copy_from_slice(&100_106u32.to_le_bytes());
+    driver.hand_over(Feed::Incremental, Side::A, &new_instrument);
+    reset[..4].copy_from_slice(&100_107u32.to_le_bytes());
+    driver.hand_over(Feed::Incremental, Side::A, &reset);
+    driver.hand_over(Feed::Incremental, Side::A, restarted.bytes());
+    assert!(driver.channel.book_of(9).is_some_and(hairpin_mdp3::Book::is_in_sync));
+    assert_eq!((driver.channel.counters().resets, driver.channel.counters().restarts), (1, 1));
+    for feed in Feed::ALL {
+        driver.hand_over(feed, Side::B, &garbage);
+        driver.let_time_pass();
+    }
+
+    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+    // The allocator does count.
+    drop(std::hint::black_box(vec![1]));
+    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 1);
+}

@@ -1,0 +1,150 @@
+//! Packets that CME has sent.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use hairpin_mdp3::{
+    BookUpdate, Channel, EndOfEvent, Error, Feed, Input, LateJoin, Listener, Message, Packet,
+    Price9, Settings, Side, Trade, Volume, Warning,
+};
+use hairpin_time::{Instant, Now, Utc};
+use pcap_file::pcap::PcapReader;
+
+/// The folder of captures, or `None`, and a word about it, where there is none.
+fn captures() -> Option<PathBuf> {
+    let data = std::env::var_os("HAIRPIN_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let captures = data.join("captures/mdp3");
+    if captures.is_dir() {
+        return Some(captures);
+    }
+    println!("skipped: {} is not there", captures.display());
+    None
+}
+
+/// The payloads of the UDP datagrams in a capture of Ethernet frames, and of the TCP segments.
+fn payloads(path: &Path) -> Vec<Vec<u8>> {
+    let mut reader = PcapReader::new(File::open(path).unwrap()).unwrap();
+    let mut payloads = Vec::new();
+    while let Some(record) = reader.next_packet() {
+        let frame = record.unwrap().data.into_owned();
+        let mut ip = 14;
+        if frame[12..14] == [0x81, 0x00] {
+            ip += 4;
+        }
+        let header = usize::from(frame[ip] & 0x0F) * 4;
+        let end = ip + usize::from(u16::from_be_bytes([frame[ip + 2], frame[ip + 3]]));
+        let transport = ip + header;
+        let payload = match frame[ip + 9] {
+            17 => transport + 8,
+            6 => transport + usize::from(frame[transport + 12] >> 4) * 4,
+            protocol => panic!("IP protocol {protocol}"),
+        };
+        payloads.push(frame[payload..end].to_vec());
+    }
+    payloads
+}
+
+#[derive(Default)]
+struct Seen {
+    templates: Vec<u16>,
+    book_updates: usize,
+    trades: Vec<(Price9, u64)>,
+    volumes: Vec<u64>,
+    ends: usize,
+    errors: Vec<Error>,
+    warnings: Vec<Warning>,
+}
+
+impl Listener for Seen {
+    fn on_message(&mut self, _: &Packet, message: &Message<'_>) {
+        self.templates.push(message.header.template_id);
+    }
+    fn on_book_update(&mut self, _: &BookUpdate<'_>) {
+        self.book_updates += 1;
+    }
+    fn on_trade(&mut self, trade: &Trade<'_>) {
+        self.trades.push((trade.price, trade.quantity));
+    }
+    fn on_volume(&mut self, volume: &Volume<'_>) {
+        self.volumes.push(volume.quantity);
+    }
+    fn on_end_of_event(&mut self, _: &EndOfEvent<'_>) {
+        self.ends += 1;
+    }
+    fn on_error(&mut self, _: Option<&Packet>, error: &Error) {
+        self.errors.push(*error);
+    }
+    fn on_warning(&mut self, warning: &Warning) {
+        self.warnings.push(*warning);
+    }
+}
+
+fn feed(path: &Path) -> (Channel, Seen) {
+    let settings =
+        Settings { late_join: LateJoin::Nothing, max_instruments: 64, ..Settings::default() };
+    let (mut channel, mut seen) = (Channel::new(settings), Seen::default());
+    let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+    for payload in payloads(path) {
+        for side in Side::ALL {
+            let input = Input { feed: Feed::Incremental, side, received: None };
+            channel.handle_packet(now, input, &payload, &mut seen);
+        }
+    }
+    assert!(channel.counters().duplicates > 0, "side B was heard");
+    (channel, seen)
+}
+
+/// Errors but those of books of which the beginning is not in the capture.
+fn framing_errors(seen: &Seen) -> Vec<Error> {
+    let is_book = |error: &Error| matches!(error, Error::InapplicableEntry { .. });
+    seen.errors.iter().copied().filter(|error| !is_book(error)).collect()
+}
+
+#[test]
+fn every_version_9_capture_is_read_without_an_error() {
+    let Some(captures) = captures() else { return };
+    for (name, templates) in [
+        ("MdIncrementalRefreshBook", &[46][..]),
+        ("MdIncrementalRefreshOrderBook", &[47]),
+        ("MdIncrementalRefreshTradeSummary", &[48, 37, 47, 46]),
+    ] {
+        let (channel, seen) = feed(&captures.join("v1.9").join(format!("{name}.pcap")));
+        assert_eq!(framing_errors(&seen), [], "{name}");
+        assert_eq!(seen.warnings, [], "{name}");
+        for template in templates {
+            assert!(seen.templates.contains(template), "{name}: {:?}", seen.templates);
+        }
+        assert_eq!(channel.counters().messages, seen.templates.len() as u64);
+    }
+}
+
+#[test]
+fn the_trade_event_is_one_event_of_five_messages() {
+    let Some(captures) = captures() else { return };
+    let path = captures.join("v1.9/MdIncrementalRefreshTradeSummary.pcap");
+    let (channel, seen) = feed(&path);
+    assert_eq!(seen.templates, [48, 37, 47, 46, 46]);
+    assert_eq!(seen.trades, [(Price9(12_952_000_000_000), 2)]);
+    assert_eq!(seen.volumes, [3_765]);
+    assert_eq!((seen.ends, channel.counters().events), (1, 1));
+}
+
+#[test]
+fn the_version_12_capture_of_64_bit_quantities_is_read() {
+    let Some(captures) = captures() else { return };
+    let settings = Settings { late_join: LateJoin::Nothing, ..Settings::default() };
+    let (mut channel, mut seen) = (Channel::new(settings), Seen::default());
+    let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+    for payload in payloads(&captures.join("v1.12/MdIncrementalRefreshBookLongQty.pcap")) {
+        // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
+        assert_eq!(payload[..2], [0xFE, 0xCA]);
+        let input = Input { feed: Feed::Incremental, side: Side::A, received: None };
+        channel.handle_packet(now, input, &payload[2..], &mut seen);
+    }
+    assert_eq!((framing_errors(&seen), &seen.templates[..]), (vec![], &[64][..]));
+    assert_eq!((channel.counters().events, channel.instruments().len()), (1, 1));
+    assert_eq!(channel.book_of(11_827_320).unwrap().rpt_seq(), None, "TCP carries no RptSeq");
+}

@@ -1,0 +1,297 @@
+//! Whatever the bytes, they are counted, told, and stop nothing.
+
+mod support;
+
+use hairpin_mdp3::{Counters, Feed, Input, Settings, Side};
+use hairpin_time::{Duration, Instant, Now, Utc};
+use proptest::prelude::*;
+use support::*;
+
+const ERRORS: [&str; 9] = [
+    "packets_too_short",
+    "message_sizes_too_small",
+    "truncated_messages",
+    "trailing_bytes",
+    "foreign_schemas",
+    "malformed_messages",
+    "invalid_entries",
+    "inapplicable_entries",
+    "invalid_snapshots",
+];
+
+const WARNINGS: [&str; 10] = [
+    "unknown_templates",
+    "newer_versions",
+    "beyond_depth",
+    "prices_changed",
+    "unknown_securities",
+    "instruments_over_capacity",
+    "depths_cut",
+    "oversized_packets",
+    "queue_overflows",
+    "loops_too_long",
+];
+
+/// The counter is 1 and no other counter of errors and warnings has counted.
+#[track_caller]
+fn counted_only(counters: &Counters, name: &str) {
+    for (counter, value) in counters.iter() {
+        if ERRORS.contains(&counter) || WARNINGS.contains(&counter) {
+            assert_eq!(value, u64::from(counter == name), "{counter}");
+        }
+    }
+}
+
+#[track_caller]
+fn counts_only(name: &str, packet: &PacketBuilder) -> Trace {
+    let mut trace = Trace::in_sync();
+    trace.a(packet);
+    counted_only(trace.channel.counters(), name);
+    let is_error = ERRORS.contains(&name);
+    let kind = if is_error { "error " } else { "warning " };
+    let told = trace.recorder.take();
+    assert_eq!(told.iter().filter(|line| line.starts_with(kind)).count(), 1, "{told:?}");
+    trace
+}
+
+const BOOK: u16 = 46;
+
+#[test]
+fn counts_packets_too_short_only() {
+    let mut cut = packet(101);
+    cut.bytes_mut().truncate(11);
+    let trace = counts_only("packets_too_short", &cut);
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "nobody knows what it was");
+}
+
+#[test]
+fn counts_message_sizes_too_small_only() {
+    let mut spoiled = packet(101).heartbeat();
+    spoiled.bytes_mut()[12] = 9;
+    counts_only("message_sizes_too_small", &spoiled);
+}
+
+#[test]
+fn counts_truncated_messages_only() {
+    let mut spoiled = packet(101).book(END, &[bid(7, 1).new(1, 50, 1)]);
+    let length = spoiled.bytes().len();
+    spoiled.bytes_mut().truncate(length - 1);
+    let mut trace = counts_only("truncated_messages", &spoiled);
+    // The packet counts as lost: the next entry tells that 7 was concerned and 8 was not.
+    trace.a(&packet(102).book(END, &[bid(7, 2).new(1, 51, 1), bid(8, 1).new(1, 20, 1)]));
+    trace.told(["8 in sync", "book 8 B: 1@20 |", "end 102 8B"]);
+}
+
+#[test]
+fn counts_trailing_bytes_only() {
+    let mut spoiled = packet(101).heartbeat();
+    spoiled.bytes_mut().extend_from_slice(&[0; 9]);
+    counts_only("trailing_bytes", &spoiled);
+}
+
+#[test]
+fn counts_foreign_schemas_only() {
+    counts_only("foreign_schemas", &packet(101).raw([11, BOOK, 2, 13], &[0; 22]));
+}
+
+#[test]
+fn counts_malformed_messages_only() {
+    // Two entries are announced, one is there.
+    let mut body = [0; 11 + 3 + 32].to_vec();
+    body[11..14].copy_from_slice(&[32, 0, 2]);
+    counts_only("malformed_messages", &packet(101).raw([11, BOOK, 1, 13], &body));
+    // The definition's block is cut.
+    counts_only("malformed_messages", &packet(101).raw([224, 54, 1, 13], &[0; 223]));
+    // And on the feeds that loop.
+    for template in [54, 52] {
+        let mut trace = Trace::new(SETTINGS);
+        if template == 52 {
+            trace = Trace::in_sync();
+            trace.a(&packet(102).heartbeat());
+            trace.wait(Duration::from_millis(10));
+            trace.snapshot(&packet(1).raw([59, 52, 1, 13], &[0; 58]));
+        } else {
+            trace.instrument(&packet(1).raw([224, 54, 1, 13], &[0; 223]));
+        }
+        counted_only(trace.channel.counters(), "malformed_messages");
+    }
+}
+
+#[test]
+fn counts_invalid_entries_only() {
+    let no_price = Entry { price: None, ..bid(7, 1).new(1, 50, 1) };
+    counts_only("invalid_entries", &packet(101).book(END, &[no_price]));
+    counts_only("invalid_entries", &packet(101).book(END, &[bid(7, 1).new(1, 50, -1)]));
+}
+
+#[test]
+fn counts_inapplicable_entries_only() {
+    counts_only("inapplicable_entries", &packet(101).book(END, &[bid(7, 1).delete(1)]));
+}
+
+#[test]
+fn counts_invalid_snapshots_only() {
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(102).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.snapshot(&packet(1).snapshot(7, 102, 1, 0, &[(b'1', 2, 50, 1)]));
+    counted_only(trace.channel.counters(), "invalid_snapshots");
+}
+
+#[test]
+fn counts_unknown_templates_only() {
+    let mut trace = counts_only("unknown_templates", &packet(101).raw([1, 99, 1, 13], &[0]));
+    trace.a(&packet(102).raw([1, 99, 1, 13], &[0]).raw([1, 98, 1, 13], &[0]));
+    trace.told(["warning unknown template 98, skipped"]);
+    assert_eq!(trace.counter("unknown_templates"), 3);
+}
+
+#[test]
+fn counts_newer_versions_only() {
+    // A block that has grown by a field we do not know, and no entries.
+    let mut body = [0; 13 + 3 + 8];
+    body[8] = 0x80;
+    body[13..15].copy_from_slice(&[32, 0]);
+    body[16..18].copy_from_slice(&[24, 0]);
+    let mut trace = counts_only("newer_versions", &packet(101).raw([13, BOOK, 1, 14], &body));
+    assert_eq!(trace.counter("events"), 1);
+    trace.a(&packet(102).raw([13, BOOK, 1, 14], &body));
+    trace.told(["end 102"]);
+}
+
+#[test]
+fn counts_beyond_depth_only() {
+    counts_only("beyond_depth", &packet(101).book(END, &[bid(7, 1).new(11, 50, 1)]));
+}
+
+#[test]
+fn counts_prices_changed_only() {
+    let entries = [bid(7, 1).new(1, 50, 1), bid(7, 2).change(1, 51, 1)];
+    counts_only("prices_changed", &packet(101).book(END, &entries));
+}
+
+#[test]
+fn counts_unknown_securities_only() {
+    counts_only("unknown_securities", &packet(101).book(END, &[bid(9, 1).new(1, 50, 1)]));
+}
+
+#[test]
+fn counts_instruments_over_capacity_only() {
+    let settings = Settings { max_instruments: 2, ..SETTINGS };
+    let mut trace = Trace::in_sync_with(settings, 10);
+    trace.a(&packet(101).definition(9, 3, 10));
+    counted_only(trace.channel.counters(), "instruments_over_capacity");
+}
+
+#[test]
+fn a_channel_with_too_little_room_serves_those_that_fit() {
+    let settings = Settings { max_instruments: 1, ..SETTINGS };
+    let mut trace = Trace::new(settings);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
+    trace.snapshot(&packet(1).snapshot(8, 100, 2, 0, &[]).snapshot(9, 100, 2, 0, &[]));
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "absent from a whole pass");
+}
+
+#[test]
+fn counts_depths_cut_only() {
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(101).definition(9, 3, 20));
+    counted_only(trace.channel.counters(), "depths_cut");
+    assert_eq!(trace.channel.book_of(9).unwrap().depth(), 10);
+}
+
+#[test]
+fn counts_oversized_packets_only() {
+    let settings = Settings { queue_bytes: 64, ..SETTINGS };
+    let mut trace = Trace::in_sync_with(settings, 10);
+    let entries = [bid(7, 2).new(1, 50, 1), bid(7, 3).new(1, 50, 1), bid(7, 4).new(1, 50, 1)];
+    trace.a(&packet(101).book(END, &entries));
+    counted_only(trace.channel.counters(), "oversized_packets");
+}
+
+#[test]
+fn counts_queue_overflows_only() {
+    let settings = Settings { queue_bytes: 100, ..SETTINGS };
+    let mut trace = Trace::in_sync_with(settings, 10);
+    trace.a(&packet(101).book(END, &[bid(7, 2).new(1, 50, 1)]));
+    trace.a(&packet(102).book(END, &[bid(7, 3).new(1, 50, 1)]));
+    counted_only(trace.channel.counters(), "queue_overflows");
+}
+
+#[test]
+fn counts_loops_too_long_only() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.instrument(&packet(1).definition(7, 2, 10));
+    trace.instrument(&packet(65).definition(8, 2, 10));
+    counted_only(trace.channel.counters(), "loops_too_long");
+}
+
+/// Feeds bytes as they are, on any feed and side, and lets everything fall due.
+fn survives(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]) {
+    for (step, (feed, is_b, bytes)) in packets.iter().enumerate() {
+        let feed = Feed::ALL[usize::from(*feed) % Feed::ALL.len()];
+        let side = if *is_b { Side::B } else { Side::A };
+        let monotonic = Instant::from_nanos(step as u64 * 4_000_000);
+        let now = Now { monotonic, utc: Utc::EPOCH };
+        let before = channel.counters().iter().map(|(_, count)| count).sum::<u64>();
+        channel.handle_packet(now, Input { feed, side, received: None }, bytes, &mut ());
+        let after = channel.counters().iter().map(|(_, count)| count).sum::<u64>();
+        assert!(after > before, "a packet that nothing counts");
+        channel.handle_timeout(now, &mut ());
+        while channel.poll_action().is_some() {}
+    }
+}
+
+/// A packet with one message of every kind the channel reads.
+fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
+    packet(sequence)
+        .definition(id, 2, 10)
+        .snapshot(id, last, 2, 3, &[(b'0', 1, 50, 1), (b'1', 1, 51, 1)])
+        .book(MORE, &[bid(id, 4).new(1, 50, 1), ask(id, 5).delete_thru(1)])
+        .trade(MORE, id, 6, 50, 1)
+        .volume(MORE, id, 7, 1)
+        .statistics(MORE, id, 8)
+        .long_book(END, &[bid(id, 9).overlay(1, 50, 1)])
+        .channel_reset()
+        .heartbeat()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_never_panic(
+        packets in prop::collection::vec(
+            (any::<u8>(), any::<bool>(), prop::collection::vec(any::<u8>(), 0..200)), 1..40),
+    ) {
+        survives(&mut hairpin_mdp3::Channel::new(SETTINGS), &packets);
+    }
+
+    /// Sound packets with bytes altered, cut off or appended, in any order, on any feed.
+    #[test]
+    fn spoiled_packets_never_panic(
+        packets in prop::collection::vec(
+            (any::<u8>(), any::<bool>(), 95u32..120, 95u32..120, 5i32..10,
+             prop::collection::vec((any::<u16>(), any::<u8>()), 0..6), any::<u16>(), 0usize..12),
+            1..60),
+    ) {
+        let mut trace = Trace::in_sync();
+        let packets: Vec<_> = packets
+            .into_iter()
+            .map(|(feed, side, sequence, last, id, spoils, cut, appended)| {
+                let mut bytes = sample(sequence, last, id).bytes().to_vec();
+                for (at, value) in spoils {
+                    let at = usize::from(at) % bytes.len();
+                    bytes[at] = value;
+                }
+                if cut % 3 == 0 {
+                    bytes.truncate(usize::from(cut) % bytes.len());
+                }
+                bytes.extend((0..appended).map(|n| n as u8));
+                (feed, side, bytes)
+            })
+            .collect();
+        survives(&mut trace.channel, &packets);
+    }
+}

@@ -1,0 +1,117 @@
+//! Traces: packets in a few words, a channel to feed them to, and what it told as lines of text.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses what it needs")]
+
+mod packets;
+mod recorder;
+
+pub use packets::*;
+pub use recorder::Recorder;
+
+use hairpin_mdp3::{Action, Channel, Feed, Input, Settings, Side};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+/// A channel, its clock, and what it told.
+pub struct Trace {
+    pub channel: Channel,
+    pub recorder: Recorder,
+    pub now: Instant,
+}
+
+/// Small enough for tests to fill, with a wait of 10 ms.
+pub const SETTINGS: Settings = Settings {
+    max_instruments: 8,
+    late_join: hairpin_mdp3::LateJoin::InstrumentsAndBooks,
+    undefined_depth: 10,
+    reorder_packets: 8,
+    reorder_wait: Duration::from_millis(10),
+    max_packet: 2_048,
+    queue_bytes: 4_096,
+    max_loop_packets: 64,
+    max_snapshot_lead: 100,
+};
+
+impl Trace {
+    /// A channel that has seen nothing.
+    pub fn new(settings: Settings) -> Self {
+        let now = Instant::from_nanos(1_000_000_000);
+        Self { channel: Channel::new(settings), recorder: Recorder::default(), now }
+    }
+
+    /// A channel in sync after packet 100: instruments 7 and 8 of depth 10, books empty, RptSeq 0.
+    pub fn in_sync() -> Self {
+        Self::in_sync_with(SETTINGS, 10)
+    }
+
+    /// The same with other settings and another depth.
+    pub fn in_sync_with(settings: Settings, depth: i8) -> Self {
+        let mut trace = Self::new(settings);
+        trace.a(&packet(100).heartbeat());
+        trace.instrument(&packet(1).definition(7, 2, depth).definition(8, 2, depth));
+        trace.snapshot(&packet(1).snapshot(7, 100, 2, 0, &[]).snapshot(8, 100, 2, 0, &[]));
+        assert_eq!(trace.channel.state(), hairpin_mdp3::ChannelState::InSync);
+        trace.actions();
+        trace.recorder.take();
+        trace
+    }
+
+    fn packet(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+        let now = Now { monotonic: self.now, utc: Utc::EPOCH };
+        let input = Input { feed, side, received: None };
+        self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
+    }
+
+    /// An incremental packet on side A.
+    pub fn a(&mut self, packet: &PacketBuilder) {
+        self.packet(Feed::Incremental, Side::A, packet);
+    }
+
+    /// An incremental packet on side B.
+    pub fn b(&mut self, packet: &PacketBuilder) {
+        self.packet(Feed::Incremental, Side::B, packet);
+    }
+
+    /// A packet of the instrument feed, side A.
+    pub fn instrument(&mut self, packet: &PacketBuilder) {
+        self.packet(Feed::Instrument, Side::A, packet);
+    }
+
+    /// A packet of the snapshot feed, side A.
+    pub fn snapshot(&mut self, packet: &PacketBuilder) {
+        self.packet(Feed::Snapshot, Side::A, packet);
+    }
+
+    /// A packet of the snapshot feed, side B.
+    pub fn snapshot_b(&mut self, packet: &PacketBuilder) {
+        self.packet(Feed::Snapshot, Side::B, packet);
+    }
+
+    /// Lets time pass, and does what falls due.
+    pub fn wait(&mut self, span: Duration) {
+        self.now += span;
+        let now = Now { monotonic: self.now, utc: Utc::EPOCH };
+        self.channel.handle_timeout(now, &mut self.recorder);
+    }
+
+    /// What the channel asks for.
+    pub fn actions(&mut self) -> Vec<Action> {
+        std::iter::from_fn(|| self.channel.poll_action()).collect()
+    }
+
+    /// What was told since the last time is this and nothing else.
+    #[track_caller]
+    pub fn told<const N: usize>(&mut self, expected: [&str; N]) {
+        let told = self.recorder.take();
+        assert_eq!(told, expected, "left: told, right: expected");
+    }
+
+    /// The book of an instrument: `quantity@price …| quantity@price …`, best first.
+    pub fn book(&self, security_id: i32) -> String {
+        recorder::show(self.channel.book_of(security_id).expect("the instrument is known"))
+    }
+
+    /// A counter by name.
+    pub fn counter(&self, name: &str) -> u64 {
+        let found = self.channel.counters().iter().find(|(counter, _)| *counter == name);
+        found.unwrap_or_else(|| panic!("no counter {name}")).1
+    }
+}

@@ -1,0 +1,290 @@
+//! Packets in a few words. Prices are whole numbers; packet n is sent n milliseconds after the
+//! start of 2026 unless it says otherwise.
+
+use hairpin_cme_codecs::mdp3::*;
+use hairpin_mdp3::PacketHeader;
+use hairpin_time::{Duration, Utc};
+
+/// MatchEventIndicator: the event goes on, or ends.
+pub const MORE: u8 = 0x04;
+pub const END: u8 = 0x84;
+
+const YEAR_2026: Utc = Utc::from_nanos(1_767_225_600_000_000_000);
+
+/// A packet being built.
+#[derive(Clone)]
+pub struct PacketBuilder(Vec<u8>);
+
+/// A packet without messages.
+pub fn packet(sequence: u32) -> PacketBuilder {
+    sent_at(sequence, u64::from(sequence))
+}
+
+/// A packet sent `millis` milliseconds after the start of 2026.
+pub fn sent_at(sequence: u32, millis: u64) -> PacketBuilder {
+    let sending_time = YEAR_2026 + Duration::from_millis(millis);
+    PacketBuilder(PacketHeader { sequence, sending_time }.encode().to_vec())
+}
+
+/// An entry of a book message.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    pub id: i32,
+    pub rpt_seq: u32,
+    pub kind: u8,
+    pub action: u8,
+    pub level: u8,
+    pub price: Option<i64>,
+    pub quantity: Option<i32>,
+}
+
+/// An entry of the bid side, to be completed by an action.
+pub fn bid(id: i32, rpt_seq: u32) -> Entry {
+    Entry { id, rpt_seq, kind: b'0', action: 0, level: 0, price: None, quantity: None }
+}
+
+/// An entry of the ask side, to be completed by an action.
+pub fn ask(id: i32, rpt_seq: u32) -> Entry {
+    Entry { kind: b'1', ..bid(id, rpt_seq) }
+}
+
+impl Entry {
+    pub fn act(self, action: u8, level: u8, price: i64, quantity: i32) -> Self {
+        Self { action, level, price: Some(price), quantity: Some(quantity), ..self }
+    }
+    pub fn new(self, level: u8, price: i64, quantity: i32) -> Self {
+        self.act(0, level, price, quantity)
+    }
+    pub fn change(self, level: u8, price: i64, quantity: i32) -> Self {
+        self.act(1, level, price, quantity)
+    }
+    pub fn delete(self, level: u8) -> Self {
+        Self { action: 2, level, price: None, quantity: None, ..self }
+    }
+    pub fn delete_thru(self, level: u8) -> Self {
+        Self { action: 3, ..self.delete(level) }
+    }
+    pub fn delete_from(self, level: u8) -> Self {
+        Self { action: 4, ..self.delete(level) }
+    }
+    pub fn overlay(self, level: u8, price: i64, quantity: i32) -> Self {
+        self.act(5, level, price, quantity)
+    }
+    pub fn of_kind(self, kind: u8) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+fn price(whole: i64) -> Price9 {
+    Price9(whole * 1_000_000_000)
+}
+
+impl PacketBuilder {
+    /// The packet as on the wire.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The packet as on the wire, to be spoiled.
+    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+
+    /// TransactTime of its messages: a microsecond before it was sent.
+    fn transact_time(&self) -> u64 {
+        let (header, _) = PacketHeader::decode(&self.0).unwrap();
+        header.sending_time.as_nanos() - 1_000
+    }
+
+    /// Appends a message that `encode` writes from its SBE header on.
+    pub fn message(mut self, encode: impl FnOnce(&mut [u8]) -> usize) -> Self {
+        let mut buffer = [0; 16 * 1024];
+        let length = encode(&mut buffer);
+        let size = u16::try_from(2 + length).unwrap();
+        self.0.extend_from_slice(&size.to_le_bytes());
+        self.0.extend_from_slice(&buffer[..length]);
+        self
+    }
+
+    pub fn heartbeat(self) -> Self {
+        self.message(|buffer| {
+            AdminHeartbeat12::encode(buffer).unwrap();
+            AdminHeartbeat12::ENCODED_LENGTH
+        })
+    }
+
+    pub fn book(self, indicator: u8, entries: &[Entry]) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
+            let mut group = groups.no_md_entries().unwrap();
+            for entry in entries {
+                let mut wire = group.push().unwrap();
+                wire.set_md_entry_px(entry.price.map(price))
+                    .set_md_entry_size(entry.quantity)
+                    .set_security_id(entry.id)
+                    .set_rpt_seq(entry.rpt_seq)
+                    .set_number_of_orders(1)
+                    .set_md_price_level(entry.level)
+                    .set_md_update_action(MDUpdateAction(entry.action))
+                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
+            }
+            groups.finish().unwrap()
+        })
+    }
+
+    /// The same entries in the message with 64-bit quantities.
+    pub fn long_book(self, indicator: u8, entries: &[Entry]) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
+            let mut group = groups.no_md_entries().unwrap();
+            for entry in entries {
+                let mut wire = group.push().unwrap();
+                wire.set_md_entry_px(entry.price.map(price))
+                    .set_md_entry_size(entry.quantity.map(|quantity| quantity as u64))
+                    .set_security_id(entry.id)
+                    .set_rpt_seq(entry.rpt_seq)
+                    .set_number_of_orders(1)
+                    .set_md_price_level(entry.level)
+                    .set_md_update_action(MDUpdateAction(entry.action))
+                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
+            }
+            groups.finish().unwrap()
+        })
+    }
+
+    pub fn trade(self, indicator: u8, id: i32, rpt_seq: u32, at: i64, quantity: i32) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) =
+                MDIncrementalRefreshTradeSummary48::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
+            let mut group = groups.no_md_entries().unwrap();
+            group
+                .push()
+                .unwrap()
+                .set_md_entry_px(price(at))
+                .set_md_entry_size(quantity)
+                .set_security_id(id)
+                .set_rpt_seq(rpt_seq)
+                .set_number_of_orders(2)
+                .set_aggressor_side(AggressorSide::BUY);
+            groups.finish().unwrap()
+        })
+    }
+
+    pub fn volume(self, indicator: u8, id: i32, rpt_seq: u32, quantity: i32) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) = MDIncrementalRefreshVolume37::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
+            let mut group = groups.no_md_entries().unwrap();
+            let mut entry = group.push().unwrap();
+            entry.set_md_entry_size(quantity).set_security_id(id).set_rpt_seq(rpt_seq);
+            groups.finish().unwrap()
+        })
+    }
+
+    pub fn statistics(self, indicator: u8, id: i32, rpt_seq: u32) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) =
+                MDIncrementalRefreshSessionStatistics51::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
+            let mut group = groups.no_md_entries().unwrap();
+            group.push().unwrap().set_security_id(id).set_rpt_seq(rpt_seq);
+            groups.finish().unwrap()
+        })
+    }
+
+    pub fn channel_reset(self) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) = ChannelReset4::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
+            groups.no_md_entries().unwrap().push().unwrap().set_appl_id(310);
+            groups.finish().unwrap()
+        })
+    }
+
+    /// A future of `total` instruments with a direct book of `depth`.
+    pub fn definition(self, id: i32, total: u32, depth: i8) -> Self {
+        self.definition_with(id, Some(total), depth, SecurityUpdateAction::ADD)
+    }
+
+    pub fn definition_with(
+        self,
+        id: i32,
+        total: Option<u32>,
+        depth: i8,
+        action: SecurityUpdateAction,
+    ) -> Self {
+        self.message(|buffer| {
+            let (mut root, mut groups) = MDInstrumentDefinitionFuture54::encode(buffer).unwrap();
+            root.set_match_event_indicator(MatchEventIndicator(END))
+                .set_tot_num_reports(total)
+                .set_security_update_action(action)
+                .set_market_segment_id(64)
+                .set_security_group("ES")
+                .set_asset("ES")
+                .set_symbol(format!("ES{id}"))
+                .set_security_id(id)
+                .set_security_type("FUT")
+                .set_currency("USD")
+                .set_min_price_increment(Price9(250_000_000))
+                .set_display_factor(Price9(10_000_000));
+            let mut feed_types = groups.no_md_feed_types().unwrap();
+            feed_types.push().unwrap().set_md_feed_type("GBX").set_market_depth(depth);
+            feed_types.push().unwrap().set_md_feed_type("GBI").set_market_depth(2);
+            groups.finish().unwrap()
+        })
+    }
+
+    /// A book as it was after incremental packet `last`: (side, level, price, quantity).
+    pub fn snapshot(
+        self,
+        id: i32,
+        last: u32,
+        total: u32,
+        rpt_seq: u32,
+        levels: &[(u8, i8, i64, i32)],
+    ) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let (mut root, mut groups) = SnapshotFullRefresh52::encode(buffer).unwrap();
+            root.set_last_msg_seq_num_processed(last)
+                .set_tot_num_reports(total)
+                .set_security_id(id)
+                .set_rpt_seq(rpt_seq)
+                .set_transact_time(time);
+            let mut group = groups.no_md_entries().unwrap();
+            for &(side, level, at, quantity) in levels {
+                group
+                    .push()
+                    .unwrap()
+                    .set_md_entry_px(price(at))
+                    .set_md_entry_size(quantity)
+                    .set_number_of_orders(1)
+                    .set_md_price_level(level)
+                    .set_md_entry_type(MDEntryType(side));
+            }
+            // What is no price level must not be taken for one.
+            group.push().unwrap().set_md_entry_px(price(1)).set_md_entry_type(MDEntryType::TRADE);
+            groups.finish().unwrap()
+        })
+    }
+
+    /// A message of any template, version and body.
+    pub fn raw(self, header: [u16; 4], body: &[u8]) -> Self {
+        self.message(|buffer| {
+            for (at, word) in header.into_iter().enumerate() {
+                buffer[2 * at..][..2].copy_from_slice(&word.to_le_bytes());
+            }
+            buffer[8..][..body.len()].copy_from_slice(body);
+            8 + body.len()
+        })
+    }
+}
