@@ -7,10 +7,10 @@
 //!
 //! | wait | system call | a deadline is met |
 //! |---|---|---|
-//! | [`Wait::Block`] | the first source's own receive; the others are tried after each wake | up to two kernel ticks late |
-//! | [`Wait::Poll`] | ppoll(2) | by the thread's timer slack |
-//! | [`Wait::Epoll`] | epoll_pwait2(2) | by the thread's timer slack |
-//! | [`Wait::Spin`] | none | at the next turn |
+//! | block | the first source's own receive, then all others are tried | within two ticks |
+//! | poll | ppoll(2) | within the thread's timer slack |
+//! | epoll | epoll_pwait2(2) | within the thread's timer slack |
+//! | spin | none | at the next turn |
 //!
 //! ```no_run
 //! use std::net::{Ipv4Addr, SocketAddrV4};
@@ -33,7 +33,9 @@
 //!     let ready = reactor.wait(now.monotonic, timers.next())?;
 //!     now = clock.now();
 //!     if ready.is_readable(token) {
-//!         socket.receive(64, |meta, datagram| println!("{} from {}", datagram.len(), meta.source))?;
+//!         socket.receive(64, |meta, datagram| {
+//!             println!("{} bytes from {}", datagram.len(), meta.source);
+//!         })?;
 //!     }
 //!     while let Some(_timer) = timers.expired(now.monotonic) {
 //!         timers.arm(heartbeat, now.monotonic + Duration::from_secs(1));
