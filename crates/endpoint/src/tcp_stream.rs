@@ -22,6 +22,10 @@ pub struct TcpOptions {
     pub chunk_max: usize,
     /// The longest message for [`Transmit::transmit`], in bytes: 64 KiB unless set.
     pub message_max: usize,
+    /// The kernel's send buffer in bytes: 4 MiB unless set, capped by `net.core.wmem_max`; `None`
+    /// leaves the system's default. Each small message in flight takes over a kilobyte of it, so
+    /// that the default (16 KiB at first) takes only some dozens until the peer acknowledges.
+    pub send_buffer: Option<usize>,
     /// Receive timestamps: off unless set. A chunk has the time of its last bytes.
     pub timestamping: Timestamping,
     /// The local address and port to connect from: the kernel's choice unless set. Of no effect on
@@ -34,6 +38,7 @@ impl Default for TcpOptions {
         Self {
             chunk_max: 64 << 10,
             message_max: 64 << 10,
+            send_buffer: Some(4 << 20),
             timestamping: Timestamping::Off,
             local: None,
         }
@@ -87,6 +92,9 @@ impl TcpStream {
     fn new(socket: Socket, peer_address: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
+        if let Some(bytes) = options.send_buffer {
+            socket.set_send_buffer_size(bytes)?;
+        }
         set_timestamping(&socket, options.timestamping)?;
         Ok(Self {
             socket: Arc::new(socket),
