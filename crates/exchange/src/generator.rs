@@ -260,7 +260,7 @@ impl Generator {
     /// A number below `bound`, 0 if that is 0; the bias of 2^-32 times the bound is welcome.
     fn below(&mut self, bound: u32) -> u32 {
         // The high half of a product with a `u32` fits in one.
-        (u64::from(self.random.next_u32()) * u64::from(bound) >> 32) as u32
+        ((u64::from(self.random.next_u32()) * u64::from(bound)) >> 32) as u32
     }
 }
 

@@ -1,16 +1,67 @@
-//! Matching engine, market data publisher and iLink 3 gateway.
+//! An exchange to trade with: matching engine, market data publisher, order entry gateway.
+//!
+//! Layer L3. CME's protocols, read from CME's documents a second time: this crate shares only the
+//! generated codecs with Hairpin's clients, so that each side can find the other's misreadings.
+//! It is a partner for tests and benchmarks, not a venue: no risk checks, no rate limits, nothing
+//! kept on disk.
+//!
+//! | module | is | IO |
+//! |---|---|---|
+//! | [`Matching`] | price-time priority, limit and cancel | no |
+//! | [`Generator`] | seeded order flow that always changes a best price | no |
+//! | [`Publisher`] | MDP 3.0: events, definitions, snapshots, heartbeats | no |
+//! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
+//! | [`Floor`] | the first three as one market | no |
+//! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
+//!
+//! Nothing allocates after start-up, but for a connection when it is accepted. No clock is read:
+//! time is a parameter, and a [`Listener`] is called where a measurement needs one.
+//!
+//! ```
+//! use hairpin_exchange::{Feed, Floor, FloorSettings, MAX_PAYLOAD, Publication};
+//! use hairpin_time::{Instant, Now, Utc};
+//!
+//! let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+//! let mut floor = Floor::new(&FloorSettings::default(), now);
+//! let mut packet = [0; MAX_PAYLOAD];
+//! while floor.publisher().has_event() {
+//!     let transmit = floor.publisher_mut().poll_transmit(now, &mut packet).unwrap();
+//!     assert_eq!(transmit.feed, Feed::Incremental);
+//! }
+//! let (step, publication) = floor.step(now).unwrap();
+//! assert!(step.instrument < 100 && matches!(publication, Publication::Event(_)));
+//! ```
 #![forbid(unsafe_code)]
 
+mod exchange;
+mod floor;
+mod gateway;
 mod generator;
 mod instrument;
+mod listener;
+mod market;
 mod matching;
 mod publisher;
 mod slab;
 
-pub use generator::*;
-pub use instrument::*;
-pub use matching::*;
-pub use publisher::*;
+pub use exchange::{Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups};
+pub use floor::{Floor, FloorSettings};
+pub use gateway::{
+    Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,
+    LogonReject, Rejected, SessionState, TerminateCode,
+};
+pub use generator::{EXTENT, Generator, Kind, REACH, Step};
+pub use instrument::Instrument;
+pub use listener::{EventPacket, Listener, Tick};
+pub use market::{Market, SessionFill};
+pub use matching::{
+    Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, Owner, PriceLevel, Rejection,
+    Side, Submitted, Trade,
+};
+pub use publisher::{
+    DEPTH, EventPart, Feed, Ladder, MAX_PAYLOAD, Pace, Publication, Published, Publisher,
+    PublisherSettings, Transmit,
+};
 
 /// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.
 pub type Price = hairpin_sbe::Decimal<-9>;

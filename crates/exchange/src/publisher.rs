@@ -25,9 +25,8 @@ mod queue;
 mod snapshots;
 
 pub use carousel::Pace;
-pub use ladder::{Action, DEPTH, Ladder};
+pub use ladder::{DEPTH, Ladder};
 pub use packet::MAX_PAYLOAD;
-pub use queue::Ending;
 pub use snapshots::Published;
 
 use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
@@ -38,7 +37,7 @@ use crate::matching::{Accumulator, Matching, Side};
 use carousel::Carousel;
 use channel::Channel;
 use packet::Packet;
-use queue::{BookEntry, Event, Queue, TradeEntry, TradeOrder, VolumeEntry};
+use queue::{BookEntry, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry};
 use snapshots::{Books, Heading};
 
 /// What a publisher needs to know.

@@ -200,7 +200,10 @@ mod tests {
         };
         outbound.append(write(b"abc")).unwrap();
         outbound.append(write(b"de")).unwrap();
-        assert_eq!(outbound.bytes(), [7, 0, 0xFE, 0xCA, b'a', b'b', b'c', 6, 0, 0xFE, 0xCA, b'd', b'e']);
+        assert_eq!(
+            outbound.bytes(),
+            [7, 0, 0xFE, 0xCA, b'a', b'b', b'c', 6, 0, 0xFE, 0xCA, b'd', b'e']
+        );
         outbound.consume(5);
         assert_eq!(outbound.bytes()[0], b'b');
         outbound.consume(100);

@@ -111,7 +111,7 @@ impl Accumulator {
     /// Whether a submission that meets `orders` resting orders is sure to fit.
     pub(super) fn has_room(&self, orders: u32) -> bool {
         self.fills.capacity() - self.fills.len() >= Self::fills_of_one_submission(orders)
-            && self.trades.capacity() - self.trades.len() >= orders as usize + 1
+            && self.trades.capacity() - self.trades.len() > orders as usize
     }
 
     pub(super) fn touch(&mut self, instrument: u32) {

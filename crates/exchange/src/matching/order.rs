@@ -67,7 +67,7 @@ impl OrderId {
         Self(submission << Self::SLOT_BITS | slot as u64)
     }
 
-    pub(super) const fn slot(self) -> u32 {
+    pub(crate) const fn slot(self) -> u32 {
         (self.0 & ((1 << Self::SLOT_BITS) - 1)) as u32
     }
 }

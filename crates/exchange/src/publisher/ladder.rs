@@ -7,7 +7,7 @@ pub const DEPTH: usize = 10;
 
 /// What a book entry of template 46 does (tag 279), as far as this publisher uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
+pub(super) enum Action {
     /// A level appears; those from its place on move one down, the eleventh is forgotten.
     New,
     /// The quantity or the number of orders of a level changes, its price does not.

@@ -8,7 +8,7 @@ use crate::{Accumulator, Price};
 
 /// Where the event's last message bit (0x80) stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ending {
+pub(super) enum Ending {
     /// On the last message that carries data: in five events of eight.
     LastMessage,
     /// On an empty book message behind it in the same packet: in two of eight.
@@ -102,7 +102,7 @@ pub(super) struct Queue {
 /// The most book entries that one event makes of one instrument.
 const ENTRIES_PER_INSTRUMENT: usize = Side::BOTH.len() * 2 * DEPTH;
 
-/// Events that may wait while the network does not take them.
+/// Events that may wait while the network does not take them, beside one of each instrument.
 const EVENTS: usize = 64;
 
 impl Queue {
@@ -110,7 +110,7 @@ impl Queue {
     pub(super) fn new(instruments: usize, accumulator: &Accumulator) -> Self {
         let (trades, fills) = accumulator.capacity();
         Self {
-            events: Vec::with_capacity(EVENTS),
+            events: Vec::with_capacity(instruments + EVENTS),
             trades: Vec::with_capacity(trades),
             orders: Vec::with_capacity(fills),
             volumes: Vec::with_capacity(instruments + EVENTS),

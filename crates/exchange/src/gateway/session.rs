@@ -1,0 +1,315 @@
+//! One connection: its state, its times, its bytes; and the session messages it sends.
+
+use hairpin_cme_codecs::ilink3::{
+    EstablishmentAck504, EstablishmentReject505, FTI, KeepAliveLapsed, NegotiationReject502,
+    NegotiationResponse501, NotApplied513, RetransmitReject510, Sequence506, Terminate507,
+};
+use hairpin_time::{Duration, Instant, Now};
+
+use super::account::Account;
+use super::frame::Outbound;
+use super::reason::{LogonReject, TerminateCode};
+use super::{ConnectionId, GatewayCounters, SessionState};
+use crate::Listener;
+
+/// How long a client may take to log on: CME's limit between Negotiate and Establish, applied
+/// to the time before Negotiate as well.
+pub(super) const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// RetransmitReject's code for what is beyond what can be replayed.
+const RETRANSMIT_OUT_OF_RANGE: u16 = 0;
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) id: ConnectionId,
+    pub(super) state: SessionState,
+    /// The account that is logged on here; from the NegotiationResponse or EstablishmentAck on.
+    pub(super) account: Option<usize>,
+    pub(super) uuid: u64,
+    pub(super) keep_alive: Duration,
+    /// When bytes last came and went.
+    pub(super) heard: Instant,
+    pub(super) sent: Instant,
+    /// The client has been told that it was silent for an interval, at this time.
+    pub(super) warned: Option<Instant>,
+    /// When a logon, or a closing, has taken too long.
+    pub(super) deadline: Instant,
+    /// The highest number that a NotApplied has covered.
+    pub(super) not_applied: u32,
+    pub(super) outbound: Outbound,
+    /// The connection ends when all bytes have left.
+    pub(super) is_closing: bool,
+}
+
+impl Session {
+    pub(super) fn new(id: ConnectionId) -> Self {
+        Self {
+            id,
+            state: SessionState::Closed,
+            account: None,
+            uuid: 0,
+            keep_alive: LOGON_TIMEOUT,
+            heard: Instant::ZERO,
+            sent: Instant::ZERO,
+            warned: None,
+            deadline: Instant::MAX,
+            not_applied: 0,
+            outbound: Outbound::new(),
+            is_closing: false,
+        }
+    }
+
+    /// A connection has been accepted.
+    pub(super) fn open(&mut self, now: Now) {
+        self.state = SessionState::Connected;
+        self.account = None;
+        self.uuid = 0;
+        self.keep_alive = LOGON_TIMEOUT;
+        self.heard = now.monotonic;
+        self.sent = now.monotonic;
+        self.warned = None;
+        self.deadline = now.monotonic + LOGON_TIMEOUT;
+        self.not_applied = 0;
+        self.outbound.clear();
+        self.is_closing = false;
+    }
+
+    pub(super) fn enter(&mut self, state: SessionState, listener: &mut impl Listener) {
+        self.state = state;
+        listener.on_session(self.id, state);
+    }
+
+    /// Whether frames are still looked at.
+    pub(super) fn listens(&self) -> bool {
+        self.state != SessionState::Closed && !self.is_closing
+    }
+
+    /// Whether bytes can be sent to a client that is logged on.
+    pub(super) fn is_established(&self) -> bool {
+        self.state == SessionState::Established && !self.is_closing
+    }
+
+    /// Appends a message that this connection's buffer has room for; without room the client has
+    /// not read for very long, and the connection ends.
+    pub(super) fn send(
+        &mut self,
+        now: Now,
+        encode: impl FnOnce(&mut [u8]) -> Result<usize, hairpin_sbe::EncodeError>,
+    ) {
+        self.sent = now.monotonic;
+        if self.outbound.append(encode).is_err() {
+            self.outbound.clear();
+            self.is_closing = true;
+        }
+    }
+
+    /// When this session has something to do next.
+    pub(super) fn timeout(&self) -> Instant {
+        if self.is_closing || self.state != SessionState::Established {
+            return self.deadline;
+        }
+        let lapses = match self.warned {
+            None => self.heard + self.keep_alive,
+            Some(warned) => warned + self.keep_alive,
+        };
+        lapses.min(self.sent + self.keep_alive)
+    }
+
+    /// What is due: a logon that took too long, a keep-alive, a lapse.
+    pub(super) fn handle_timeout(
+        &mut self,
+        now: Now,
+        accounts: &[Account],
+        counters: &mut GatewayCounters,
+        listener: &mut impl Listener,
+    ) {
+        let monotonic = now.monotonic;
+        match self.state {
+            SessionState::Closed => {}
+            _ if self.is_closing => {
+                if monotonic >= self.deadline {
+                    // The client reads nothing: what is left will never leave.
+                    self.outbound.clear();
+                }
+            }
+            SessionState::Connected | SessionState::Negotiated => {
+                if monotonic >= self.deadline {
+                    self.fail(now, TerminateCode::EstablishmentTimeout, counters, listener);
+                }
+            }
+            SessionState::Established => self.keep_alive(now, accounts, counters, listener),
+            SessionState::Terminating => {
+                if monotonic >= self.deadline {
+                    self.close(now);
+                }
+            }
+        }
+    }
+
+    fn keep_alive(
+        &mut self,
+        now: Now,
+        accounts: &[Account],
+        counters: &mut GatewayCounters,
+        listener: &mut impl Listener,
+    ) {
+        let next = self.account.map_or(0, |account| accounts[account].next_outbound);
+        match self.warned {
+            Some(warned) if now.monotonic >= warned + self.keep_alive => {
+                self.fail(now, TerminateCode::KeepAliveIntervalLapsed, counters, listener);
+                return;
+            }
+            None if now.monotonic >= self.heard + self.keep_alive => {
+                counters.lapses += 1;
+                self.warned = Some(now.monotonic);
+                self.send_sequence(now, next, KeepAliveLapsed::LAPSED);
+            }
+            _ => {}
+        }
+        if now.monotonic >= self.sent + self.keep_alive {
+            self.send_sequence(now, next, KeepAliveLapsed::NOT_LAPSED);
+        }
+    }
+
+    /// Ends the session for an error: the client need not answer, the connection ends when the
+    /// Terminate has left.
+    pub(super) fn fail(
+        &mut self,
+        now: Now,
+        code: TerminateCode,
+        counters: &mut GatewayCounters,
+        listener: &mut impl Listener,
+    ) {
+        counters.terminates += 1;
+        self.send_terminate(now, now.utc.as_nanos(), code);
+        self.enter(SessionState::Terminating, listener);
+        self.close(now);
+    }
+
+    /// Ends the connection when all bytes have left, or after an interval.
+    pub(super) fn close(&mut self, now: Now) {
+        self.is_closing = true;
+        self.deadline = now.monotonic + self.keep_alive;
+    }
+
+    pub(super) fn send_terminate(&mut self, now: Now, timestamp: u64, code: TerminateCode) {
+        let uuid = self.uuid;
+        self.send(now, |buffer| {
+            Terminate507::encode(buffer)?
+                .set_reason(code.text())
+                .set_uuid(uuid)
+                .set_request_timestamp(timestamp)
+                .set_error_codes(code.code());
+            Ok(Terminate507::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_sequence(&mut self, now: Now, next: u32, lapsed: KeepAliveLapsed) {
+        let uuid = self.uuid;
+        self.send(now, |buffer| {
+            Sequence506::encode(buffer)?
+                .set_uuid(uuid)
+                .set_next_seq_no(next)
+                .set_fault_tolerance_indicator(FTI::PRIMARY)
+                .set_keep_alive_interval_lapsed(lapsed);
+            Ok(Sequence506::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_negotiation_response(&mut self, now: Now, timestamp: u64, of: &Account) {
+        self.send(now, |buffer| {
+            NegotiationResponse501::encode(buffer)?
+                .set_uuid(of.uuid)
+                .set_request_timestamp(timestamp)
+                .set_fault_tolerance_indicator(FTI::PRIMARY)
+                .set_previous_seq_no(of.previous.sequence)
+                .set_previous_uuid(of.previous.uuid);
+            Ok(NegotiationResponse501::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_negotiation_reject(
+        &mut self,
+        now: Now,
+        (uuid, timestamp): (u64, u64),
+        why: LogonReject,
+    ) {
+        self.send(now, |buffer| {
+            NegotiationReject502::encode(buffer)?
+                .set_reason(why.text())
+                .set_uuid(uuid)
+                .set_request_timestamp(timestamp)
+                .set_error_codes(why.code())
+                .set_fault_tolerance_indicator(FTI::PRIMARY);
+            Ok(NegotiationReject502::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_establishment_ack(
+        &mut self,
+        now: Now,
+        timestamp: u64,
+        keep_alive_interval: u16,
+        of: &Account,
+    ) {
+        self.send(now, |buffer| {
+            EstablishmentAck504::encode(buffer)?
+                .set_uuid(of.uuid)
+                .set_request_timestamp(timestamp)
+                .set_next_seq_no(of.next_outbound)
+                .set_previous_seq_no(of.previous.sequence)
+                .set_previous_uuid(of.previous.uuid)
+                .set_keep_alive_interval(keep_alive_interval)
+                .set_fault_tolerance_indicator(FTI::PRIMARY);
+            Ok(EstablishmentAck504::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_establishment_reject(
+        &mut self,
+        now: Now,
+        (uuid, timestamp): (u64, u64),
+        next_inbound: u32,
+        why: LogonReject,
+    ) {
+        self.send(now, |buffer| {
+            EstablishmentReject505::encode(buffer)?
+                .set_reason(why.text())
+                .set_uuid(uuid)
+                .set_request_timestamp(timestamp)
+                .set_next_seq_no(next_inbound)
+                .set_error_codes(why.code())
+                .set_fault_tolerance_indicator(FTI::PRIMARY);
+            Ok(EstablishmentReject505::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_not_applied(&mut self, now: Now, from: u32, count: u32) {
+        let uuid = self.uuid;
+        self.send(now, |buffer| {
+            NotApplied513::encode(buffer)?
+                .set_uuid(uuid)
+                .set_from_seq_no(from)
+                .set_msg_count(count);
+            Ok(NotApplied513::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_retransmit_reject(
+        &mut self,
+        now: Now,
+        timestamp: u64,
+        last_uuid: Option<u64>,
+    ) {
+        let uuid = self.uuid;
+        self.send(now, |buffer| {
+            RetransmitReject510::encode(buffer)?
+                .set_reason("OutOfRange: nothing is kept")
+                .set_uuid(uuid)
+                .set_last_uuid(last_uuid)
+                .set_request_timestamp(timestamp)
+                .set_error_codes(RETRANSMIT_OUT_OF_RANGE);
+            Ok(RetransmitReject510::ENCODED_LENGTH)
+        });
+    }
+}

@@ -1,0 +1,201 @@
+//! A small iLink 3 client: frames it sends, replies it reads.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hairpin_cme_codecs::ilink3::{
+    Establish503, KeepAliveLapsed, ManualOrdIndReq, Negotiate500, NewOrderSingle514,
+    NewOrderSingle514Encoder, OrderCancelRequest516, OrderTypeReq, RetransmitRequest508,
+    Sequence506, SideReq, Terminate507, TimeInForce,
+};
+use hairpin_exchange::Credentials;
+use hairpin_sbe::{Decimal, MessageHeader};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+pub(crate) const ACCESS_KEY: &str = "HAIRPINTESTACCESSKEY";
+const NAME: &str = "Hairpin";
+const VERSION: &str = "0.1";
+const VENDOR: &str = "Tests";
+
+pub(crate) fn credentials() -> Credentials {
+    Credentials::new(ACCESS_KEY, KEY, "ABC", "DEFGH").unwrap()
+}
+
+/// Prefixes a message with the framing header.
+pub(crate) fn frame(message: &[u8]) -> Vec<u8> {
+    let size = u16::try_from(message.len() + 4).unwrap();
+    [&size.to_le_bytes()[..], &[0xFE, 0xCA], message].concat()
+}
+
+fn sign(canonical: &str) -> [u8; 32] {
+    let key = URL_SAFE_NO_PAD.decode(KEY).unwrap();
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+    mac.update(canonical.as_bytes());
+    mac.finalize().into_bytes().into()
+}
+
+pub(crate) fn negotiate_by(uuid: u64, timestamp: u64, access_key: &str, session: &str) -> Vec<u8> {
+    let mut buffer = [0; Negotiate500::ENCODED_LENGTH];
+    let signature = sign(&format!("{timestamp}\n{uuid}\n{session}\nDEFGH"));
+    Negotiate500::encode(&mut buffer)
+        .unwrap()
+        .set_hmac_signature(signature)
+        .set_access_key_id(access_key)
+        .set_uuid(uuid)
+        .set_request_timestamp(timestamp)
+        .set_session(session)
+        .set_firm("DEFGH");
+    frame(&buffer)
+}
+
+pub(crate) fn negotiate(uuid: u64, timestamp: u64) -> Vec<u8> {
+    negotiate_by(uuid, timestamp, ACCESS_KEY, "ABC")
+}
+
+pub(crate) fn establish_with(
+    uuid: u64,
+    timestamp: u64,
+    next: u32,
+    keep_alive: u16,
+    (name, version, vendor): (&str, &str, &str),
+) -> Vec<u8> {
+    let mut buffer = [0; Establish503::ENCODED_LENGTH];
+    let signature = sign(&format!(
+        "{timestamp}\n{uuid}\nABC\nDEFGH\n{name}\n{version}\n{vendor}\n{next}\n{keep_alive}"
+    ));
+    Establish503::encode(&mut buffer)
+        .unwrap()
+        .set_hmac_signature(signature)
+        .set_access_key_id(ACCESS_KEY)
+        .set_trading_system_name(name)
+        .set_trading_system_version(version)
+        .set_trading_system_vendor(vendor)
+        .set_uuid(uuid)
+        .set_request_timestamp(timestamp)
+        .set_next_seq_no(next)
+        .set_session("ABC")
+        .set_firm("DEFGH")
+        .set_keep_alive_interval(keep_alive);
+    frame(&buffer)
+}
+
+pub(crate) fn establish(uuid: u64, timestamp: u64, next: u32) -> Vec<u8> {
+    establish_with(uuid, timestamp, next, 10_000, (NAME, VERSION, VENDOR))
+}
+
+pub(crate) fn sequence(uuid: u64, next: u32, lapsed: KeepAliveLapsed) -> Vec<u8> {
+    let mut buffer = [0; Sequence506::ENCODED_LENGTH];
+    Sequence506::encode(&mut buffer)
+        .unwrap()
+        .set_uuid(uuid)
+        .set_next_seq_no(next)
+        .set_keep_alive_interval_lapsed(lapsed);
+    frame(&buffer)
+}
+
+pub(crate) fn terminate(uuid: u64, timestamp: u64, code: u16) -> Vec<u8> {
+    let mut buffer = [0; Terminate507::ENCODED_LENGTH];
+    Terminate507::encode(&mut buffer)
+        .unwrap()
+        .set_uuid(uuid)
+        .set_request_timestamp(timestamp)
+        .set_error_codes(code);
+    frame(&buffer)
+}
+
+pub(crate) fn retransmit_request(uuid: u64, timestamp: u64) -> Vec<u8> {
+    let mut buffer = [0; RetransmitRequest508::ENCODED_LENGTH];
+    RetransmitRequest508::encode(&mut buffer)
+        .unwrap()
+        .set_uuid(uuid)
+        .set_request_timestamp(timestamp)
+        .set_from_seq_no(1)
+        .set_msg_count(5);
+    frame(&buffer)
+}
+
+/// A good order to buy one contract, and whatever `change` does to it.
+pub(crate) fn order_with(
+    number: u32,
+    price: i64,
+    change: impl FnOnce(&mut NewOrderSingle514Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; NewOrderSingle514::ENCODED_LENGTH];
+    let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
+    order
+        .set_price(Decimal(price))
+        .set_order_qty(1)
+        .set_security_id(1_001)
+        .set_side(SideReq::BUY)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_cl_ord_id(number.to_string())
+        .set_party_details_list_req_id(1)
+        .set_order_request_id(u64::from(number) + 7_000)
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_ord_type(OrderTypeReq::LIMIT)
+        .set_time_in_force(TimeInForce::DAY)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED);
+    change(&mut order);
+    frame(&buffer)
+}
+
+pub(crate) fn order(number: u32, price: i64) -> Vec<u8> {
+    order_with(number, price, |_| {})
+}
+
+pub(crate) fn cancel(number: u32, order: impl Into<Option<u64>>) -> Vec<u8> {
+    let mut buffer = [0; OrderCancelRequest516::ENCODED_LENGTH];
+    OrderCancelRequest516::encode(&mut buffer)
+        .unwrap()
+        .set_order_id(order)
+        .set_party_details_list_req_id(1)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_cl_ord_id(number.to_string())
+        .set_order_request_id(u64::from(number) + 7_000)
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_security_id(1_001)
+        .set_side(SideReq::BUY);
+    frame(&buffer)
+}
+
+/// A message of the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) header: MessageHeader,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn template(&self) -> u16 {
+        self.header.template_id
+    }
+}
+
+/// Decodes a reply as the message type it has to be. The scratch is leaked: a test is short.
+#[macro_export]
+macro_rules! decode {
+    ($message:ident, $reply:expr) => {
+        $message::decode(&$reply.header, &$reply.body, Box::leak(Box::new($message::SCRATCH)))
+            .expect(stringify!($message))
+    };
+}
+
+/// Takes bytes apart into messages; they have to be whole.
+pub(crate) fn replies(mut bytes: &[u8]) -> Vec<Reply> {
+    let mut replies = Vec::new();
+    while !bytes.is_empty() {
+        assert_eq!(bytes[2..4], [0xFE, 0xCA]);
+        let size = usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+        let (header, body) = MessageHeader::decode(&bytes[4..size]).unwrap();
+        assert_eq!((header.schema_id, header.version), (8, 9));
+        replies.push(Reply { header, body: body.to_vec() });
+        bytes = &bytes[size..];
+    }
+    replies
+}
