@@ -267,7 +267,7 @@ impl Channel {
         self.market.counters.gaps += 1;
         self.market.counters.missed_packets += u64::from(gap.count);
         listener.on_gap(&gap);
-        self.market.doubt_all(next, listener);
+        self.market.doubt_all(gap.count, next, listener);
         self.market.settle_state(listener);
         self.market.next_sequence = next;
         self.arbiter.advance_to(next);

@@ -82,6 +82,8 @@ counters! {
     recoveries,
     /// Times an instrument fell out of sync.
     instruments_out_of_sync,
+    /// Times an instrument's next RptSeq proved that a gap had not concerned it.
+    found_unaffected,
     /// Times an entry's RptSeq was not the next of its instrument.
     rpt_seq_gaps,
     /// Entries that repeated what a snapshot had already stated.

@@ -128,7 +128,8 @@ impl Market {
                 return None;
             }
             State::InSync if is_unnumbered => return Some(instrument),
-            State::Suspect if rpt_seq == next && rpt_seq != 0 => {
+            State::Suspect if rpt_seq == next && rpt_seq > self.unproven => {
+                self.counters.found_unaffected += 1;
                 self.come_in(instrument, State::InSync, listener);
             }
             State::Fresh => {
@@ -393,7 +394,7 @@ impl Market {
             cell.head.is_touched = false;
             cell.settle_best();
         }
-        self.doubt_all(packet.sequence.saturating_add(1), listener);
+        self.doubt_all(1, packet.sequence.saturating_add(1), listener);
     }
 
     /// Keeps a packet for when its instruments' snapshots come.

@@ -15,6 +15,9 @@ use crate::{
     LateJoin, Listener, Message, Packet, Settings, Warning,
 };
 
+/// More entries of 16 bytes, the shortest with an RptSeq, than an Ethernet frame holds.
+const MOST_ENTRIES: u32 = 100;
+
 /// What recovery needs to know of an instrument; line 0 has the rest.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Recovery {
@@ -45,6 +48,9 @@ pub(crate) struct Market {
     pub(crate) floor: u32,
     /// The packet of the incremental feed that comes next.
     pub(crate) next_sequence: u32,
+    /// After a loss, the next RptSeq proves that nothing was missed only if it is above this: a
+    /// ChannelReset may have been lost, and numbers up to this may have come round again.
+    pub(crate) unproven: u32,
     /// The packet being processed has entries that had to be withheld.
     pub(crate) has_withheld: bool,
     /// A ChannelReset came since the channel last asked.
@@ -79,6 +85,7 @@ impl Market {
             queue: PacketQueue::new(settings.queue_bytes),
             floor: u32::MAX,
             next_sequence: 0,
+            unproven: 0,
             has_withheld: false,
             was_reset: false,
             touched: Vec::with_capacity(capacity),
@@ -135,7 +142,10 @@ impl Market {
                 self.counters.recoveries += 1;
                 self.snapshot_loop.abandon_pass();
             }
-            ChannelState::InSync => self.queue.clear(),
+            ChannelState::InSync => {
+                self.queue.clear();
+                self.unproven = 0;
+            }
         }
         self.state = state;
         listener.on_channel_state(state);
@@ -254,10 +264,12 @@ impl Market {
         listener.on_instrument_state(&InstrumentStateChange { instrument, state, book });
     }
 
-    /// Packets before `floor` were lost: any book may lack an entry, nothing queued is of use.
+    /// So many packets before `floor` were lost: any book may lack an entry, nothing queued is of
+    /// use.
     #[cold]
-    pub(crate) fn doubt_all(&mut self, floor: u32, listener: &mut impl Listener) {
+    pub(crate) fn doubt_all(&mut self, lost: u32, floor: u32, listener: &mut impl Listener) {
         self.floor = floor;
+        self.unproven = self.unproven.saturating_add(lost.saturating_mul(MOST_ENTRIES));
         self.queue.clear();
         self.forget_event();
         for instrument in self.instruments.iter() {

@@ -29,8 +29,9 @@ pub(crate) enum State {
     Unknown,
     /// No snapshot yet; entries are queued.
     Waiting,
-    /// Packets were lost since the last entry. If the next entry carries the next RptSeq, none
-    /// of them concerned this instrument.
+    /// Packets were lost since the last entry. If the next entry carries the next RptSeq, and
+    /// that is not so low that it may have come round again, none of them concerned this
+    /// instrument.
     Suspect,
     /// A snapshot is loaded; queued entries are being applied. Never seen by a callback.
     Replaying,

@@ -45,9 +45,9 @@ fn a_packet_may_hold_several_events() {
 
 #[test]
 fn an_event_cut_by_a_gap_is_not_ended_by_the_next() {
-    let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(MORE, &[bid(7, 1).new(1, 50, 1)]));
-    trace.a(&packet(103).book(END, &[bid(8, 1).new(1, 20, 1)]));
+    let mut trace = Trace::in_sync_late();
+    trace.a(&packet(101).book(MORE, &[bid(7, 1_001).new(1, 50, 1)]));
+    trace.a(&packet(103).book(END, &[bid(8, 1_001).new(1, 20, 1)]));
     trace.recorder.take();
     trace.wait(hairpin_time::Duration::from_millis(10));
     trace.told([

@@ -44,7 +44,11 @@ fn counted_only(counters: &Counters, name: &str) {
 
 #[track_caller]
 fn counts_only(name: &str, packet: &PacketBuilder) -> Trace {
-    let mut trace = Trace::in_sync();
+    counts_only_in(Trace::in_sync(), name, packet)
+}
+
+#[track_caller]
+fn counts_only_in(mut trace: Trace, name: &str, packet: &PacketBuilder) -> Trace {
     trace.a(packet);
     counted_only(trace.channel.counters(), name);
     let is_error = ERRORS.contains(&name);
@@ -73,12 +77,12 @@ fn counts_message_sizes_too_small_only() {
 
 #[test]
 fn counts_truncated_messages_only() {
-    let mut spoiled = packet(101).book(END, &[bid(7, 1).new(1, 50, 1)]);
+    let mut spoiled = packet(101).book(END, &[bid(7, 1_001).new(1, 50, 1)]);
     let length = spoiled.bytes().len();
     spoiled.bytes_mut().truncate(length - 1);
-    let mut trace = counts_only("truncated_messages", &spoiled);
+    let mut trace = counts_only_in(Trace::in_sync_late(), "truncated_messages", &spoiled);
     // The packet counts as lost: the next entry tells that 7 was concerned and 8 was not.
-    trace.a(&packet(102).book(END, &[bid(7, 2).new(1, 51, 1), bid(8, 1).new(1, 20, 1)]));
+    trace.a(&packet(102).book(END, &[bid(7, 1_002).new(1, 51, 1), bid(8, 1_001).new(1, 20, 1)]));
     trace.told(["8 in sync", "book 8 B: 1@20 |", "end 102 8B"]);
 }
 

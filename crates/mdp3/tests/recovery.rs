@@ -6,10 +6,10 @@ use hairpin_mdp3::{Action, ChannelState, Feed, Settings};
 use hairpin_time::Duration;
 use support::*;
 
-/// In sync, 7 with a bid at 50 and RptSeq 1, then packet 102 lost.
+/// In sync, 7 with a bid at 50 and RptSeq 1,001, then packet 102 lost.
 fn after_a_gap() -> Trace {
-    let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    let mut trace = Trace::in_sync_late();
+    trace.a(&packet(101).book(END, &[bid(7, 1_001).new(1, 50, 1)]));
     trace.a(&packet(103).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
@@ -20,62 +20,76 @@ fn after_a_gap() -> Trace {
 #[test]
 fn the_next_rpt_seq_proves_that_nothing_was_missed() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 2).new(1, 51, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1002).new(1, 51, 1)]));
     trace.told(["7 in sync", "book 7 B: 1@51 1@50 |", "end 104 7B"]);
     // 8 has not been heard of.
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
 }
 
 #[test]
+fn an_rpt_seq_that_may_have_come_round_again_proves_nothing() {
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(101).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    // Packet 102, a channel reset, and 103, the first entry after it, are lost.
+    trace.a(&packet(104).book(END, &[bid(7, 2).new(1, 40, 1)]));
+    trace.wait(Duration::from_millis(10));
+    assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
+    let levels = [(b'0', 1, 40, 1), (b'0', 2, 39, 1)];
+    trace.snapshot(&sent_at(1, 90).snapshot(7, 104, 1, 2, &levels));
+    assert_eq!(trace.book(7), "1@40 1@39 |");
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
 fn another_rpt_seq_makes_the_instrument_wait_for_its_snapshot() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 3).new(1, 52, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1003).new(1, 52, 1)]));
     trace.told(["end 104"]);
-    trace.a(&packet(105).book(END, &[bid(7, 4).new(1, 53, 1), bid(8, 1).new(1, 20, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1004).new(1, 53, 1), bid(8, 1001).new(1, 20, 1)]));
     trace.told(["8 in sync", "book 8 B: 1@20 |", "end 105 8B"]);
     // As of 104: its entry is in the snapshot, that of 105 is not.
     let levels = [(b'0', 1, 52, 1), (b'0', 2, 51, 1), (b'0', 3, 50, 1)];
-    trace.snapshot(&packet(1).snapshot(7, 104, 2, 3, &levels).snapshot(8, 104, 2, 0, &[]));
+    trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &levels).snapshot(8, 104, 2, 1000, &[]));
     trace.told(["7 in sync", "restored 7 B: 1@53 1@52 1@51 1@50 |", "channel InSync"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Snapshot)]);
-    trace.a(&packet(106).book(END, &[bid(7, 5).new(1, 54, 1)]));
+    trace.a(&packet(106).book(END, &[bid(7, 1005).new(1, 54, 1)]));
     trace.told(["book 7 B: 1@54 1@53 1@52 1@51 1@50 |", "end 106 7B"]);
 }
 
 #[test]
 fn a_snapshot_from_before_the_gap_is_of_no_use() {
     let mut trace = after_a_gap();
-    trace.snapshot(&packet(1).snapshot(7, 101, 2, 1, &[(b'0', 1, 50, 1)]));
+    trace.snapshot(&packet(1).snapshot(7, 101, 2, 1001, &[(b'0', 1, 50, 1)]));
     trace.told([]);
     assert_eq!(trace.counter("snapshots_too_old"), 1);
     // As of the last packet missed: enough.
-    trace.snapshot(&packet(2).snapshot(8, 102, 2, 0, &[]));
+    trace.snapshot(&packet(2).snapshot(8, 102, 2, 1000, &[]));
     trace.told(["8 in sync", "restored 8 -: |"]);
 }
 
 #[test]
 fn a_snapshot_may_be_ahead_of_the_stream() {
     let mut trace = after_a_gap();
-    trace.snapshot(&packet(1).snapshot(7, 105, 2, 3, &[(b'0', 1, 52, 1)]));
+    trace.snapshot(&packet(1).snapshot(7, 105, 2, 1003, &[(b'0', 1, 52, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@52 |"]);
-    trace.a(&packet(104).book(END, &[bid(7, 2).new(1, 51, 1)]));
-    trace.a(&packet(105).book(END, &[bid(7, 3).new(1, 52, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1002).new(1, 51, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1003).new(1, 52, 1)]));
     trace.told(["end 104", "end 105"]);
-    trace.a(&packet(106).book(END, &[bid(7, 4).new(1, 53, 1)]));
+    trace.a(&packet(106).book(END, &[bid(7, 1004).new(1, 53, 1)]));
     trace.told(["book 7 B: 1@53 1@52 |", "end 106 7B"]);
     assert_eq!(trace.counter("entries_in_snapshot"), 2);
-    trace.snapshot(&packet(2).snapshot(8, 107 + 101, 2, 3, &[]));
+    trace.snapshot(&packet(2).snapshot(8, 107 + 101, 2, 1003, &[]));
     assert_eq!(trace.counter("snapshots_too_far_ahead"), 1);
 }
 
 #[test]
 fn a_snapshot_that_the_queue_does_not_continue_is_of_no_use() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 4).new(1, 52, 1)]));
-    trace.snapshot(&packet(1).snapshot(7, 103, 2, 2, &[(b'0', 1, 51, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1004).new(1, 52, 1)]));
+    trace.snapshot(&packet(1).snapshot(7, 103, 2, 1002, &[(b'0', 1, 51, 1)]));
     trace.told(["end 104"]);
     assert_eq!(trace.counter("snapshots_not_continued"), 1);
-    trace.snapshot(&sent_at(1, 90).snapshot(7, 104, 2, 4, &[(b'0', 1, 52, 1)]));
+    trace.snapshot(&sent_at(1, 90).snapshot(7, 104, 2, 1004, &[(b'0', 1, 52, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@52 |"]);
 }
 
@@ -93,26 +107,32 @@ fn an_rpt_seq_that_jumps_without_a_gap_concerns_its_instrument_alone() {
 #[test]
 fn trades_volume_and_statistics_count_in_rpt_seq_also_when_queued() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).trade(MORE, 7, 9, 50, 1).volume(MORE, 7, 10, 1).statistics(MORE, 7, 11));
-    trace.a(&packet(105).book(END, &[bid(7, 12).new(1, 51, 1)]));
+    trace.a(&packet(104)
+        .trade(MORE, 7, 1009, 50, 1)
+        .volume(MORE, 7, 1010, 1)
+        .statistics(MORE, 7, 1011));
+    trace.a(&packet(105).book(END, &[bid(7, 1012).new(1, 51, 1)]));
     trace.told(["trade 7 1@50", "volume 7 1", "end 105"]);
-    trace.snapshot(&packet(1).snapshot(7, 103, 2, 8, &[(b'0', 1, 50, 1)]));
+    trace.snapshot(&packet(1).snapshot(7, 103, 2, 1008, &[(b'0', 1, 50, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@51 1@50 |"]);
-    trace.a(&packet(106).trade(MORE, 7, 13, 50, 1).volume(MORE, 7, 14, 1).statistics(END, 7, 15));
-    trace.a(&packet(107).book(END, &[bid(7, 16).delete(1)]));
+    trace.a(&packet(106)
+        .trade(MORE, 7, 1013, 50, 1)
+        .volume(MORE, 7, 1014, 1)
+        .statistics(END, 7, 1015));
+    trace.a(&packet(107).book(END, &[bid(7, 1016).delete(1)]));
     trace.told(["trade 7 1@50", "volume 7 1", "end 106", "book 7 B: 1@50 |", "end 107 7B"]);
 }
 
 #[test]
 fn a_second_gap_makes_what_was_queued_useless() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 3).new(1, 52, 1)]));
-    trace.a(&packet(106).book(END, &[bid(7, 5).new(1, 53, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1003).new(1, 52, 1)]));
+    trace.a(&packet(106).book(END, &[bid(7, 1005).new(1, 53, 1)]));
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
-    trace.snapshot(&packet(1).snapshot(7, 104, 2, 3, &[(b'0', 1, 52, 1)]));
+    trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &[(b'0', 1, 52, 1)]));
     trace.told([]);
-    trace.snapshot(&packet(2).snapshot(7, 105, 2, 4, &[(b'0', 1, 52, 1)]));
+    trace.snapshot(&packet(2).snapshot(7, 105, 2, 1004, &[(b'0', 1, 52, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@53 1@52 |"]);
 }
 
@@ -141,24 +161,24 @@ fn a_full_queue_is_a_warning_and_later_snapshots_serve() {
 #[test]
 fn a_new_pass_frees_what_the_last_one_made_useless() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 5).new(1, 52, 1)]));
-    trace.a(&packet(105).book(END, &[bid(7, 6).new(1, 53, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1005).new(1, 52, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1006).new(1, 53, 1)]));
     trace.recorder.take();
     // A pass as of 104 that does not reach 7, then one that does.
-    trace.snapshot(&packet(1).snapshot(8, 104, 2, 0, &[]));
-    trace.snapshot(&sent_at(1, 90).snapshot(8, 104, 2, 0, &[]));
-    trace.snapshot(&sent_at(2, 91).snapshot(7, 103, 2, 4, &[]));
+    trace.snapshot(&packet(1).snapshot(8, 104, 2, 1000, &[]));
+    trace.snapshot(&sent_at(1, 90).snapshot(8, 104, 2, 1000, &[]));
+    trace.snapshot(&sent_at(2, 91).snapshot(7, 103, 2, 1004, &[]));
     assert_eq!(trace.counter("snapshots_too_old"), 1);
-    trace.snapshot(&sent_at(3, 92).snapshot(7, 104, 2, 5, &[(b'0', 1, 52, 1)]));
+    trace.snapshot(&sent_at(3, 92).snapshot(7, 104, 2, 1005, &[(b'0', 1, 52, 1)]));
     assert_eq!(trace.book(7), "1@53 1@52 |");
 }
 
 #[test]
 fn a_snapshot_of_a_book_in_sync_changes_nothing() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 2).new(1, 51, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1002).new(1, 51, 1)]));
     trace.recorder.take();
-    trace.snapshot(&packet(1).snapshot(7, 104, 2, 2, &[(b'0', 1, 99, 9)]));
+    trace.snapshot(&packet(1).snapshot(7, 104, 2, 1002, &[(b'0', 1, 99, 9)]));
     trace.told([]);
     assert_eq!(trace.book(7), "1@51 1@50 |");
 }
@@ -175,9 +195,9 @@ fn snapshots_are_not_listened_to_while_all_is_well() {
 fn levels_of_a_snapshot_may_come_in_any_order_but_not_with_holes() {
     let mut trace = after_a_gap();
     let levels = [(b'0', 2, 49, 2), (b'1', 1, 51, 3), (b'0', 1, 50, 1)];
-    trace.snapshot(&packet(1).snapshot(7, 103, 2, 1, &levels));
+    trace.snapshot(&packet(1).snapshot(7, 103, 2, 1001, &levels));
     trace.told(["7 in sync", "restored 7 A: 1@50 2@49 | 3@51"]);
-    trace.snapshot(&packet(2).snapshot(8, 103, 2, 1, &[(b'0', 2, 49, 2)]));
+    trace.snapshot(&packet(2).snapshot(8, 103, 2, 1001, &[(b'0', 2, 49, 2)]));
     trace.told(["error snapshot of instrument 8 has holes between its levels"]);
     assert_eq!(trace.counter("invalid_snapshots"), 1);
 }
@@ -185,7 +205,7 @@ fn levels_of_a_snapshot_may_come_in_any_order_but_not_with_holes() {
 #[test]
 fn a_channel_reset_empties_every_book_and_ends_recovery() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).channel_reset().book(END, &[bid(7, 1).new(1, 60, 1)]));
+    trace.a(&packet(104).channel_reset().book(END, &[bid(7, 1001).new(1, 60, 1)]));
     trace.told([
         "7 in sync",
         "8 in sync",
@@ -196,7 +216,7 @@ fn a_channel_reset_empties_every_book_and_ends_recovery() {
         "channel InSync",
     ]);
     // Numbering goes on, and a spot instrument's first RptSeq need not be 1.
-    trace.a(&packet(105).book(END, &[bid(7, 2).new(1, 61, 1), bid(8, 3).new(1, 20, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1002).new(1, 61, 1), bid(8, 1003).new(1, 20, 1)]));
     trace.told(["book 7 B: 1@61 1@60 |", "book 8 B: 1@20 |", "end 105 7B 8B"]);
     assert_eq!((trace.counter("resets"), trace.counter("restarts")), (1, 0));
 }

@@ -42,12 +42,22 @@ impl Trace {
         Self::in_sync_with(SETTINGS, 10)
     }
 
+    /// The same late in the day: RptSeq 1,000.
+    pub fn in_sync_late() -> Self {
+        Self::in_sync_at(SETTINGS, 10, 1_000)
+    }
+
     /// The same with other settings and another depth.
     pub fn in_sync_with(settings: Settings, depth: i8) -> Self {
+        Self::in_sync_at(settings, depth, 0)
+    }
+
+    fn in_sync_at(settings: Settings, depth: i8, rpt_seq: u32) -> Self {
         let mut trace = Self::new(settings);
         trace.a(&packet(100).heartbeat());
         trace.instrument(&packet(1).definition(7, 2, depth).definition(8, 2, depth));
-        trace.snapshot(&packet(1).snapshot(7, 100, 2, 0, &[]).snapshot(8, 100, 2, 0, &[]));
+        let books = packet(1).snapshot(7, 100, 2, rpt_seq, &[]);
+        trace.snapshot(&books.snapshot(8, 100, 2, rpt_seq, &[]));
         assert_eq!(trace.channel.state(), hairpin_mdp3::ChannelState::InSync);
         trace.actions();
         trace.recorder.take();
