@@ -1,1 +1,58 @@
 //! CME market data channels on endpoints.
+//!
+//! [`FeedHandler`] joins the protocol of `hairpin-mdp3` to multicast sockets: it joins and leaves
+//! the feeds the channel asks for, hands it every datagram with its feed, side and receive
+//! timestamp, and calls the listener. The application owns it beside its session and its strategy
+//! and drives the loop: [`FeedHandler::process`] after each wake, [`FeedHandler::next_deadline`]
+//! before the next. Callbacks reach the session through a struct of two `&mut`s that implements
+//! [`Listener`].
+//!
+//! Not here yet: config.xml, other engines than kernel sockets, several channels on threads,
+//! replay. Layer L3, no `unsafe`.
+//!
+//! ```no_run
+//! use std::net::Ipv4Addr;
+//! use hairpin_feed_handler::{Addresses, EndOfEvent, FeedHandler, Lines, Listener, Settings};
+//! use hairpin_reactor::{Reactor, Wait};
+//! # fn now() -> hairpin_time::Now { unreachable!() }
+//!
+//! struct Printer;
+//!
+//! impl Listener for Printer {
+//!     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+//!         for (_, book, changes) in event.changed().filter(|(.., changes)| changes.best_price()) {
+//!             println!("{} {changes:?} {:?}", book.security_id(), book.best_bid());
+//!         }
+//!     }
+//! }
+//!
+//! let addresses = Addresses {
+//!     incremental: Lines::both("224.0.31.1:14310".parse()?, "224.0.32.1:15310".parse()?),
+//!     instrument: Lines::only_a("224.0.31.43:14310".parse()?),
+//!     snapshot: Lines::only_a("224.0.31.22:14310".parse()?),
+//!     interface: Ipv4Addr::new(10, 0, 0, 2),
+//!     sources: vec![Ipv4Addr::new(10, 0, 0, 1)],
+//! };
+//! let mut reactor = Reactor::new(Wait::Epoll)?;
+//! let mut feed = FeedHandler::new(Settings::default(), addresses, &mut reactor)?;
+//! loop {
+//!     let ready = reactor.wait(now().monotonic, feed.next_deadline())?;
+//!     feed.process(now(), ready, &mut reactor, &mut Printer)?;
+//! }
+//! # #[allow(unreachable_code)]
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod addresses;
+mod feed_handler;
+mod line;
+
+pub use addresses::{Addresses, Lines};
+pub use feed_handler::{FeedHandler, Statistics};
+pub use hairpin_mdp3::{
+    Book, BookSide, BookUpdate, Changes, Channel, ChannelReset, ChannelState, Counters, Definition,
+    DefinitionAction, DefinitionUpdate, EndOfEvent, Error, Feed, Gap, InstrumentIndex,
+    InstrumentStateChange, Instruments, LateJoin, Level, Listener, Message, Packet, Price9,
+    Settings, Side, SyncState, Trade, UpdateSource, Volume, Warning,
+};

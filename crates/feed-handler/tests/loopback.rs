@@ -1,0 +1,218 @@
+//! A channel over real multicast on the loopback interface.
+
+#[allow(dead_code, unreachable_pub, reason = "the packets of another crate's tests")]
+#[path = "../../mdp3/tests/support/packets.rs"]
+mod packets;
+
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::str::FromStr;
+
+use hairpin_endpoint::{Transmit, UdpSender};
+use hairpin_feed_handler::{
+    Addresses, BookUpdate, ChannelState, EndOfEvent, FeedHandler, Gap, Lines, Listener, Settings,
+};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now, Utc};
+use packets::{END, PacketBuilder, bid, packet};
+
+/// A clock of its own: each turn of a loop is a millisecond.
+struct Turns(u64);
+
+impl Turns {
+    fn next(&mut self) -> Now {
+        self.0 += 1;
+        let monotonic = Instant::ZERO + Duration::from_millis(self.0);
+        Now { monotonic, utc: Utc::EPOCH + Duration::from_millis(self.0) }
+    }
+}
+
+/// What a listener was told.
+#[derive(Debug, Default)]
+struct Told {
+    states: Vec<ChannelState>,
+    best_bids: Vec<i64>,
+    ends: Vec<u32>,
+    stamped: bool,
+    gaps: u32,
+}
+
+impl Listener for Told {
+    fn on_channel_state(&mut self, state: ChannelState) {
+        self.states.push(state);
+    }
+    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        self.best_bids.extend(update.book.best_bid().map(|level| level.price.0));
+        self.stamped |= update.packet.received.is_some();
+    }
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        self.ends.push(event.packet.sequence);
+    }
+    fn on_gap(&mut self, gap: &Gap) {
+        self.gaps += gap.count;
+    }
+}
+
+/// An exchange that says what it is told to, and the handler that hears it.
+struct Market {
+    addresses: Addresses,
+    reactor: Reactor,
+    handler: FeedHandler,
+    told: Told,
+    turns: Turns,
+    senders: Vec<(SocketAddrV4, UdpSender)>,
+}
+
+impl Market {
+    fn open(wait: Wait, number: u8) -> Self {
+        let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let group = |index: u8| {
+            let address = Ipv4Addr::new(239, 192, high, low);
+            SocketAddrV4::new(address, port.wrapping_add(u16::from(index)))
+        };
+        let base = number * 6;
+        let lines = |first: u8| Lines::both(group(base + first), group(base + first + 1));
+        let addresses = Addresses {
+            incremental: lines(0),
+            instrument: lines(2),
+            snapshot: Lines::only_a(group(base + 4)),
+            interface: Ipv4Addr::LOCALHOST,
+            sources: vec![Ipv4Addr::LOCALHOST],
+        };
+        let mut reactor = Reactor::new(wait).unwrap();
+        let settings = Settings { max_instruments: 8, ..Settings::default() };
+        let handler = FeedHandler::new(settings, addresses.clone(), &mut reactor).unwrap();
+        let (told, turns) = (Told::default(), Turns(0));
+        Self { addresses, reactor, handler, told, turns, senders: Vec::new() }
+    }
+
+    fn send(&mut self, to: Option<SocketAddrV4>, packet: &PacketBuilder) {
+        let to = to.expect("a line of the feed");
+        if !self.senders.iter().any(|(group, _)| *group == to) {
+            let sender = UdpSender::new(to, Ipv4Addr::LOCALHOST, 0).unwrap();
+            self.senders.push((to, sender));
+        }
+        let (_, sender) = self.senders.iter_mut().find(|(group, _)| *group == to).unwrap();
+        let bytes = packet.bytes();
+        sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
+    }
+
+    /// Turns the loop until `done`; fails when that does not come.
+    fn until(&mut self, what: &str, done: impl Fn(&FeedHandler, &Told) -> bool) {
+        for _ in 0..2_000 {
+            let now = self.turns.next();
+            let deadline = now.monotonic + Duration::from_millis(5);
+            let ready = self.reactor.wait(now.monotonic, Some(deadline)).unwrap();
+            let now = self.turns.next();
+            self.handler.process(now, ready, &mut self.reactor, &mut self.told).unwrap();
+            if done(&self.handler, &self.told) {
+                return;
+            }
+            if self.reactor.kind() == Wait::Spin {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        panic!("{what} does not come: {:?}", self.told);
+    }
+
+    fn come_in_sync(&mut self) {
+        let lines = self.addresses.clone();
+        self.send(lines.incremental.a, &packet(10).heartbeat());
+        self.send(lines.instrument.b, &packet(1).definition(7, 1, 10));
+        self.until("the snapshot feed", |handler, _| {
+            handler.channel().state() == ChannelState::Recovering
+        });
+        self.send(lines.snapshot.a, &packet(1).snapshot(7, 10, 1, 0, &[]));
+        self.until("sync", |handler, _| handler.channel().state() == ChannelState::InSync);
+    }
+}
+
+fn quote(sequence: u32, rpt_seq: u32, price: i64) -> PacketBuilder {
+    packet(sequence).book(END, &[bid(7, rpt_seq).new(1, price, 5)])
+}
+
+fn joins_late_and_arbitrates(wait: &str, number: u8) {
+    let mut market = Market::open(Wait::from_str(wait).unwrap(), number);
+    market.come_in_sync();
+    let lines = market.addresses.clone();
+    market.told = Told::default();
+
+    // Both sides; then B alone; then A alone.
+    market.send(lines.incremental.a, &quote(11, 1, 100));
+    market.send(lines.incremental.b, &quote(11, 1, 100));
+    market.send(lines.incremental.b, &quote(12, 2, 101));
+    market.send(lines.incremental.a, &quote(13, 3, 102));
+    market.until("packet 13", |handler, told| {
+        told.ends.contains(&13) && handler.channel().counters().duplicates == 1
+    });
+    assert_eq!(market.told.ends, [11, 12, 13]);
+    assert_eq!(market.told.best_bids.len(), 3);
+    assert!(market.told.best_bids.is_sorted());
+    assert!(market.told.stamped, "the kernel's receive timestamp reaches the callback");
+    assert_eq!(market.told.gaps, 0);
+
+    // In sync it listens to the incremental feed alone.
+    let before = market.handler.statistics().datagrams;
+    market.send(lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &[]));
+    market.send(lines.instrument.a, &packet(1).definition(7, 1, 10));
+    market.send(lines.incremental.a, &packet(14).heartbeat());
+    market.until("packet 14", |handler, _| handler.statistics().datagrams > before);
+    let statistics = market.handler.statistics();
+    assert_eq!(statistics.datagrams, before + 1);
+    assert_eq!((statistics.kernel_drops, statistics.truncated), (0, 0));
+    assert!(statistics.least_receive_buffer > Some(0));
+}
+
+#[test]
+fn joins_late_and_arbitrates_under_block() {
+    joins_late_and_arbitrates("block", 0);
+}
+
+#[test]
+fn joins_late_and_arbitrates_under_poll() {
+    joins_late_and_arbitrates("poll", 1);
+}
+
+#[test]
+fn joins_late_and_arbitrates_under_epoll() {
+    joins_late_and_arbitrates("epoll", 2);
+}
+
+#[test]
+fn joins_late_and_arbitrates_under_spin() {
+    joins_late_and_arbitrates("spin", 3);
+}
+
+#[test]
+fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
+    let mut market = Market::open(Wait::Epoll, 4);
+    market.come_in_sync();
+    let lines = market.addresses.clone();
+    market.send(lines.incremental.a, &quote(11, 1, 100));
+    // Packet 12 is lost on both sides.
+    market.send(lines.incremental.a, &quote(13, 3, 102));
+    market.send(lines.incremental.b, &quote(13, 3, 102));
+    market.until("the gap", |_, told| told.gaps == 1);
+    let behind = [(b'0', 1, 101, 5)];
+    market.send(lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &behind));
+    market.until("recovery", |handler, _| handler.channel().state() == ChannelState::InSync);
+    let book = market.handler.channel().book_of(7).unwrap();
+    assert!(book.is_in_sync());
+    assert_eq!(book.bids().len(), 1);
+}
+
+#[test]
+fn a_group_that_is_none_is_named() {
+    let address = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5_000);
+    let addresses = Addresses {
+        incremental: Lines::only_a(address),
+        instrument: Lines::default(),
+        snapshot: Lines::default(),
+        interface: Ipv4Addr::LOCALHOST,
+        sources: Vec::new(),
+    };
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let settings = Settings { max_instruments: 8, ..Settings::default() };
+    let error = FeedHandler::new(settings, addresses, &mut reactor).unwrap_err();
+    assert!(error.to_string().contains("10.1.2.3"), "{error}");
+}
