@@ -127,6 +127,7 @@ impl fmt::Display for Value<'_> {
             Self::Enumeration { name, value, character } => {
                 write!(f, "{}(", name.unwrap_or("?"))?;
                 match (character, *value as u8) {
+                    (true, 0) => f.write_str("\\x00")?,
                     (true, byte) => CharArray::new(&[byte]).fmt(f)?,
                     (false, _) => value.fmt(f)?,
                 }
@@ -217,6 +218,7 @@ mod tests {
         assert_eq!(print(Some("Bid"), 0x30, true), "Bid(0)");
         assert_eq!(print(None, 77, false), "?(77)");
         assert_eq!(print(None, 7, true), "?(\\x07)");
+        assert_eq!(print(None, 0, true), "?(\\x00)");
     }
 
     #[test]
