@@ -1,0 +1,295 @@
+//! Captures made here, packet by packet.
+
+use std::io::Cursor;
+
+use etherparse::PacketBuilder;
+use hairpin_cme_codecs::ilink3::{NewOrderSingle514, Sequence506};
+use hairpin_cme_codecs::mdp3::{MDIncrementalRefreshBook46, Price9};
+use pcap_file::pcap::{PcapPacket, PcapWriter};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A capture being written.
+struct Capture(PcapWriter<Vec<u8>>);
+
+impl Capture {
+    fn new() -> Self {
+        Self(PcapWriter::new(Vec::new()).unwrap())
+    }
+
+    fn packet(&mut self, bytes: &[u8]) {
+        let length = bytes.len() as u32;
+        self.0.write_packet(&PcapPacket::new(std::time::Duration::ZERO, length, bytes)).unwrap();
+    }
+
+    fn datagram(&mut self, payload: &[u8]) {
+        let builder =
+            PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([10, 0, 0, 1], [224, 0, 28, 5], 1);
+        let mut packet = Vec::new();
+        builder.udp(14_310, 14_310).write(&mut packet, payload).unwrap();
+        self.packet(&packet);
+    }
+
+    fn segment(&mut self, sequence: u32, payload: &[u8]) {
+        let builder =
+            PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64);
+        let mut packet = Vec::new();
+        builder.tcp(40_000, 9_000, sequence, 512).write(&mut packet, payload).unwrap();
+        self.packet(&packet);
+    }
+
+    /// Standard output, standard error, counts.
+    fn decode(self, framing: Option<Framing>, format: Format) -> (String, String, Counts) {
+        decode_bytes(&self.0.into_writer(), framing, format).unwrap()
+    }
+}
+
+fn decode_bytes(
+    bytes: &[u8],
+    framing: Option<Framing>,
+    format: Format,
+) -> io::Result<(String, String, Counts)> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    let (mut out, mut err) = (Cursor::new(Vec::new()), Vec::new());
+    let counts = decode(file.path(), framing, format, &mut out, &mut err)?;
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ok((text(out.into_inner()), text(err), counts))
+}
+
+/// A packet header with sequence number 7 and sending time 9, and a book update of one entry.
+fn datagram() -> Vec<u8> {
+    let mut payload = [&7_u32.to_le_bytes()[..], &9_u64.to_le_bytes(), &[0, 0]].concat();
+    let mut buffer = [0; 128];
+    let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
+    root.set_transact_time(8);
+    let mut entries = groups.no_md_entries().unwrap();
+    entries.push().unwrap().set_security_id(5).set_md_entry_px(Price9(-1_250_000_000));
+    let length = groups.finish().unwrap();
+    payload[12..].copy_from_slice(&(length as u16 + 2).to_le_bytes());
+    payload.extend_from_slice(&buffer[..length]);
+    payload
+}
+
+/// An iLink 3 frame around an encoded message.
+fn frame(message: &[u8]) -> Vec<u8> {
+    let size = message.len() as u16 + 4;
+    [&size.to_le_bytes()[..], &[0xfe, 0xca], message].concat()
+}
+
+fn order(number: u32) -> Vec<u8> {
+    let mut buffer = [0; NewOrderSingle514::ENCODED_LENGTH];
+    let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
+    order.set_seq_num(number).set_price(Price9(1)).set_cl_ord_id("a b").set_sending_time_epoch(3);
+    frame(&buffer)
+}
+
+fn sequence(next: u32) -> Vec<u8> {
+    let mut buffer = [0; Sequence506::ENCODED_LENGTH];
+    Sequence506::encode(&mut buffer).unwrap().set_uuid(6).set_next_seq_no(next);
+    frame(&buffer)
+}
+
+#[test]
+fn a_line_has_sequence_time_template_name_and_fields() {
+    let mut capture = Capture::new();
+    capture.datagram(&datagram());
+    let (out, err, _) = capture.decode(None, Format::Text);
+    assert_eq!(
+        out,
+        "7 9 46 MDIncrementalRefreshBook46 TransactTime=8 MatchEventIndicator=0 \
+         NoMDEntries[0].MDEntryPx=-1.25 NoMDEntries[0].MDEntrySize=- NoMDEntries[0].SecurityID=5 \
+         NoMDEntries[0].RptSeq=0 NoMDEntries[0].NumberOfOrders=- NoMDEntries[0].MDPriceLevel=0 \
+         NoMDEntries[0].MDUpdateAction=New(0) NoMDEntries[0].MDEntryType=?(\\x00) \
+         NoMDEntries[0].TradeableSize=-\n1 packets, 1 messages, 0 unknown, 0 errors\n"
+    );
+    assert_eq!(err, "");
+}
+
+#[test]
+fn json_is_one_object_a_line() {
+    let mut capture = Capture::new();
+    capture.datagram(&datagram());
+    capture.segment(1, &order(2));
+    let (out, _, _) = capture.decode(None, Format::Json);
+    let lines: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["packet_seq"], 7);
+    assert_eq!(lines[0]["fields"]["NoMDEntries"][0]["MDEntryPx"], "-1.25");
+    assert_eq!(lines[0]["fields"]["NoMDEntries"][0]["MDEntrySize"], serde_json::Value::Null);
+    assert_eq!(lines[0]["fields"]["NoOrderIDEntries"], serde_json::json!([]));
+    assert_eq!(lines[1]["fields"]["ClOrdID"], "a b");
+    assert_eq!(lines[1]["sending_time"], 3);
+    assert_eq!(lines[2], serde_json::json!({"packets":2,"messages":2,"unknown":0,"errors":0}));
+}
+
+#[test]
+fn frames_are_put_together_across_segments_and_split_within_one() {
+    let stream = [order(1), sequence(2), order(2)].concat();
+    for cut in 1..stream.len() {
+        let mut capture = Capture::new();
+        capture.segment(100, &stream[..cut]);
+        capture.segment(100 + cut as u32, &stream[cut..]);
+        let (out, err, counts) = capture.decode(None, Format::Text);
+        assert_eq!((err.as_str(), counts.messages), ("", 3), "cut at {cut}");
+        let firsts: Vec<_> =
+            out.lines().map(|line| line.split(' ').take(3).collect::<Vec<_>>()).collect();
+        assert_eq!(firsts[..3], [["1", "3", "514"], ["2", "-", "506"], ["2", "3", "514"]]);
+    }
+}
+
+#[test]
+fn packets_of_conflated_tcp_are_put_together() {
+    let packet = [&[0xfe, 0xca][..], &datagram()].concat();
+    let stream = [packet.clone(), packet].concat();
+    for cut in 1..stream.len() {
+        let mut capture = Capture::new();
+        capture.segment(0, &stream[..cut]);
+        capture.segment(cut as u32, &stream[cut..]);
+        let (out, err, counts) = capture.decode(None, Format::Text);
+        assert_eq!((err.as_str(), counts.messages), ("", 2), "cut at {cut}");
+        assert!(out.lines().take(2).all(|line| line.starts_with("7 9 46 ")), "cut at {cut}: {out}");
+    }
+}
+
+#[test]
+fn a_message_of_a_conflated_packet_keeps_the_packets_number_across_segments() {
+    let one = datagram();
+    let packet = [&[0xfe, 0xca][..], &one, &one[12..]].concat();
+    let mut capture = Capture::new();
+    capture.segment(0, &packet[..packet.len() - 3]);
+    capture.segment(packet.len() as u32 - 3, &packet[packet.len() - 3..]);
+    let (out, _, counts) = capture.decode(None, Format::Text);
+    assert_eq!(counts.messages, 2);
+    assert!(out.lines().nth(1).unwrap().starts_with("7 9 46 "), "{out}");
+}
+
+#[test]
+fn what_travels_otherwise_than_asked_for_is_left_out() {
+    let capture = |framing| {
+        let mut capture = Capture::new();
+        capture.datagram(&datagram());
+        capture.segment(1, &order(1));
+        let counts = capture.decode(Some(framing), Format::Text).2;
+        (counts.packets, counts.messages, counts.errors)
+    };
+    assert_eq!(capture(Framing::Udp), (2, 1, 0));
+    assert_eq!(capture(Framing::Ilink3), (2, 1, 0));
+}
+
+#[test]
+fn everything_wrong_is_a_line_and_a_count() {
+    let whole = datagram();
+    let mut long = whole.clone();
+    long.extend_from_slice(&[0; 8]);
+    let size = long.len() as u16 - 12;
+    long[12..14].copy_from_slice(&size.to_le_bytes());
+    let mut gap = order(1);
+    gap.truncate(20);
+    let cases: [(&[u8], &str); 6] = [
+        (&whole[..11], "packet 1: datagram is shorter than a packet header"),
+        (&whole[..40], "packet 1: message is longer than its datagram"),
+        (&[&whole[..12], &[3, 0, 0]].concat(), "packet 1: message size 3"),
+        (
+            &[&whole[..12], &[10, 0, 11, 0, 46, 0, 1, 0, 13, 0]].concat(),
+            "template 46: root block is cut short",
+        ),
+        (&long, "packet 1: template 46: 8 bytes too many"),
+        (&[&whole[..], &[9]].concat(), "packet 1: message is longer than its datagram"),
+    ];
+    for (payload, what) in cases {
+        let mut capture = Capture::new();
+        capture.datagram(payload);
+        let (out, err, counts) = capture.decode(None, Format::Text);
+        assert!(err.contains(what) && err.lines().count() == 1, "{what}: {err}");
+        assert_eq!(counts.errors, 1, "{what}");
+        assert!(out.ends_with("0 unknown, 1 errors\n"), "{out}");
+    }
+    let mut capture = Capture::new();
+    capture.segment(1, &gap);
+    capture.segment(99, &order(2));
+    capture.segment(500, b"GET / HTTP/1.1");
+    let (_, err, counts) = capture.decode(None, Format::Text);
+    assert_eq!(
+        err,
+        "hairpin: packet 2: 78 bytes of the stream are missing before this packet\n\
+         hairpin: packet 3: 257 bytes of the stream are missing before this packet\n\
+         hairpin: packet 3: no frame begins here\n"
+    );
+    assert_eq!((counts.messages, counts.errors), (1, 3));
+}
+
+#[test]
+fn other_templates_are_unknown_and_no_error() {
+    let mut payload = datagram();
+    payload[16] = 32;
+    let mut capture = Capture::new();
+    capture.datagram(&payload);
+    let (out, _, counts) = capture.decode(None, Format::Text);
+    assert!(out.starts_with("7 9 32 - schema=1 version=13 bytes="), "{out}");
+    assert_eq!((counts.unknown, counts.errors), (1, 0));
+}
+
+#[test]
+fn pcapng_is_read_too() {
+    use pcap_file::pcapng::PcapNgWriter;
+    use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+    use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
+    let mut packet = Vec::new();
+    let builder = PacketBuilder::ethernet2([0; 6], [1; 6])
+        .single_vlan(etherparse::VlanId::ZERO)
+        .ipv4([10, 0, 0, 1], [224, 0, 28, 5], 1);
+    builder.udp(14_310, 14_310).write(&mut packet, &datagram()).unwrap();
+    let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+    let interface = InterfaceDescriptionBlock::new(pcap_file::DataLink::ETHERNET, 0xffff);
+    writer.write_pcapng_block(interface).unwrap();
+    let block = EnhancedPacketBlock {
+        interface_id: 0,
+        timestamp: std::time::Duration::ZERO,
+        original_len: packet.len() as u32,
+        data: packet.into(),
+        options: Vec::new(),
+    };
+    writer.write_pcapng_block(block).unwrap();
+    let (_, err, counts) = decode_bytes(&writer.into_inner(), None, Format::Text).unwrap();
+    assert_eq!((err.as_str(), counts.packets, counts.messages), ("", 1, 1));
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_refused() {
+    for bytes in [&b""[..], b"abc", b"not a capture at all, but long enough to have a header"] {
+        let error = decode_bytes(bytes, None, Format::Text).unwrap_err();
+        assert_eq!(error.to_string(), "not a pcap or pcapng file");
+    }
+}
+
+#[test]
+fn every_cut_of_a_capture_is_reported_or_whole() {
+    let mut capture = Capture::new();
+    capture.datagram(&datagram());
+    capture.segment(1, &order(1));
+    let bytes = capture.0.into_writer();
+    let second = 24 + 16 + 42 + datagram().len();
+    for length in 24..bytes.len() {
+        let (_, err, counts) = decode_bytes(&bytes[..length], None, Format::Text).unwrap();
+        let is_whole = length == 24 || length == second;
+        assert_eq!(counts.errors, u64::from(!is_whole), "{length}: {err}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn changed_bytes_never_panic(at in 0_usize..400, value: u8, more: u8) {
+        let mut capture = Capture::new();
+        capture.datagram(&datagram());
+        capture.segment(1, &[order(1), sequence(2)].concat());
+        let mut bytes = capture.0.into_writer();
+        let at = at % bytes.len();
+        bytes[at] = value;
+        let other = (at + usize::from(more)) % bytes.len();
+        bytes[other] = more;
+        let _ = decode_bytes(&bytes, None, Format::Text);
+        let _ = decode_bytes(&bytes, Some(Framing::Ilink3), Format::Json);
+    }
+}
