@@ -1,5 +1,7 @@
 //! The gateway driven by a scripted client, in bytes and in fake time.
 
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
 mod client;
 
 use client::{ACCESS_KEY, KEY, Reply};

@@ -1,9 +1,11 @@
 //! The publisher against a receiver that was written from CME's rules.
 
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
 mod receiver;
 
 use hairpin_exchange::{
-    Accumulator, Capacity, EXTENT, Feed, Generator, Instrument, Matching, NewOrder, Owner, Pace,
+    Accumulator, Capacity, Feed, Generator, Instrument, Matching, NewOrder, Owner, Pace,
     Publication, Publisher, PublisherSettings, Side, Transmit,
 };
 use hairpin_sbe::Decimal;
@@ -394,5 +396,4 @@ fn events_wait_in_the_queue_and_beyond_it_in_the_accumulator() {
     for security_id in bench.receiver.books.keys() {
         bench.compare(*security_id);
     }
-    assert!(EXTENT > 10);
 }

@@ -1,5 +1,7 @@
 //! A small iLink 3 client: frames it sends, replies it reads.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{

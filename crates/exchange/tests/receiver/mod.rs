@@ -1,5 +1,7 @@
 //! A small market data receiver, written from CME's rules and not from the publisher.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 use std::collections::BTreeMap;
 
 use hairpin_cme_codecs::mdp3::{
@@ -229,7 +231,7 @@ impl Receiver {
         assert_eq!(message.encoded_length(), body.len() + 8);
         let indicator = message.match_event_indicator().0;
         let mut entries = message.no_md_entries();
-        self.note(4, indicator, entries.len() == 0);
+        self.note(4, indicator, entries.is_empty());
         let mut scratch = md_incremental_refresh_book46::NoMDEntries::SCRATCH;
         while let Some(entry) = entries.next(&mut scratch) {
             let level = (

@@ -1,0 +1,117 @@
+//! That nothing allocates after start-up: ticks, loops, orders and cancels.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+mod client;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use client::{cancel, credentials, establish, negotiate, order};
+use hairpin_exchange::{
+    Feed, Floor, FloorSettings, Gateway, MAX_PAYLOAD, OrderId, Pace, Publication, SessionState,
+};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, which counts the calls of each thread.
+struct Counting;
+
+// SAFETY: every call is passed on as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System`, by way of `alloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const UUID: u64 = 1_700_000_000_000_000;
+
+/// Sends whatever is due; returns how many packets of each feed.
+fn drain(floor: &mut Floor, now: Now, packet: &mut [u8]) -> [u32; 3] {
+    let mut packets = [0; 3];
+    while let Some(transmit) = floor.publisher_mut().poll_transmit(now, packet) {
+        packets[transmit.feed as usize] += 1;
+    }
+    packets
+}
+
+/// The number of the order in the acknowledgement that waits to be sent.
+fn acknowledged(reply: &[u8]) -> OrderId {
+    assert_eq!(reply[6..8], 522_u16.to_le_bytes());
+    OrderId(u64::from_le_bytes(reply[12 + 100..12 + 108].try_into().unwrap()))
+}
+
+#[test]
+fn a_hundred_thousand_ticks_with_orders_and_cancels_allocate_nothing() {
+    let before = ALLOCATIONS.get();
+    drop(Box::new([0_u8; 64]));
+    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+
+    let mut now =
+        Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+    let settings = FloorSettings::default();
+    let mut floor = Floor::new(&settings, now);
+    let mut gateway = Gateway::new(vec![credentials()], 1, settings.capacity.orders);
+    let mut packet = [0; MAX_PAYLOAD];
+    while floor.publisher().has_event() {
+        floor.publisher_mut().poll_transmit(now, &mut packet);
+    }
+    floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+    let logon = [negotiate(UUID, now.utc.as_nanos()), establish(UUID, now.utc.as_nanos() + 1, 1)];
+    // All requests are made before the counting begins, but for the numbers of the orders.
+    let ticks = 100_000_u32;
+    let tick = settings.instruments[0].tick.0;
+    let mut requests: Vec<(Vec<u8>, Vec<u8>)> =
+        (0..ticks).map(|n| (order(2 * n + 1, 0), cancel(2 * n + 2, 0))).collect();
+    let mut packets = [0; 3];
+
+    let before = ALLOCATIONS.get();
+    let id = gateway.handle_connected(now, &mut ()).unwrap();
+    for message in &logon {
+        gateway.handle_bytes(now, id, message, &mut floor, &mut ());
+    }
+    let waiting = gateway.poll_transmit(id).map_or(0, <[u8]>::len);
+    gateway.handle_sent(id, waiting);
+    assert_eq!(gateway.state(id), SessionState::Established);
+    for (order, cancel) in &mut requests {
+        now = Now {
+            monotonic: now.monotonic + Duration::from_micros(100),
+            utc: now.utc + Duration::from_micros(100),
+        };
+        let (_, publication) = floor.step(now).unwrap();
+        assert!(matches!(publication, Publication::Event(_)));
+        for (sum, count) in packets.iter_mut().zip(drain(&mut floor, now, &mut packet)) {
+            *sum += count;
+        }
+        let tenth = floor.publisher().published(0).sides[0].levels()[9].price;
+        order[12..20].copy_from_slice(&(tenth.0 - 5 * tick).to_le_bytes());
+        gateway.handle_bytes(now, id, order, &mut floor, &mut ());
+        let reply = gateway.poll_transmit(id).unwrap();
+        let (length, number) = (reply.len(), acknowledged(reply));
+        gateway.handle_sent(id, length);
+        cancel[12..20].copy_from_slice(&number.0.to_le_bytes());
+        gateway.handle_bytes(now, id, cancel, &mut floor, &mut ());
+        let length = gateway.poll_transmit(id).unwrap().len();
+        gateway.handle_sent(id, length);
+        gateway.handle_timeout(now, &mut ());
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    let counters = gateway.counters();
+    let expected = u64::from(ticks);
+    assert_eq!((counters.acknowledgements, counters.cancelled), (expected, expected));
+    assert!(packets.iter().all(|&count| count > 1_000), "{packets:?}");
+    assert!(packets[Feed::Incremental as usize] >= ticks);
+}

@@ -1,0 +1,378 @@
+//! The exchange on real sockets of this host's loopback, and a trader that answers each tick.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+mod client;
+mod receiver;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use client::{cancel, credentials, establish, negotiate, order_with, replies, terminate};
+use hairpin_cme_codecs::ilink3::ExecutionReportNew522;
+use hairpin_endpoint::{
+    MulticastGroup, Receive, Stream, TcpOptions, TcpStream, UdpOptions, UdpReceiver, UdpSender,
+};
+use hairpin_exchange::{
+    Addresses, ConnectionId, EventPacket, Exchange, ExchangeSettings, FeedSide, FloorSettings,
+    Groups, Listener, OrderId, Pace, SessionState, Tick,
+};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now, Utc};
+use receiver::{LoopReceiver, Receiver};
+
+const UUID: u64 = 1_700_000_000_000_000;
+
+/// Turns after which what has not happened will not happen.
+const PATIENCE: u32 = 2_000_000;
+
+/// What the exchange says, as a benchmark would hear it.
+#[derive(Debug, Default)]
+struct Notes {
+    ticks: Vec<Tick>,
+    /// Tick by the sequence of the packet that ended its event.
+    ended: BTreeMap<u32, u64>,
+    begun: u64,
+    received: u64,
+    orders: Vec<u32>,
+    acknowledged: u64,
+    cancelled: u64,
+    states: Vec<SessionState>,
+}
+
+impl Listener for Notes {
+    fn on_event(&mut self, tick: Tick) {
+        self.ticks.push(tick);
+    }
+    fn before_transmit(&mut self, packet: EventPacket) {
+        let Some(tick) = packet.tick else { return };
+        self.begun += u64::from(packet.begins);
+        if packet.ends {
+            assert!(self.ended.insert(packet.sequence, tick).is_none());
+        }
+    }
+    fn on_received(&mut self, _: ConnectionId, length: usize) {
+        assert!(length > 0);
+        self.received += 1;
+    }
+    fn on_order(&mut self, cl_ord_id: &[u8]) {
+        assert!(self.received > 0, "an order before its bytes");
+        self.orders.push(std::str::from_utf8(cl_ord_id).unwrap().parse().unwrap());
+    }
+    fn on_acknowledged(&mut self, _: &[u8], _: OrderId) {
+        self.acknowledged += 1;
+    }
+    fn on_cancelled(&mut self, _: &[u8], _: OrderId) {
+        self.cancelled += 1;
+    }
+    fn on_session(&mut self, _: ConnectionId, state: SessionState) {
+        self.states.push(state);
+    }
+}
+
+/// Groups of this process and test alone; the port was free a moment ago.
+fn addresses(test: u8) -> Addresses {
+    let [high, low] = (std::process::id() as u16).to_be_bytes();
+    let local = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+    let port = UdpSender::connect(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9), Ipv4Addr::LOCALHOST)
+        .unwrap()
+        .local_address()
+        .port();
+    let group = |n: u8| {
+        let address = Ipv4Addr::new(239, 192 | (test << 3) | n, high, low);
+        SocketAddrV4::new(address, port)
+    };
+    Addresses {
+        interface: Ipv4Addr::LOCALHOST,
+        ttl: 1,
+        incremental: Groups { a: group(0), b: Some(group(1)) },
+        instruments: Groups { a: group(2), b: Some(group(3)) },
+        snapshots: Groups { a: group(4), b: None },
+        gateway: local,
+    }
+}
+
+fn join(group: SocketAddrV4) -> UdpReceiver {
+    let interface = Ipv4Addr::LOCALHOST;
+    let group = MulticastGroup { group, interface, sources: &[] };
+    UdpReceiver::join(group, UdpOptions::default()).unwrap()
+}
+
+/// Both ends in one thread.
+struct Bench {
+    reactor: Reactor,
+    exchange: Exchange,
+    notes: Notes,
+    start: std::time::Instant,
+    incremental: [UdpReceiver; 2],
+    /// The same packets by side: sequence and bytes, until taken.
+    packets: [Vec<(u32, Vec<u8>)>; 2],
+    instruments: UdpReceiver,
+    snapshots: UdpReceiver,
+    stream: TcpStream,
+    inbox: Vec<u8>,
+}
+
+impl Bench {
+    fn new(test: u8, matching: bool) -> Self {
+        let addresses = addresses(test);
+        let settings = ExchangeSettings {
+            floor: FloorSettings::default(),
+            matching,
+            accounts: vec![credentials()],
+            connections: 4,
+            addresses,
+        };
+        let start = std::time::Instant::now();
+        let mut reactor = Reactor::new(Wait::Spin).unwrap();
+        let incremental = [join(addresses.incremental.a), join(addresses.incremental.b.unwrap())];
+        let instruments = join(addresses.instruments.b.unwrap());
+        let snapshots = join(addresses.snapshots.a);
+        let exchange = Exchange::new(settings, now(start), &mut reactor).unwrap();
+        let stream = TcpStream::connect(exchange.gateway_address(), TcpOptions::default()).unwrap();
+        Self {
+            reactor,
+            exchange,
+            notes: Notes::default(),
+            start,
+            incremental,
+            packets: [Vec::new(), Vec::new()],
+            instruments,
+            snapshots,
+            stream,
+            inbox: Vec::new(),
+        }
+    }
+
+    fn turn(&mut self) {
+        let now = now(self.start);
+        let ready = self.reactor.wait(now.monotonic, self.exchange.poll_timeout()).unwrap();
+        self.exchange.step(now, ready, &mut self.reactor, &mut self.notes).unwrap();
+        for (side, packets) in self.incremental.iter_mut().zip(&mut self.packets) {
+            side.receive(64, |_, bytes| {
+                packets.push((receiver::open(bytes).sequence, bytes.to_vec()));
+            })
+            .unwrap();
+        }
+    }
+
+    /// Turns until `is_done`.
+    #[track_caller]
+    fn until(&mut self, what: &str, mut is_done: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..PATIENCE {
+            self.turn();
+            if is_done(self) {
+                return;
+            }
+        }
+        panic!("{what} did not happen");
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        assert_eq!(self.stream.write(bytes).unwrap(), bytes.len());
+    }
+
+    /// The next message of the gateway.
+    fn read(&mut self) -> client::Reply {
+        self.until("a reply", |bench| {
+            let Bench { stream, inbox, .. } = bench;
+            stream.receive(1, |_, bytes| inbox.extend(bytes)).unwrap();
+            let size = inbox.first_chunk().map(|size| usize::from(u16::from_le_bytes(*size)));
+            size.is_some_and(|size| inbox.len() >= size)
+        });
+        let size = usize::from(u16::from_le_bytes([self.inbox[0], self.inbox[1]]));
+        let frame: Vec<u8> = self.inbox.drain(..size).collect();
+        replies(&frame).remove(0)
+    }
+
+    fn log_on(&mut self) {
+        self.until("a connection", |bench| bench.stream.finish_connect().unwrap());
+        let timestamp = now(self.start).utc.as_nanos();
+        self.send(&negotiate(UUID, timestamp));
+        assert_eq!(self.read().template(), 501);
+        self.send(&establish(UUID, timestamp + 1, 1));
+        assert_eq!(self.read().template(), 504);
+        assert!(self.exchange.has_session());
+    }
+}
+
+/// Monotonic time since the start of the test, and a wall clock that agrees with it.
+fn now(start: std::time::Instant) -> Now {
+    let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap() + 1;
+    Now {
+        monotonic: Instant::from_nanos(nanos),
+        utc: Utc::from_nanos(1_700_000_000_000_000_000 + nanos),
+    }
+}
+
+#[test]
+fn a_trader_answers_every_tick() {
+    let mut bench = Bench::new(0, true);
+    let mut definitions = LoopReceiver::default();
+    let mut loops = 0;
+    bench.until("a loop of definitions", |bench| {
+        bench
+            .instruments
+            .receive(8, |_, bytes| {
+                loops += u32::from(definitions.handle_definitions(bytes).is_some())
+            })
+            .unwrap();
+        loops > 0
+    });
+    let mut snapshots = LoopReceiver::default();
+    let mut books = None;
+    bench.until("a loop of snapshots", |bench| {
+        bench
+            .snapshots
+            .receive(8, |_, bytes| books = snapshots.handle_snapshots(bytes).or(books.take()))
+            .unwrap();
+        books.is_some()
+    });
+    let books = books.unwrap();
+    bench.log_on();
+    bench.exchange.set_pace(Pace::Paced, now(bench.start));
+    let mut trader = Receiver::joining(books.books);
+    bench.packets[0].retain(|&(sequence, _)| sequence > books.last_processed);
+
+    let ticks = 300;
+    let mut number = 0;
+    for _ in 0..ticks {
+        let now = now(bench.start);
+        let intended = now.monotonic - Duration::from_micros(3);
+        assert!(bench.exchange.tick(now, intended, &mut bench.notes).unwrap());
+        assert_eq!(bench.notes.ticks.last().unwrap().intended, intended);
+        let mut answer = None;
+        bench.until("the event's end", |bench| {
+            for (sequence, packet) in bench.packets[0].drain(..) {
+                if let Some(touched) = trader.handle_incremental(&packet) {
+                    answer = Some((sequence, touched[0]));
+                }
+            }
+            answer.is_some()
+        });
+        let (sequence, security_id) = answer.unwrap();
+        let tenth = trader.books[&security_id].bids[9].0;
+        number += 1;
+        let request = order_with(number, tenth - 5 * 250_000_000, |order| {
+            order.set_cl_ord_id(sequence.to_string()).set_security_id(security_id);
+        });
+        bench.send(&request);
+        let reply = bench.read();
+        let report = decode!(ExecutionReportNew522, reply);
+        assert_eq!(report.cl_ord_id().to_string(), sequence.to_string());
+        number += 1;
+        bench.send(&cancel(number, report.order_id()));
+        assert_eq!(bench.read().template(), 534);
+    }
+    let notes = &bench.notes;
+    assert_eq!((notes.ticks.len(), notes.begun, notes.ended.len()), (300, 300, 300));
+    let answered: Vec<u64> = notes.orders.iter().map(|order| notes.ended[order]).collect();
+    assert!(answered.into_iter().eq(1..=ticks));
+    assert_eq!((notes.acknowledged, notes.cancelled), (ticks, ticks));
+    let gateway = bench.exchange.gateway_counters();
+    assert_eq!((gateway.orders, gateway.acknowledgements, gateway.cancelled), (300, 300, 300));
+    assert_eq!((gateway.business_rejects, gateway.cancel_rejects), (0, 0));
+    let counters = bench.exchange.counters();
+    assert_eq!((counters.ticks, counters.lost_datagrams), (300, [0, 0]));
+    assert!(counters.instrument_packets > 20 && counters.snapshot_packets >= 50);
+
+    let timestamp = now(bench.start).utc.as_nanos();
+    bench.send(&terminate(UUID, timestamp, 0));
+    assert_eq!(bench.read().template(), 507);
+    bench.until("the end of the connection", |bench| {
+        bench.stream.receive(1, |_, _| {}).unwrap().closed
+    });
+    assert!(!bench.exchange.has_connections());
+}
+
+#[test]
+fn both_sides_carry_the_same_packets_unless_one_is_muted() {
+    let mut bench = Bench::new(1, true);
+    bench.until("the seeding", |bench| bench.packets.iter().all(|side| side.len() >= 100));
+    assert_eq!(bench.packets[0], bench.packets[1]);
+    bench.packets = [Vec::new(), Vec::new()];
+    for (muted, expected) in [(FeedSide::B, 0), (FeedSide::A, 1)] {
+        bench.exchange.set_muted(muted, true);
+        let before = *bench.exchange.counters();
+        for _ in 0..50 {
+            let now = now(bench.start);
+            bench.exchange.tick(now, now.monotonic, &mut bench.notes).unwrap();
+        }
+        let sent = bench.exchange.counters().incremental_packets - before.incremental_packets;
+        assert!(sent >= 50);
+        let silent = muted as usize;
+        bench.until("the other side", |bench| bench.packets[expected].len() as u64 >= sent);
+        assert!(bench.packets[silent].is_empty());
+        assert!(bench.exchange.counters().muted_datagrams[silent] >= sent);
+        bench.exchange.set_muted(muted, false);
+        bench.packets = [Vec::new(), Vec::new()];
+    }
+}
+
+#[test]
+fn without_matching_there_are_no_ticks() {
+    let mut bench = Bench::new(2, false);
+    bench.until("the seeding", |bench| bench.packets[0].len() >= 100);
+    let before = bench.exchange.floor().publisher().events();
+    for _ in 0..100 {
+        let now = now(bench.start);
+        assert!(!bench.exchange.tick(now, now.monotonic, &mut bench.notes).unwrap());
+        bench.turn();
+    }
+    assert_eq!(bench.exchange.floor().publisher().events(), before);
+    assert_eq!(bench.exchange.counters().ticks, 0);
+    assert!(bench.notes.ticks.is_empty() && bench.notes.begun == 0);
+    // Sessions are served all the same.
+    bench.log_on();
+}
+
+#[test]
+fn a_lost_connection_makes_room_for_the_next() {
+    let mut bench = Bench::new(3, true);
+    for uuid in UUID..UUID + 10 {
+        bench.until("a connection", |bench| bench.stream.finish_connect().unwrap());
+        let timestamp = now(bench.start).utc.as_nanos();
+        bench.send(&negotiate(uuid, timestamp));
+        assert_eq!(bench.read().template(), 501);
+        let address = bench.exchange.gateway_address();
+        bench.stream = TcpStream::connect(address, TcpOptions::default()).unwrap();
+        bench
+            .until("the old one's end", |bench| bench.notes.states.contains(&SessionState::Closed));
+        bench.notes.states.clear();
+    }
+    assert_eq!(bench.exchange.gateway_counters().negotiated, 10);
+    assert_eq!(bench.exchange.gateway_counters().refused_connections, 0);
+}
+
+#[test]
+fn ends_its_sessions_when_told_to() {
+    let mut bench = Bench::new(4, true);
+    bench.log_on();
+    bench.exchange.terminate(now(bench.start), &mut bench.notes);
+    assert_eq!(bench.read().template(), 507);
+    let timestamp = now(bench.start).utc.as_nanos();
+    bench.send(&terminate(UUID, timestamp, 0));
+    bench.until("the end of the connection", |bench| {
+        bench.stream.receive(1, |_, _| {}).unwrap().closed
+    });
+    assert!(!bench.exchange.has_connections());
+    use SessionState::{Closed, Connected, Established, Negotiated, Terminating};
+    assert_eq!(bench.notes.states, [Connected, Negotiated, Established, Terminating, Closed]);
+}
+
+#[test]
+fn says_which_address_is_taken() {
+    let bench = Bench::new(5, true);
+    let taken = bench.exchange.gateway_address();
+    let settings = ExchangeSettings {
+        floor: FloorSettings::default(),
+        matching: true,
+        accounts: vec![],
+        connections: 1,
+        addresses: Addresses { gateway: taken, ..addresses(6) },
+    };
+    let mut reactor = Reactor::new(Wait::Spin).unwrap();
+    let error = Exchange::new(settings, now(bench.start), &mut reactor).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
+    assert!(error.to_string().contains(&taken.to_string()), "{error}");
+}
