@@ -239,7 +239,6 @@ impl Session {
             self.tell(&mut context, |listener, sender| listener.on_error(sender, &error));
         }
         self.outbound.pending = Pending::default();
-        self.reassembly.clear();
         self.enter(&mut context, State::Disconnected);
     }
 

@@ -6,7 +6,7 @@ use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
 use hairpin_mapped::Journal;
 use hairpin_sbe::MessageHeader;
 
-use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, Terminate507};
+use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, SCHEMA_ID, Terminate507};
 
 /// Kind of a record that holds a business message, or the Sequence that fills a gap between them.
 pub const MESSAGE_RECORD: u32 = 0;
@@ -63,6 +63,78 @@ fn after(mut progress: Progress, frame: &[u8]) -> Progress {
     progress
 }
 
+/// The parts of a frame of this schema.
 fn header_and_body(frame: &[u8]) -> Option<(MessageHeader, &[u8])> {
-    MessageHeader::decode(frame.get(FRAMING_HEADER_LENGTH..)?).ok()
+    let (_, message) = frame.split_first_chunk::<FRAMING_HEADER_LENGTH>()?;
+    MessageHeader::decode(message).ok().filter(|(header, _)| header.schema_id == SCHEMA_ID)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hairpin_cme_codecs::ilink3::{NewOrderSingle514, PartyDetailsListRequest537, Sequence506};
+
+    fn append(journal: &mut Journal, encode: impl FnOnce(&mut [u8]) -> usize) {
+        let mut claim = journal.claim(300).unwrap();
+        let length = encode(&mut claim.payload()[4..]);
+        claim.commit(4 + length);
+    }
+
+    fn negotiate(journal: &mut Journal, uuid: u64, request_timestamp: u64) {
+        append(journal, |buffer| {
+            let mut message = Negotiate500::encode(buffer).unwrap();
+            message.set_uuid(uuid).set_request_timestamp(request_timestamp);
+            Negotiate500::ENCODED_LENGTH
+        });
+    }
+
+    fn order(journal: &mut Journal, seq_num: u32) {
+        append(journal, |buffer| {
+            NewOrderSingle514::encode(buffer).unwrap().set_seq_num(seq_num);
+            NewOrderSingle514::ENCODED_LENGTH
+        });
+    }
+
+    #[test]
+    fn an_empty_journal_is_a_fresh_start() {
+        let journal = Journal::anonymous(4_096).unwrap();
+        assert_eq!(progress(&journal), Progress::default());
+    }
+
+    #[test]
+    fn the_last_negotiate_and_the_last_message_count() {
+        let mut journal = Journal::anonymous(4_096).unwrap();
+        negotiate(&mut journal, 7, 70);
+        order(&mut journal, 1);
+        order(&mut journal, 2);
+        let first = Progress { uuid: 7, request_timestamp: 70, ..Progress::default() };
+        assert_eq!(progress(&journal), Progress { next_outgoing: 3, ..first });
+        negotiate(&mut journal, 8, 80);
+        let second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
+        assert_eq!(progress(&journal), second);
+        append(&mut journal, |buffer| {
+            let (mut root, groups) = PartyDetailsListRequest537::encode(buffer).unwrap();
+            root.set_seq_num(1);
+            groups.finish().unwrap()
+        });
+        assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
+        append(&mut journal, |buffer| {
+            Sequence506::encode(buffer).unwrap().set_uuid(8).set_next_seq_no(99);
+            Sequence506::ENCODED_LENGTH
+        });
+        assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
+    }
+
+    #[test]
+    fn a_record_that_is_no_frame_is_passed_over() {
+        let mut journal = Journal::anonymous(1 << 13).unwrap();
+        negotiate(&mut journal, 7, 70);
+        let before = progress(&journal);
+        for length in 0..60 {
+            let mut claim = journal.claim(length).unwrap();
+            claim.payload().fill(0xEE);
+            claim.commit(length);
+        }
+        assert_eq!(progress(&journal), before);
+    }
 }

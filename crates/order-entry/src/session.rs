@@ -109,9 +109,7 @@ impl<D: Dial> Session<D> {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let due = (self.protocol.has_pending() && !self.link.is_waiting())
-            || self.link.broken.is_some()
-            || wanted;
+        let due = (self.protocol.has_pending() && !self.link.is_waiting()) || wanted;
         if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
     }
 

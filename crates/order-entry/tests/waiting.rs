@@ -396,3 +396,64 @@ fn abandoning_leaves_at_once() {
     bench.session.process(now(9), ready, &mut bench.reactor, &mut bench.told).unwrap();
     assert!(bench.shared.wire().taken.is_empty());
 }
+
+#[test]
+fn an_order_never_overtakes_one_that_waits() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = 9;
+    bench.send().unwrap();
+    // There is room again, but the session has not been told.
+    bench.shared.wire().room = usize::MAX >> 1;
+    let waiting = 2 * ORDER - 9;
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Waiting { waiting });
+    bench.give(0);
+    assert_eq!(bench.shared.taken(), [(514, 1), (514, 2)]);
+}
+
+#[test]
+fn what_waited_on_a_lost_connection_is_not_written_to_the_next() {
+    for time in [1, 9_500] {
+        let mut bench = Bench::established(4);
+        bench.shared.wire().room = 9;
+        bench.at_millis(time);
+        bench.send().unwrap();
+        assert!(bench.session.waiting() > 100);
+        bench.shared.wire().is_ended = true;
+        bench.turn();
+        assert_eq!(bench.session.waiting(), 0);
+        let mut wire = bench.shared.wire();
+        wire.is_ended = false;
+        wire.taken.clear();
+        wire.room = usize::MAX;
+        drop(wire);
+        bench.session.connect(now(bench.time), Binding::Resume).unwrap();
+        bench.turn();
+        bench.turn();
+        assert_eq!(bench.shared.taken(), [(503, 0)]);
+    }
+}
+
+#[test]
+fn signs_of_life_and_answers_are_not_journaled() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = usize::MAX;
+    bench.at_millis(9_500);
+    let terminate = bench.shared.wire().exchange.terminate(8, 5);
+    bench.shared.wire().incoming = terminate;
+    bench.turn();
+    assert_eq!(bench.shared.taken(), [(506, 0), (507, 0)]);
+    let kept: Vec<_> =
+        bench.session.journal().records().map(|(_, frame)| template_id(frame)).collect();
+    assert_eq!(kept, [500, 503]);
+}
+
+#[test]
+fn a_connection_that_ends_leaves_the_reactor() {
+    let mut bench = Bench::connecting(4);
+    for _ in 0..=hairpin_reactor::CAPACITY {
+        bench.turn();
+        assert_eq!(bench.session.state(), State::Negotiating);
+        bench.session.abandon(now(bench.time), &mut bench.reactor, &mut bench.told).unwrap();
+        bench.session.connect(now(bench.time), Binding::New).unwrap();
+    }
+}

@@ -10,7 +10,7 @@ use std::vec;
 use std::vec::Vec;
 
 use hairpin_cme_codecs::ilink3::*;
-use hairpin_sbe::{Decimal, MessageHeader};
+use hairpin_sbe::{Decimal, EncodeError, MessageHeader};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 use super::*;
@@ -18,7 +18,7 @@ use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
     CancelOrder, ClOrdId, Delivery, Established, FramingError, Gap, Message, NewOrder, NotApplied,
-    OutletError, Rejected, TerminateCode, Terminated,
+    Outgoing, OutletError, Rejected, Stamp, TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.

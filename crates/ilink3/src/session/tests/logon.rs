@@ -85,7 +85,11 @@ fn connects_only_when_disconnected_and_resumes_only_what_was_negotiated() {
 #[test]
 fn a_new_session_has_a_greater_uuid_even_if_utc_steps_back() {
     let mut trace = Trace::established();
+    trace.send(1).unwrap();
+    trace.receive(&report(1));
+    trace.transmitted();
     let first = trace.session.progress();
+    assert_eq!((first.next_outgoing, first.next_incoming), (2, 2));
     trace.disconnect();
     trace.now.utc = trace.now.utc - Duration::from_secs(3_600);
     trace.connect(Binding::New);

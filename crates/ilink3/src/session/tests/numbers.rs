@@ -109,6 +109,25 @@ fn a_number_beyond_the_last_terminates() {
     trace.receive(&report(1_000_000_000));
     assert_eq!(trace.sent(), ["Terminate 11"]);
     assert_eq!(trace.session.inbound_counters().gaps, 0);
+
+    let mut trace = Trace::established();
+    trace.receive(&sequence(UUID, 1_000_000_001, KeepAliveLapsed::NOT_LAPSED));
+    assert_eq!(trace.sent(), ["Terminate 10"]);
+    assert_eq!(trace.session.inbound_counters().gaps, 0);
+}
+
+#[test]
+fn the_last_number_is_delivered_and_none_after_it() {
+    let progress = Progress { uuid: 7, next_incoming: 999_999_999, ..Progress::default() };
+    let mut trace = Trace::with(progress);
+    trace.connect(Binding::Resume);
+    trace.acknowledge();
+    let last = report_of(7, 999_999_999, BooleanFlag::FALSE);
+    let no_more = sequence(7, 1_000_000_000, KeepAliveLapsed::NOT_LAPSED);
+    trace.receive(&[last, no_more].concat());
+    assert_eq!(trace.told(), ["new 999999999"]);
+    trace.receive(&report_of(7, 1_000_000_000, BooleanFlag::FALSE));
+    assert_eq!(trace.sent(), ["Terminate 11"]);
 }
 
 #[test]

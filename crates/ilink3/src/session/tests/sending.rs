@@ -99,3 +99,30 @@ fn a_message_that_waits_for_the_connection_keeps_its_number() {
     assert_eq!(trace.send(2), Ok(2));
     assert_eq!(trace.session.outbound_counters().queued, 2);
 }
+
+/// The one message of a client that has its SeqNum elsewhere.
+struct PartyList;
+
+impl Outgoing for PartyList {
+    const MAX_LENGTH: usize = 200;
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        let (mut root, groups) = PartyDetailsListRequest537::encode(buffer)?;
+        root.set_sending_time_epoch(stamp.sending_time.as_nanos());
+        root.set_party_details_list_req_id(0x0101_0101_0101_0101);
+        groups.finish()
+    }
+}
+
+#[test]
+fn any_message_of_the_schema_can_be_sent_and_is_numbered() {
+    let mut trace = Trace::established();
+    trace.send(1).unwrap();
+    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&PartyList).unwrap();
+    assert_eq!(sent.seq_num, 2);
+    let frames = trace.transmitted();
+    decode!(frames[1] => PartyDetailsListRequest537 as request);
+    assert_eq!((request.seq_num(), request.sending_time_epoch()), (2, UTC));
+    assert_eq!(request.party_details_list_req_id(), 0x0101_0101_0101_0101);
+    assert_eq!(frames[1].len(), 12 + 20 + 3 + 3);
+}

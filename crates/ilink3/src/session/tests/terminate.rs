@@ -5,9 +5,11 @@ use super::*;
 #[test]
 fn terminates_and_waits_for_the_answer() {
     let mut trace = Trace::established();
+    let before = trace.session.progress().request_timestamp;
     trace.session.terminate(trace.now);
     assert_eq!(trace.send(1), Err(SendError::NotEstablished(State::Terminating)));
     assert_eq!(trace.sent(), ["Terminate 0"]);
+    assert_eq!(trace.session.progress().request_timestamp, before + 1);
     assert_eq!(trace.session.poll_action(), None);
     // What is on its way still arrives; a Sequence that asks is not answered any more.
     trace.receive(&[report(1), sequence(UUID, 2, KeepAliveLapsed::LAPSED)].concat());
