@@ -96,7 +96,7 @@ impl Driver {
 fn nothing_is_allocated_after_start_up() {
     let settings = Settings { max_instruments: 100, ..SETTINGS };
     let definitions = packet(1).definition(7, 2, 10).definition(8, 2, 10);
-    let mut first = packet(0).book(END, &[bid(7, 1).new(1, 50, 1)]).bytes().to_vec();
+    let mut first = packet(0).book(END, &[bid(7, 1).add(1, 50, 1)]).bytes().to_vec();
     let mut tick = packet(0).book(END, &[bid(7, 1).overlay(1, 51, 1)]).bytes().to_vec();
     let heartbeat = packet(100).heartbeat();
     let snapshots: Vec<_> = (0..3)
@@ -107,7 +107,7 @@ fn nothing_is_allocated_after_start_up() {
     let mut new_instrument = new_instrument.bytes().to_vec();
     let reset = sent_at(0, 101).channel_reset();
     let mut reset = reset.bytes().to_vec();
-    let restarted = sent_at(1, 102).book(END, &[bid(7, 1).new(1, 50, 1)]);
+    let restarted = sent_at(1, 102).book(END, &[bid(7, 1).add(1, 50, 1)]);
     let garbage = [0xFF; 100];
 
     let channel = Channel::new(settings);

@@ -10,7 +10,7 @@ fn tick(sequence: u32) -> PacketBuilder {
     let rpt_seq = sequence - 100;
     let entry = bid(7, rpt_seq);
     let entry = if rpt_seq == 1 {
-        entry.new(1, i64::from(sequence), 1)
+        entry.add(1, i64::from(sequence), 1)
     } else {
         entry.overlay(1, i64::from(sequence), 1)
     };
@@ -149,13 +149,13 @@ fn side_b_still_in_the_old_numbering_is_not_listened_to() {
     trace.a(&sent_at(101, 1_000).channel_reset());
     trace.recorder.take();
     // A restarts at once, B a second later.
-    trace.a(&sent_at(1, 1_001).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    trace.a(&sent_at(1, 1_001).book(END, &[bid(7, 1).add(1, 50, 1)]));
     trace.told(["book 7 B: 1@50 |", "end 1 7B"]);
     trace.b(&sent_at(101, 1_000).channel_reset());
-    trace.b(&sent_at(102, 1_500).book(END, &[bid(7, 9).new(1, 60, 1)]));
+    trace.b(&sent_at(102, 1_500).book(END, &[bid(7, 9).add(1, 60, 1)]));
     trace.told([]);
     trace.a(&sent_at(2, 1_002).book(END, &[bid(7, 2).change(1, 50, 2)]));
-    trace.b(&sent_at(1, 2_001).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    trace.b(&sent_at(1, 2_001).book(END, &[bid(7, 1).add(1, 50, 1)]));
     trace.b(&sent_at(3, 2_003).book(END, &[bid(7, 3).change(1, 50, 3)]));
     trace.told(["book 7 b: 2@50 |", "end 2 7b", "book 7 b: 3@50 |", "end 3 7b"]);
     assert_eq!((trace.counter("gaps"), trace.counter("older_epoch_packets")), (0, 2));
@@ -167,9 +167,9 @@ fn a_restart_without_a_reset_puts_every_book_out_of_sync() {
     trace.a(&tick(101));
     trace.a(&tick(103));
     trace.recorder.take();
-    trace.a(&sent_at(1, 9_000).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    trace.a(&sent_at(1, 9_000).book(END, &[bid(7, 1).add(1, 50, 1)]));
     trace.told(["7 out of sync", "8 out of sync", "channel Recovering", "end 1"]);
-    trace.b(&sent_at(1, 9_000).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    trace.b(&sent_at(1, 9_000).book(END, &[bid(7, 1).add(1, 50, 1)]));
     trace.b(&sent_at(2, 9_001).heartbeat());
     assert_eq!((trace.counter("restarts"), trace.counter("abandoned_packets")), (1, 1));
     // A snapshot of the old numbering is of no use, however plausible.

@@ -1,4 +1,5 @@
 //! What messages do to books, and when the listener is told.
+#![allow(clippy::unwrap_used, reason = "the model is given valid entries only")]
 
 mod support;
 
@@ -11,7 +12,7 @@ use support::*;
 fn a_message_is_told_once_for_each_book_with_all_its_entries_applied() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101)
-        .book(MORE, &[bid(7, 1).new(1, 50, 1), ask(8, 1).new(1, 21, 1), ask(7, 2).new(1, 52, 3)]));
+        .book(MORE, &[bid(7, 1).add(1, 50, 1), ask(8, 1).add(1, 21, 1), ask(7, 2).add(1, 52, 3)]));
     trace.told(["book 7 BA: 1@50 | 3@52", "book 8 A: | 1@21"]);
 }
 
@@ -19,7 +20,7 @@ fn a_message_is_told_once_for_each_book_with_all_its_entries_applied() {
 fn an_event_may_span_messages_and_packets() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).trade(0x01, 7, 1, 50, 2).volume(0x02, 7, 2, 2));
-    trace.a(&packet(102).book(MORE, &[bid(7, 3).new(1, 50, 1)]).book(MORE, &[]));
+    trace.a(&packet(102).book(MORE, &[bid(7, 3).add(1, 50, 1)]).book(MORE, &[]));
     trace.a(&packet(103).book(MORE, &[bid(7, 4).change(1, 50, 2)]).book(0x80, &[]));
     trace.told([
         "trade 7 2@50",
@@ -29,7 +30,7 @@ fn an_event_may_span_messages_and_packets() {
         "end 103 7B",
     ]);
     // What one event has changed is not told by the next.
-    trace.a(&packet(104).book(END, &[ask(8, 1).new(1, 9, 1)]));
+    trace.a(&packet(104).book(END, &[ask(8, 1).add(1, 9, 1)]));
     trace.told(["book 8 A: | 1@9", "end 104 8A"]);
     assert_eq!(trace.counter("events"), 2);
 }
@@ -37,8 +38,8 @@ fn an_event_may_span_messages_and_packets() {
 #[test]
 fn a_packet_may_hold_several_events() {
     let mut trace = Trace::in_sync();
-    let first = [bid(7, 1).new(1, 50, 1)];
-    let second = [bid(7, 2).new(2, 49, 1)];
+    let first = [bid(7, 1).add(1, 50, 1)];
+    let second = [bid(7, 2).add(2, 49, 1)];
     trace.a(&packet(101).book(END, &first).book(END, &second));
     trace.told(["book 7 B: 1@50 |", "end 101 7B", "book 7 -: 1@50 1@49 |", "end 101 7-"]);
 }
@@ -46,8 +47,8 @@ fn a_packet_may_hold_several_events() {
 #[test]
 fn an_event_cut_by_a_gap_is_not_ended_by_the_next() {
     let mut trace = Trace::in_sync_late();
-    trace.a(&packet(101).book(MORE, &[bid(7, 1_001).new(1, 50, 1)]));
-    trace.a(&packet(103).book(END, &[bid(8, 1_001).new(1, 20, 1)]));
+    trace.a(&packet(101).book(MORE, &[bid(7, 1_001).add(1, 50, 1)]));
+    trace.a(&packet(103).book(END, &[bid(8, 1_001).add(1, 20, 1)]));
     trace.recorder.take();
     trace.wait(hairpin_time::Duration::from_millis(10));
     trace.told([
@@ -64,17 +65,17 @@ fn an_event_cut_by_a_gap_is_not_ended_by_the_next() {
 #[test]
 fn implied_prices_count_in_rpt_seq_and_stay_out_of_the_book() {
     let mut trace = Trace::in_sync();
-    let implied = bid(7, 1).new(1, 50, 1).of_kind(b'E');
-    trace.a(&packet(101).book(END, &[implied, bid(7, 2).new(1, 49, 1)]));
+    let implied = bid(7, 1).add(1, 50, 1).of_kind(b'E');
+    trace.a(&packet(101).book(END, &[implied, bid(7, 2).add(1, 49, 1)]));
     trace.told(["book 7 B: 1@49 |", "end 101 7B"]);
 }
 
 #[test]
 fn a_book_reset_empties_its_instrument_alone() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 1).new(1, 50, 1), bid(8, 1).new(1, 20, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
     trace.recorder.take();
-    trace.a(&packet(102).book(END, &[bid(7, 2).new(1, 0, 0).of_kind(b'J')]));
+    trace.a(&packet(102).book(END, &[bid(7, 2).add(1, 0, 0).of_kind(b'J')]));
     trace.told(["book 7 B: |", "end 102 7B"]);
     assert_eq!(trace.book(8), "1@20 |");
 }
@@ -82,21 +83,21 @@ fn a_book_reset_empties_its_instrument_alone() {
 #[test]
 fn levels_beyond_the_depth_are_dropped() {
     let mut trace = Trace::in_sync_with(SETTINGS, 2);
-    let entries = [bid(7, 1).new(1, 50, 1), bid(7, 2).new(2, 49, 1), bid(7, 3).new(1, 51, 1)];
+    let entries = [bid(7, 1).add(1, 50, 1), bid(7, 2).add(2, 49, 1), bid(7, 3).add(1, 51, 1)];
     trace.a(&packet(101).book(END, &entries));
     trace.told(["book 7 B: 1@51 1@50 |", "end 101 7B"]);
-    trace.a(&packet(102).book(END, &[bid(7, 4).new(3, 48, 1), bid(7, 5).change(3, 48, 2)]));
+    trace.a(&packet(102).book(END, &[bid(7, 4).add(3, 48, 1), bid(7, 5).change(3, 48, 2)]));
     trace.told(["warning instrument 7: level 3 is below its depth", "end 102"]);
     assert_eq!(trace.counter("beyond_depth"), 2);
     // The level that CME adds when a full book has lost one.
-    trace.a(&packet(103).book(END, &[bid(7, 6).delete(1), bid(7, 7).new(2, 49, 1)]));
+    trace.a(&packet(103).book(END, &[bid(7, 6).delete(1), bid(7, 7).add(2, 49, 1)]));
     trace.told(["book 7 B: 1@50 1@49 |", "end 103 7B"]);
 }
 
 #[test]
 fn an_inapplicable_entry_puts_its_instrument_out_of_sync() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(8, 1).new(1, 20, 1), bid(7, 1).change(1, 50, 1)]));
+    trace.a(&packet(101).book(END, &[bid(8, 1).add(1, 20, 1), bid(7, 1).change(1, 50, 1)]));
     trace.told([
         "error instrument 7 has no level 1 for action 1",
         "7 out of sync",
@@ -114,14 +115,14 @@ fn an_inapplicable_entry_puts_its_instrument_out_of_sync() {
 #[test]
 fn quantities_of_64_bits_make_the_same_books() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).long_book(END, &[bid(7, 1).new(1, 50, 4), ask(7, 2).new(1, 51, 5)]));
+    trace.a(&packet(101).long_book(END, &[bid(7, 1).add(1, 50, 4), ask(7, 2).add(1, 51, 5)]));
     trace.told(["book 7 BA: 4@50 | 5@51", "end 101 7BA"]);
 }
 
 #[test]
 fn a_book_prints_one_line_a_level() {
     let mut trace = Trace::in_sync();
-    let entries = [bid(7, 1).new(1, 50, 4), bid(7, 2).new(2, 49, 6), ask(7, 3).new(1, 51, 5)];
+    let entries = [bid(7, 1).add(1, 50, 4), bid(7, 2).add(2, 49, 6), ask(7, 3).add(1, 51, 5)];
     trace.a(&packet(101).book(END, &entries));
     let printed = trace.channel.book_of(7).unwrap().to_string();
     let lines: Vec<_> = printed.lines().map(str::trim).collect();
@@ -181,8 +182,8 @@ fn valid(model: &Model, depth: usize, id: i32, rpt_seq: u32, choice: Choice) -> 
     let pick = |levels: usize| 1 + level % levels as u8;
     let price = i64::from(quantity) + 1_000;
     match action {
-        _ if count == 0 => entry.new(1, price, quantity),
-        0 => entry.new(pick((count + 1).min(depth)), price, quantity),
+        _ if count == 0 => entry.add(1, price, quantity),
+        0 => entry.add(pick((count + 1).min(depth)), price, quantity),
         1 => {
             let level = pick(count);
             let kept = model.sides[usize::from(!is_bid)][usize::from(level) - 1].0;

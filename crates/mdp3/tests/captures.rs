@@ -1,4 +1,5 @@
 //! Packets that CME has sent.
+#![allow(clippy::unwrap_used, reason = "a capture that cannot be read fails the test")]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -77,12 +77,12 @@ fn counts_message_sizes_too_small_only() {
 
 #[test]
 fn counts_truncated_messages_only() {
-    let mut spoiled = packet(101).book(END, &[bid(7, 1_001).new(1, 50, 1)]);
+    let mut spoiled = packet(101).book(END, &[bid(7, 1_001).add(1, 50, 1)]);
     let length = spoiled.bytes().len();
     spoiled.bytes_mut().truncate(length - 1);
     let mut trace = counts_only_in(Trace::in_sync_late(), "truncated_messages", &spoiled);
     // The packet counts as lost: the next entry tells that 7 was concerned and 8 was not.
-    trace.a(&packet(102).book(END, &[bid(7, 1_002).new(1, 51, 1), bid(8, 1_001).new(1, 20, 1)]));
+    trace.a(&packet(102).book(END, &[bid(7, 1_002).add(1, 51, 1), bid(8, 1_001).add(1, 20, 1)]));
     trace.told(["8 in sync", "book 8 B: 1@20 |", "end 102 8B"]);
 }
 
@@ -123,9 +123,9 @@ fn counts_malformed_messages_only() {
 
 #[test]
 fn counts_invalid_entries_only() {
-    let no_price = Entry { price: None, ..bid(7, 1).new(1, 50, 1) };
+    let no_price = Entry { price: None, ..bid(7, 1).add(1, 50, 1) };
     counts_only("invalid_entries", &packet(101).book(END, &[no_price]));
-    counts_only("invalid_entries", &packet(101).book(END, &[bid(7, 1).new(1, 50, -1)]));
+    counts_only("invalid_entries", &packet(101).book(END, &[bid(7, 1).add(1, 50, -1)]));
 }
 
 #[test]
@@ -165,18 +165,18 @@ fn counts_newer_versions_only() {
 
 #[test]
 fn counts_beyond_depth_only() {
-    counts_only("beyond_depth", &packet(101).book(END, &[bid(7, 1).new(11, 50, 1)]));
+    counts_only("beyond_depth", &packet(101).book(END, &[bid(7, 1).add(11, 50, 1)]));
 }
 
 #[test]
 fn counts_prices_changed_only() {
-    let entries = [bid(7, 1).new(1, 50, 1), bid(7, 2).change(1, 51, 1)];
+    let entries = [bid(7, 1).add(1, 50, 1), bid(7, 2).change(1, 51, 1)];
     counts_only("prices_changed", &packet(101).book(END, &entries));
 }
 
 #[test]
 fn counts_unknown_securities_only() {
-    counts_only("unknown_securities", &packet(101).book(END, &[bid(9, 1).new(1, 50, 1)]));
+    counts_only("unknown_securities", &packet(101).book(END, &[bid(9, 1).add(1, 50, 1)]));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn counts_depths_cut_only() {
 fn counts_oversized_packets_only() {
     let settings = Settings { queue_bytes: 64, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
-    let entries = [bid(7, 2).new(1, 50, 1), bid(7, 3).new(1, 50, 1), bid(7, 4).new(1, 50, 1)];
+    let entries = [bid(7, 2).add(1, 50, 1), bid(7, 3).add(1, 50, 1), bid(7, 4).add(1, 50, 1)];
     trace.a(&packet(101).book(END, &entries));
     counted_only(trace.channel.counters(), "oversized_packets");
 }
@@ -218,8 +218,8 @@ fn counts_oversized_packets_only() {
 fn counts_queue_overflows_only() {
     let settings = Settings { queue_bytes: 100, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
-    trace.a(&packet(101).book(END, &[bid(7, 2).new(1, 50, 1)]));
-    trace.a(&packet(102).book(END, &[bid(7, 3).new(1, 50, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1)]));
+    trace.a(&packet(102).book(END, &[bid(7, 3).add(1, 50, 1)]));
     counted_only(trace.channel.counters(), "queue_overflows");
 }
 
@@ -252,7 +252,7 @@ fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
     packet(sequence)
         .definition(id, 2, 10)
         .snapshot(id, last, 2, 3, &[(b'0', 1, 50, 1), (b'1', 1, 51, 1)])
-        .book(MORE, &[bid(id, 4).new(1, 50, 1), ask(id, 5).delete_thru(1)])
+        .book(MORE, &[bid(id, 4).add(1, 50, 1), ask(id, 5).delete_thru(1)])
         .trade(MORE, id, 6, 50, 1)
         .volume(MORE, id, 7, 1)
         .statistics(MORE, id, 8)

@@ -23,7 +23,7 @@ fn joins_instruments_then_snapshots_then_nothing_but_the_stream() {
     trace.snapshot(&packet(2).snapshot(8, 100, 2, 0, &[]));
     trace.told(["8 in sync", "restored 8 -: |", "channel InSync"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Snapshot)]);
-    trace.a(&packet(101).book(END, &[bid(7, 41).new(1, 51, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 41).add(1, 51, 1)]));
     trace.told(["book 7 B: 1@51 5@50 |", "end 101 7B"]);
 }
 
@@ -72,8 +72,8 @@ fn a_loop_that_grows_is_collected_again() {
 #[test]
 fn packets_before_the_definitions_are_queued() {
     let mut trace = Trace::new(SETTINGS);
-    trace.a(&packet(100).book(END, &[bid(7, 41).new(1, 51, 1)]));
-    trace.a(&packet(101).book(END, &[bid(7, 42).new(1, 52, 1)]));
+    trace.a(&packet(100).book(END, &[bid(7, 41).add(1, 51, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 42).add(1, 52, 1)]));
     trace.instrument(&packet(1).definition(7, 1, 10));
     trace.recorder.take();
     // The snapshot contains packet 100 and not 101.
@@ -96,7 +96,7 @@ fn an_instrument_absent_from_a_whole_pass_is_empty_and_takes_any_rpt_seq() {
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
     // 8 trades for the first time after the pass it is absent from, but before its end.
-    trace.a(&packet(101).book(END, &[bid(8, 5).new(1, 60, 6)]));
+    trace.a(&packet(101).book(END, &[bid(8, 5).add(1, 60, 6)]));
     trace.recorder.take();
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 40, &[BID_50]));
     trace.told([
@@ -108,10 +108,10 @@ fn an_instrument_absent_from_a_whole_pass_is_empty_and_takes_any_rpt_seq() {
         "restored 9 -: |",
         "channel InSync",
     ]);
-    trace.a(&packet(102).book(END, &[bid(9, 77).new(1, 70, 7), bid(8, 6).new(1, 61, 6)]));
+    trace.a(&packet(102).book(END, &[bid(9, 77).add(1, 70, 7), bid(8, 6).add(1, 61, 6)]));
     trace.told(["book 9 B: 7@70 |", "book 8 B: 6@61 6@60 |", "end 102 9B 8B"]);
     assert_eq!(trace.counter("empty_by_absence"), 2);
-    trace.a(&packet(103).book(END, &[bid(9, 79).new(1, 71, 7)]));
+    trace.a(&packet(103).book(END, &[bid(9, 79).add(1, 71, 7)]));
     assert_eq!(trace.counter("rpt_seq_gaps"), 1);
 }
 
@@ -120,7 +120,7 @@ fn absence_counts_as_of_the_lowest_packet_of_the_pass() {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
-    trace.a(&packet(101).book(END, &[bid(9, 5).new(1, 60, 6)]));
+    trace.a(&packet(101).book(END, &[bid(9, 5).add(1, 60, 6)]));
     trace.a(&packet(102).heartbeat());
     trace.snapshot(&packet(1).snapshot(7, 100, 2, 40, &[]));
     trace.recorder.take();
@@ -138,7 +138,7 @@ fn absence_counts_as_of_the_lowest_packet_of_the_pass() {
 fn an_entry_in_the_very_packet_of_the_absence_is_dropped() {
     let mut trace = Trace::new(SETTINGS);
     // Packet 100 is what the pass is as of; had 8 a book after it, the pass would name it.
-    trace.a(&packet(100).book(END, &[bid(8, 5).new(1, 60, 6), bid(8, 6).delete(1)]));
+    trace.a(&packet(100).book(END, &[bid(8, 5).add(1, 60, 6), bid(8, 6).delete(1)]));
     trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 40, &[]));
     assert_eq!(trace.book(8), "|");
@@ -202,7 +202,7 @@ fn an_instrument_defined_while_live_is_new_and_empty() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).definition(9, 3, 3));
     trace.told(["definition 9 ES9 Add", "9 in sync", "end 101"]);
-    trace.a(&packet(102).book(END, &[ask(9, 1).new(1, 20, 2)]));
+    trace.a(&packet(102).book(END, &[ask(9, 1).add(1, 20, 2)]));
     trace.told(["book 9 A: | 2@20", "end 102 9A"]);
 }
 
@@ -217,7 +217,7 @@ fn a_definition_told_again_is_not_told_again() {
 fn a_modified_definition_may_cut_the_book() {
     use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 1).new(1, 9, 1), bid(7, 2).new(2, 8, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 9, 1), bid(7, 2).add(2, 8, 1)]));
     trace.recorder.take();
     trace.a(&packet(102).definition_with(7, None, 1, SecurityUpdateAction::MODIFY));
     trace.told(["definition 7 ES7 Modify", "end 102"]);
@@ -228,12 +228,12 @@ fn a_modified_definition_may_cut_the_book() {
 fn a_deleted_instrument_is_unknown_until_it_is_added_again() {
     use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 1).new(1, 9, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 9, 1)]));
     trace.recorder.take();
     trace.a(&packet(102).definition_with(7, None, 10, SecurityUpdateAction::DELETE));
     trace.told(["definition 7 ES7 Delete", "7 unknown", "end 102"]);
     assert_eq!(trace.channel.definition(trace.channel.find(7).unwrap()), None);
-    trace.a(&packet(103).book(END, &[bid(7, 2).new(1, 9, 1)]));
+    trace.a(&packet(103).book(END, &[bid(7, 2).add(1, 9, 1)]));
     trace.told(["warning instrument 7 has no definition", "end 103"]);
     trace.a(&packet(104).definition(7, 1, 10));
     trace.told(["definition 7 ES7 Add", "7 in sync", "end 104"]);
@@ -243,8 +243,8 @@ fn a_deleted_instrument_is_unknown_until_it_is_added_again() {
 #[test]
 fn an_undefined_instrument_makes_definitions_be_collected_again_once() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(9, 1).new(1, 9, 1)]));
-    trace.a(&packet(102).book(END, &[bid(9, 2).new(1, 10, 1)]));
+    trace.a(&packet(101).book(END, &[bid(9, 1).add(1, 9, 1)]));
+    trace.a(&packet(102).book(END, &[bid(9, 2).add(1, 10, 1)]));
     trace.told(["warning instrument 9 has no definition", "end 101", "end 102"]);
     assert_eq!(trace.actions(), [Action::Join(Feed::Instrument)]);
     // Its book is what a snapshot after these packets says.
@@ -258,7 +258,7 @@ fn an_undefined_instrument_makes_definitions_be_collected_again_once() {
     trace.snapshot(&sent_at(1, 93).snapshot(9, 102, 1, 2, &levels));
     trace.told(["9 in sync", "restored 9 B: 1@10 1@9 |", "channel InSync"]);
     // An instrument that the exchange never defines does not make it start over and over.
-    trace.a(&packet(103).book(END, &[bid(10, 1).new(1, 9, 1)]));
+    trace.a(&packet(103).book(END, &[bid(10, 1).add(1, 9, 1)]));
     assert_eq!(
         trace.actions(),
         [Action::Leave(Feed::Snapshot), Action::Join(Feed::Instrument)]
@@ -271,7 +271,7 @@ fn an_undefined_instrument_makes_definitions_be_collected_again_once() {
     again.bytes_mut().extend_from_slice(&all.bytes()[12..]);
     trace.instrument(&again);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Instrument)]);
-    trace.a(&packet(104).book(END, &[bid(10, 2).new(1, 9, 1)]));
+    trace.a(&packet(104).book(END, &[bid(10, 2).add(1, 9, 1)]));
     assert_eq!(trace.actions(), []);
 }
 
@@ -280,7 +280,7 @@ fn books_without_definitions_have_the_depth_of_the_settings() {
     let settings = Settings { late_join: LateJoin::Books, undefined_depth: 2, ..SETTINGS };
     let mut trace = Trace::new(settings);
     assert_eq!(trace.actions(), [Action::Join(Feed::Incremental), Action::Join(Feed::Snapshot)]);
-    trace.a(&packet(100).book(END, &[bid(8, 1).new(1, 9, 1)]));
+    trace.a(&packet(100).book(END, &[bid(8, 1).add(1, 9, 1)]));
     let levels = [BID_50, (b'0', 2, 49, 1), (b'0', 3, 48, 1)];
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 40, &levels));
     trace.told([
@@ -299,8 +299,8 @@ fn a_capture_of_the_incremental_feed_alone_starts_with_empty_books() {
     let settings = Settings { late_join: LateJoin::Nothing, ..SETTINGS };
     let mut trace = Trace::new(settings);
     assert_eq!(trace.actions(), [Action::Join(Feed::Incremental)]);
-    trace.a(&packet(100).book(END, &[bid(7, 41).new(1, 51, 1)]));
-    trace.a(&packet(101).book(END, &[bid(7, 42).new(1, 52, 1)]));
+    trace.a(&packet(100).book(END, &[bid(7, 41).add(1, 51, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 42).add(1, 52, 1)]));
     trace.told(["book 7 B: 1@51 |", "end 100 7B", "book 7 B: 1@52 1@51 |", "end 101 7B"]);
     // A level that was there before the capture began.
     trace.a(&packet(102).book(END, &[bid(7, 43).delete(5)]));

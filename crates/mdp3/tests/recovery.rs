@@ -9,7 +9,7 @@ use support::*;
 /// In sync, 7 with a bid at 50 and RptSeq 1,001, then packet 102 lost.
 fn after_a_gap() -> Trace {
     let mut trace = Trace::in_sync_late();
-    trace.a(&packet(101).book(END, &[bid(7, 1_001).new(1, 50, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 1_001).add(1, 50, 1)]));
     trace.a(&packet(103).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
@@ -20,7 +20,7 @@ fn after_a_gap() -> Trace {
 #[test]
 fn the_next_rpt_seq_proves_that_nothing_was_missed() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 1002).new(1, 51, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1002).add(1, 51, 1)]));
     trace.told(["7 in sync", "book 7 B: 1@51 1@50 |", "end 104 7B"]);
     // 8 has not been heard of.
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
@@ -29,9 +29,9 @@ fn the_next_rpt_seq_proves_that_nothing_was_missed() {
 #[test]
 fn an_rpt_seq_that_may_have_come_round_again_proves_nothing() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 1).new(1, 50, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1)]));
     // Packet 102, a channel reset, and 103, the first entry after it, are lost.
-    trace.a(&packet(104).book(END, &[bid(7, 2).new(1, 40, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 2).add(1, 40, 1)]));
     trace.wait(Duration::from_millis(10));
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
     let levels = [(b'0', 1, 40, 1), (b'0', 2, 39, 1)];
@@ -43,16 +43,16 @@ fn an_rpt_seq_that_may_have_come_round_again_proves_nothing() {
 #[test]
 fn another_rpt_seq_makes_the_instrument_wait_for_its_snapshot() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 1003).new(1, 52, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1003).add(1, 52, 1)]));
     trace.told(["end 104"]);
-    trace.a(&packet(105).book(END, &[bid(7, 1004).new(1, 53, 1), bid(8, 1001).new(1, 20, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1004).add(1, 53, 1), bid(8, 1001).add(1, 20, 1)]));
     trace.told(["8 in sync", "book 8 B: 1@20 |", "end 105 8B"]);
     // As of 104: its entry is in the snapshot, that of 105 is not.
     let levels = [(b'0', 1, 52, 1), (b'0', 2, 51, 1), (b'0', 3, 50, 1)];
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &levels).snapshot(8, 104, 2, 1000, &[]));
     trace.told(["7 in sync", "restored 7 B: 1@53 1@52 1@51 1@50 |", "channel InSync"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Snapshot)]);
-    trace.a(&packet(106).book(END, &[bid(7, 1005).new(1, 54, 1)]));
+    trace.a(&packet(106).book(END, &[bid(7, 1005).add(1, 54, 1)]));
     trace.told(["book 7 B: 1@54 1@53 1@52 1@51 1@50 |", "end 106 7B"]);
 }
 
@@ -72,10 +72,10 @@ fn a_snapshot_may_be_ahead_of_the_stream() {
     let mut trace = after_a_gap();
     trace.snapshot(&packet(1).snapshot(7, 105, 2, 1003, &[(b'0', 1, 52, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@52 |"]);
-    trace.a(&packet(104).book(END, &[bid(7, 1002).new(1, 51, 1)]));
-    trace.a(&packet(105).book(END, &[bid(7, 1003).new(1, 52, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1002).add(1, 51, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1003).add(1, 52, 1)]));
     trace.told(["end 104", "end 105"]);
-    trace.a(&packet(106).book(END, &[bid(7, 1004).new(1, 53, 1)]));
+    trace.a(&packet(106).book(END, &[bid(7, 1004).add(1, 53, 1)]));
     trace.told(["book 7 B: 1@53 1@52 |", "end 106 7B"]);
     assert_eq!(trace.counter("entries_in_snapshot"), 2);
     trace.snapshot(&packet(2).snapshot(8, 107 + 101, 2, 1003, &[]));
@@ -85,7 +85,7 @@ fn a_snapshot_may_be_ahead_of_the_stream() {
 #[test]
 fn a_snapshot_that_the_queue_does_not_continue_is_of_no_use() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 1004).new(1, 52, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1004).add(1, 52, 1)]));
     trace.snapshot(&packet(1).snapshot(7, 103, 2, 1002, &[(b'0', 1, 51, 1)]));
     trace.told(["end 104"]);
     assert_eq!(trace.counter("snapshots_not_continued"), 1);
@@ -96,7 +96,7 @@ fn a_snapshot_that_the_queue_does_not_continue_is_of_no_use() {
 #[test]
 fn an_rpt_seq_that_jumps_without_a_gap_concerns_its_instrument_alone() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 2).new(1, 50, 1), bid(8, 1).new(1, 20, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
     trace.told(["7 out of sync", "book 8 B: 1@20 |", "end 101 8B", "channel Recovering"]);
     assert_eq!(trace.counter("rpt_seq_gaps"), 1);
     // The packet that told is queued: a snapshot from right before it will do.
@@ -111,7 +111,7 @@ fn trades_volume_and_statistics_count_in_rpt_seq_also_when_queued() {
         .trade(MORE, 7, 1009, 50, 1)
         .volume(MORE, 7, 1010, 1)
         .statistics(MORE, 7, 1011));
-    trace.a(&packet(105).book(END, &[bid(7, 1012).new(1, 51, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1012).add(1, 51, 1)]));
     trace.told(["trade 7 1@50", "volume 7 1", "end 105"]);
     trace.snapshot(&packet(1).snapshot(7, 103, 2, 1008, &[(b'0', 1, 50, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@51 1@50 |"]);
@@ -126,8 +126,8 @@ fn trades_volume_and_statistics_count_in_rpt_seq_also_when_queued() {
 #[test]
 fn a_second_gap_makes_what_was_queued_useless() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 1003).new(1, 52, 1)]));
-    trace.a(&packet(106).book(END, &[bid(7, 1005).new(1, 53, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1003).add(1, 52, 1)]));
+    trace.a(&packet(106).book(END, &[bid(7, 1005).add(1, 53, 1)]));
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &[(b'0', 1, 52, 1)]));
@@ -140,11 +140,11 @@ fn a_second_gap_makes_what_was_queued_useless() {
 fn a_full_queue_is_a_warning_and_later_snapshots_serve() {
     let settings = Settings { queue_bytes: 300, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
-    trace.a(&packet(102).book(END, &[bid(7, 2).new(1, 50, 1)]));
+    trace.a(&packet(102).book(END, &[bid(7, 2).add(1, 50, 1)]));
     trace.wait(Duration::from_millis(10));
     for sequence in 103..=109 {
         let rpt_seq = sequence - 100;
-        trace.a(&packet(sequence).book(END, &[bid(7, rpt_seq).new(1, i64::from(sequence), 1)]));
+        trace.a(&packet(sequence).book(END, &[bid(7, rpt_seq).add(1, i64::from(sequence), 1)]));
     }
     let told = trace.recorder.take();
     let warning = "warning the recovery queue is full, the oldest packets were dropped";
@@ -161,8 +161,8 @@ fn a_full_queue_is_a_warning_and_later_snapshots_serve() {
 #[test]
 fn a_new_pass_frees_what_the_last_one_made_useless() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 1005).new(1, 52, 1)]));
-    trace.a(&packet(105).book(END, &[bid(7, 1006).new(1, 53, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1005).add(1, 52, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1006).add(1, 53, 1)]));
     trace.recorder.take();
     // A pass as of 104 that does not reach 7, then one that does.
     trace.snapshot(&packet(1).snapshot(8, 104, 2, 1000, &[]));
@@ -176,7 +176,7 @@ fn a_new_pass_frees_what_the_last_one_made_useless() {
 #[test]
 fn a_snapshot_of_a_book_in_sync_changes_nothing() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).book(END, &[bid(7, 1002).new(1, 51, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 1002).add(1, 51, 1)]));
     trace.recorder.take();
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 1002, &[(b'0', 1, 99, 9)]));
     trace.told([]);
@@ -205,7 +205,7 @@ fn levels_of_a_snapshot_may_come_in_any_order_but_not_with_holes() {
 #[test]
 fn a_channel_reset_empties_every_book_and_ends_recovery() {
     let mut trace = after_a_gap();
-    trace.a(&packet(104).channel_reset().book(END, &[bid(7, 1001).new(1, 60, 1)]));
+    trace.a(&packet(104).channel_reset().book(END, &[bid(7, 1001).add(1, 60, 1)]));
     trace.told([
         "7 in sync",
         "8 in sync",
@@ -216,7 +216,7 @@ fn a_channel_reset_empties_every_book_and_ends_recovery() {
         "channel InSync",
     ]);
     // Numbering goes on, and a spot instrument's first RptSeq need not be 1.
-    trace.a(&packet(105).book(END, &[bid(7, 1002).new(1, 61, 1), bid(8, 1003).new(1, 20, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1002).add(1, 61, 1), bid(8, 1003).add(1, 20, 1)]));
     trace.told(["book 7 B: 1@61 1@60 |", "book 8 B: 1@20 |", "end 105 7B 8B"]);
     assert_eq!((trace.counter("resets"), trace.counter("restarts")), (1, 0));
 }
@@ -224,13 +224,13 @@ fn a_channel_reset_empties_every_book_and_ends_recovery() {
 #[test]
 fn a_channel_without_rpt_seq_goes_by_packets() {
     let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 0).new(1, 50, 1)]));
-    trace.a(&packet(102).book(END, &[bid(7, 0).new(1, 51, 1)]));
+    trace.a(&packet(101).book(END, &[bid(7, 0).add(1, 50, 1)]));
+    trace.a(&packet(102).book(END, &[bid(7, 0).add(1, 51, 1)]));
     trace.told(["book 7 B: 1@50 |", "end 101 7B", "book 7 B: 1@51 1@50 |", "end 102 7B"]);
-    trace.a(&packet(104).book(END, &[bid(7, 0).new(1, 53, 1)]));
+    trace.a(&packet(104).book(END, &[bid(7, 0).add(1, 53, 1)]));
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
-    trace.a(&packet(105).book(END, &[bid(7, 0).new(1, 54, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 0).add(1, 54, 1)]));
     let levels = [(b'0', 1, 53, 1), (b'0', 2, 52, 1)];
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 0, &levels));
     trace.told(["end 105", "7 in sync", "restored 7 B: 1@54 1@53 1@52 |"]);

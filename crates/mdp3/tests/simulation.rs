@@ -47,7 +47,7 @@ impl Exchange {
     fn entry(&mut self, id: i32, rng: &mut ChaCha8Rng) -> Entry {
         let rpt_seq = self.rpt_seqs.entry(id).or_insert(0);
         *rpt_seq += 1;
-        let is_bid = rng.next_u32() % 2 == 0;
+        let is_bid = rng.next_u32().is_multiple_of(2);
         let entry = if is_bid { bid(id, *rpt_seq) } else { ask(id, *rpt_seq) };
         let side = &mut self.books.entry(id).or_default()[usize::from(!is_bid)];
         let (price, quantity) = (i64::from(rng.next_u32() % 100), 1 + (rng.next_u32() % 9) as i32);
@@ -67,7 +67,7 @@ impl Exchange {
                 let level = level((side.len() + 1).min(DEPTH), rng);
                 side.insert(level - 1, (price, quantity));
                 side.truncate(DEPTH);
-                entry.new(level as u8, price, quantity)
+                entry.add(level as u8, price, quantity)
             }
         };
         self.published.insert((self.epoch, id, entry.rpt_seq), self.show(id));
@@ -308,7 +308,7 @@ fn simulate(seed: u64, census: &mut Census) {
     let mut simulation = Simulation::new(seed);
     simulation.joined = [true, true, false];
     let active: Vec<_> = IDS.into_iter().filter(|id| !QUIET.contains(id)).collect();
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         simulation.exchange.resets = true;
     } else {
         // Late in the day, when the next RptSeq proves something.

@@ -52,7 +52,7 @@ impl Entry {
     pub fn act(self, action: u8, level: u8, price: i64, quantity: i32) -> Self {
         Self { action, level, price: Some(price), quantity: Some(quantity), ..self }
     }
-    pub fn new(self, level: u8, price: i64, quantity: i32) -> Self {
+    pub fn add(self, level: u8, price: i64, quantity: i32) -> Self {
         self.act(0, level, price, quantity)
     }
     pub fn change(self, level: u8, price: i64, quantity: i32) -> Self {
