@@ -1,2 +1,72 @@
-//! Low-latency trading connectivity: the command.
-fn main() {}
+//! The `hairpin` command: one module per subcommand, and what they share.
+//!
+//! Layer L3. The libraries below take time as a parameter and never print; this crate reads the
+//! clock, records, talks to the user and decides the exit status: 0 done, 1 ran but failed,
+//! 2 bad arguments, 130 interrupted, 143 terminated.
+#![forbid(unsafe_code)]
+
+mod decode;
+mod exchange;
+mod secret;
+mod setup;
+mod signals;
+mod t2t;
+mod trader;
+mod trader_process;
+mod usage;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Low-latency trading connectivity: market data in, order out, and the measuring of both.
+#[derive(Parser)]
+#[command(name = "hairpin", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Tick to trade: run an exchange and a trader on this machine and print the round trips
+    T2t(t2t::Arguments),
+    /// Print the messages of a capture
+    Decode(decode::Arguments),
+    /// The exchange of one `t2t` row; its set-up comes on standard input
+    #[command(hide = true)]
+    Exchange(exchange::Arguments),
+    /// The trader of one `t2t` row; its set-up comes on standard input
+    #[command(hide = true)]
+    Trader(trader_process::Arguments),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error),
+    };
+    let outcome = match cli.command {
+        Command::T2t(arguments) => t2t::run(&arguments),
+        Command::Decode(arguments) => Ok(decode::run(&arguments)),
+        Command::Exchange(arguments) => exchange::run(&arguments),
+        Command::Trader(arguments) => trader_process::run(&arguments),
+    };
+    match outcome {
+        Ok(status) => status,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "hairpin: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whoever read our output has read enough: not an error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .root_cause()
+        .downcast_ref::<io::Error>()
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

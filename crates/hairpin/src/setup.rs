@@ -4,11 +4,129 @@
 //! two lines on standard output, [`Ready`] and [`ExchangeOutcome`]; the trader with one,
 //! [`TraderOutcome`]. While a row runs nothing passes between the two but packets.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-use hairpin_measure::Row;
+use anyhow::{Context, Result};
+use hairpin_mapped::{Control, Slot};
+use hairpin_measure::{Clock, Kind, Row, Setting};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+/// The counter by which the parent asks both children to end: not zero.
+const STOP: &str = "stop";
+/// The counter of ticks that have left, for the parent's progress bar.
+const TICKS: &str = "ticks";
+
+/// The page of counters that the parent shares with a child.
+pub(crate) struct Page {
+    control: Control,
+    stop: Slot,
+    ticks: Slot,
+}
+
+impl Page {
+    /// A new page: the parent's.
+    pub(crate) fn create() -> Result<Self> {
+        Self::over(Control::create(&[STOP, TICKS])?)
+    }
+
+    /// The page that the parent handed over as descriptor `number`.
+    fn inherited(number: u32) -> Result<Self> {
+        let path = format!("/proc/self/fd/{number}");
+        let file = OpenOptions::new().read(true).write(true).open(path);
+        let file = file.context("this subcommand is started by `hairpin t2t` only")?;
+        Self::over(Control::open(file.into())?)
+    }
+
+    fn over(control: Control) -> Result<Self> {
+        let slot = |name| control.slot(name).context("not a page of counters of this program");
+        let (stop, ticks) = (slot(STOP)?, slot(TICKS)?);
+        Ok(Self { control, stop, ticks })
+    }
+
+    /// What a child inherits.
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Asks both children to end.
+    pub(crate) fn ask_to_stop(&self) {
+        self.control.store(self.stop, 1);
+    }
+
+    /// Whether the parent has asked for the end.
+    pub(crate) fn asked_to_stop(&self) -> bool {
+        self.control.load(self.stop) != 0
+    }
+
+    /// Tells the parent how many ticks have left.
+    pub(crate) fn tell_ticks(&self, ticks: u64) {
+        self.control.store(self.ticks, ticks);
+    }
+
+    /// How many ticks have left.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.control.load(self.ticks)
+    }
+}
+
+/// How a child of `t2t` is started.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ChildArguments {
+    /// The descriptor of the page of counters shared with the parent
+    #[arg(long, value_name = "FD")]
+    control: u32,
+}
+
+impl ChildArguments {
+    /// The set-up from standard input and the shared page.
+    ///
+    /// # Errors
+    /// Either is not what a parent of this version hands over.
+    pub(crate) fn receive<T: DeserializeOwned>(&self) -> Result<(T, Page)> {
+        let page = Page::inherited(self.control)?;
+        let setup = serde_json::from_reader(io::stdin().lock());
+        Ok((setup.context("this subcommand is started by `hairpin t2t` only")?, page))
+    }
+}
+
+/// Says one line to the parent.
+pub(crate) fn say(what: &impl Serialize) -> Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, what)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+/// The account of the benchmark's trader, as both sides know it.
+pub(crate) const ACCESS_KEY_ID: &str = "HAIRPIN-T2T-ACCESS01";
+/// Session (39006) of that account.
+pub(crate) const SESSION: &str = "ABC";
+/// Firm (39007) of that account.
+pub(crate) const FIRM: &str = "DEFGH";
+
+/// Bytes of the order that ends each sample: NewOrderSingle514 with its framing header.
+const ORDER_BYTES: u64 = 144;
+
+/// What the two cases of a row measure.
+pub(crate) fn settings(wait: &str, load: &Load) -> [Setting; 2] {
+    ["intended to order", "sent to order"].map(|case| Setting {
+        bench: "t2t".to_owned(),
+        case: case.to_owned(),
+        feed: Some("multicast".to_owned()),
+        transport: "kernel".to_owned(),
+        wait: wait.to_owned(),
+        protocol: "multicast+tcp".to_owned(),
+        size_bytes: ORDER_BYTES,
+        interval_us: load.interval_us,
+        kind: Kind::Rtt,
+        clock: Clock::Tsc,
+        rounds: 1,
+    })
+}
 
 /// Where a channel's six streams go: [A, B] of each feed.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -70,6 +188,8 @@ pub(crate) struct TraderSetup {
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) secret_key_file: Option<PathBuf>,
+    /// Room for the records of the whole row.
+    pub(crate) journal_bytes: usize,
 }
 
 /// The exchange listens.
@@ -115,6 +235,8 @@ pub(crate) struct TraderOutcome {
     pub(crate) unsynced: u64,
     /// Packets and messages that could not be understood, on either connection.
     pub(crate) errors: u64,
+    /// The first of those, in words.
+    pub(crate) first_error: Option<String>,
     /// Datagrams the kernel dropped because a receive buffer was full.
     pub(crate) kernel_drops: u64,
 }

@@ -40,15 +40,15 @@ mod tests {
 
     #[test]
     fn keeps_the_first_line_only() {
-        assert_eq!(first_line("error: unexpected argument '--x'\n\nUsage: y"), "unexpected argument '--x'");
+        assert_eq!(
+            first_line("error: unexpected argument '--x'\n\nUsage: y"),
+            "unexpected argument '--x'"
+        );
     }
 
     #[test]
     fn names_the_argument_that_a_first_line_announces() {
         let text = "error: the following required arguments were not provided:\n  <FILE>\n\nUsage";
-        assert_eq!(
-            first_line(text),
-            "the following required arguments were not provided: <FILE>"
-        );
+        assert_eq!(first_line(text), "the following required arguments were not provided: <FILE>");
     }
 }

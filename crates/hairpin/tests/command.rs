@@ -1,4 +1,5 @@
 //! What `hairpin` says to bad arguments and bad surroundings: one clear line, and a status.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::TcpListener;
 use std::process::{Command, Stdio};

@@ -1,6 +1,7 @@
 //! `hairpin t2t` run as its user runs it: two processes and the packets between them.
 //!
 //! Nothing here asserts how fast anything is; what a fault must cause at least is asserted.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

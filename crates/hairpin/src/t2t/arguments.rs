@@ -109,9 +109,9 @@ impl Arguments {
             (false, true) => &INTERVALS_US,
             (false, false) => &self.interval_us,
         };
-        let rows = intervals.iter().flat_map(|&interval_us| {
-            waits.iter().map(move |&wait| (wait, self.load(interval_us)))
-        });
+        let rows = intervals
+            .iter()
+            .flat_map(|&interval_us| waits.iter().map(move |&wait| (wait, self.load(interval_us))));
         rows.collect()
     }
 

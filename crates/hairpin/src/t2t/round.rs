@@ -8,12 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
-use hairpin_mapped::Control;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::ground::Ground;
-use crate::setup::{self, ExchangeOutcome, ExchangeSetup, Load, Ready, TraderOutcome, TraderSetup};
+use super::ground::{Ground, Role};
+use crate::setup::{ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderOutcome, TraderSetup};
 use crate::signals::Signals;
 
 /// How often the parent looks at progress and signals.
@@ -27,6 +26,11 @@ pub(super) struct Outcome {
     pub(super) trader: TraderOutcome,
 }
 
+/// The exchange did not get as far as listening: no row can run in these surroundings.
+#[derive(Debug, thiserror::Error)]
+#[error("the exchange cannot start")]
+pub(super) struct NotReady;
+
 /// Runs one row on `ground`. `progress` is told the number of ticks that have left so far.
 ///
 /// # Errors
@@ -38,27 +42,24 @@ pub(super) fn run(
     signals: &Signals,
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome> {
-    let control = Control::create(&setup::SLOTS)?;
-    let slot = |name| control.slot(name).context("a slot of our own page");
-    let (stop, ticks) = (slot(setup::STOP)?, slot(setup::TICKS)?);
-
-    let mut exchange_side = Side::start(ground, super::ground::Role::Exchange, &control, exchange)?;
-    let ready: Ready = exchange_side.line(PATIENCE)?;
-    let trader = trader(ready.gateway);
-    let mut trader_side = Side::start(ground, super::ground::Role::Trader, &control, &trader)?;
+    let page = Page::create()?;
+    let mut exchange_side = Side::start(ground, Role::Exchange, &page, exchange)?;
+    let ready: Ready = exchange_side.line(PATIENCE).map_err(|error| error.context(NotReady))?;
+    progress(0);
+    let mut trader_side = Side::start(ground, Role::Trader, &page, &trader(ready.gateway))?;
 
     let mut deadline = Instant::now() + length(&exchange.load) + PATIENCE;
     let mut asked = false;
     let outcome: ExchangeOutcome = loop {
         match exchange_side.poll_line(LOOK)? {
             Some(outcome) => break outcome,
-            None => progress(control.load(ticks)),
+            None => progress(page.ticks()),
         }
         if let Some(words) = trader_side.failed()? {
             bail!("trader: {words}");
         }
         if signals.asked_to_stop() && !asked {
-            control.store(stop, 1);
+            page.ask_to_stop();
             deadline = Instant::now() + PATIENCE;
             asked = true;
         }
@@ -66,8 +67,8 @@ pub(super) fn run(
             bail!("the exchange did not end the row in time");
         }
     };
-    progress(control.load(ticks));
-    control.store(stop, 1);
+    progress(page.ticks());
+    page.ask_to_stop();
     let trader: TraderOutcome = trader_side.line(PATIENCE)?;
     trader_side.end()?;
     exchange_side.end()?;
@@ -90,18 +91,13 @@ struct Side {
 }
 
 impl Side {
-    fn start(
-        ground: &Ground,
-        role: super::ground::Role,
-        control: &Control,
-        setup: &impl Serialize,
-    ) -> Result<Self> {
+    fn start(ground: &Ground, role: Role, page: &Page, setup: &impl Serialize) -> Result<Self> {
         let name = role.name();
         let program = std::env::current_exe().context("this program's own file is not known")?;
         let mut command = Command::new(program);
         command.arg(name).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = ground
-            .spawn(role, command, control)
+            .spawn(role, command, page.control())
             .with_context(|| format!("the {name} cannot be started"))?;
         let mut stdin = child.stdin.take().context("a child without standard input")?;
         // A child that has died already says why on standard error.
@@ -125,7 +121,7 @@ impl Side {
                 .map(Some)
                 .with_context(|| format!("the {} says what is not understood", self.name)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => bail!("{}: {}", self.name, self.last_words()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.complaint()),
         }
     }
 
@@ -135,6 +131,12 @@ impl Side {
             Some(status) if !status.success() => Ok(Some(self.last_words())),
             _ => Ok(None),
         }
+    }
+
+    /// Who ended, and its last words.
+    fn complaint(&mut self) -> anyhow::Error {
+        let words = self.last_words();
+        anyhow!("{}: {words}", self.name)
     }
 
     /// What the child said on standard error, or how it ended if it said nothing.
@@ -150,8 +152,7 @@ impl Side {
 
     /// Waits for the child to end by itself.
     fn end(mut self) -> Result<()> {
-        let status = self.child.wait()?;
-        if status.success() { Ok(()) } else { bail!("{}: {}", self.name, self.last_words()) }
+        if self.child.wait()?.success() { Ok(()) } else { Err(self.complaint()) }
     }
 }
 

@@ -48,7 +48,10 @@ pub(crate) fn reason_to_fail(
         (exchange.rejects + trader.rejects == 0, {
             format!("{} rejects sent, {} received", exchange.rejects, trader.rejects)
         }),
-        (trader.errors == 0, format!("{} errors in the trader's input", trader.errors)),
+        (trader.errors == 0, {
+            let first = trader.first_error.as_deref().unwrap_or("unknown");
+            format!("{} errors at the trader, the first: {first}", trader.errors)
+        }),
     ];
     let failed: Vec<String> =
         checks.into_iter().filter(|(holds, _)| !holds).map(|(_, reason)| reason).collect();
@@ -135,13 +138,8 @@ mod tests {
     fn without_matching_there_must_be_no_tick() {
         let load = Load { matching: false, ..LOAD };
         assert!(reason_to_fail(&load, &exchange(), &trader()).is_some());
-        let none = ExchangeOutcome {
-            ticks: 0,
-            orders: 0,
-            acknowledgements: 0,
-            cancels: 0,
-            ..exchange()
-        };
+        let none =
+            ExchangeOutcome { ticks: 0, orders: 0, acknowledgements: 0, cancels: 0, ..exchange() };
         assert_eq!(reason_to_fail(&load, &none, &TraderOutcome::default()), None);
     }
 }
