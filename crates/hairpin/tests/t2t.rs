@@ -103,8 +103,11 @@ fn every_wait_adds_up() {
     let (_folder, results, mut command) = t2t(&["--interval-us", "500", "--samples", "400"]);
     assert_done(&command.output().unwrap());
     let rows = rows(&results);
-    let waits: Vec<&str> = rows.iter().filter_map(|row| row["wait"].as_str()).collect();
-    assert_eq!(waits, ["block", "block", "poll", "poll", "epoll", "epoll", "spin", "spin"]);
+    // Two cases a set, and a set whose generator was late on a busy machine comes twice.
+    let mut waits: Vec<&str> = rows.iter().filter_map(|row| row["wait"].as_str()).collect();
+    assert!(waits.chunk_by(|a, b| a == b).all(|sets| matches!(sets.len(), 2 | 4)), "{waits:?}");
+    waits.dedup();
+    assert_eq!(waits, ["block", "poll", "epoll", "spin"]);
     for row in &rows {
         assert_eq!(row["samples"], 400, "{row}");
         assert_eq!(row["lost"], 0, "{row}");
