@@ -128,7 +128,7 @@ impl Market {
 }
 
 fn quote(sequence: u32, rpt_seq: u32, price: i64) -> PacketBuilder {
-    packet(sequence).book(END, &[bid(7, rpt_seq).new(1, price, 5)])
+    packet(sequence).book(END, &[bid(7, rpt_seq).add(1, price, 5)])
 }
 
 fn joins_late_and_arbitrates(wait: &str, number: u8) {
