@@ -94,10 +94,9 @@ impl GroupsEncoder<'_> {
     /// Writes the groups before `index` that were not opened.
     #[inline]
     fn skip_to(&mut self, index: usize) -> Result<(), EncodeError> {
-        while self.opened < index {
-            self.empty(&self.message.groups[self.opened])?;
-        }
-        Ok(())
+        let message = self.message;
+        let skipped = message.groups.get(self.opened..index).unwrap_or_default();
+        skipped.iter().try_for_each(|group| self.empty(group))
     }
 
     /// Writes the dimension of a group without entries.
@@ -134,14 +133,17 @@ impl<E: Entry> GroupEncoder<'_, E> {
         if self.count == dimension.limit() {
             return Err(EncodeError::GroupFull(*tag));
         }
-        let (before, free) = self.tail.split_at_mut(*self.position);
+        let (before, free) =
+            self.tail.split_at_mut_checked(*self.position).ok_or(EncodeError::Buffer)?;
         let entry = free
             .get_mut(..usize::from(block.length))
             .and_then(E::encoder)
             .ok_or(EncodeError::Buffer)?;
         self.count += 1;
         *self.position += usize::from(block.length);
-        dimension.write_count(&mut before[self.dimension..], self.count);
+        if let Some(head) = before.get_mut(self.dimension..) {
+            dimension.write_count(head, self.count);
+        }
         Ok(entry)
     }
 

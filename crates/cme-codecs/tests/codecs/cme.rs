@@ -200,6 +200,15 @@ impl Field {
         Some(bytes)
     }
 
+    /// The greatest value of the field's only integer, as bytes of the wire.
+    pub(crate) fn greatest(&self) -> Vec<u8> {
+        let mut bytes = vec![0xff; self.size()];
+        if self.parts[0].primitive.starts_with("int") {
+            bytes[self.size() - 1] = 0x7f;
+        }
+        bytes
+    }
+
     /// The value in a block of the wire.
     pub(crate) fn read(&self, block: &[u8], version: u16) -> Item {
         if self.since > version {

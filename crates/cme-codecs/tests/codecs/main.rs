@@ -8,6 +8,7 @@ mod captures;
 mod cme;
 mod copy;
 mod data;
+mod encode;
 mod item;
 mod layout;
 mod random;

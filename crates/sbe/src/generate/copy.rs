@@ -1,19 +1,20 @@
 //! A test's source: every message copied field by field, getter to setter.
 
 use super::snake_case;
-use crate::schema::{Block, Encoding, Presence, Schema};
+use crate::schema::{Block, Encoding, Message, Presence, Schema};
 use alloc::format;
 use alloc::string::String;
 
 /// Writes a test module that copies any message of `schema`, whose module is `path`.
 ///
 /// The module's `copy(header, body, buffer, seen)` decodes with the generated view, hands every
-/// value to `seen.push` and encodes all into `buffer`; gives the length written.
+/// value to `seen.push` and encodes all into `buffer`; gives the length written. Its
+/// `empty(template, buffer)` encodes a message with one entry in each group and nothing set.
 pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     let mut text = format!(
         "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask \
          codegen`.\n\n\
-         use crate::item::Seen;\nuse hairpin_sbe::MessageHeader;\nuse {path}::*;\n\n\
+         use crate::item::Seen;\nuse hairpin_sbe::{{EncodeError, MessageHeader}};\nuse {path}::*;\n\n\
          pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], \
          seen: &mut Seen) -> usize {{\n    \
          match header.template_id {{\n"
@@ -26,6 +27,7 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
         );
     }
     text += "        other => panic!(\"template {other}\"),\n    }\n}\n";
+    text += &empty(schema);
     for message in &schema.messages {
         let (name, module) = (&message.name, snake_case(&message.name));
         text += &format!(
@@ -70,6 +72,32 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
         };
     }
     text
+}
+
+/// `empty(template, buffer)`: every message with one entry in each group and nothing set.
+fn empty(schema: &Schema) -> String {
+    let mut text = String::from(
+        "\npub(crate) fn empty(template_id: u16, buffer: &mut [u8]) -> \
+         Result<usize, EncodeError> {\n    match template_id {\n",
+    );
+    for Message { name, groups, .. } in &schema.messages {
+        if groups.is_empty() {
+            text += &format!(
+                "        {name}::TEMPLATE_ID => \
+                 {name}::encode(buffer).map(|_| {name}::ENCODED_LENGTH),\n"
+            );
+            continue;
+        }
+        text += &format!(
+            "        {name}::TEMPLATE_ID => {{\n            \
+             let (_, mut groups) = {name}::encode(buffer)?;\n"
+        );
+        for group in groups {
+            text += &format!("            groups.{}()?.push()?;\n", snake_case(&group.name));
+        }
+        text += "            groups.finish()\n        }\n";
+    }
+    text + "        other => panic!(\"template {other}\"),\n    }\n}\n"
 }
 
 fn fields(

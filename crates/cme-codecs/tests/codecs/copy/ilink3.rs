@@ -1,7 +1,7 @@
 //! Every message copied getter by getter. Generated from `schemas/ilink3-v9.xml` by `cargo xtask codegen`.
 
 use crate::item::Seen;
-use hairpin_sbe::MessageHeader;
+use hairpin_sbe::{EncodeError, MessageHeader};
 use hairpin_cme_codecs::ilink3::*;
 
 pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
@@ -62,6 +62,184 @@ pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen:
         QuoteCancelByGroup569::TEMPLATE_ID => quote_cancel_by_group569(header, body, buffer, seen),
         QuoteCancelByInstrument570::TEMPLATE_ID => quote_cancel_by_instrument570(header, body, buffer, seen),
         MassQuoteResponse571::TEMPLATE_ID => mass_quote_response571(header, body, buffer, seen),
+        other => panic!("template {other}"),
+    }
+}
+
+pub(crate) fn empty(template_id: u16, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+    match template_id {
+        Negotiate500::TEMPLATE_ID => Negotiate500::encode(buffer).map(|_| Negotiate500::ENCODED_LENGTH),
+        NegotiationResponse501::TEMPLATE_ID => NegotiationResponse501::encode(buffer).map(|_| NegotiationResponse501::ENCODED_LENGTH),
+        NegotiationReject502::TEMPLATE_ID => NegotiationReject502::encode(buffer).map(|_| NegotiationReject502::ENCODED_LENGTH),
+        Establish503::TEMPLATE_ID => Establish503::encode(buffer).map(|_| Establish503::ENCODED_LENGTH),
+        EstablishmentAck504::TEMPLATE_ID => EstablishmentAck504::encode(buffer).map(|_| EstablishmentAck504::ENCODED_LENGTH),
+        EstablishmentReject505::TEMPLATE_ID => EstablishmentReject505::encode(buffer).map(|_| EstablishmentReject505::ENCODED_LENGTH),
+        Sequence506::TEMPLATE_ID => Sequence506::encode(buffer).map(|_| Sequence506::ENCODED_LENGTH),
+        Terminate507::TEMPLATE_ID => Terminate507::encode(buffer).map(|_| Terminate507::ENCODED_LENGTH),
+        RetransmitRequest508::TEMPLATE_ID => RetransmitRequest508::encode(buffer).map(|_| RetransmitRequest508::ENCODED_LENGTH),
+        Retransmission509::TEMPLATE_ID => Retransmission509::encode(buffer).map(|_| Retransmission509::ENCODED_LENGTH),
+        RetransmitReject510::TEMPLATE_ID => RetransmitReject510::encode(buffer).map(|_| RetransmitReject510::ENCODED_LENGTH),
+        NotApplied513::TEMPLATE_ID => NotApplied513::encode(buffer).map(|_| NotApplied513::ENCODED_LENGTH),
+        NewOrderSingle514::TEMPLATE_ID => NewOrderSingle514::encode(buffer).map(|_| NewOrderSingle514::ENCODED_LENGTH),
+        OrderCancelReplaceRequest515::TEMPLATE_ID => OrderCancelReplaceRequest515::encode(buffer).map(|_| OrderCancelReplaceRequest515::ENCODED_LENGTH),
+        OrderCancelRequest516::TEMPLATE_ID => OrderCancelRequest516::encode(buffer).map(|_| OrderCancelRequest516::ENCODED_LENGTH),
+        MassQuote517::TEMPLATE_ID => {
+            let (_, mut groups) = MassQuote517::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.finish()
+        }
+        PartyDetailsDefinitionRequest518::TEMPLATE_ID => {
+            let (_, mut groups) = PartyDetailsDefinitionRequest518::encode(buffer)?;
+            groups.no_party_details()?.push()?;
+            groups.no_trd_reg_publications()?.push()?;
+            groups.finish()
+        }
+        PartyDetailsDefinitionRequestAck519::TEMPLATE_ID => {
+            let (_, mut groups) = PartyDetailsDefinitionRequestAck519::encode(buffer)?;
+            groups.no_party_details()?.push()?;
+            groups.no_trd_reg_publications()?.push()?;
+            groups.finish()
+        }
+        BusinessReject521::TEMPLATE_ID => BusinessReject521::encode(buffer).map(|_| BusinessReject521::ENCODED_LENGTH),
+        ExecutionReportNew522::TEMPLATE_ID => ExecutionReportNew522::encode(buffer).map(|_| ExecutionReportNew522::ENCODED_LENGTH),
+        ExecutionReportReject523::TEMPLATE_ID => ExecutionReportReject523::encode(buffer).map(|_| ExecutionReportReject523::ENCODED_LENGTH),
+        ExecutionReportElimination524::TEMPLATE_ID => ExecutionReportElimination524::encode(buffer).map(|_| ExecutionReportElimination524::ENCODED_LENGTH),
+        ExecutionReportTradeOutright525::TEMPLATE_ID => {
+            let (_, mut groups) = ExecutionReportTradeOutright525::encode(buffer)?;
+            groups.no_fills()?.push()?;
+            groups.no_order_events()?.push()?;
+            groups.finish()
+        }
+        ExecutionReportTradeSpread526::TEMPLATE_ID => {
+            let (_, mut groups) = ExecutionReportTradeSpread526::encode(buffer)?;
+            groups.no_fills()?.push()?;
+            groups.no_legs()?.push()?;
+            groups.no_order_events()?.push()?;
+            groups.finish()
+        }
+        ExecutionReportTradeSpreadLeg527::TEMPLATE_ID => {
+            let (_, mut groups) = ExecutionReportTradeSpreadLeg527::encode(buffer)?;
+            groups.no_fills()?.push()?;
+            groups.no_order_events()?.push()?;
+            groups.finish()
+        }
+        QuoteCancel528::TEMPLATE_ID => {
+            let (_, mut groups) = QuoteCancel528::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.no_quote_sets()?.push()?;
+            groups.finish()
+        }
+        OrderMassActionRequest529::TEMPLATE_ID => OrderMassActionRequest529::encode(buffer).map(|_| OrderMassActionRequest529::ENCODED_LENGTH),
+        OrderMassStatusRequest530::TEMPLATE_ID => OrderMassStatusRequest530::encode(buffer).map(|_| OrderMassStatusRequest530::ENCODED_LENGTH),
+        ExecutionReportModify531::TEMPLATE_ID => ExecutionReportModify531::encode(buffer).map(|_| ExecutionReportModify531::ENCODED_LENGTH),
+        ExecutionReportStatus532::TEMPLATE_ID => ExecutionReportStatus532::encode(buffer).map(|_| ExecutionReportStatus532::ENCODED_LENGTH),
+        OrderStatusRequest533::TEMPLATE_ID => OrderStatusRequest533::encode(buffer).map(|_| OrderStatusRequest533::ENCODED_LENGTH),
+        ExecutionReportCancel534::TEMPLATE_ID => ExecutionReportCancel534::encode(buffer).map(|_| ExecutionReportCancel534::ENCODED_LENGTH),
+        OrderCancelReject535::TEMPLATE_ID => OrderCancelReject535::encode(buffer).map(|_| OrderCancelReject535::ENCODED_LENGTH),
+        OrderCancelReplaceReject536::TEMPLATE_ID => OrderCancelReplaceReject536::encode(buffer).map(|_| OrderCancelReplaceReject536::ENCODED_LENGTH),
+        PartyDetailsListRequest537::TEMPLATE_ID => {
+            let (_, mut groups) = PartyDetailsListRequest537::encode(buffer)?;
+            groups.no_requesting_party_i_ds()?.push()?;
+            groups.no_party_i_ds()?.push()?;
+            groups.finish()
+        }
+        PartyDetailsListReport538::TEMPLATE_ID => {
+            let (_, mut groups) = PartyDetailsListReport538::encode(buffer)?;
+            groups.no_party_details()?.push()?;
+            groups.no_trd_reg_publications()?.push()?;
+            groups.finish()
+        }
+        ExecutionAck539::TEMPLATE_ID => ExecutionAck539::encode(buffer).map(|_| ExecutionAck539::ENCODED_LENGTH),
+        RequestForQuote543::TEMPLATE_ID => {
+            let (_, mut groups) = RequestForQuote543::encode(buffer)?;
+            groups.no_related_sym()?.push()?;
+            groups.finish()
+        }
+        NewOrderCross544::TEMPLATE_ID => {
+            let (_, mut groups) = NewOrderCross544::encode(buffer)?;
+            groups.no_sides()?.push()?;
+            groups.finish()
+        }
+        MassQuoteAck545::TEMPLATE_ID => {
+            let (_, mut groups) = MassQuoteAck545::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.finish()
+        }
+        RequestForQuoteAck546::TEMPLATE_ID => RequestForQuoteAck546::encode(buffer).map(|_| RequestForQuoteAck546::ENCODED_LENGTH),
+        ExecutionReportTradeAddendumOutright548::TEMPLATE_ID => {
+            let (_, mut groups) = ExecutionReportTradeAddendumOutright548::encode(buffer)?;
+            groups.no_fills()?.push()?;
+            groups.no_order_events()?.push()?;
+            groups.finish()
+        }
+        ExecutionReportTradeAddendumSpread549::TEMPLATE_ID => {
+            let (_, mut groups) = ExecutionReportTradeAddendumSpread549::encode(buffer)?;
+            groups.no_fills()?.push()?;
+            groups.no_legs()?.push()?;
+            groups.no_order_events()?.push()?;
+            groups.finish()
+        }
+        ExecutionReportTradeAddendumSpreadLeg550::TEMPLATE_ID => {
+            let (_, mut groups) = ExecutionReportTradeAddendumSpreadLeg550::encode(buffer)?;
+            groups.no_fills()?.push()?;
+            groups.no_order_events()?.push()?;
+            groups.finish()
+        }
+        SecurityDefinitionRequest560::TEMPLATE_ID => {
+            let (_, mut groups) = SecurityDefinitionRequest560::encode(buffer)?;
+            groups.no_legs()?.push()?;
+            groups.no_broken_dates()?.push()?;
+            groups.finish()
+        }
+        SecurityDefinitionResponse561::TEMPLATE_ID => {
+            let (_, mut groups) = SecurityDefinitionResponse561::encode(buffer)?;
+            groups.no_legs()?.push()?;
+            groups.no_broken_dates()?.push()?;
+            groups.finish()
+        }
+        OrderMassActionReport562::TEMPLATE_ID => {
+            let (_, mut groups) = OrderMassActionReport562::encode(buffer)?;
+            groups.no_affected_orders()?.push()?;
+            groups.finish()
+        }
+        QuoteCancelAck563::TEMPLATE_ID => {
+            let (_, mut groups) = QuoteCancelAck563::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.no_quote_sets()?.push()?;
+            groups.finish()
+        }
+        ExecutionReportPendingCancel564::TEMPLATE_ID => ExecutionReportPendingCancel564::encode(buffer).map(|_| ExecutionReportPendingCancel564::ENCODED_LENGTH),
+        ExecutionReportPendingReplace565::TEMPLATE_ID => ExecutionReportPendingReplace565::encode(buffer).map(|_| ExecutionReportPendingReplace565::ENCODED_LENGTH),
+        RequestForCross566::TEMPLATE_ID => {
+            let (_, mut groups) = RequestForCross566::encode(buffer)?;
+            groups.no_sides()?.push()?;
+            groups.finish()
+        }
+        MassQuoteRequest567::TEMPLATE_ID => {
+            let (_, mut groups) = MassQuoteRequest567::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.finish()
+        }
+        QuoteCancelBySet568::TEMPLATE_ID => {
+            let (_, mut groups) = QuoteCancelBySet568::encode(buffer)?;
+            groups.no_quote_sets()?.push()?;
+            groups.finish()
+        }
+        QuoteCancelByGroup569::TEMPLATE_ID => {
+            let (_, mut groups) = QuoteCancelByGroup569::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.finish()
+        }
+        QuoteCancelByInstrument570::TEMPLATE_ID => {
+            let (_, mut groups) = QuoteCancelByInstrument570::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.finish()
+        }
+        MassQuoteResponse571::TEMPLATE_ID => {
+            let (_, mut groups) = MassQuoteResponse571::encode(buffer)?;
+            groups.no_quote_entries()?.push()?;
+            groups.finish()
+        }
         other => panic!("template {other}"),
     }
 }

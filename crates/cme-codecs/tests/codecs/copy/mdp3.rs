@@ -1,7 +1,7 @@
 //! Every message copied getter by getter. Generated from `schemas/mdp3-v13.xml` by `cargo xtask codegen`.
 
 use crate::item::Seen;
-use hairpin_sbe::MessageHeader;
+use hairpin_sbe::{EncodeError, MessageHeader};
 use hairpin_cme_codecs::mdp3::*;
 
 pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen: &mut Seen) -> usize {
@@ -37,6 +37,180 @@ pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], seen:
         MDIncrementalRefreshSessionStatisticsLongQty67::TEMPLATE_ID => md_incremental_refresh_session_statistics_long_qty67(header, body, buffer, seen),
         SnapshotFullRefreshTCPLongQty68::TEMPLATE_ID => snapshot_full_refresh_tcp_long_qty68(header, body, buffer, seen),
         SnapshotFullRefreshLongQty69::TEMPLATE_ID => snapshot_full_refresh_long_qty69(header, body, buffer, seen),
+        other => panic!("template {other}"),
+    }
+}
+
+pub(crate) fn empty(template_id: u16, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+    match template_id {
+        ChannelReset4::TEMPLATE_ID => {
+            let (_, mut groups) = ChannelReset4::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        AdminHeartbeat12::TEMPLATE_ID => AdminHeartbeat12::encode(buffer).map(|_| AdminHeartbeat12::ENCODED_LENGTH),
+        AdminLogin15::TEMPLATE_ID => AdminLogin15::encode(buffer).map(|_| AdminLogin15::ENCODED_LENGTH),
+        AdminLogout16::TEMPLATE_ID => AdminLogout16::encode(buffer).map(|_| AdminLogout16::ENCODED_LENGTH),
+        SecurityStatus30::TEMPLATE_ID => SecurityStatus30::encode(buffer).map(|_| SecurityStatus30::ENCODED_LENGTH),
+        MDIncrementalRefreshVolume37::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshVolume37::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        QuoteRequest39::TEMPLATE_ID => {
+            let (_, mut groups) = QuoteRequest39::encode(buffer)?;
+            groups.no_related_sym()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshBook46::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshBook46::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.no_order_id_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshOrderBook47::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshOrderBook47::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshTradeSummary48::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshTradeSummary48::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.no_order_id_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshDailyStatistics49::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshDailyStatistics49::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshLimitsBanding50::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshLimitsBanding50::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshSessionStatistics51::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshSessionStatistics51::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        SnapshotFullRefresh52::TEMPLATE_ID => {
+            let (_, mut groups) = SnapshotFullRefresh52::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        SnapshotFullRefreshOrderBook53::TEMPLATE_ID => {
+            let (_, mut groups) = SnapshotFullRefreshOrderBook53::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        MDInstrumentDefinitionFuture54::TEMPLATE_ID => {
+            let (_, mut groups) = MDInstrumentDefinitionFuture54::encode(buffer)?;
+            groups.no_events()?.push()?;
+            groups.no_md_feed_types()?.push()?;
+            groups.no_inst_attrib()?.push()?;
+            groups.no_lot_type_rules()?.push()?;
+            groups.finish()
+        }
+        MDInstrumentDefinitionOption55::TEMPLATE_ID => {
+            let (_, mut groups) = MDInstrumentDefinitionOption55::encode(buffer)?;
+            groups.no_events()?.push()?;
+            groups.no_md_feed_types()?.push()?;
+            groups.no_inst_attrib()?.push()?;
+            groups.no_lot_type_rules()?.push()?;
+            groups.no_underlyings()?.push()?;
+            groups.no_related_instruments()?.push()?;
+            groups.finish()
+        }
+        MDInstrumentDefinitionSpread56::TEMPLATE_ID => {
+            let (_, mut groups) = MDInstrumentDefinitionSpread56::encode(buffer)?;
+            groups.no_events()?.push()?;
+            groups.no_md_feed_types()?.push()?;
+            groups.no_inst_attrib()?.push()?;
+            groups.no_lot_type_rules()?.push()?;
+            groups.no_legs()?.push()?;
+            groups.finish()
+        }
+        MDInstrumentDefinitionFixedIncome57::TEMPLATE_ID => {
+            let (_, mut groups) = MDInstrumentDefinitionFixedIncome57::encode(buffer)?;
+            groups.no_events()?.push()?;
+            groups.no_md_feed_types()?.push()?;
+            groups.no_inst_attrib()?.push()?;
+            groups.no_lot_type_rules()?.push()?;
+            groups.finish()
+        }
+        MDInstrumentDefinitionRepo58::TEMPLATE_ID => {
+            let (_, mut groups) = MDInstrumentDefinitionRepo58::encode(buffer)?;
+            groups.no_events()?.push()?;
+            groups.no_md_feed_types()?.push()?;
+            groups.no_inst_attrib()?.push()?;
+            groups.no_lot_type_rules()?.push()?;
+            groups.no_underlyings()?.push()?;
+            groups.no_related_instruments()?.push()?;
+            groups.no_broken_dates()?.push()?;
+            groups.finish()
+        }
+        SnapshotRefreshTopOrders59::TEMPLATE_ID => {
+            let (_, mut groups) = SnapshotRefreshTopOrders59::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        SecurityStatusWorkup60::TEMPLATE_ID => {
+            let (_, mut groups) = SecurityStatusWorkup60::encode(buffer)?;
+            groups.no_order_id_entries()?.push()?;
+            groups.finish()
+        }
+        SnapshotFullRefreshTCP61::TEMPLATE_ID => {
+            let (_, mut groups) = SnapshotFullRefreshTCP61::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        CollateralMarketValue62::TEMPLATE_ID => {
+            let (_, mut groups) = CollateralMarketValue62::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        MDInstrumentDefinitionFX63::TEMPLATE_ID => {
+            let (_, mut groups) = MDInstrumentDefinitionFX63::encode(buffer)?;
+            groups.no_events()?.push()?;
+            groups.no_md_feed_types()?.push()?;
+            groups.no_inst_attrib()?.push()?;
+            groups.no_lot_type_rules()?.push()?;
+            groups.no_trading_sessions()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.no_order_id_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshTradeSummaryLongQty65::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshTradeSummaryLongQty65::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.no_order_id_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshVolumeLongQty66::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshVolumeLongQty66::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        MDIncrementalRefreshSessionStatisticsLongQty67::TEMPLATE_ID => {
+            let (_, mut groups) = MDIncrementalRefreshSessionStatisticsLongQty67::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        SnapshotFullRefreshTCPLongQty68::TEMPLATE_ID => {
+            let (_, mut groups) = SnapshotFullRefreshTCPLongQty68::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
+        SnapshotFullRefreshLongQty69::TEMPLATE_ID => {
+            let (_, mut groups) = SnapshotFullRefreshLongQty69::encode(buffer)?;
+            groups.no_md_entries()?.push()?;
+            groups.finish()
+        }
         other => panic!("template {other}"),
     }
 }

@@ -1,0 +1,149 @@
+//! What encoders write, and what they refuse.
+
+use crate::cme::{self, Block, Cme};
+use crate::copy;
+use hairpin_cme_codecs::ilink3::{Negotiate500, NewOrderSingle514, SideReq};
+use hairpin_cme_codecs::mdp3::{MDIncrementalRefreshBook46, Price9};
+use hairpin_sbe::{EncodeError, MessageHeader};
+
+/// A block without values, by CME's file: nulls, for what was added to a message the greatest
+/// value, else zero.
+fn null_block(block: &Block) -> Vec<u8> {
+    let mut bytes = vec![0; block.length];
+    for field in block.fields.iter().filter(|field| !field.is_constant()) {
+        let null = match field.null() {
+            Some(null) => null,
+            None if field.is_addition && field.parts[0].length == 1 => field.greatest(),
+            None => continue,
+        };
+        bytes[field.offset.unwrap()..][..null.len()].copy_from_slice(&null);
+    }
+    bytes
+}
+
+/// A message with one entry in each group and no values, by CME's file.
+fn empty(schema: &Cme, message: &Block) -> Vec<u8> {
+    let number = |attribute| cme::number(schema.root, attribute) as u16;
+    let mut bytes = Vec::new();
+    for part in [message.length as u16, message.id, number("id"), number("version")] {
+        bytes.extend_from_slice(&part.to_le_bytes());
+    }
+    bytes.extend(null_block(message));
+    for group in &message.groups {
+        bytes.extend_from_slice(&(group.length as u16).to_le_bytes());
+        if group.node.attribute("dimensionType") == Some("groupSize8Byte") {
+            bytes.extend_from_slice(&[0; 5]);
+        }
+        bytes.push(1);
+        bytes.extend(null_block(group));
+    }
+    bytes.extend(vec![0; 2 * message.data]);
+    bytes
+}
+
+type Empty = fn(u16, &mut [u8]) -> Result<usize, EncodeError>;
+
+fn for_each_message(check: impl Fn(&Cme, &Block, Empty)) {
+    let schemas: [(_, Empty); 2] =
+        [(cme::MDP3, copy::mdp3::empty), (cme::ILINK3, copy::ilink3::empty)];
+    for (file, empty) in schemas {
+        let Some(schema) = Cme::read(file) else { return };
+        schema.messages.iter().for_each(|message| check(&schema, message, empty));
+    }
+}
+
+#[test]
+fn what_is_not_set_is_null_and_padding_is_zero() {
+    for_each_message(|schema, message, encode| {
+        let mut buffer = [0xa5; 4096];
+        let length = encode(message.id, &mut buffer).unwrap();
+        assert_eq!(buffer[..length], empty(schema, message), "{}", message.name);
+        assert!(buffer[length..].iter().all(|byte| *byte == 0xa5), "{}", message.name);
+    });
+}
+
+#[test]
+fn every_buffer_that_is_too_short_is_refused() {
+    for_each_message(|schema, message, encode| {
+        let length = empty(schema, message).len();
+        for short in 0..length {
+            let mut buffer = vec![0; short];
+            let refused = Err(EncodeError::Buffer);
+            assert_eq!(encode(message.id, &mut buffer), refused, "{} in {short}", message.name);
+        }
+        assert_eq!(encode(message.id, &mut vec![0; length]), Ok(length), "{}", message.name);
+    });
+}
+
+#[test]
+fn an_order_is_these_bytes() {
+    let mut buffer = [0xa5; NewOrderSingle514::ENCODED_LENGTH];
+    let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
+    order.set_price(Price9(15_230_250_000_000)).set_order_qty(3).set_security_id(157_660);
+    order.set_side(SideReq::BUY).set_seq_num(2).set_cl_ord_id("77").set_min_qty(None);
+    assert_eq!(buffer[..8], [132, 0, 2, 2, 8, 0, 9, 0]);
+    assert_eq!(buffer[8..16], 15_230_250_000_000_u64.to_le_bytes());
+    assert_eq!(buffer[16..25], [3, 0, 0, 0, 0xdc, 0x67, 0x02, 0x00, 1]);
+    assert_eq!(buffer[25..29], [2, 0, 0, 0]);
+    assert_eq!(buffer[49..53], *b"77\0\0");
+}
+
+#[test]
+fn empty_data_is_written_behind_the_block() {
+    let mut buffer = [0xa5; Negotiate500::ENCODED_LENGTH];
+    Negotiate500::encode(&mut buffer).unwrap().set_hmac_signature([7; 32]);
+    assert_eq!((buffer.len(), &buffer[84..]), (86, &[0, 0][..]));
+    let (header, body) = MessageHeader::decode(&buffer).unwrap();
+    let mut scratch = Negotiate500::SCRATCH;
+    let message = Negotiate500::decode(&header, body, &mut scratch).unwrap();
+    assert_eq!(message.hmac_signature().raw(), [7; 32]);
+    assert_eq!((message.credentials(), message.encoded_length()), (&[][..], 86));
+}
+
+#[test]
+fn groups_left_out_are_written_empty() {
+    let mut buffer = [0xa5; 128];
+    let (_, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
+    groups.no_order_id_entries().unwrap().push().unwrap().set_order_id(9);
+    assert_eq!(groups.finish(), Ok(8 + 11 + 3 + 8 + 24));
+    assert_eq!(buffer[19..31], [32, 0, 0, 24, 0, 0, 0, 0, 0, 0, 1, 9]);
+    let (_, groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
+    assert_eq!(groups.finish(), Ok(8 + 11 + 3 + 8));
+    assert_eq!(buffer[19..30], [32, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn groups_out_of_order_are_refused() {
+    let mut buffer = [0; 128];
+    let (_, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
+    assert!(groups.no_order_id_entries().is_ok());
+    assert_eq!(groups.no_md_entries().err(), Some(EncodeError::GroupOrder(268)));
+    assert_eq!(groups.no_order_id_entries().err(), Some(EncodeError::GroupOrder(37_705)));
+}
+
+#[test]
+fn a_full_group_stays_as_it_was() {
+    let mut buffer = [0; 16_384];
+    let (_, mut groups) = MDIncrementalRefreshBook46::encode(&mut buffer).unwrap();
+    let mut entries = groups.no_md_entries().unwrap();
+    for level in 0..255 {
+        entries.push().unwrap().set_md_price_level(level);
+    }
+    assert_eq!(entries.push().err(), Some(EncodeError::GroupFull(268)));
+    assert_eq!(entries.len(), 255);
+    let length = groups.finish().unwrap();
+    assert_eq!(length, 8 + 11 + 3 + 255 * 32 + 8);
+    let (header, body) = MessageHeader::decode(&buffer[..length]).unwrap();
+    let mut scratch = MDIncrementalRefreshBook46::SCRATCH;
+    let message = MDIncrementalRefreshBook46::decode(&header, body, &mut scratch).unwrap();
+    assert_eq!((message.no_md_entries().len(), message.encoded_length()), (255, length));
+}
+
+#[test]
+#[should_panic(expected = "text longer than its field")]
+#[cfg(debug_assertions)]
+fn text_longer_than_its_field_is_an_error_of_the_caller() {
+    let mut buffer = [0; NewOrderSingle514::ENCODED_LENGTH];
+    let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
+    order.set_cl_ord_id("more than twenty characters");
+}
