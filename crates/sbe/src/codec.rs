@@ -21,7 +21,9 @@ macro_rules! message {
             /// [`EncodeError::Buffer`]($crate::EncodeError::Buffer) if `buffer` is too short.
             #[inline]
             pub fn encode(buffer: &mut [u8]) -> Result<$encoder<'_>, $crate::EncodeError> {
-                $crate::begin_fixed(&MESSAGE, &Self::NULL_BLOCK, buffer).map($encoder)
+                const DATA: usize = 2 * MESSAGE.data.len();
+                $crate::begin_fixed::<$length, DATA>(&MESSAGE, &Self::NULL_BLOCK, buffer)
+                    .map($encoder)
             }
         }
     };

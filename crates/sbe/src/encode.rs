@@ -28,18 +28,19 @@ pub fn begin<'a, const N: usize>(
     Ok((block, GroupsEncoder { message, tail, position: 0, opened: 0 }))
 }
 
-/// As [`begin`], for a message without groups: all of it is written, its data empty.
+/// As [`begin`], for a message without groups: all of it is written, with `DATA` zero bytes, the
+/// lengths of its data, at the end.
 ///
 /// # Errors
 /// [`EncodeError::Buffer`] if `buffer` is too short.
 #[inline]
-pub fn begin_fixed<'a, const N: usize>(
+pub fn begin_fixed<'a, const N: usize, const DATA: usize>(
     message: &'static Message,
     null: &[u8; N],
     buffer: &'a mut [u8],
 ) -> Result<&'a mut [u8; N], EncodeError> {
     let (block, groups) = begin(message, null, buffer)?;
-    groups.finish()?;
+    *groups.tail.first_chunk_mut().ok_or(EncodeError::Buffer)? = [0; DATA];
     Ok(block)
 }
 
@@ -83,12 +84,9 @@ impl GroupsEncoder<'_> {
     #[inline]
     pub fn finish(mut self) -> Result<usize, EncodeError> {
         self.skip_to(self.message.groups.len())?;
-        for _ in self.message.data {
-            let end = self.position + 2;
-            self.tail.get_mut(self.position..end).ok_or(EncodeError::Buffer)?.fill(0);
-            self.position = end;
-        }
-        Ok(MessageHeader::LENGTH + usize::from(self.message.block.length) + self.position)
+        let end = self.position + 2 * self.message.data.len();
+        self.tail.get_mut(self.position..end).ok_or(EncodeError::Buffer)?.fill(0);
+        Ok(MessageHeader::LENGTH + usize::from(self.message.block.length) + end)
     }
 
     /// Writes the groups before `index` that were not opened.

@@ -21,7 +21,6 @@
 
 #[cfg(any(feature = "schema", test))]
 extern crate alloc;
-extern crate std;
 
 mod block;
 mod char_array;
