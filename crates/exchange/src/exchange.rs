@@ -1,96 +1,33 @@
 //! The exchange on real sockets: the one module of this crate that does IO.
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+mod connections;
+mod counters;
+mod feeds;
+mod settings;
 
-use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpSender};
+pub use counters::ExchangeCounters;
+pub use settings::{Addresses, ExchangeSettings, FeedSide, Groups};
+
+use std::io;
+use std::net::SocketAddrV4;
+
+use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, UdpSender};
 use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::{
-    Action, ConnectionId, Credentials, EventPacket, Feed, Floor, FloorSettings, Gateway,
-    GatewayCounters, Listener, MAX_PAYLOAD, Pace, Publication, SessionState, Tick, publisher,
+    Action, ConnectionId, EventPacket, EventPart, Feed, Floor, Gateway, GatewayCounters, Listener,
+    Pace, Publication, SessionState, Tick,
 };
-
-/// One of the two sides on which each feed is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FeedSide {
-    /// The first.
-    A,
-    /// The second.
-    B,
-}
-
-/// Where a feed goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Groups {
-    /// Multicast group and port of side A.
-    pub a: SocketAddrV4,
-    /// Those of side B, if the feed has one.
-    pub b: Option<SocketAddrV4>,
-}
-
-/// The addresses of an exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Addresses {
-    /// Local address of the interface that packets leave from.
-    pub interface: Ipv4Addr,
-    /// Time to live of the packets: 1 stays on the link.
-    pub ttl: u8,
-    /// Events and heartbeats.
-    pub incremental: Groups,
-    /// Definitions.
-    pub instruments: Groups,
-    /// Snapshots.
-    pub snapshots: Groups,
-    /// Where the gateway listens; port 0 has the kernel choose one.
-    pub gateway: SocketAddrV4,
-}
-
-/// What an [`Exchange`] is made from.
-#[derive(Debug, Clone)]
-pub struct ExchangeSettings {
-    /// Instruments, order flow, publisher.
-    pub floor: FloorSettings,
-    /// With it off nothing of the generator's flow is applied after the seeding, and there are no
-    /// ticks. Sessions' orders are matched all the same.
-    pub matching: bool,
-    /// Who may log on.
-    pub accounts: Vec<Credentials>,
-    /// Connections at once.
-    pub connections: u32,
-    /// Where everything is.
-    pub addresses: Addresses,
-}
-
-/// What has happened at the sockets, counted; see [`GatewayCounters`] for what lies above.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct ExchangeCounters {
-    /// Matching events of the generator: ticks.
-    pub ticks: u64,
-    /// Packets of the incremental feed, each counted once for both sides.
-    pub incremental_packets: u64,
-    /// Packets of the instrument feed.
-    pub instrument_packets: u64,
-    /// Packets of the snapshot feed.
-    pub snapshot_packets: u64,
-    /// Datagrams that the kernel had no room for, by side.
-    pub lost_datagrams: [u64; 2],
-    /// Datagrams withheld because their side was muted, by side.
-    pub muted_datagrams: [u64; 2],
-    /// Bytes read from sessions.
-    pub bytes_received: u64,
-    /// Bytes written to sessions.
-    pub bytes_sent: u64,
-    /// Connections that ended by an error of the network.
-    pub broken_connections: u64,
-}
+use connections::Connections;
+use feeds::Feeds;
 
 /// How often a spinning loop asks for new connections: rarely, since it costs a system call.
 const ACCEPT_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
-const NO_BUFFER_SPACE: i32 = 105;
+/// Bytes read from a session at once.
+const CHUNK_MAX: usize = 16 << 10;
+const _: () = assert!(CHUNK_MAX <= Gateway::CHUNK_MAX);
 
 /// Matching, publisher and gateway on UDP and TCP sockets, driven by one thread.
 ///
@@ -125,26 +62,12 @@ pub struct Exchange {
     feeds: Feeds,
     listener: TcpListener,
     listener_token: Token,
-    connections: Box<[Option<Connection>]>,
+    connections: Connections,
     next_accept: Instant,
     matching: bool,
     /// The event that is being sent is this tick's.
     tick: Option<u64>,
     counters: ExchangeCounters,
-}
-
-#[derive(Debug)]
-struct Connection {
-    stream: TcpStream,
-    token: Token,
-}
-
-/// The senders, and the packet that is being sent.
-#[derive(Debug)]
-struct Feeds {
-    senders: [[Option<UdpSender>; 2]; 3],
-    muted: [bool; 2],
-    packet: Box<[u8; MAX_PAYLOAD]>,
 }
 
 impl Exchange {
@@ -166,7 +89,7 @@ impl Exchange {
             feeds: Feeds::new(addresses)?,
             listener_token: reactor.add(&mut listener, Interest::READABLE)?,
             listener,
-            connections: (0..settings.connections).map(|_| None).collect(),
+            connections: Connections::new(settings.connections),
             next_accept: now.monotonic,
             matching: settings.matching,
             tick: None,
@@ -217,18 +140,19 @@ impl Exchange {
         listener: &mut impl Listener,
     ) -> io::Result<()> {
         self.send_events(now, listener)?;
-        for index in 0..self.connections.len() {
-            self.receive(now, index, ready, reactor, listener)?;
+        for id in self.connections.places() {
+            self.receive(now, id, ready, reactor, listener)?;
         }
         if self.gateway.poll_timeout().is_some_and(|deadline| now.monotonic >= deadline) {
             self.gateway.handle_timeout(now, listener);
         }
-        for index in 0..self.connections.len() {
-            self.transmit(index, reactor, listener)?;
+        for id in self.connections.places() {
+            self.transmit(id, reactor, listener)?;
         }
         while let Some(Action::Close(id)) = self.gateway.poll_action(listener) {
-            self.close(id.0 as usize, reactor)?;
+            self.connections.finish(id, now.monotonic, reactor)?;
         }
+        self.connections.linger(now.monotonic, ready, reactor)?;
         self.accept(now, ready, reactor, listener)?;
         self.send_packet(now, listener).map(drop)
     }
@@ -236,8 +160,11 @@ impl Exchange {
     /// When [`Exchange::step`] has something to do although nothing arrives.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let gateway = self.gateway.poll_timeout();
-        self.floor.publisher().poll_timeout().into_iter().chain(gateway).min()
+        let publisher = self.floor.publisher().poll_timeout();
+        [publisher, self.gateway.poll_timeout(), self.connections.poll_timeout()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Sets how fast the loops go: [`Pace::FlatOut`] until a trader is in sync.
@@ -258,23 +185,22 @@ impl Exchange {
 
     /// Begins to end every session: Terminate, and then its answer or an interval.
     pub fn terminate(&mut self, now: Now, listener: &mut impl Listener) {
-        for id in (0..).take(self.connections.len()).map(ConnectionId) {
+        for id in self.connections.places() {
             self.gateway.terminate(now, id, listener);
         }
     }
 
-    /// Whether a connection is open.
+    /// Whether a connection is open, or was ended but has yet to be read to its end by the peer.
     #[must_use]
     pub fn has_connections(&self) -> bool {
-        self.connections.iter().any(Option::is_some)
+        !self.connections.is_empty()
     }
 
     /// Whether a session is established.
     #[must_use]
     pub fn has_session(&self) -> bool {
-        (0..)
-            .take(self.connections.len())
-            .any(|index| self.gateway.state(ConnectionId(index)) == SessionState::Established)
+        let is_established = |id| self.gateway.state(id) == SessionState::Established;
+        self.connections.places().any(is_established)
     }
 
     /// The address that the gateway listens on.
@@ -325,7 +251,7 @@ impl Exchange {
         let Some(transmit) = self.floor.publisher_mut().poll_transmit(now, packet) else {
             return Ok(false);
         };
-        if let Some(publisher::EventPart { begins, ends, .. }) = transmit.event {
+        if let Some(EventPart { begins, ends, .. }) = transmit.event {
             let (sequence, tick) = (transmit.sequence, self.tick);
             listener.before_transmit(EventPacket { sequence, begins, ends, tick });
         }
@@ -342,14 +268,16 @@ impl Exchange {
     fn receive(
         &mut self,
         now: Now,
-        index: usize,
+        id: ConnectionId,
         ready: Ready,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        let id = id_of(index);
         let Self { floor, gateway, counters, .. } = self;
-        let Some(connection) = &mut self.connections[index] else { return Ok(()) };
+        let Some(connection) = self.connections.at(id) else { return Ok(()) };
+        if gateway.is_stalled(id) {
+            gateway.handle_bytes(now, id, &[], floor, listener);
+        }
         if !ready.is_readable(connection.token) || !gateway.can_receive(id) {
             return Ok(());
         }
@@ -358,16 +286,11 @@ impl Exchange {
             counters.bytes_received += bytes.len() as u64;
             gateway.handle_bytes(now, id, bytes, floor, listener);
         });
-        let has_ended = match outcome {
-            Ok(received) => received.closed,
-            Err(_) => {
-                counters.broken_connections += 1;
-                true
-            }
-        };
+        let has_ended = outcome.as_ref().map_or(true, |received| received.closed);
+        counters.broken_connections += u64::from(outcome.is_err());
         if has_ended {
             gateway.handle_closed(id, listener);
-            self.close(index, reactor)?;
+            self.connections.drop(id, reactor)?;
         }
         self.send_events(now, listener)
     }
@@ -375,12 +298,11 @@ impl Exchange {
     /// Sends what waits for a client.
     fn transmit(
         &mut self,
-        index: usize,
+        id: ConnectionId,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        let id = id_of(index);
-        let Some(connection) = &mut self.connections[index] else { return Ok(()) };
+        let Some(connection) = self.connections.at(id) else { return Ok(()) };
         let Some(bytes) = self.gateway.poll_transmit(id) else { return Ok(()) };
         let length = bytes.len();
         let sent = match connection.stream.write(bytes) {
@@ -389,12 +311,17 @@ impl Exchange {
             Err(_) => {
                 self.counters.broken_connections += 1;
                 self.gateway.handle_closed(id, listener);
-                return self.close(index, reactor);
+                return self.connections.drop(id, reactor);
             }
         };
         self.gateway.handle_sent(id, sent);
         self.counters.bytes_sent += sent as u64;
-        let interest = if sent < length { Interest::BOTH } else { Interest::READABLE };
+        // A client that has to read first is not listened to meanwhile.
+        let interest = match (sent < length, self.gateway.can_receive(id)) {
+            (false, _) => Interest::READABLE,
+            (true, true) => Interest::BOTH,
+            (true, false) => Interest::WRITABLE,
+        };
         reactor.set_interest(connection.token, &connection.stream, interest)
     }
 
@@ -411,71 +338,10 @@ impl Exchange {
             return Ok(());
         }
         self.next_accept = now.monotonic + ACCEPT_INTERVAL;
-        let options = TcpOptions { chunk_max: 16 << 10, message_max: 0, ..TcpOptions::default() };
-        const { assert!(16 << 10 <= Gateway::CHUNK_MAX) };
-        let Some(mut stream) = self.listener.accept(options)? else { return Ok(()) };
+        let options = TcpOptions { chunk_max: CHUNK_MAX, message_max: 0, ..TcpOptions::default() };
+        let Some(stream) = self.listener.accept(options)? else { return Ok(()) };
         // Without a place the stream is dropped, which closes it.
         let Some(id) = self.gateway.handle_connected(now, listener) else { return Ok(()) };
-        let token = reactor.add(&mut stream, Interest::READABLE)?;
-        self.connections[id.0 as usize] = Some(Connection { stream, token });
-        Ok(())
+        self.connections.insert(id, stream, reactor)
     }
-
-    fn close(&mut self, index: usize, reactor: &mut Reactor) -> io::Result<()> {
-        match self.connections[index].take() {
-            Some(mut connection) => reactor.remove(connection.token, &mut connection.stream),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Feeds {
-    fn new(addresses: &Addresses) -> io::Result<Self> {
-        let sender =
-            |group: SocketAddrV4| UdpSender::new(group, addresses.interface, addresses.ttl);
-        let pair = |groups: Groups| -> io::Result<[Option<UdpSender>; 2]> {
-            Ok([Some(sender(groups.a)?), groups.b.map(sender).transpose()?])
-        };
-        Ok(Self {
-            senders: [
-                pair(addresses.incremental)?,
-                pair(addresses.instruments)?,
-                pair(addresses.snapshots)?,
-            ],
-            muted: [false; 2],
-            packet: Box::new([0; MAX_PAYLOAD]),
-        })
-    }
-
-    /// Sends the packet on both sides, A first.
-    fn send(
-        &mut self,
-        feed: Feed,
-        length: usize,
-        counters: &mut ExchangeCounters,
-    ) -> io::Result<()> {
-        let packet = &self.packet[..length];
-        for (side, sender) in self.senders[feed as usize].iter_mut().enumerate() {
-            let Some(sender) = sender else { continue };
-            if self.muted[side] {
-                counters.muted_datagrams[side] += 1;
-                continue;
-            }
-            match sender.transmit(length, |buffer| buffer.copy_from_slice(packet)) {
-                Ok(()) => {}
-                Err(error) if is_full(&error) => counters.lost_datagrams[side] += 1,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFER_SPACE)
-}
-
-fn id_of(index: usize) -> ConnectionId {
-    // As many as settings asked for in a `u32`.
-    ConnectionId(index as u32)
 }

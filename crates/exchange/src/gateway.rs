@@ -23,6 +23,8 @@
 
 mod account;
 mod business;
+mod counters;
+mod dispatch;
 mod frame;
 mod logon;
 mod number;
@@ -31,20 +33,16 @@ mod reports;
 mod session;
 
 pub use account::{Credentials, CredentialsError};
+pub use counters::GatewayCounters;
 pub use reason::{BusinessReason, LogonReject, TerminateCode};
 
-use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, MESSAGES, Negotiate500, NewOrderSingle514,
-    OrderCancelRequest516, RetransmitRequest508, SCHEMA_ID, Sequence506, Terminate507,
-};
-use hairpin_sbe::MessageHeader;
 use hairpin_time::{Instant, Now};
 
 use crate::{Listener, Market, SessionFill};
 use account::Account;
-use business::LARGEST_SEQUENCE;
+use dispatch::Handling;
 use frame::Inbound;
-use reports::{ClientOrder, Refusal, Request};
+use reports::ClientOrder;
 use session::Session;
 
 /// A place for a connection, used again after the connection has been closed.
@@ -92,53 +90,6 @@ pub enum Action {
     Close(ConnectionId),
 }
 
-/// What has happened at the gateway, counted.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct GatewayCounters {
-    /// Connections accepted.
-    pub connections: u64,
-    /// Connections refused because every place was taken.
-    pub refused_connections: u64,
-    /// Whole frames read.
-    pub frames: u64,
-    /// Framing headers of an impossible length or another encoding.
-    pub bad_frames: u64,
-    /// Frames of another schema, of a template that clients do not send, or shorter than they say.
-    pub undecodable: u64,
-    /// NegotiationResponses sent.
-    pub negotiated: u64,
-    /// EstablishmentAcks sent.
-    pub established: u64,
-    /// NegotiationRejects and EstablishmentRejects sent.
-    pub logon_rejects: u64,
-    /// Terminates sent for an error of the client.
-    pub terminates: u64,
-    /// Sequences with a lapse sent: a client was silent for an interval.
-    pub lapses: u64,
-    /// NotApplieds sent.
-    pub not_applied: u64,
-    /// Gaps that a client filled by a Sequence.
-    pub gap_fills: u64,
-    /// RetransmitRequests refused.
-    pub retransmit_rejects: u64,
-    /// NewOrderSingles read in sequence.
-    pub orders: u64,
-    /// ExecutionReportNews sent.
-    pub acknowledgements: u64,
-    /// OrderCancelRequests read in sequence.
-    pub cancels: u64,
-    /// ExecutionReportCancels sent.
-    pub cancelled: u64,
-    /// BusinessRejects sent.
-    pub business_rejects: u64,
-    /// OrderCancelRejects sent.
-    pub cancel_rejects: u64,
-    /// Trades reported to sessions.
-    pub fills: u64,
-    /// Trades of sessions that were not there to be told.
-    pub unreported_fills: u64,
-}
-
 /// The sessions of all clients.
 #[derive(Debug)]
 pub struct Gateway {
@@ -150,20 +101,10 @@ pub struct Gateway {
 
 #[derive(Debug)]
 struct Connection {
+    /// A frame may be waiting for room in the buffer of answers.
+    is_stalled: bool,
     inbound: Inbound,
     session: Session,
-}
-
-/// One frame of one connection being handled.
-struct Handling<'a, L> {
-    now: Now,
-    session: &'a mut Session,
-    accounts: &'a mut [Account],
-    orders: &'a mut [ClientOrder],
-    counters: &'a mut GatewayCounters,
-    listener: &'a mut L,
-    /// A connection that another one has taken the place of.
-    displaced: &'a mut Option<u32>,
 }
 
 impl Gateway {
@@ -175,6 +116,7 @@ impl Gateway {
     #[must_use]
     pub fn new(accounts: Vec<Credentials>, connections: u32, orders: u32) -> Self {
         let connection = |index| Connection {
+            is_stalled: false,
             inbound: Inbound::new(),
             session: Session::new(ConnectionId(index)),
         };
@@ -198,6 +140,7 @@ impl Gateway {
             return None;
         };
         self.counters.connections += 1;
+        connection.is_stalled = false;
         connection.inbound.clear();
         connection.session.open(now);
         listener.on_session(connection.session.id, SessionState::Connected);
@@ -234,6 +177,13 @@ impl Gateway {
     #[must_use]
     pub fn can_receive(&self, id: ConnectionId) -> bool {
         self.connections.get(id.0 as usize).is_some_and(|connection| connection.inbound.has_room())
+    }
+
+    /// Whether frames wait for room in the buffer of answers: call [`Gateway::handle_bytes`]
+    /// without bytes when some of that has been sent.
+    #[must_use]
+    pub fn is_stalled(&self, id: ConnectionId) -> bool {
+        self.connections.get(id.0 as usize).is_some_and(|connection| connection.is_stalled)
     }
 
     /// The peer has closed, or the connection has failed.
@@ -362,8 +312,9 @@ impl Gateway {
         market: &mut impl Market,
         listener: &mut impl Listener,
     ) -> bool {
-        let Connection { inbound, session } = &mut self.connections[id.0 as usize];
-        if !session.listens() || !session.outbound.has_room() {
+        let Connection { is_stalled, inbound, session } = &mut self.connections[id.0 as usize];
+        *is_stalled = session.listens() && !session.outbound.has_room();
+        if !session.listens() || *is_stalled {
             return false;
         }
         let Some(frame) = inbound.next_frame() else { return false };
@@ -390,212 +341,5 @@ impl Gateway {
             session.fail(now, TerminateCode::Other, &mut self.counters, listener);
         }
         true
-    }
-}
-
-/// Templates of business messages that clients send, and this gateway does not do, with the
-/// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 17] = [
-    (515, 17),
-    (517, 17),
-    (518, 17),
-    (528, 17),
-    (529, 17),
-    (530, 17),
-    (533, 17),
-    (537, 16),
-    (539, 17),
-    (543, 17),
-    (544, 17),
-    (560, 17),
-    (566, 17),
-    (567, 17),
-    (568, 17),
-    (569, 17),
-    (570, 17),
-];
-
-impl<L: Listener> Handling<'_, L> {
-    fn fail(&mut self, code: TerminateCode) {
-        self.session.fail(self.now, code, self.counters, self.listener);
-    }
-
-    /// Handles a frame, from its SBE header on.
-    fn handle_frame(&mut self, frame: &[u8], market: &mut impl Market) {
-        self.counters.frames += 1;
-        self.session.heard = self.now.monotonic;
-        self.session.warned = None;
-        let Ok((header, body)) = MessageHeader::decode(frame) else { return self.undecodable() };
-        let is_terminate = header.template_id == Terminate507::TEMPLATE_ID;
-        if self.session.state == SessionState::Terminating && !is_terminate {
-            // Nothing may be sent after our own Terminate; its answer is all that matters.
-            return;
-        }
-        if header.schema_id != SCHEMA_ID {
-            return self.undecodable();
-        }
-        match header.template_id {
-            Negotiate500::TEMPLATE_ID => {
-                let mut scratch = Negotiate500::SCRATCH;
-                match Negotiate500::decode(&header, body, &mut scratch) {
-                    Ok(message) => self.handle_negotiate(&message),
-                    Err(_) => self.undecodable(),
-                }
-            }
-            Establish503::TEMPLATE_ID => {
-                let mut scratch = Establish503::SCRATCH;
-                match Establish503::decode(&header, body, &mut scratch) {
-                    Ok(message) => self.handle_establish(&message),
-                    Err(_) => self.undecodable(),
-                }
-            }
-            _ => self.handle_within_session(&header, body, market),
-        }
-    }
-
-    fn handle_within_session(
-        &mut self,
-        header: &MessageHeader,
-        body: &[u8],
-        market: &mut impl Market,
-    ) {
-        let is_terminate = header.template_id == Terminate507::TEMPLATE_ID;
-        let account = match (self.session.state, self.session.account) {
-            (SessionState::Established, Some(account)) => account,
-            (SessionState::Terminating | SessionState::Negotiated, _) if is_terminate => {
-                return self.handle_terminate(header, body);
-            }
-            (SessionState::Negotiated, _) => return self.fail(TerminateCode::NotEstablished),
-            _ => return self.fail(TerminateCode::Unnegotiated),
-        };
-        match header.template_id {
-            NewOrderSingle514::TEMPLATE_ID => {
-                let mut scratch = NewOrderSingle514::SCRATCH;
-                match NewOrderSingle514::decode(header, body, &mut scratch) {
-                    Ok(message) => self.handle_new_order(account, &message, market),
-                    Err(_) => self.reject_undecodable(account, b"D"),
-                }
-            }
-            OrderCancelRequest516::TEMPLATE_ID => {
-                let mut scratch = OrderCancelRequest516::SCRATCH;
-                match OrderCancelRequest516::decode(header, body, &mut scratch) {
-                    Ok(message) => self.handle_cancel_request(account, &message, market),
-                    Err(_) => self.reject_undecodable(account, b"F"),
-                }
-            }
-            Sequence506::TEMPLATE_ID => self.handle_sequence(account, header, body),
-            Terminate507::TEMPLATE_ID => self.handle_terminate(header, body),
-            RetransmitRequest508::TEMPLATE_ID => self.handle_retransmit_request(header, body),
-            template => match UNSUPPORTED.iter().find(|(known, _)| *known == template) {
-                Some(&(_, offset)) => self.handle_unsupported(account, header, body, offset),
-                None => self.undecodable(),
-            },
-        }
-    }
-
-    fn handle_sequence(&mut self, account: usize, header: &MessageHeader, body: &[u8]) {
-        let mut scratch = Sequence506::SCRATCH;
-        let Ok(message) = Sequence506::decode(header, body, &mut scratch) else {
-            return self.undecodable();
-        };
-        if message.uuid() != self.session.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
-        }
-        let known = &mut self.accounts[account];
-        let next = message.next_seq_no();
-        if next < known.next_inbound || next > LARGEST_SEQUENCE {
-            return self.fail(TerminateCode::InvalidNextSeqNo);
-        }
-        if next > known.next_inbound {
-            self.counters.gap_fills += 1;
-            known.next_inbound = next;
-        }
-        if message.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
-            let next = known.next_outbound;
-            self.session.send_sequence(self.now, next, KeepAliveLapsed::NOT_LAPSED);
-        }
-    }
-
-    fn handle_terminate(&mut self, header: &MessageHeader, body: &[u8]) {
-        let mut scratch = Terminate507::SCRATCH;
-        let Ok(message) = Terminate507::decode(header, body, &mut scratch) else {
-            return self.undecodable();
-        };
-        if self.session.state == SessionState::Terminating {
-            return self.session.close(self.now);
-        }
-        if message.uuid() != self.session.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
-        }
-        if message.error_codes() != TerminateCode::Finished.code() {
-            return self.fail(TerminateCode::Other);
-        }
-        let timestamp = message.request_timestamp();
-        self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
-        self.session.enter(SessionState::Terminating, self.listener);
-        self.session.close(self.now);
-    }
-
-    fn handle_retransmit_request(&mut self, header: &MessageHeader, body: &[u8]) {
-        let mut scratch = RetransmitRequest508::SCRATCH;
-        let Ok(message) = RetransmitRequest508::decode(header, body, &mut scratch) else {
-            return self.undecodable();
-        };
-        if message.uuid() != self.session.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
-        }
-        self.counters.retransmit_rejects += 1;
-        let (timestamp, last_uuid) = (message.request_timestamp(), message.last_uuid());
-        self.session.send_retransmit_reject(self.now, timestamp, last_uuid);
-    }
-
-    /// A business message that the schema has and this gateway has not: it uses up its number.
-    fn handle_unsupported(
-        &mut self,
-        account: usize,
-        header: &MessageHeader,
-        body: &[u8],
-        offset: usize,
-    ) {
-        let message_type = MESSAGES
-            .iter()
-            .find(|message| message.template_id == header.template_id)
-            .map_or("", |message| message.semantic_type);
-        let number = body
-            .get(..usize::from(header.block_length))
-            .and_then(|block| block.get(offset..)?.first_chunk().copied())
-            .map(u32::from_le_bytes);
-        let Some(number) = number else {
-            return self.reject_undecodable(account, message_type.as_bytes());
-        };
-        if !self.take_number(account, number) {
-            return;
-        }
-        let refusal = Refusal {
-            reason: BusinessReason::UnsupportedMessageType,
-            tag: None,
-            text: "Unsupported message type",
-        };
-        self.reject(account, &Request::default(), message_type.as_bytes(), number, refusal);
-    }
-
-    /// A session message that is none.
-    fn undecodable(&mut self) {
-        self.counters.undecodable += 1;
-        self.fail(TerminateCode::DecodingError);
-    }
-
-    /// A business message too short to be read: it does not use up a number.
-    fn reject_undecodable(&mut self, account: usize, message_type: &[u8]) {
-        self.counters.undecodable += 1;
-        let refusal = Refusal {
-            reason: BusinessReason::CouldNotBeDecoded,
-            tag: None,
-            text: "Could not be decoded",
-        };
-        self.send_business_reject(account, &Request::default(), message_type, None, refusal);
-        self.counters.business_rejects += 1;
-        let Refusal { reason, tag, .. } = refusal;
-        self.listener.on_rejected(Rejected::Business { cl_ord_id: &[], reason, tag });
     }
 }

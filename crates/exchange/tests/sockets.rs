@@ -5,11 +5,11 @@
 mod client;
 mod receiver;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use client::{cancel, credentials, establish, negotiate, order_with, replies, terminate};
-use hairpin_cme_codecs::ilink3::ExecutionReportNew522;
+use hairpin_cme_codecs::ilink3::{BusinessReject521, ExecutionReportNew522, Terminate507};
 use hairpin_endpoint::{
     MulticastGroup, Receive, Stream, TcpOptions, TcpStream, UdpOptions, UdpReceiver, UdpSender,
 };
@@ -79,7 +79,7 @@ fn addresses(test: u8) -> Addresses {
         .local_address()
         .port();
     let group = |n: u8| {
-        let address = Ipv4Addr::new(239, 192 | (test << 3) | n, high, low);
+        let address = Ipv4Addr::new(239, 128 | (test << 3) | n, high, low);
         SocketAddrV4::new(address, port)
     };
     Addresses {
@@ -110,7 +110,7 @@ struct Bench {
     instruments: UdpReceiver,
     snapshots: UdpReceiver,
     stream: TcpStream,
-    inbox: Vec<u8>,
+    inbox: VecDeque<u8>,
 }
 
 impl Bench {
@@ -140,7 +140,7 @@ impl Bench {
             instruments,
             snapshots,
             stream,
-            inbox: Vec::new(),
+            inbox: VecDeque::new(),
         }
     }
 
@@ -174,15 +174,29 @@ impl Bench {
 
     /// The next message of the gateway.
     fn read(&mut self) -> client::Reply {
-        self.until("a reply", |bench| {
-            let Bench { stream, inbox, .. } = bench;
-            stream.receive(1, |_, bytes| inbox.extend(bytes)).unwrap();
-            let size = inbox.first_chunk().map(|size| usize::from(u16::from_le_bytes(*size)));
-            size.is_some_and(|size| inbox.len() >= size)
-        });
-        let size = usize::from(u16::from_le_bytes([self.inbox[0], self.inbox[1]]));
-        let frame: Vec<u8> = self.inbox.drain(..size).collect();
+        let size_of = |inbox: &VecDeque<u8>| match (inbox.front(), inbox.get(1)) {
+            (Some(&low), Some(&high)) => usize::from(u16::from_le_bytes([low, high])),
+            _ => usize::MAX,
+        };
+        if self.inbox.len() < size_of(&self.inbox) {
+            self.until("a reply", |bench| {
+                let Bench { stream, inbox, .. } = bench;
+                stream.receive(1, |_, bytes| inbox.extend(bytes)).unwrap();
+                inbox.len() >= size_of(inbox)
+            });
+        }
+        let frame: Vec<u8> = self.inbox.drain(..size_of(&self.inbox)).collect();
         replies(&frame).remove(0)
+    }
+
+    /// The exchange ends the connection, and keeps it until this end is closed too.
+    fn expect_end(&mut self) {
+        self.until("the end of the connection", |bench| {
+            bench.stream.receive(1, |_, _| {}).unwrap().closed
+        });
+        assert!(self.exchange.has_connections());
+        self.stream.shutdown().unwrap();
+        self.until("the last of it", |bench| !bench.exchange.has_connections());
     }
 
     fn log_on(&mut self) {
@@ -279,10 +293,7 @@ fn a_trader_answers_every_tick() {
     let timestamp = now(bench.start).utc.as_nanos();
     bench.send(&terminate(UUID, timestamp, 0));
     assert_eq!(bench.read().template(), 507);
-    bench.until("the end of the connection", |bench| {
-        bench.stream.receive(1, |_, _| {}).unwrap().closed
-    });
-    assert!(!bench.exchange.has_connections());
+    bench.expect_end();
 }
 
 #[test]
@@ -352,10 +363,7 @@ fn ends_its_sessions_when_told_to() {
     assert_eq!(bench.read().template(), 507);
     let timestamp = now(bench.start).utc.as_nanos();
     bench.send(&terminate(UUID, timestamp, 0));
-    bench.until("the end of the connection", |bench| {
-        bench.stream.receive(1, |_, _| {}).unwrap().closed
-    });
-    assert!(!bench.exchange.has_connections());
+    bench.expect_end();
     use SessionState::{Closed, Connected, Established, Negotiated, Terminating};
     assert_eq!(bench.notes.states, [Connected, Negotiated, Established, Terminating, Closed]);
 }
@@ -369,10 +377,57 @@ fn says_which_address_is_taken() {
         matching: true,
         accounts: vec![],
         connections: 1,
-        addresses: Addresses { gateway: taken, ..addresses(6) },
+        addresses: Addresses { gateway: taken, ..addresses(8) },
     };
     let mut reactor = Reactor::new(Wait::Spin).unwrap();
     let error = Exchange::new(settings, now(bench.start), &mut reactor).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
     assert!(error.to_string().contains(&taken.to_string()), "{error}");
+}
+
+/// Without lingering the rest of the junk would make the kernel reset the connection.
+#[test]
+fn a_client_reads_why_it_was_ended_though_it_had_more_to_say() {
+    let mut bench = Bench::new(6, true);
+    bench.log_on();
+    let junk = [&[3, 0, 0xFE, 0xCA][..], &[7; 50_000]].concat();
+    bench.send(&junk);
+    let reply = bench.read();
+    assert_eq!(decode!(Terminate507, reply).error_codes(), 18);
+    bench.expect_end();
+    assert_eq!(bench.exchange.gateway_counters().bad_frames, 1);
+}
+
+#[test]
+fn a_client_that_reads_late_loses_nothing() {
+    let mut bench = Bench::new(7, true);
+    bench.log_on();
+    // Refusals are long and orders that rest are bounded.
+    let refused = |number| {
+        order_with(number, 0, |order| {
+            order.set_security_id(5);
+        })
+    };
+    let total = 100_000;
+    let orders: Vec<u8> = (1..=total).flat_map(refused).collect();
+    let mut sent = 0;
+    let mut idle = 0;
+    // Until every buffer on the way is full.
+    while sent < orders.len() && idle < 20_000 {
+        idle += 1;
+        if let Ok(count) = bench.stream.write(&orders[sent..]) {
+            sent += count;
+            idle = 0;
+        }
+        bench.turn();
+    }
+    assert!(sent < orders.len(), "the exchange takes everything");
+    for number in 1..=total {
+        let reply = bench.read();
+        assert_eq!(decode!(BusinessReject521, reply).seq_num(), number);
+        if sent < orders.len() {
+            sent += bench.stream.write(&orders[sent..]).unwrap_or(0);
+        }
+    }
+    assert_eq!(bench.exchange.gateway_counters().business_rejects, u64::from(total));
 }

@@ -5,9 +5,10 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::CharArray;
 
+use super::Rejected;
+use super::dispatch::Handling;
 use super::reason::{BusinessReason, TerminateCode};
 use super::reports::{Refusal, Request};
-use super::{Handling, Rejected};
 use crate::matching::{NewOrder, OrderId, Owner, Rejection, Side};
 use crate::{Listener, Market};
 

@@ -3,10 +3,11 @@
 use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500};
 use hairpin_time::{Duration, Utc};
 
+use super::SessionState;
+use super::dispatch::Handling;
 use super::number::Digits;
 use super::reason::{LogonReject, TerminateCode};
 use super::session::LOGON_TIMEOUT;
-use super::{Handling, SessionState};
 use crate::Listener;
 
 /// How far RequestTimestamp may be from the gateway's clock. CME says it of the past; the
@@ -143,7 +144,10 @@ impl<L: Listener> Handling<'_, L> {
         }
         let next = message.next_seq_no();
         let begins = known.next_inbound == 1 && self.session.state == SessionState::Negotiated;
-        if next < known.next_inbound || next > super::LARGEST_SEQUENCE || (begins && next != 1) {
+        if next < known.next_inbound
+            || next > super::business::LARGEST_SEQUENCE
+            || (begins && next != 1)
+        {
             return self.fail(TerminateCode::InvalidNextSeqNo);
         }
         known.last_timestamp = timestamp;

@@ -7,8 +7,8 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_time::Now;
 
-use super::Handling;
 use super::account::Account;
+use super::dispatch::Handling;
 use super::number::Digits;
 use super::reason::BusinessReason;
 use super::session::Session;

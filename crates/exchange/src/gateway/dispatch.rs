@@ -1,0 +1,235 @@
+//! Frames to what they mean: which message, and whether it may come now.
+
+use hairpin_cme_codecs::ilink3::{
+    Establish503, KeepAliveLapsed, MESSAGES, Negotiate500, NewOrderSingle514,
+    OrderCancelRequest516, RetransmitRequest508, SCHEMA_ID, Sequence506, Terminate507,
+};
+use hairpin_sbe::MessageHeader;
+use hairpin_time::Now;
+
+use super::account::Account;
+use super::business::LARGEST_SEQUENCE;
+use super::reason::{BusinessReason, TerminateCode};
+use super::reports::{ClientOrder, Refusal, Request};
+use super::session::Session;
+use super::{GatewayCounters, Rejected, SessionState};
+use crate::{Listener, Market};
+
+/// One frame of one connection being handled.
+pub(super) struct Handling<'a, L> {
+    pub(super) now: Now,
+    pub(super) session: &'a mut Session,
+    pub(super) accounts: &'a mut [Account],
+    pub(super) orders: &'a mut [ClientOrder],
+    pub(super) counters: &'a mut GatewayCounters,
+    pub(super) listener: &'a mut L,
+    /// A connection that another one has taken the place of.
+    pub(super) displaced: &'a mut Option<u32>,
+}
+
+/// Templates of business messages that clients send, and this gateway does not do, with the
+/// offset of SeqNum in each.
+const UNSUPPORTED: [(u16, usize); 17] = [
+    (515, 17),
+    (517, 17),
+    (518, 17),
+    (528, 17),
+    (529, 17),
+    (530, 17),
+    (533, 17),
+    (537, 16),
+    (539, 17),
+    (543, 17),
+    (544, 17),
+    (560, 17),
+    (566, 17),
+    (567, 17),
+    (568, 17),
+    (569, 17),
+    (570, 17),
+];
+
+impl<L: Listener> Handling<'_, L> {
+    pub(super) fn fail(&mut self, code: TerminateCode) {
+        self.session.fail(self.now, code, self.counters, self.listener);
+    }
+
+    /// Handles a frame, from its SBE header on.
+    pub(super) fn handle_frame(&mut self, frame: &[u8], market: &mut impl Market) {
+        self.counters.frames += 1;
+        self.session.heard = self.now.monotonic;
+        self.session.warned = None;
+        let Ok((header, body)) = MessageHeader::decode(frame) else { return self.undecodable() };
+        let is_terminate = header.template_id == Terminate507::TEMPLATE_ID;
+        if self.session.state == SessionState::Terminating && !is_terminate {
+            // Nothing may be sent after our own Terminate; its answer is all that matters.
+            return;
+        }
+        if header.schema_id != SCHEMA_ID {
+            return self.undecodable();
+        }
+        match header.template_id {
+            Negotiate500::TEMPLATE_ID => {
+                let mut scratch = Negotiate500::SCRATCH;
+                match Negotiate500::decode(&header, body, &mut scratch) {
+                    Ok(message) => self.handle_negotiate(&message),
+                    Err(_) => self.undecodable(),
+                }
+            }
+            Establish503::TEMPLATE_ID => {
+                let mut scratch = Establish503::SCRATCH;
+                match Establish503::decode(&header, body, &mut scratch) {
+                    Ok(message) => self.handle_establish(&message),
+                    Err(_) => self.undecodable(),
+                }
+            }
+            _ => self.handle_within_session(&header, body, market),
+        }
+    }
+
+    fn handle_within_session(
+        &mut self,
+        header: &MessageHeader,
+        body: &[u8],
+        market: &mut impl Market,
+    ) {
+        let is_terminate = header.template_id == Terminate507::TEMPLATE_ID;
+        let account = match (self.session.state, self.session.account) {
+            (SessionState::Established, Some(account)) => account,
+            (SessionState::Terminating | SessionState::Negotiated, _) if is_terminate => {
+                return self.handle_terminate(header, body);
+            }
+            (SessionState::Negotiated, _) => return self.fail(TerminateCode::NotEstablished),
+            _ => return self.fail(TerminateCode::Unnegotiated),
+        };
+        match header.template_id {
+            NewOrderSingle514::TEMPLATE_ID => {
+                let mut scratch = NewOrderSingle514::SCRATCH;
+                match NewOrderSingle514::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_new_order(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, b"D"),
+                }
+            }
+            OrderCancelRequest516::TEMPLATE_ID => {
+                let mut scratch = OrderCancelRequest516::SCRATCH;
+                match OrderCancelRequest516::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_cancel_request(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, b"F"),
+                }
+            }
+            Sequence506::TEMPLATE_ID => self.handle_sequence(account, header, body),
+            Terminate507::TEMPLATE_ID => self.handle_terminate(header, body),
+            RetransmitRequest508::TEMPLATE_ID => self.handle_retransmit_request(header, body),
+            template => match UNSUPPORTED.iter().find(|(known, _)| *known == template) {
+                Some(&(_, offset)) => self.handle_unsupported(account, header, body, offset),
+                None => self.undecodable(),
+            },
+        }
+    }
+
+    fn handle_sequence(&mut self, account: usize, header: &MessageHeader, body: &[u8]) {
+        let mut scratch = Sequence506::SCRATCH;
+        let Ok(message) = Sequence506::decode(header, body, &mut scratch) else {
+            return self.undecodable();
+        };
+        if message.uuid() != self.session.uuid {
+            return self.fail(TerminateCode::InvalidUuid);
+        }
+        let known = &mut self.accounts[account];
+        let next = message.next_seq_no();
+        if next < known.next_inbound || next > LARGEST_SEQUENCE {
+            return self.fail(TerminateCode::InvalidNextSeqNo);
+        }
+        if next > known.next_inbound {
+            self.counters.gap_fills += 1;
+            known.next_inbound = next;
+        }
+        if message.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
+            let next = known.next_outbound;
+            self.session.send_sequence(self.now, next, KeepAliveLapsed::NOT_LAPSED);
+        }
+    }
+
+    fn handle_terminate(&mut self, header: &MessageHeader, body: &[u8]) {
+        let mut scratch = Terminate507::SCRATCH;
+        let Ok(message) = Terminate507::decode(header, body, &mut scratch) else {
+            return self.undecodable();
+        };
+        if self.session.state == SessionState::Terminating {
+            return self.session.close(self.now);
+        }
+        if message.uuid() != self.session.uuid {
+            return self.fail(TerminateCode::InvalidUuid);
+        }
+        if message.error_codes() != TerminateCode::Finished.code() {
+            return self.fail(TerminateCode::Other);
+        }
+        let timestamp = message.request_timestamp();
+        self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
+        self.session.enter(SessionState::Terminating, self.listener);
+        self.session.close(self.now);
+    }
+
+    fn handle_retransmit_request(&mut self, header: &MessageHeader, body: &[u8]) {
+        let mut scratch = RetransmitRequest508::SCRATCH;
+        let Ok(message) = RetransmitRequest508::decode(header, body, &mut scratch) else {
+            return self.undecodable();
+        };
+        if message.uuid() != self.session.uuid {
+            return self.fail(TerminateCode::InvalidUuid);
+        }
+        self.counters.retransmit_rejects += 1;
+        let (timestamp, last_uuid) = (message.request_timestamp(), message.last_uuid());
+        self.session.send_retransmit_reject(self.now, timestamp, last_uuid);
+    }
+
+    /// A business message that the schema has and this gateway has not: it uses up its number.
+    fn handle_unsupported(
+        &mut self,
+        account: usize,
+        header: &MessageHeader,
+        body: &[u8],
+        offset: usize,
+    ) {
+        let message_type = MESSAGES
+            .iter()
+            .find(|message| message.template_id == header.template_id)
+            .map_or("", |message| message.semantic_type);
+        let number = body
+            .get(..usize::from(header.block_length))
+            .and_then(|block| block.get(offset..)?.first_chunk().copied())
+            .map(u32::from_le_bytes);
+        let Some(number) = number else {
+            return self.reject_undecodable(account, message_type.as_bytes());
+        };
+        if !self.take_number(account, number) {
+            return;
+        }
+        let refusal = Refusal {
+            reason: BusinessReason::UnsupportedMessageType,
+            tag: None,
+            text: "Unsupported message type",
+        };
+        self.reject(account, &Request::default(), message_type.as_bytes(), number, refusal);
+    }
+
+    /// A session message that is none.
+    fn undecodable(&mut self) {
+        self.counters.undecodable += 1;
+        self.fail(TerminateCode::DecodingError);
+    }
+
+    /// A business message too short to be read: it does not use up a number.
+    fn reject_undecodable(&mut self, account: usize, message_type: &[u8]) {
+        self.counters.undecodable += 1;
+        let refusal = Refusal {
+            reason: BusinessReason::CouldNotBeDecoded,
+            tag: None,
+            text: "Could not be decoded",
+        };
+        self.send_business_reject(account, &Request::default(), message_type, None, refusal);
+        self.counters.business_rejects += 1;
+        let Refusal { reason, tag, .. } = refusal;
+        self.listener.on_rejected(Rejected::Business { cl_ord_id: &[], reason, tag });
+    }
+}
