@@ -70,7 +70,7 @@ pub fn generate(schema: &Schema, source: &str) -> Result<Vec<File>, GenerateErro
     Ok(files)
 }
 
-/// The names of the schema's decimal types, by exponent: the composite's that comes first.
+/// The names of the schema's decimal types, by exponent.
 fn decimals(schema: &Schema) -> BTreeMap<i8, String> {
     let mut aliases = BTreeMap::<i8, String>::new();
     for kind in schema.types.values() {
@@ -127,7 +127,7 @@ fn byte_string(bytes: &[u8]) -> String {
     format!("b\"{}\"", bytes.escape_ascii())
 }
 
-/// `value`, or the empty string for zero: `, since version 9`.
+/// How a doc says which version brought something; nothing for the first.
 fn since(version: u16) -> String {
     if version == 0 { String::new() } else { format!(", since version {version}") }
 }

@@ -14,7 +14,8 @@ pub fn copy(schema: &Schema, source: &str, path: &str) -> String {
     let mut text = format!(
         "//! Every message copied getter by getter. Generated from `{source}` by `cargo xtask \
          codegen`.\n\n\
-         use crate::item::Seen;\nuse hairpin_sbe::{{EncodeError, MessageHeader}};\nuse {path}::*;\n\n\
+         use crate::item::Seen;\nuse hairpin_sbe::{{EncodeError, MessageHeader}};\n\
+         use {path}::*;\n\n\
          pub(crate) fn copy(header: &MessageHeader, body: &[u8], buffer: &mut [u8], \
          seen: &mut Seen) -> usize {{\n    \
          match header.template_id {{\n"
