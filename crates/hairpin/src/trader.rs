@@ -11,7 +11,7 @@ use hairpin_feed_handler::{
 use hairpin_host::Clock;
 use hairpin_order_entry as order_entry;
 use hairpin_order_entry::{
-    Binding, BusinessReject521, CancelOrder, ClOrdId, Decimal, ExecutionReportCancel534,
+    Binding, BusinessReject521, CancelOrder, ClOrdId, Decimal, Dial, ExecutionReportCancel534,
     ExecutionReportNew522, Message, NewOrder, Price9, Rejected, Sender, Session, SideReq, State,
 };
 use hairpin_reactor::Reactor;
@@ -99,8 +99,8 @@ impl Trader {
 
 /// What the trader knows and counts. Called by the session; by the feed through [`Reaction`].
 #[derive(Debug, Default)]
-struct Strategy {
-    counts: Counts,
+pub(crate) struct Strategy {
+    pub(crate) counts: Counts,
     was_in_sync: bool,
     has_asked: bool,
     was_established: bool,
@@ -124,13 +124,13 @@ impl Counts {
 }
 
 /// What feed callbacks reach: the strategy and, beside it, the session.
-struct Reaction<'a> {
-    strategy: &'a mut Strategy,
-    session: &'a mut Session,
-    now: Now,
+pub(crate) struct Reaction<'a, D: Dial> {
+    pub(crate) strategy: &'a mut Strategy,
+    pub(crate) session: &'a mut Session<D>,
+    pub(crate) now: Now,
 }
 
-impl feed::Listener for Reaction<'_> {
+impl<D: Dial> feed::Listener for Reaction<'_, D> {
     /// An order for every book whose best price the event has changed.
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         if self.session.state() != State::Established {

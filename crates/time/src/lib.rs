@@ -7,7 +7,8 @@
 //! ```
 //! use hairpin_time::{Duration, Instant, Now, Utc};
 //!
-//! let now = Now { monotonic: Instant::from_nanos(5_000), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+//! let utc = Utc::from_nanos(1_700_000_000_000_000_000);
+//! let now = Now { monotonic: Instant::from_nanos(5_000), utc };
 //! let deadline = now.monotonic + Duration::from_millis(10);
 //! assert_eq!(deadline - now.monotonic, Duration::from_micros(10_000));
 //! assert_eq!(now.utc.to_string(), "2023-11-14T22:13:20.000000000Z");

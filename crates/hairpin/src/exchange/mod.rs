@@ -23,8 +23,8 @@ use recording::Recording;
 
 /// For a trader to come in sync and log on.
 const LOGON_PATIENCE: Duration = Duration::from_secs(15);
-/// From the logon to the first tick: long enough for the trader to learn that it is logged on, which
-/// under wait block it does only at its next wake.
+/// From the logon to the first tick: long enough for the trader to learn that it is logged on,
+/// which under wait block it does only at its next wake.
 const LEAD: Duration = Duration::from_millis(200);
 /// For the last orders to come and be cancelled: longer than a tick waits before it is lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(3);

@@ -179,10 +179,11 @@ fn introduction(ground: &Ground, cores: Option<(usize, usize)>, is_test_key: boo
         None => "one core only, so nothing is pinned and figures mean little".to_owned(),
     };
     let key = if is_test_key { "\niLink key: the published test key" } else { "" };
+    let tick = hairpin_host::kernel_tick();
     format!(
-        "{}; {cores}\ngateway without rate limits; wait block rounds deadlines up to the kernel's tick ({}){key}",
+        "{}; {cores}\ngateway without rate limits; \
+         wait block rounds deadlines up to the kernel's tick ({tick}){key}",
         ground.describe(),
-        hairpin_host::kernel_tick(),
     )
 }
 

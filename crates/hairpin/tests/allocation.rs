@@ -1,0 +1,321 @@
+//! A million ticks through packet, book, order and report: nothing allocates after start-up.
+//!
+//! The trader is the command's own module; the exchange is the real one, without sockets; between
+//! them lies memory. Everything runs on one thread, and all of it is counted.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[allow(dead_code, reason = "its loop is for sockets")]
+#[path = "../src/trader.rs"]
+mod trader;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
+use hairpin_exchange::{
+    ConnectionId, Credentials, Floor, FloorSettings, Gateway, MAX_PAYLOAD, Pace, SessionState,
+};
+use hairpin_feed_handler::{Channel, ChannelState, Feed, Side};
+use hairpin_mapped::Journal;
+use hairpin_mdp3::Input;
+use hairpin_order_entry::{
+    Binding, Dial, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
+};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now, Utc};
+use trader::{Reaction, Strategy};
+
+const TICKS: u64 = 1_000_000;
+const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+/// The system's allocator, with a count of what this thread asks of it.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is the system allocator's own; counting touches a thread-local without a
+// destructor, which allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The bytes under way in each direction.
+#[derive(Default)]
+struct Wire {
+    to_gateway: Vec<u8>,
+    to_trader: Vec<u8>,
+    delivered: Vec<u8>,
+}
+
+/// The trader's end of the wire.
+struct Connection {
+    wire: Rc<RefCell<Wire>>,
+    descriptor: File,
+}
+
+impl Receive for Connection {
+    fn receive(&mut self, _: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        let source = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
+        let mut wire = self.wire.borrow_mut();
+        let Wire { to_trader, delivered, .. } = &mut *wire;
+        std::mem::swap(to_trader, delivered);
+        to_trader.clear();
+        // Taken out while it is delivered: what is sent in return goes to the same wire.
+        let bytes = std::mem::take(delivered);
+        drop(wire);
+        if !bytes.is_empty() {
+            on(Meta { source, timestamp: Timestamp::None }, &bytes);
+        }
+        self.wire.borrow_mut().delivered = bytes;
+        Ok(Received { count: 1, drained: true, closed: false })
+    }
+}
+
+impl Transmit for Connection {
+    fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
+        let mut frame = [0; 256];
+        fill(&mut frame[..length]);
+        self.write(&frame[..length]).map(drop)
+    }
+}
+
+impl Stream for Connection {
+    fn is_connected(&self) -> bool {
+        true
+    }
+    fn finish_connect(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.wire.borrow_mut().to_gateway.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+    fn shutdown(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl Source for Connection {
+    fn set_blocking(&mut self, _: Option<Duration>) -> io::Result<Option<Blocker>> {
+        Ok(None)
+    }
+}
+
+struct MemoryDial(Rc<RefCell<Wire>>);
+
+impl Dial for MemoryDial {
+    type Stream = Connection;
+    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
+        Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
+    }
+}
+
+/// Exchange and trader, and the virtual time they share.
+struct World {
+    now: Now,
+    floor: Floor,
+    gateway: Gateway,
+    connection: ConnectionId,
+    wire: Rc<RefCell<Wire>>,
+    chunk: Vec<u8>,
+    packet: Box<[u8; MAX_PAYLOAD]>,
+    packets: u64,
+    is_flat_out: bool,
+    channel: Channel,
+    session: Session<MemoryDial>,
+    reactor: Reactor,
+    strategy: Strategy,
+}
+
+impl World {
+    fn new() -> Self {
+        let utc = Utc::from_nanos(1_800_000_000_000_000_000);
+        let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc };
+        let floor_settings = FloorSettings::default();
+        let account = Credentials::new("HAIRPIN", KEY, "ABC", "DEFGH").unwrap();
+        let mut gateway = Gateway::new(vec![account], 1, floor_settings.capacity.orders);
+        let connection = gateway.handle_connected(now, &mut ()).unwrap();
+        let wire = Rc::new(RefCell::new(Wire {
+            to_gateway: Vec::with_capacity(1 << 16),
+            to_trader: Vec::with_capacity(1 << 16),
+            delivered: Vec::with_capacity(1 << 16),
+        }));
+        let logon = Logon {
+            access_key_id: "HAIRPIN".into(),
+            secret_key: SecretKey::from_base64url(KEY).unwrap(),
+            session: "ABC".into(),
+            firm: "DEFGH".into(),
+            trading_system_name: "Hairpin".into(),
+            trading_system_version: "1".into(),
+            trading_system_vendor: "Hairpin".into(),
+            keep_alive_interval: KEEP_ALIVE_DEFAULT,
+            operator: Operator::automated("TRADER", "US,IL"),
+        };
+        let nowhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
+        let journal = Journal::anonymous(TICKS as usize * 288 + (1 << 16)).unwrap();
+        let dial = MemoryDial(Rc::clone(&wire));
+        Self {
+            now,
+            floor: Floor::new(&floor_settings, now),
+            gateway,
+            connection,
+            wire,
+            chunk: Vec::with_capacity(1 << 16),
+            packet: Box::new([0; MAX_PAYLOAD]),
+            packets: 0,
+            is_flat_out: true,
+            channel: Channel::new(hairpin_feed_handler::Settings {
+                max_instruments: 128,
+                ..Default::default()
+            }),
+            session: Session::with_dial(Settings::new(nowhere, logon), journal, dial).unwrap(),
+            reactor: Reactor::new(Wait::Spin).unwrap(),
+            strategy: Strategy::default(),
+        }
+    }
+
+    fn pass(&mut self, span: Duration) {
+        self.now.monotonic += span;
+        self.now.utc = self.now.utc + span;
+    }
+
+    /// Every packet that is due, to both sides of the channel.
+    fn publish(&mut self) {
+        while let Some(sent) = self.floor.publisher_mut().poll_transmit(self.now, &mut *self.packet)
+        {
+            self.packets += 1;
+            let feed = match sent.feed {
+                hairpin_exchange::Feed::Incremental => Feed::Incremental,
+                hairpin_exchange::Feed::Instruments => Feed::Instrument,
+                hairpin_exchange::Feed::Snapshots => Feed::Snapshot,
+            };
+            for side in Side::ALL {
+                let Self { now, strategy, session, channel, packet, .. } = self;
+                let input = Input { feed, side, received: Some(now.utc) };
+                let mut reaction = Reaction { strategy, session, now: *now };
+                channel.handle_packet(*now, input, &packet[..sent.length], &mut reaction);
+            }
+            while self.channel.poll_action().is_some() {}
+            // Flat out, a loop has always one more packet.
+            if self.is_flat_out && self.packets.is_multiple_of(64) {
+                break;
+            }
+        }
+    }
+
+    /// What each side has written reaches the other, until neither has more to say.
+    fn exchange_bytes(&mut self) {
+        loop {
+            std::mem::swap(&mut self.chunk, &mut self.wire.borrow_mut().to_gateway);
+            for part in self.chunk.chunks(Gateway::CHUNK_MAX) {
+                let (id, floor) = (self.connection, &mut self.floor);
+                self.gateway.handle_bytes(self.now, id, part, floor, &mut ());
+            }
+            let was_silent = self.chunk.is_empty();
+            self.chunk.clear();
+            self.gateway.handle_timeout(self.now, &mut ());
+            let mut answered = false;
+            while let Some(bytes) = self.gateway.poll_transmit(self.connection) {
+                self.wire.borrow_mut().to_trader.extend_from_slice(bytes);
+                let count = bytes.len();
+                self.gateway.handle_sent(self.connection, count);
+                answered = true;
+            }
+            let ready = self.reactor.wait(self.now.monotonic, None).unwrap();
+            let Self { now, session, reactor, strategy, .. } = self;
+            session.process(*now, ready, reactor, strategy).unwrap();
+            if was_silent && !answered && self.wire.borrow().to_gateway.is_empty() {
+                break;
+            }
+        }
+    }
+
+    fn start(&mut self) {
+        for _ in 0..1_000 {
+            self.pass(Duration::from_millis(1));
+            self.publish();
+            if self.channel.state() == ChannelState::InSync {
+                break;
+            }
+        }
+        assert_eq!(self.channel.state(), ChannelState::InSync);
+        self.is_flat_out = false;
+        self.floor.publisher_mut().set_pace(Pace::Paced, self.now.monotonic);
+        self.session.connect(self.now, Binding::New).unwrap();
+        for _ in 0..8 {
+            self.exchange_bytes();
+        }
+        assert_eq!(self.session.state(), State::Established);
+        assert_eq!(self.gateway.state(self.connection), SessionState::Established);
+    }
+
+    fn tick(&mut self) {
+        self.pass(Duration::from_micros(500));
+        self.floor.step(self.now).unwrap();
+        self.publish();
+        self.exchange_bytes();
+    }
+}
+
+#[test]
+fn a_million_ticks_allocate_nothing() {
+    let mut world = World::new();
+    world.start();
+    for _ in 0..1_000 {
+        world.tick();
+    }
+    let (allocations, packets) = (ALLOCATIONS.get(), world.packets);
+    for _ in 1_000..TICKS {
+        world.tick();
+    }
+    assert_eq!(ALLOCATIONS.get() - allocations, 0);
+
+    let counts = &world.strategy.counts;
+    assert_eq!(counts.first_error, None);
+    assert_eq!([counts.orders, counts.acknowledgements, counts.cancels], [TICKS; 3]);
+    assert_eq!([counts.rejects, counts.gaps, counts.unsynced, counts.errors], [0; 4]);
+    assert_eq!(world.gateway.counters().orders, TICKS);
+    assert!(world.packets - packets > TICKS, "loops and split events come on top of the ticks");
+    assert!(world.session.outbound_counters().business_messages == 2 * TICKS);
+    let duplicates = world.channel.counters().duplicates;
+    assert!(duplicates > TICKS, "side B repeats every packet: {duplicates}");
+}
+
+#[test]
+fn the_count_sees_an_allocation() {
+    let before = ALLOCATIONS.get();
+    drop(std::hint::black_box(Box::new(1)));
+    assert_eq!(ALLOCATIONS.get() - before, 1);
+}
