@@ -20,7 +20,7 @@
 //! impl Listener for Strategy {
 //!     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
 //!         for (_, book, changes) in event.changed().filter(|(.., changes)| changes.best_price()) {
-//!             println!("{} {:?}: {:?} {:?}", event.packet.sequence, changes, book.best_bid(), book.best_ask());
+//!             println!("{changes:?}: {:?} {:?}", book.best_bid(), book.best_ask());
 //!         }
 //!     }
 //! }
