@@ -1,4 +1,5 @@
 //! A channel over real multicast on the loopback interface.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, unreachable_pub, reason = "the packets of another crate's tests")]
 #[path = "../../mdp3/tests/support/packets.rs"]
