@@ -415,7 +415,7 @@ mod tests {
         Field::new("c", 3, 5, 10, &I32),
         Field::new("d", 4, 10, 11, &U8),
     ];
-    const LAYOUT: BlockLayout = BlockLayout::new(12, 9, FIELDS);
+    const LAYOUT: BlockLayout = BlockLayout::new(12, 10, FIELDS);
     const WIRE: [u8; 14] = [1, 2, 0, 0, 0, 3, 0, 0, 0, 0xee, 4, 0xee, 0xee, 0xee];
 
     #[test]

@@ -82,7 +82,7 @@ mod tests {
     fn what_was_sent_before_is_left_out() {
         let mut stream = Stream::default();
         stream.push(10, true, &[]);
-        stream.push(11, false, &[1, 2]);
+        assert_eq!(stream.push(11, false, &[1, 2]), Pushed::Whole);
         assert_eq!(stream.push(11, false, &[1, 2]), Pushed::Whole);
         assert_eq!(stream.push(12, false, &[2, 3]), Pushed::Whole);
         assert_eq!(stream.bytes(), [1, 2, 3]);

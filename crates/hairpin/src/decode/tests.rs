@@ -221,6 +221,15 @@ fn everything_wrong_is_a_line_and_a_count() {
 }
 
 #[test]
+fn a_frame_that_the_capture_cuts_is_an_error() {
+    let mut capture = Capture::new();
+    capture.segment(1, &[sequence(1), sequence(2)[..9].to_vec()].concat());
+    let (out, err, _) = capture.decode(None, Format::Text);
+    assert!(out.ends_with("1 packets, 1 messages, 0 unknown, 1 errors\n"), "{out}");
+    assert_eq!(err, "hairpin: packet 1: the capture ends 9 bytes into a frame\n");
+}
+
+#[test]
 fn other_templates_are_unknown_and_no_error() {
     let mut payload = datagram();
     payload[16] = 32;
