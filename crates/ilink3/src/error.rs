@@ -72,7 +72,8 @@ pub enum Error {
     /// A connection or an answer did not come within two keep-alive intervals.
     #[error("no answer while {0}")]
     ResponseTimeout(State),
-    /// Nothing was heard for a keep-alive interval, and nothing for one more after we had asked.
+    /// Nothing was heard for a keep-alive interval and a tenth, and nothing for an interval more
+    /// after we had asked.
     /// Terminate 20 is sent.
     #[error("nothing heard for two keep-alive intervals")]
     KeepAliveLapsed,
@@ -114,7 +115,8 @@ impl Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Nothing was heard for a keep-alive interval: the exchange is asked for a sign of life.
+    /// Nothing was heard for a keep-alive interval and a tenth: the exchange is asked for a sign of
+    /// life.
     #[error("nothing heard for a keep-alive interval")]
     Silence,
     /// The exchange heard nothing from us for a keep-alive interval, and asks; it is answered.

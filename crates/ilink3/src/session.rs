@@ -367,10 +367,15 @@ impl Session {
         self.outbound.last_sent + (interval - interval / 10)
     }
 
-    /// After one silent interval the exchange is asked; after one more it is given up.
+    /// After one silent interval the exchange is asked; after one more it is given up. A tenth is
+    /// granted to what it sent at the end of the interval and is still on its way: without it a
+    /// quiet session would ask in every interval.
     fn silence_deadline(&self) -> Instant {
-        let since = self.inbound.asked.unwrap_or(self.inbound.last_heard);
-        since + self.settings.keep_alive_interval
+        let interval = self.settings.keep_alive_interval;
+        match self.inbound.asked {
+            None => self.inbound.last_heard + interval + interval / 10,
+            Some(asked) => asked + interval,
+        }
     }
 
     /// Reports a fault, terminates with its code if it has one, and closes.

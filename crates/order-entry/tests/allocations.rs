@@ -234,7 +234,7 @@ fn keeping_alive_allocates_nothing() {
     let mut trader = Trader::default();
     let (mut session, mut reactor) = established(false, &mut trader);
     let allocated = allocations(|| {
-        for time in [9, 10, 18, 19] {
+        for time in [9, 12, 18, 21] {
             session
                 .process(now(time * 1_000_000_000), Ready::NOTHING, &mut reactor, &mut trader)
                 .unwrap();

@@ -27,23 +27,25 @@ fn a_sign_of_life_that_cannot_leave_is_asked_for_once() {
     let mut trace = Trace::established();
     trace.at(9_000);
     // Nothing is transmitted: the deadline does not spin.
-    assert_eq!(trace.deadline_millis(), Some(10_000));
+    assert_eq!(trace.deadline_millis(), Some(11_000));
 }
 
 #[test]
-fn silence_asks_after_one_interval_and_gives_up_after_two() {
+fn silence_asks_after_an_interval_and_a_tenth_and_gives_up_an_interval_later() {
     let mut trace = Trace::established();
     trace.at(9_000);
     assert_eq!(trace.sent(), ["Sequence 1"]);
-    assert_eq!(trace.deadline_millis(), Some(10_000));
-    trace.at(10_000);
+    assert_eq!(trace.deadline_millis(), Some(11_000));
+    trace.at(10_999);
+    assert!(trace.sent().is_empty() && trace.told().is_empty());
+    trace.at(11_000);
     assert_eq!(trace.sent(), ["Sequence 1 lapsed"]);
     assert_eq!(trace.told(), ["warning nothing heard for a keep-alive interval"]);
-    trace.at(19_000);
-    assert_eq!(trace.sent(), ["Sequence 1"]);
-    trace.at(19_999);
-    assert!(trace.told().is_empty());
     trace.at(20_000);
+    assert_eq!(trace.sent(), ["Sequence 1"]);
+    trace.at(20_999);
+    assert!(trace.told().is_empty());
+    trace.at(21_000);
     let error = "error nothing heard for two keep-alive intervals";
     assert_eq!(trace.told(), [error, "state terminating"]);
     assert_eq!(trace.session.poll_action(), None, "Terminate has not left");
@@ -56,13 +58,13 @@ fn silence_asks_after_one_interval_and_gives_up_after_two() {
 #[test]
 fn any_message_ends_the_silence() {
     let mut trace = Trace::established();
-    trace.at(10_000);
+    trace.at(11_000);
     trace.transmitted();
     trace.at(19_000);
     trace.receive(&report(1));
-    trace.at(28_999);
+    trace.at(29_999);
     assert_eq!(trace.session.inbound_counters().silences, 1);
-    trace.at(29_000);
+    trace.at(30_000);
     assert_eq!(trace.session.inbound_counters().silences, 2);
     assert_eq!(trace.session.state(), State::Established);
 }
@@ -85,4 +87,16 @@ fn answers_when_asked_for_a_sign_of_life() {
     trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
     assert!(trace.sent().is_empty());
     assert_eq!(trace.session.inbound_counters().asked_for_life, 1);
+}
+
+#[test]
+fn what_the_exchange_sends_at_the_end_of_each_interval_is_no_silence() {
+    let mut trace = Trace::established();
+    for interval in 1..=5 {
+        let end = interval * KEEP_ALIVE;
+        trace.at(end);
+        trace.at(end + 20);
+        trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
+    }
+    assert!(trace.told().is_empty());
 }
