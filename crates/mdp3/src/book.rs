@@ -358,11 +358,13 @@ mod tests {
 
     #[test]
     fn the_last_level_gone_is_a_price_change_even_at_price_0() {
-        let mut cell = cell(&[level(0, 0)], &[]);
-        assert_eq!(Book::new(&cell).best_bid(), Some(&level(0, 0)));
+        let mut cell = cell(&[Level::NONE], &[Level::NONE]);
+        assert_eq!(Book::new(&cell).best_bid(), Some(&Level::NONE));
         assert_eq!(cell.apply(BookSide::Bid, Action::Delete, 0, Level::NONE), Ok(()));
-        assert!(cell.settle_best().contains(Changes::BEST_BID_PRICE));
-        assert_eq!(Book::new(&cell).best_bid(), None);
+        assert_eq!(cell.apply(BookSide::Ask, Action::Delete, 0, Level::NONE), Ok(()));
+        let changes = cell.settle_best();
+        assert!(changes.contains(Changes::BEST_BID_PRICE.union(Changes::BEST_ASK_PRICE)));
+        assert!(Book::new(&cell).best_bid().is_none() && Book::new(&cell).best_ask().is_none());
     }
 
     #[test]

@@ -269,7 +269,6 @@ impl Channel {
         listener.on_gap(&gap);
         self.market.doubt_all(gap.count, next, listener);
         self.market.settle_state(listener);
-        self.market.next_sequence = next;
         self.arbiter.advance_to(next);
         self.release_held(listener);
     }

@@ -223,9 +223,7 @@ impl Market {
             return;
         }
         let is_new = is_live && action == DefinitionAction::Add;
-        if is_new && !self.definition_loop.is_first()
-            || self.settings.late_join == LateJoin::Nothing
-        {
+        if is_new || self.settings.late_join == LateJoin::Nothing {
             cell.clear();
             cell.settle_best();
             cell.head.next_rpt_seq = 0;

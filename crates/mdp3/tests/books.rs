@@ -63,6 +63,24 @@ fn an_event_cut_by_a_gap_is_not_ended_by_the_next() {
 }
 
 #[test]
+fn what_a_cut_event_has_changed_is_not_told_by_the_next() {
+    let mut trace = Trace::in_sync_late();
+    trace.a(&packet(101).book(MORE, &[bid(7, 1_001).add(1, 50, 1)]));
+    trace.a(&packet(103).book(END, &[bid(7, 1_002).add(2, 49, 1)]));
+    trace.recorder.take();
+    trace.wait(hairpin_time::Duration::from_millis(10));
+    let told = trace.recorder.take();
+    assert_eq!(told[4..], ["7 in sync", "book 7 -: 1@50 1@49 |", "end 103 7-"]);
+}
+
+#[test]
+fn a_book_that_falls_out_of_sync_amid_a_message_is_not_told() {
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1), bid(7, 3).add(1, 51, 1)]));
+    trace.told(["7 out of sync", "end 101", "channel Recovering"]);
+}
+
+#[test]
 fn implied_prices_count_in_rpt_seq_and_stay_out_of_the_book() {
     let mut trace = Trace::in_sync();
     let implied = bid(7, 1).add(1, 50, 1).of_kind(b'E');

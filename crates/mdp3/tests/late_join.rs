@@ -198,6 +198,42 @@ fn no_snapshot_connects_before_the_first_incremental_packet() {
 }
 
 #[test]
+fn a_snapshot_from_before_the_first_packet_does_not_connect() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+    trace.a(&packet(100).heartbeat());
+    // Packet 99 was never seen: neither this book nor the absence of 8 is sure.
+    trace.snapshot(&packet(1).snapshot(7, 98, 1, 0, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+    trace.snapshot(&sent_at(1, 10).snapshot(7, 99, 1, 0, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn a_snapshot_from_before_a_reset_does_not_connect() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    trace.a(&packet(101).channel_reset());
+    trace.instrument(&packet(1).definition(7, 1, 10));
+    trace.snapshot(&packet(1).snapshot(7, 100, 1, 9, &[BID_50]));
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+    trace.snapshot(&sent_at(1, 10).snapshot(7, 101, 1, 0, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn an_absent_instrument_takes_any_rpt_seq_once() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+    trace.a(&packet(101).book(END, &[bid(8, 5).add(1, 60, 6)]));
+    trace.a(&packet(102).book(END, &[bid(8, 7).add(1, 61, 6)]));
+    trace.snapshot(&packet(1).snapshot(7, 100, 1, 0, &[]));
+    assert_eq!(trace.counter("snapshots_not_continued"), 1);
+    assert!(!trace.channel.book_of(8).unwrap().is_in_sync());
+}
+
+#[test]
 fn an_instrument_defined_while_live_is_new_and_empty() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).definition(9, 3, 3));

@@ -83,6 +83,46 @@ fn a_snapshot_may_be_ahead_of_the_stream() {
 }
 
 #[test]
+fn an_absence_from_before_the_gap_proves_nothing() {
+    let mut trace = after_a_gap();
+    trace.snapshot(&sent_at(1, 90).snapshot(7, 101, 1, 1_001, &[(b'0', 1, 50, 1)]));
+    trace.told([]);
+    trace.snapshot(&sent_at(1, 91).snapshot(7, 102, 1, 1_001, &[(b'0', 1, 50, 1)]));
+    trace.told([
+        "7 in sync",
+        "restored 7 -: 1@50 |",
+        "8 in sync",
+        "restored 8 -: |",
+        "channel InSync",
+    ]);
+}
+
+#[test]
+fn what_one_gap_left_unproven_does_not_outlast_its_recovery() {
+    let mut trace = Trace::in_sync_late();
+    // Eleven packets, after which numbers up to 1,100 prove nothing.
+    trace.a(&packet(112).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    let books = sent_at(1, 90).snapshot(7, 112, 2, 1_002, &[]);
+    trace.snapshot(&books.snapshot(8, 112, 2, 1_000, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    // One more, after which those above 100 do.
+    trace.a(&packet(114).book(END, &[bid(7, 1_003).add(1, 51, 1)]));
+    trace.wait(Duration::from_millis(10));
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync());
+}
+
+#[test]
+fn an_entry_that_the_snapshot_counts_is_dropped_though_its_packet_came_later() {
+    let mut trace = after_a_gap();
+    trace.snapshot(&packet(1).snapshot(7, 103, 2, 1_002, &[(b'0', 1, 51, 1)]));
+    trace.recorder.take();
+    trace.a(&packet(104).book(END, &[bid(7, 1_002).add(1, 51, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1_003).add(1, 52, 1)]));
+    trace.told(["end 104", "book 7 B: 1@52 1@51 |", "end 105 7B"]);
+}
+
+#[test]
 fn a_snapshot_that_the_queue_does_not_continue_is_of_no_use() {
     let mut trace = after_a_gap();
     trace.a(&packet(104).book(END, &[bid(7, 1004).add(1, 52, 1)]));
@@ -94,13 +134,38 @@ fn a_snapshot_that_the_queue_does_not_continue_is_of_no_use() {
 }
 
 #[test]
+fn a_queued_entry_that_does_not_apply_needs_a_later_snapshot() {
+    let mut trace = after_a_gap();
+    trace.a(&packet(104).book(END, &[bid(7, 1_003).delete(2)]));
+    trace.snapshot(&packet(1).snapshot(7, 103, 2, 1_002, &[(b'0', 1, 51, 1)]));
+    assert_eq!(trace.counter("snapshots_not_continued"), 1);
+    trace.snapshot(&packet(2).snapshot(7, 103, 2, 1_002, &[(b'0', 1, 51, 1)]));
+    assert_eq!(trace.counter("snapshots_too_old"), 1);
+    trace.snapshot(&packet(3).snapshot(7, 104, 2, 1_003, &[(b'0', 1, 51, 1)]));
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync());
+}
+
+#[test]
+fn an_instrument_deleted_while_it_waits_is_waited_for_no_longer() {
+    use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1)]));
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+    trace.a(&packet(102).definition_with(7, None, 10, SecurityUpdateAction::DELETE));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
 fn an_rpt_seq_that_jumps_without_a_gap_concerns_its_instrument_alone() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
     trace.told(["7 out of sync", "book 8 B: 1@20 |", "end 101 8B", "channel Recovering"]);
     assert_eq!(trace.counter("rpt_seq_gaps"), 1);
+    // One from before what had been applied will not do: that is not queued.
+    trace.snapshot(&sent_at(1, 90).snapshot(7, 99, 2, 1, &[(b'0', 1, 49, 1)]));
+    assert_eq!(trace.counter("snapshots_too_old"), 1);
     // The packet that told is queued: a snapshot from right before it will do.
-    trace.snapshot(&packet(1).snapshot(7, 100, 2, 1, &[(b'0', 1, 49, 1)]));
+    trace.snapshot(&sent_at(1, 91).snapshot(7, 100, 2, 1, &[(b'0', 1, 49, 1)]));
     trace.told(["7 in sync", "restored 7 B: 1@50 1@49 |", "channel InSync"]);
 }
 
@@ -219,6 +284,48 @@ fn a_channel_reset_empties_every_book_and_ends_recovery() {
     trace.a(&packet(105).book(END, &[bid(7, 1002).add(1, 61, 1), bid(8, 1003).add(1, 20, 1)]));
     trace.told(["book 7 B: 1@61 1@60 |", "book 8 B: 1@20 |", "end 105 7B 8B"]);
     assert_eq!((trace.counter("resets"), trace.counter("restarts")), (1, 0));
+}
+
+#[test]
+fn a_channel_reset_after_a_snapshot_that_contains_it_is_obeyed_once_more() {
+    let mut trace = after_a_gap();
+    // As of 105, though only 103 has come: 104 is a reset, 105 an entry.
+    trace.snapshot(&packet(1).snapshot(7, 105, 2, 1, &[(b'0', 1, 60, 1)]));
+    trace.a(&packet(104).channel_reset());
+    assert_eq!(trace.book(7), "|");
+    trace.a(&packet(105).book(END, &[bid(7, 1).add(1, 60, 1)]));
+    assert_eq!(trace.book(7), "1@60 |");
+}
+
+#[test]
+fn a_restart_forgets_what_was_waited_for_in_the_old_numbering() {
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1)]));
+    trace.a(&sent_at(1, 9_000).heartbeat());
+    trace.recorder.take();
+    trace.snapshot(&sent_at(1, 9_001).snapshot(7, 1, 1, 0, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn without_rpt_seq_the_very_packet_of_the_snapshot_is_dropped() {
+    // Still to come:
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(102).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.snapshot(&packet(1).snapshot(7, 103, 2, 0, &[(b'0', 1, 50, 1)]));
+    trace.a(&packet(103).book(END, &[bid(7, 0).add(1, 50, 1)]));
+    assert_eq!(trace.book(7), "1@50 |");
+    trace.a(&packet(104).book(END, &[bid(7, 0).add(1, 51, 1)]));
+    assert_eq!(trace.book(7), "1@51 1@50 |");
+    // In the queue, where another instrument's snapshot does not contain it:
+    let mut trace = Trace::in_sync();
+    trace.a(&packet(102).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.a(&packet(103).book(END, &[bid(7, 0).add(1, 50, 1), bid(8, 0).add(1, 20, 1)]));
+    let books = packet(1).snapshot(7, 103, 2, 0, &[(b'0', 1, 50, 1)]);
+    trace.snapshot(&books.snapshot(8, 102, 2, 0, &[]));
+    assert_eq!((trace.book(7).as_str(), trace.book(8).as_str()), ("1@50 |", "1@20 |"));
 }
 
 #[test]
