@@ -1,27 +1,37 @@
 //! One channel on kernel sockets.
 
-use std::io;
-
 use hairpin_endpoint::MulticastGroup;
-use hairpin_mdp3::{Action, Channel, Feed, Listener, Settings, Side};
+use hairpin_mdp3::{Action, Channel, ChannelState, Listener, Settings};
 use hairpin_reactor::{Reactor, Ready};
-use hairpin_time::{Instant, Now};
+use hairpin_time::{Duration, Instant, Now};
 
-use crate::Addresses;
 use crate::line::Line;
+use crate::{Addresses, FeedError, LineStatistics};
+
+/// Datagrams taken from one line before the others have their turn: two full batches, and fewer
+/// than the channel holds while it waits for the other side.
+const BUDGET: usize = 64;
+
+/// How often each line has its turn in one wake.
+const ROUNDS: usize = 8;
+
+/// While books are not in sync, the longest time from one wake to the next: a wait may watch one
+/// socket only (`Wait::Block`), and recovery comes by others.
+const RECOVERY_WAKE: Duration = Duration::from_millis(10);
 
 /// A market data channel and the sockets it is fed by.
 ///
-/// Nothing is allocated after the start but for a feed that is joined.
+/// All sockets are opened at the start; later their groups are joined and left as the channel asks
+/// for it. Nothing is allocated after the start.
 #[derive(Debug)]
 pub struct FeedHandler {
     channel: Channel,
-    addresses: Addresses,
-    /// In the order of joining: incremental A first, which is the one that
-    /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks in.
+    /// Each side of each feed, the incremental feed first: that is the one that
+    /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks in, and what recovery catches up with.
     lines: Vec<Line>,
-    /// Of lines that were left, and the datagrams of all.
-    statistics: Statistics,
+    /// Some line was not read to its end.
+    has_backlog: bool,
+    processed: Instant,
 }
 
 /// What the sockets of a feed handler have counted.
@@ -41,27 +51,47 @@ impl FeedHandler {
     /// A handler that has joined the incremental feed, and what it needs to come in sync.
     ///
     /// # Errors
-    /// Those of joining a group, with its address and interface; those of the reactor.
+    /// [`FeedError::MissingFeed`], [`FeedError::SameGroup`]: the addresses will not do.
+    /// [`FeedError::Socket`]: one cannot be opened.
     pub fn new(
         settings: Settings,
         addresses: Addresses,
         reactor: &mut Reactor,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, FeedError> {
+        addresses.check(settings.late_join)?;
         let mut handler = Self {
             channel: Channel::new(settings),
-            addresses,
-            lines: Vec::with_capacity(Feed::ALL.len() * Side::ALL.len()),
-            statistics: Statistics::default(),
+            lines: Vec::with_capacity(addresses.groups().count()),
+            has_backlog: false,
+            processed: Instant::ZERO,
         };
-        handler.act(reactor)?;
-        Ok(handler)
+        match handler.open(&addresses, reactor) {
+            Ok(()) => Ok(handler),
+            Err(error) => {
+                // The first error tells what is wrong; those of taking back would not.
+                let _ = handler.close(reactor);
+                Err(error)
+            }
+        }
+    }
+
+    fn open(&mut self, addresses: &Addresses, reactor: &mut Reactor) -> Result<(), FeedError> {
+        let Addresses { interface, ref sources, .. } = *addresses;
+        for (feed, side, group) in addresses.groups() {
+            let group = MulticastGroup { group, interface, sources };
+            self.lines.push(Line::open((feed, side), group, reactor)?);
+        }
+        self.act(reactor)
     }
 
     /// Does what a wake calls for: hands the channel what has arrived, calls the listener, does
     /// what is due, joins and leaves.
     ///
+    /// A hole in the stream does not become a gap while a line has more to read.
+    ///
     /// # Errors
-    /// Those of the sockets and of the reactor; of joining a group, with its address.
+    /// [`FeedError::Socket`], the first if there are several; the other lines were read nevertheless.
+    /// A group that could not be joined is not tried again.
     #[inline]
     pub fn process(
         &mut self,
@@ -69,20 +99,37 @@ impl FeedHandler {
         ready: Ready,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
-    ) -> io::Result<()> {
-        for line in &mut self.lines {
-            self.statistics.datagrams += line.receive(now, ready, &mut self.channel, listener)?;
-        }
-        if self.channel.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
+    ) -> Result<(), FeedError> {
+        self.processed = now.monotonic;
+        let received = self.receive(now, ready, listener);
+        if !self.has_backlog {
             self.channel.handle_timeout(now, listener);
         }
-        self.act(reactor)
+        received.and(self.act(reactor))
     }
 
     /// When [`process`](Self::process) is due though nothing has arrived.
     #[must_use]
+    #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.channel.poll_timeout()
+        if self.has_backlog {
+            return Some(self.processed);
+        }
+        let hole = self.channel.poll_timeout();
+        if self.channel.state() == ChannelState::InSync {
+            return hole;
+        }
+        let wake = self.processed + RECOVERY_WAKE;
+        Some(hole.map_or(wake, |hole| hole.min(wake)))
+    }
+
+    /// Takes the sockets from the reactor and closes them.
+    ///
+    /// # Errors
+    /// [`FeedError::Socket`], the first if there are several; all are closed nevertheless.
+    pub fn close(mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+        let closed = self.lines.iter_mut().map(|line| line.close(reactor));
+        closed.fold(Ok(()), Result::and)
     }
 
     /// The channel: its state, instruments, books and counters.
@@ -91,44 +138,68 @@ impl FeedHandler {
         &self.channel
     }
 
-    /// What the sockets have counted since the start.
+    /// What the sockets have counted since the start, all together.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let mut statistics = self.statistics;
-        self.lines.iter().for_each(|line| line.add_to(&mut statistics));
-        statistics
+        self.lines().fold(Statistics::default(), |all, line| {
+            let granted = line.receive_buffer.granted;
+            Statistics {
+                datagrams: all.datagrams + line.datagrams,
+                kernel_drops: all.kernel_drops + line.kernel_drops,
+                truncated: all.truncated + line.truncated,
+                least_receive_buffer: all.least_receive_buffer.min(Some(granted)).or(Some(granted)),
+            }
+        })
     }
 
-    fn act(&mut self, reactor: &mut Reactor) -> io::Result<()> {
+    /// What each side of each feed has received since the start.
+    pub fn lines(&self) -> impl Iterator<Item = LineStatistics> {
+        self.lines.iter().map(Line::statistics)
+    }
+
+    /// Reads every line that is ready, in turns, until all are empty or have had their rounds.
+    #[inline]
+    fn receive(
+        &mut self,
+        now: Now,
+        ready: Ready,
+        listener: &mut impl Listener,
+    ) -> Result<(), FeedError> {
+        let readable = self.lines.iter().enumerate().filter(|(_, line)| line.is_readable(ready));
+        let mut pending = readable.fold(0u64, |pending, (position, _)| pending | 1 << position);
+        let mut outcome = Ok(());
+        for _ in 0..ROUNDS {
+            if pending == 0 {
+                break;
+            }
+            for (position, line) in self.lines.iter_mut().enumerate() {
+                if pending >> position & 1 == 0 {
+                    continue;
+                }
+                let received = line.receive(now, BUDGET, &mut self.channel, listener);
+                if !matches!(received, Ok(false)) {
+                    pending &= !(1 << position);
+                }
+                outcome = outcome.and(received.map(|_| ()));
+            }
+        }
+        self.has_backlog = pending != 0;
+        outcome
+    }
+
+    /// Does what the channel asks for.
+    #[inline]
+    fn act(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+        let mut outcome = Ok(());
         while let Some(action) = self.channel.poll_action() {
-            match action {
-                Action::Join(feed) => self.join(feed, reactor)?,
-                Action::Leave(feed) => self.leave(feed, reactor)?,
-                _ => {}
+            for line in &mut self.lines {
+                outcome = outcome.and(match action {
+                    Action::Join(feed) if line.is(feed) => line.join(reactor),
+                    Action::Leave(feed) if line.is(feed) => line.leave(reactor),
+                    _ => Ok(()),
+                });
             }
         }
-        Ok(())
-    }
-
-    #[cold]
-    fn join(&mut self, feed: Feed, reactor: &mut Reactor) -> io::Result<()> {
-        for side in Side::ALL {
-            if let Some(group) = self.addresses.group(feed, side) {
-                let Addresses { interface, ref sources, .. } = self.addresses;
-                let group = MulticastGroup { group, interface, sources };
-                self.lines.push(Line::join(feed, side, group, reactor)?);
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn leave(&mut self, feed: Feed, reactor: &mut Reactor) -> io::Result<()> {
-        while let Some(index) = self.lines.iter().position(|line| line.is(feed)) {
-            let line = self.lines.remove(index);
-            line.add_to(&mut self.statistics);
-            line.leave(reactor)?;
-        }
-        Ok(())
+        outcome
     }
 }

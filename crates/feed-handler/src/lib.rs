@@ -4,8 +4,8 @@
 //! the feeds the channel asks for, hands it every datagram with its feed, side and receive
 //! timestamp, and calls the listener. The application owns it beside its session and its strategy
 //! and drives the loop: [`FeedHandler::process`] after each wake, [`FeedHandler::next_deadline`]
-//! before the next. Callbacks reach the session through a struct of two `&mut`s that implements
-//! [`Listener`].
+//! before the next. Callbacks run within `process`; they reach the session through a struct of two
+//! `&mut`s that implements [`Listener`], made anew for each call.
 //!
 //! Not here yet: config.xml, other engines than kernel sockets, several channels on threads,
 //! replay. Layer L3, no `unsafe`.
@@ -16,12 +16,19 @@
 //! use hairpin_reactor::{Reactor, Wait};
 //! # fn now() -> hairpin_time::Now { unreachable!() }
 //!
-//! struct Printer;
+//! struct Session; // what sends orders
+//! struct Position; // what decides on them
 //!
-//! impl Listener for Printer {
+//! struct Strategy<'a> {
+//!     session: &'a mut Session,
+//!     position: &'a mut Position,
+//! }
+//!
+//! impl Listener for Strategy<'_> {
 //!     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
 //!         for (_, book, changes) in event.changed().filter(|(.., changes)| changes.best_price()) {
 //!             println!("{} {changes:?} {:?}", book.security_id(), book.best_bid());
+//!             # let _ = (&mut self.session, &mut self.position);
 //!         }
 //!     }
 //! }
@@ -35,9 +42,11 @@
 //! };
 //! let mut reactor = Reactor::new(Wait::Epoll)?;
 //! let mut feed = FeedHandler::new(Settings::default(), addresses, &mut reactor)?;
+//! let (mut session, mut position) = (Session, Position);
 //! loop {
 //!     let ready = reactor.wait(now().monotonic, feed.next_deadline())?;
-//!     feed.process(now(), ready, &mut reactor, &mut Printer)?;
+//!     let mut strategy = Strategy { session: &mut session, position: &mut position };
+//!     feed.process(now(), ready, &mut reactor, &mut strategy)?;
 //! }
 //! # #[allow(unreachable_code)]
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -45,14 +54,19 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod error;
 mod feed_handler;
 mod line;
 
 pub use addresses::{Addresses, Lines};
+pub use error::FeedError;
 pub use feed_handler::{FeedHandler, Statistics};
+pub use hairpin_endpoint::ReceiveBuffer;
 pub use hairpin_mdp3::{
-    Book, BookSide, BookUpdate, Changes, Channel, ChannelReset, ChannelState, Counters, Definition,
-    DefinitionAction, DefinitionUpdate, EndOfEvent, Error, Feed, Gap, InstrumentIndex,
-    InstrumentStateChange, Instruments, LateJoin, Level, Listener, Message, Packet, Price9,
-    Settings, Side, SyncState, Trade, UpdateSource, Volume, Warning,
+    AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset, ChannelState,
+    Counters, Definition, DefinitionAction, DefinitionUpdate, EndOfEvent, Error, Feed, Gap,
+    InstrumentIndex, InstrumentStateChange, Instruments, LateJoin, Level, Listener, MAX_DEPTH,
+    MDUpdateAction, Message, Packet, Price9, SecurityTradingStatus, Settings, Side, SyncState,
+    Text, Trade, UpdateSource, Volume, Warning,
 };
+pub use line::LineStatistics;

@@ -1,72 +1,156 @@
-//! One side of a feed, joined.
+//! One side of one feed: its socket and what it has received.
 
 use std::io;
+use std::net::SocketAddrV4;
 
-use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};
+use hairpin_endpoint::{MulticastGroup, Receive, ReceiveBuffer, UdpOptions, UdpReceiver};
 use hairpin_mdp3::{Channel, Feed, Input, Listener, Side};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::Now;
 
-use crate::feed_handler::Statistics;
+use crate::FeedError;
 
-/// Datagrams taken from one line before the others have their turn: two full batches.
-const BUDGET: usize = 64;
-
-/// A joined group and its place in the reactor.
+/// A socket, open and known to the reactor for as long as the feed handler lives. Whether it is a
+/// member of its group, and waited for, is the channel's wish.
 #[derive(Debug)]
 pub(crate) struct Line {
     feed: Feed,
     side: Side,
+    group: SocketAddrV4,
     receiver: UdpReceiver,
     token: Token,
+    is_joined: bool,
+    datagrams: u64,
+    bytes: u64,
+}
+
+/// What one side of one feed has received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LineStatistics {
+    /// The feed.
+    pub feed: Feed,
+    /// The side.
+    pub side: Side,
+    /// The multicast group and port.
+    pub group: SocketAddrV4,
+    /// Whether the group is joined now.
+    pub is_joined: bool,
+    /// Datagrams handed to the channel.
+    pub datagrams: u64,
+    /// Their payloads in bytes.
+    pub bytes: u64,
+    /// The kernel's receive buffer, asked for and granted.
+    pub receive_buffer: ReceiveBuffer,
+    /// Datagrams that the kernel dropped since that buffer was full, as far as it has told: it
+    /// does so with the datagrams that follow.
+    pub kernel_drops: u64,
+    /// Datagrams longer than a receive slot, handed over cut.
+    pub truncated: u64,
 }
 
 impl Line {
-    pub(crate) fn join(
-        feed: Feed,
-        side: Side,
+    /// Opens a socket that is not a member of its group yet.
+    pub(crate) fn open(
+        (feed, side): (Feed, Side),
         group: MulticastGroup<'_>,
         reactor: &mut Reactor,
-    ) -> io::Result<Self> {
-        let mut receiver = UdpReceiver::join(group, UdpOptions::default())?;
-        let token = reactor.add(&mut receiver, Interest::READABLE)?;
-        Ok(Self { feed, side, receiver, token })
+    ) -> Result<Self, FeedError> {
+        let mut open = || -> io::Result<(UdpReceiver, Token)> {
+            let mut receiver = UdpReceiver::join(group, UdpOptions::default())?;
+            receiver.leave()?;
+            let token = reactor.add(&mut receiver, Interest::NONE)?;
+            Ok((receiver, token))
+        };
+        let (receiver, token) = open().map_err(|error| FeedError::Socket { feed, side, error })?;
+        let group = group.group;
+        Ok(Self { feed, side, group, receiver, token, is_joined: false, datagrams: 0, bytes: 0 })
     }
 
+    /// Whether the line is of this feed.
     pub(crate) fn is(&self, feed: Feed) -> bool {
         self.feed == feed
     }
 
-    /// Hands what has arrived to the channel; how many datagrams.
+    /// Whether there may be something to read.
+    #[inline]
+    pub(crate) fn is_readable(&self, ready: Ready) -> bool {
+        self.is_joined && ready.is_readable(self.token)
+    }
+
+    /// Becomes a member of the group and is waited for.
+    pub(crate) fn join(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+        if self.is_joined {
+            return Ok(());
+        }
+        self.receiver.rejoin().map_err(|error| self.error(error))?;
+        self.is_joined = true;
+        self.wait_for(Interest::READABLE, reactor)
+    }
+
+    /// Is no longer a member, nor waited for. What was received before stays in the socket; the
+    /// channel judges it by its time if the group is ever joined again.
+    pub(crate) fn leave(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+        if !self.is_joined {
+            return Ok(());
+        }
+        self.is_joined = false;
+        self.wait_for(Interest::NONE, reactor)?;
+        self.receiver.leave().map_err(|error| self.error(error))
+    }
+
+    fn wait_for(&mut self, interest: Interest, reactor: &mut Reactor) -> Result<(), FeedError> {
+        let outcome = reactor.set_interest(self.token, &self.receiver, interest);
+        outcome.map_err(|error| self.error(error))
+    }
+
+    /// Takes the socket from the reactor, before it is closed.
+    pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+        let outcome = reactor.remove(self.token, &mut self.receiver);
+        outcome.map_err(|error| self.error(error))
+    }
+
+    /// Hands up to `budget` datagrams to the channel; true if there are no more.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
-        ready: Ready,
+        budget: usize,
         channel: &mut Channel,
         listener: &mut impl Listener,
-    ) -> io::Result<u64> {
-        if !ready.is_readable(self.token) {
-            return Ok(0);
-        }
+    ) -> Result<bool, FeedError> {
         let (feed, side) = (self.feed, self.side);
-        let received = self.receiver.receive(BUDGET, |meta, datagram| {
+        let bytes = &mut self.bytes;
+        let received = self.receiver.receive(budget, |meta, datagram| {
+            *bytes += datagram.len() as u64;
             let input = Input { feed, side, received: meta.timestamp.utc() };
             channel.handle_packet(now, input, datagram, listener);
-        })?;
-        Ok(received.count as u64)
+        });
+        match received {
+            Ok(received) => {
+                self.datagrams += received.count as u64;
+                Ok(received.drained)
+            }
+            Err(error) => Err(self.error(error)),
+        }
     }
 
-    pub(crate) fn leave(mut self, reactor: &mut Reactor) -> io::Result<()> {
-        reactor.remove(self.token, &mut self.receiver)
+    pub(crate) fn statistics(&self) -> LineStatistics {
+        LineStatistics {
+            feed: self.feed,
+            side: self.side,
+            group: self.group,
+            is_joined: self.is_joined,
+            datagrams: self.datagrams,
+            bytes: self.bytes,
+            receive_buffer: self.receiver.receive_buffer(),
+            kernel_drops: self.receiver.dropped(),
+            truncated: self.receiver.truncated(),
+        }
     }
 
-    /// Adds what the socket has counted.
-    pub(crate) fn add_to(&self, statistics: &mut Statistics) {
-        statistics.kernel_drops += self.receiver.dropped();
-        statistics.truncated += self.receiver.truncated();
-        let granted = self.receiver.receive_buffer().granted;
-        statistics.least_receive_buffer =
-            Some(statistics.least_receive_buffer.map_or(granted, |least| least.min(granted)));
+    #[cold]
+    fn error(&self, error: io::Error) -> FeedError {
+        FeedError::Socket { feed: self.feed, side: self.side, error }
     }
 }

@@ -1,5 +1,5 @@
 //! A channel over real multicast on the loopback interface.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+#![allow(clippy::unwrap_used, reason = "a socket that cannot be had fails the test")]
 
 #[allow(dead_code, unreachable_pub, reason = "the packets of another crate's tests")]
 #[path = "../../mdp3/tests/support/packets.rs"]
@@ -10,7 +10,8 @@ use std::str::FromStr;
 
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    Addresses, BookUpdate, ChannelState, EndOfEvent, FeedHandler, Gap, Lines, Listener, Settings,
+    Addresses, BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, Gap, LateJoin, Lines,
+    Listener, Settings, Side,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -203,6 +204,90 @@ fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
 }
 
 #[test]
+fn the_other_side_is_read_before_a_hole_becomes_a_gap() {
+    for (wait, number) in [(Wait::Block, 5), (Wait::Epoll, 6)] {
+        let mut market = Market::open(wait, number);
+        market.come_in_sync();
+        let lines = market.addresses.clone();
+        market.told = Told::default();
+        // Side A has lost one packet, and far more than a turn reads is there from both sides.
+        for sequence in 11..=1_010 {
+            if sequence != 200 {
+                let price = i64::from(sequence);
+                market.send(lines.incremental.a, &quote(sequence, sequence - 10, price));
+            }
+        }
+        for sequence in 11..=1_010 {
+            let price = i64::from(sequence);
+            market.send(lines.incremental.b, &quote(sequence, sequence - 10, price));
+        }
+        market.until("the last packet", |_, told| told.ends.len() == 1_000);
+        assert!(market.told.ends.iter().copied().eq(11..=1_010), "{wait:?}");
+        assert_eq!(market.told.gaps, 0, "{wait:?}");
+    }
+}
+
+#[test]
+fn in_sync_it_is_a_member_of_the_incremental_groups_alone() {
+    let mut market = Market::open(Wait::Poll, 7);
+    let joined = |market: &Market| -> Vec<(Feed, Side)> {
+        let lines = market.handler.lines().filter(|line| line.is_joined);
+        lines.map(|line| (line.feed, line.side)).collect()
+    };
+    let incremental = Side::ALL.map(|side| (Feed::Incremental, side));
+    let instrument = Side::ALL.map(|side| (Feed::Instrument, side));
+    assert_eq!(joined(&market), [incremental, instrument].concat());
+    // Recovery does not wait for the socket that a blocking wait blocks in.
+    assert!(market.handler.next_deadline().is_some());
+    market.come_in_sync();
+    assert_eq!(joined(&market), incremental);
+    assert_eq!(market.handler.next_deadline(), None);
+    let line = market.handler.lines().next().unwrap();
+    assert_eq!((line.datagrams, line.bytes), (1, 12 + 10));
+    assert!(line.receive_buffer.granted > 0);
+}
+
+#[test]
+fn what_will_not_do_is_refused_and_leaves_nothing_behind() {
+    let market = Market::open(Wait::Epoll, 8);
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let settings = Settings { max_instruments: 8, ..Settings::default() };
+    let addresses = market.addresses.clone();
+    let without = Addresses { snapshot: Lines::default(), ..addresses.clone() };
+    let error = FeedHandler::new(settings, without, &mut reactor).unwrap_err();
+    assert_eq!(error.to_string(), "no address for the snapshot feed");
+    let nowhere = Addresses { interface: Ipv4Addr::new(192, 0, 2, 1), ..addresses.clone() };
+    let error = FeedHandler::new(settings, nowhere, &mut reactor).unwrap_err().to_string();
+    assert!(error.starts_with("incremental feed, side A: ") && error.contains("192.0.2.1"));
+    let one_is_none = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5_000);
+    let one_is_none = Addresses { snapshot: Lines::only_a(one_is_none), ..addresses.clone() };
+    assert!(FeedHandler::new(settings, one_is_none, &mut reactor).is_err());
+    // A reactor takes 64 sources: eleven failures at the last of five would have filled it.
+    for _ in 0..11 {
+        let handler = FeedHandler::new(settings, addresses.clone(), &mut reactor).unwrap();
+        handler.close(&mut reactor).unwrap();
+    }
+    let ready = reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap();
+    assert!(ready.is_nothing());
+}
+
+#[test]
+fn a_channel_that_joins_nothing_needs_the_incremental_feed_alone() {
+    let market = Market::open(Wait::Epoll, 9);
+    let addresses = Addresses {
+        incremental: Lines::only_a(market.addresses.incremental.a.unwrap()),
+        instrument: Lines::default(),
+        snapshot: Lines::default(),
+        ..market.addresses.clone()
+    };
+    let settings =
+        Settings { late_join: LateJoin::Nothing, max_instruments: 8, ..Settings::default() };
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let handler = FeedHandler::new(settings, addresses, &mut reactor).unwrap();
+    assert_eq!(handler.channel().state(), ChannelState::InSync);
+}
+
+#[test]
 fn a_group_that_is_none_is_named() {
     let address = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5_000);
     let addresses = Addresses {
@@ -213,7 +298,8 @@ fn a_group_that_is_none_is_named() {
         sources: Vec::new(),
     };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
-    let settings = Settings { max_instruments: 8, ..Settings::default() };
+    let settings =
+        Settings { late_join: LateJoin::Nothing, max_instruments: 8, ..Settings::default() };
     let error = FeedHandler::new(settings, addresses, &mut reactor).unwrap_err();
     assert!(error.to_string().contains("10.1.2.3"), "{error}");
 }
