@@ -8,8 +8,8 @@
 //! depth never falls to 10. Steps play within the foundations, at most [`REACH`] ticks from the
 //! reference, so best prices cannot drift and the spread is at most `2 * REACH + 2` ticks.
 //! An order five ticks below the tenth bid level is at least 14 ticks below the best bid, and
-//! the best bid is never more than `2 * REACH + 1 = 13` ticks below any earlier one: such an order is never
-//! reached by this flow.
+//! no best bid is more than `2 * REACH + 1 = 13` ticks below an earlier one: this flow never
+//! reaches such an order.
 //!
 //! **Robust.** Sessions may trade with it, even through a foundation; the foundation is then
 //! laid again as far as the market allows. Orders of others are traded with, never cancelled.

@@ -4,9 +4,10 @@
 
 mod receiver;
 
+use hairpin_cme_codecs::mdp3::AggressorSide;
 use hairpin_exchange::{
-    Accumulator, Capacity, Feed, Generator, Instrument, Matching, NewOrder, Owner, Pace,
-    Publication, Publisher, PublisherSettings, Side, Transmit,
+    Accumulator, Capacity, Feed, Generator, Instrument, Kind, Matching, NewOrder, Owner, Pace,
+    Publication, Publisher, PublisherSettings, Side, Step, Transmit,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -144,9 +145,19 @@ impl Bench {
         );
     }
 
-    fn step(&mut self) {
-        self.generator.step(&mut self.matching, &mut self.events).unwrap();
+    fn step(&mut self) -> Step {
+        let step = self.generator.step(&mut self.matching, &mut self.events).unwrap();
         assert!(matches!(self.publish(), Publication::Event(_)));
+        step
+    }
+
+    /// Sends whatever is due.
+    fn drain(&mut self) {
+        let mut packets = 0;
+        while self.poll().is_some() {
+            packets += 1;
+            assert!(packets < 10_000, "there is always something due");
+        }
     }
 }
 
@@ -154,8 +165,15 @@ fn run(seed: u64, events: u32) -> Census {
     let mut bench = Bench::new(seed);
     bench.seed();
     for n in 0..events {
-        bench.step();
+        let step = bench.step();
         bench.drain_events();
+        if matches!(step.kind, Kind::Take | Kind::Sweep) {
+            let aggressor = match step.side {
+                Side::Bid => AggressorSide::SELL,
+                Side::Offer => AggressorSide::BUY,
+            };
+            assert_eq!(bench.receiver.last_aggressor, Some(aggressor));
+        }
         match n % 1_000 {
             // Loops between the events, and now and then a silence.
             999 => {
@@ -214,7 +232,7 @@ fn a_late_joiner_ends_with_the_same_books() {
     let mut behind = 0;
     for n in 0..20_000 {
         bench.pass(Duration::from_micros(500));
-        while bench.poll().is_some() {}
+        bench.drain();
         if n % 3 == 0 {
             bench.step();
             bench.drain_events();
@@ -357,16 +375,15 @@ fn heartbeats_only_after_a_second_of_silence() {
     let mut bench = Bench::new(9);
     bench.seed();
     bench.publisher.set_pace(Pace::Paced, bench.now.monotonic);
-    let drain = |bench: &mut Bench| while bench.poll().is_some() {};
     for _ in 0..3 {
         let before = bench.receiver.census.heartbeats;
         bench.step();
         bench.drain_events();
         bench.pass(Duration::from_nanos(999_999_999));
-        drain(&mut bench);
+        bench.drain();
         assert_eq!(bench.receiver.census.heartbeats, before);
         bench.pass(Duration::from_nanos(1));
-        drain(&mut bench);
+        bench.drain();
         assert_eq!(bench.receiver.census.heartbeats, before + 1);
     }
 }

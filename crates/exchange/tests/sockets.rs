@@ -156,6 +156,31 @@ impl Bench {
         }
     }
 
+    /// Follows the loops until the market is known, and forgets what they contain.
+    fn join_market(&mut self) -> Receiver {
+        let mut definitions = LoopReceiver::default();
+        let mut is_defined = false;
+        self.until("a loop of definitions", |bench| {
+            let on_packet = |_, bytes: &[u8]| {
+                is_defined |= definitions.handle_definitions(bytes).is_some();
+            };
+            bench.instruments.receive(8, on_packet).unwrap();
+            is_defined
+        });
+        let mut snapshots = LoopReceiver::default();
+        let mut books = None;
+        self.until("a loop of snapshots", |bench| {
+            let on_packet = |_, bytes: &[u8]| {
+                books = snapshots.handle_snapshots(bytes).or(books.take());
+            };
+            bench.snapshots.receive(8, on_packet).unwrap();
+            books.is_some()
+        });
+        let books = books.unwrap();
+        self.packets[0].retain(|&(sequence, _)| sequence > books.last_processed);
+        Receiver::joining(books.books)
+    }
+
     /// Turns until `is_done`.
     #[track_caller]
     fn until(&mut self, what: &str, mut is_done: impl FnMut(&mut Self) -> bool) {
@@ -222,31 +247,9 @@ fn now(start: std::time::Instant) -> Now {
 #[test]
 fn a_trader_answers_every_tick() {
     let mut bench = Bench::new(0, true);
-    let mut definitions = LoopReceiver::default();
-    let mut loops = 0;
-    bench.until("a loop of definitions", |bench| {
-        bench
-            .instruments
-            .receive(8, |_, bytes| {
-                loops += u32::from(definitions.handle_definitions(bytes).is_some())
-            })
-            .unwrap();
-        loops > 0
-    });
-    let mut snapshots = LoopReceiver::default();
-    let mut books = None;
-    bench.until("a loop of snapshots", |bench| {
-        bench
-            .snapshots
-            .receive(8, |_, bytes| books = snapshots.handle_snapshots(bytes).or(books.take()))
-            .unwrap();
-        books.is_some()
-    });
-    let books = books.unwrap();
+    let mut trader = bench.join_market();
     bench.log_on();
     bench.exchange.set_pace(Pace::Paced, now(bench.start));
-    let mut trader = Receiver::joining(books.books);
-    bench.packets[0].retain(|&(sequence, _)| sequence > books.last_processed);
 
     let ticks = 300;
     let mut number = 0;

@@ -258,8 +258,8 @@ proptest! {
                 prop_assert_eq!(levels(&matching, side), model.levels(side));
                 prop_assert_eq!(matching.depth(1, side) as usize, model.levels(side).len());
                 let queue: Vec<_> = matching.orders_at_best(1, side).map(|o| o.id).collect();
-                let expected: Vec<_> = model.queue(side).into_iter().map(|i| model.orders[i]).collect();
-                prop_assert!(expected.iter().map(|order| order.0).take(queue.len()).eq(queue));
+                let expected = model.queue(side).into_iter().map(|i| model.orders[i].0);
+                prop_assert!(expected.take(queue.len()).eq(queue));
             }
             let (bid, offer) = (matching.best(1, Bid), matching.best(1, Offer));
             prop_assert!(bid.zip(offer).is_none_or(|(bid, offer)| bid.price < offer.price));

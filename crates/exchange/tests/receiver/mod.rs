@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use hairpin_cme_codecs::mdp3::{
-    AdminHeartbeat12, MDEntryType, MDEntryTypeBook, MDIncrementalRefreshBook46,
+    AdminHeartbeat12, AggressorSide, MDEntryType, MDEntryTypeBook, MDIncrementalRefreshBook46,
     MDIncrementalRefreshTradeSummary48, MDIncrementalRefreshVolume37,
     MDInstrumentDefinitionFuture54, MDUpdateAction, SnapshotFullRefresh52,
     md_incremental_refresh_book46, md_incremental_refresh_trade_summary48,
@@ -87,6 +87,8 @@ struct Event {
 pub(crate) struct Receiver {
     pub books: BTreeMap<i32, Book>,
     pub census: Census,
+    /// Of the last trade of any instrument.
+    pub last_aggressor: Option<AggressorSide>,
     next_sequence: Option<u32>,
     event: Option<Event>,
     /// Whether the packet at hand has carried data of the event.
@@ -199,7 +201,7 @@ impl Receiver {
             assert_eq!(of_this[0].1, entry.md_entry_size());
             let met: i32 = of_this[1..].iter().map(|order| order.1).sum();
             assert_eq!(met, entry.md_entry_size());
-            assert!(matches!(entry.aggressor_side().unwrap().0, 1 | 2));
+            self.last_aggressor = entry.aggressor_side();
             assert!(entry.md_trade_entry_id().is_some());
             let trade = (entry.md_entry_px().0, entry.md_entry_size());
             self.advance(entry.security_id(), entry.rpt_seq()).last_trade = Some(trade);

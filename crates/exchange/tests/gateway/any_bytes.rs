@@ -1,0 +1,85 @@
+//! Bytes of any kind.
+
+use hairpin_cme_codecs::ilink3::KeepAliveLapsed;
+use hairpin_exchange::{Action, SessionState};
+use hairpin_time::Duration;
+use proptest::prelude::*;
+
+use crate::bench::{Bench, START, UUID};
+use crate::client::{cancel, establish, negotiate, order, retransmit_request, sequence, terminate};
+
+/// Frames that a client could send, to be bent.
+fn valid_frames() -> Vec<Vec<u8>> {
+    vec![
+        negotiate(UUID, START + 5),
+        establish(UUID, START + 6, 1),
+        sequence(UUID, 1, KeepAliveLapsed::LAPSED),
+        order(1, 980_000_000_000),
+        order(2, 1_050_000_000_000),
+        cancel(3, 1),
+        retransmit_request(UUID, 1),
+        terminate(UUID, 1, 0),
+    ]
+}
+
+fn bent_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let frames = valid_frames();
+    let bent = (0..frames.len(), any::<prop::sample::Index>(), any::<u8>(), 0_u8..6).prop_map(
+        move |(which, place, value, kind)| {
+            let mut bytes = frames[which].clone();
+            let place = place.index(bytes.len());
+            match kind {
+                0 => bytes[place] = value,
+                1 => bytes.truncate(place),
+                2 => bytes.insert(place, value),
+                3 => bytes.extend(vec![value; place]),
+                4 => {
+                    // A block that is said to be shorter, in a frame that fits it.
+                    let shorter = u16::try_from(place).unwrap_or(0);
+                    bytes[4..6].copy_from_slice(&shorter.to_le_bytes());
+                }
+                _ => {}
+            }
+            bytes
+        },
+    );
+    prop_oneof![4 => bent, 1 => prop::collection::vec(any::<u8>(), 0..200)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #[test]
+    fn any_bytes_are_counted_and_never_panic(
+        is_established: bool,
+        chunks in prop::collection::vec(bent_bytes(), 1..12),
+        pause in 0_u64..8_000,
+    ) {
+        let (mut bench, id) = if is_established {
+            Bench::established()
+        } else {
+            let mut bench = Bench::new();
+            let id = bench.connect();
+            (bench, id)
+        };
+        for chunk in &chunks {
+            let before = bench.counters();
+            if bench.gateway.can_receive(id) {
+                bench.send(id, chunk);
+            }
+            bench.pass(Duration::from_millis(pause));
+            bench.timeout(id);
+            let after = bench.counters();
+            // Whatever ended a session is counted.
+            prop_assert!(after.frames + after.bad_frames >= before.frames + before.bad_frames);
+            let failed = after.terminates > before.terminates;
+            while let Some(action) = bench.gateway.poll_action(&mut bench.notes) {
+                prop_assert_eq!(action, Action::Close(id));
+                prop_assert_eq!(bench.gateway.state(id), SessionState::Closed);
+            }
+            prop_assert!(!failed || bench.gateway.state(id) == SessionState::Closed);
+            let answered =
+                after.acknowledgements + after.business_rejects;
+            prop_assert!(answered >= after.orders);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A gateway in front of a market, in fake time, and what its listener was told.
+
+use hairpin_cme_codecs::ilink3::Terminate507;
+use hairpin_exchange::{
+    Action, ConnectionId, Credentials, Floor, FloorSettings, Gateway, GatewayCounters, Instrument,
+    Listener, OrderId, Rejected, SessionState,
+};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+use crate::client::{KEY, Reply, credentials, establish, negotiate, replies};
+use crate::decode;
+
+pub(crate) const START: u64 = 1_700_000_000_000_000_000;
+pub(crate) const UUID: u64 = 1_700_000_000_000_000;
+const CAPACITY: u32 = 32_768;
+
+/// What the listener was told, in words.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(pub(crate) Vec<String>);
+
+impl Listener for Notes {
+    fn on_session(&mut self, connection: ConnectionId, state: SessionState) {
+        self.0.push(format!("{}:{state:?}", connection.0));
+    }
+    fn on_order(&mut self, cl_ord_id: &[u8]) {
+        self.0.push(format!("order {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_acknowledged(&mut self, cl_ord_id: &[u8], _: OrderId) {
+        self.0.push(format!("acknowledged {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_cancel(&mut self, cl_ord_id: &[u8]) {
+        self.0.push(format!("cancel {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_cancelled(&mut self, cl_ord_id: &[u8], _: OrderId) {
+        self.0.push(format!("cancelled {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_fill(&mut self, cl_ord_id: &[u8], _: OrderId, quantity: u32) {
+        self.0.push(format!("fill {} {quantity}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_rejected(&mut self, rejected: Rejected<'_>) {
+        self.0.push(match rejected {
+            Rejected::Business { reason, tag, .. } => format!("rejected {reason:?} {tag:?}"),
+            Rejected::Cancel { cl_ord_id } => {
+                format!("cancel rejected {}", String::from_utf8_lossy(cl_ord_id))
+            }
+        });
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) now: Now,
+    pub(crate) floor: Floor,
+    pub(crate) gateway: Gateway,
+    pub(crate) notes: Notes,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let other = Credentials::new("OTHERKEY", KEY, "XYZ", "DEFGH").unwrap();
+        let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(START) };
+        let instruments = Instrument::numbered(2);
+        let floor = Floor::new(&FloorSettings { instruments, ..FloorSettings::default() }, now);
+        let gateway = Gateway::new(vec![credentials(), other], 2, CAPACITY);
+        Self { now, floor, gateway, notes: Notes::default() }
+    }
+
+    /// A bench with an established session on the returned connection.
+    pub(crate) fn established() -> (Self, ConnectionId) {
+        let mut bench = Self::new();
+        let id = bench.connect();
+        bench.log_on(id);
+        (bench, id)
+    }
+
+    pub(crate) fn log_on(&mut self, id: ConnectionId) {
+        let timestamp = self.timestamp();
+        assert_eq!(self.send(id, &negotiate(UUID, timestamp))[0].template(), 501);
+        let timestamp = self.timestamp();
+        assert_eq!(self.send(id, &establish(UUID, timestamp, 1))[0].template(), 504);
+        self.notes.0.clear();
+    }
+
+    pub(crate) fn connect(&mut self) -> ConnectionId {
+        self.gateway.handle_connected(self.now, &mut self.notes).unwrap()
+    }
+
+    pub(crate) fn pass(&mut self, span: Duration) {
+        self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
+    }
+
+    /// The time, a microsecond later than before, as logons need it.
+    pub(crate) fn timestamp(&mut self) -> u64 {
+        self.pass(Duration::from_micros(1));
+        self.now.utc.as_nanos()
+    }
+
+    pub(crate) fn send(&mut self, id: ConnectionId, bytes: &[u8]) -> Vec<Reply> {
+        self.gateway.handle_bytes(self.now, id, bytes, &mut self.floor, &mut self.notes);
+        self.read(id)
+    }
+
+    pub(crate) fn read(&mut self, id: ConnectionId) -> Vec<Reply> {
+        let bytes = self.gateway.poll_transmit(id).unwrap_or_default().to_vec();
+        self.gateway.handle_sent(id, bytes.len());
+        replies(&bytes)
+    }
+
+    pub(crate) fn send_one(&mut self, id: ConnectionId, bytes: &[u8]) -> Reply {
+        let replies = self.send(id, bytes);
+        assert_eq!(replies.len(), 1, "{replies:?}");
+        replies.into_iter().next().unwrap()
+    }
+
+    pub(crate) fn timeout(&mut self, id: ConnectionId) -> Vec<Reply> {
+        self.gateway.handle_timeout(self.now, &mut self.notes);
+        self.read(id)
+    }
+
+    /// The session ends with this Terminate, and the connection behind it.
+    #[track_caller]
+    pub(crate) fn expect_terminate(&mut self, id: ConnectionId, replies: &[Reply], code: u16) {
+        let last = replies.last().expect("a Terminate");
+        assert_eq!(last.template(), 507, "{last:?}");
+        assert_eq!(decode!(Terminate507, last).error_codes(), code);
+        let action = self.gateway.poll_action(&mut self.notes);
+        assert_eq!(action, Some(Action::Close(id)));
+        assert_eq!(self.gateway.state(id), SessionState::Closed);
+    }
+
+    /// A price far below the market: five ticks under the tenth level.
+    pub(crate) fn far(&self) -> i64 {
+        let tenth = self.floor.publisher().published(0).sides[0].levels()[9].price;
+        tenth.0 - 5 * 250_000_000
+    }
+
+    pub(crate) fn counters(&self) -> GatewayCounters {
+        *self.gateway.counters()
+    }
+}

@@ -1,0 +1,97 @@
+//! Negotiate and Establish: what is refused, and with which code.
+
+use hairpin_cme_codecs::ilink3::{EstablishmentReject505, NegotiationReject502};
+use hairpin_exchange::SessionState;
+use hairpin_time::Duration;
+
+use crate::bench::{Bench, START, UUID};
+use crate::client::{ACCESS_KEY, establish, establish_with, negotiate, negotiate_by};
+use crate::decode;
+
+#[test]
+fn rejects_logons_with_cmes_codes() {
+    let stale = Duration::from_secs(5).as_nanos() + 1;
+    let mut forged = negotiate(UUID, START);
+    forged[12 + 5] ^= 1;
+    let mut unsigned = negotiate(UUID, START);
+    unsigned[12..12 + 32].fill(0);
+    for (what, request, code) in [
+        ("a forged signature", forged, 0),
+        ("an unknown key", negotiate_by(UUID, START, "NOBODY", "ABC"), 0),
+        ("no signature", unsigned, 4),
+        ("no key", negotiate_by(UUID, START, "", "ABC"), 5),
+        ("no session", negotiate_by(UUID, START, ACCESS_KEY, ""), 6),
+        ("another's session", negotiate_by(UUID, START, ACCESS_KEY, "XYZ"), 10),
+        ("another's key", negotiate_by(UUID, START, "OTHERKEY", "ABC"), 10),
+        ("a stale timestamp", negotiate(UUID, START - stale), 3),
+        ("a timestamp to come", negotiate(UUID, START + stale), 3),
+        ("no timestamp", negotiate(UUID, u64::MAX), 9),
+    ] {
+        let mut bench = Bench::new();
+        let id = bench.connect();
+        let reply = bench.send_one(id, &request);
+        let reject = decode!(NegotiationReject502, reply);
+        assert_eq!((reject.error_codes(), reject.uuid()), (code, UUID), "{what}");
+        assert_eq!(bench.gateway.state(id), SessionState::Connected, "{what}");
+        assert_eq!(bench.counters().logon_rejects, 1, "{what}");
+        // The session is none the worse for it.
+        bench.log_on(id);
+    }
+}
+
+#[test]
+fn rejects_establish_with_cmes_codes() {
+    let names = ("A", "B", "C");
+    for (what, keep_alive, names, code) in [
+        ("too short an interval", 4_999, names, 11),
+        ("too long an interval", 60_001, names, 11),
+        ("no name", 10_000, ("", "B", "C"), 18),
+        ("no version", 10_000, ("A", "", "C"), 19),
+        ("no vendor", 10_000, ("A", "B", ""), 20),
+    ] {
+        let mut bench = Bench::new();
+        let id = bench.connect();
+        let timestamp = bench.timestamp();
+        bench.send_one(id, &negotiate(UUID, timestamp));
+        let timestamp = bench.timestamp();
+        let request = establish_with(UUID, timestamp, 1, keep_alive, names);
+        let reply = bench.send_one(id, &request);
+        let reject = decode!(EstablishmentReject505, reply);
+        assert_eq!((reject.error_codes(), reject.next_seq_no()), (code, 1), "{what}");
+        assert_eq!(bench.gateway.state(id), SessionState::Negotiated, "{what}");
+    }
+    for keep_alive in [5_000, 60_000] {
+        let mut bench = Bench::new();
+        let id = bench.connect();
+        let timestamp = bench.timestamp();
+        bench.send_one(id, &negotiate(UUID, timestamp));
+        let timestamp = bench.timestamp();
+        let request = establish_with(UUID, timestamp, 1, keep_alive, names);
+        assert_eq!(bench.send_one(id, &request).template(), 504);
+    }
+}
+
+#[test]
+fn a_timestamp_is_good_once() {
+    let mut bench = Bench::new();
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send_one(id, &negotiate(UUID, timestamp)).template(), 501);
+    let reply = bench.send_one(id, &establish(UUID, timestamp, 1));
+    assert_eq!(decode!(EstablishmentReject505, reply).error_codes(), 3);
+}
+
+#[test]
+fn a_logon_must_come_within_a_minute() {
+    let mut bench = Bench::new();
+    let id = bench.connect();
+    bench.pass(Duration::from_secs(59));
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.timeout(id), []);
+    bench.send_one(id, &negotiate(UUID, timestamp));
+    bench.pass(Duration::from_secs(59));
+    assert_eq!(bench.timeout(id), []);
+    bench.pass(Duration::from_secs(1));
+    let replies = bench.timeout(id);
+    bench.expect_terminate(id, &replies, 1);
+}

@@ -1,0 +1,132 @@
+//! Orders and cancels that are refused.
+
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, ExecInst, ExecutionReportNew522, NewOrderSingle514Encoder,
+    OrderCancelReject535, OrderTypeReq, SideReq, TimeInForce,
+};
+use hairpin_exchange::{BusinessReason, Side};
+use hairpin_sbe::Decimal;
+
+use crate::bench::{Bench, UUID};
+use crate::client::{cancel, frame, order, order_with};
+use crate::decode;
+
+#[test]
+fn refuses_orders_that_are_not_limit_orders_for_the_day() {
+    use BusinessReason::{
+        EnumNotSupported, IncorrectDataFormat, Other, RequiredFieldMissing,
+        UnknownPartyDetailsListReqId, UnknownSecurity, ValueOutOfRange,
+    };
+    type Order<'a> = NewOrderSingle514Encoder<'a>;
+    type Change = for<'a, 'b> fn(&'b mut Order<'a>) -> &'b mut Order<'a>;
+    let cases: [(Change, BusinessReason, u16); 18] = [
+        (|o| o.set_security_id(5), UnknownSecurity, 48),
+        (|o| o.set_price(None), RequiredFieldMissing, 44),
+        (|o| o.set_price(Decimal(1)), ValueOutOfRange, 44),
+        (|o| o.set_order_qty(0), ValueOutOfRange, 38),
+        (|o| o.set_order_qty(u32::MAX), ValueOutOfRange, 38),
+        (|o| o.set_sender_id(""), RequiredFieldMissing, 5392),
+        (|o| o.set_cl_ord_id(""), RequiredFieldMissing, 11),
+        (|o| o.set_location(""), RequiredFieldMissing, 9537),
+        (|o| o.set_cl_ord_id(b"\x07"), IncorrectDataFormat, 11),
+        (|o| o.set_side(SideReq(0)), EnumNotSupported, 54),
+        (|o| o.set_ord_type(OrderTypeReq::STOP_LIMIT), EnumNotSupported, 40),
+        (|o| o.set_time_in_force(TimeInForce::FILL_AND_KILL), EnumNotSupported, 59),
+        (|o| o.set_stop_px(Decimal(1)), Other, 99),
+        (|o| o.set_min_qty(1), Other, 110),
+        (|o| o.set_display_qty(1), Other, 1138),
+        (|o| o.set_exec_inst(ExecInst::AON), Other, 18),
+        (|o| o.set_party_details_list_req_id(2), UnknownPartyDetailsListReqId, 1505),
+        (|o| o.set_party_details_list_req_id(u64::MAX), UnknownPartyDetailsListReqId, 1505),
+    ];
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let resting = bench.floor.matching().resting();
+    for (number, (change, reason, tag)) in (1..).zip(cases) {
+        let reply = bench.send_one(
+            id,
+            &order_with(number, price, |order| {
+                change(order);
+            }),
+        );
+        let reject = decode!(BusinessReject521, reply);
+        assert_eq!(reject.business_reject_reason(), reason.code(), "order {number}");
+        assert_eq!((reject.ref_tag_id(), reject.ref_seq_num()), (Some(tag), Some(number)));
+        assert_eq!((reject.seq_num(), reject.uuid()), (number, UUID));
+        assert_eq!(reject.ref_msg_type(), "D");
+        assert_eq!(reject.business_reject_ref_id(), Some(u64::from(number) + 7_000));
+        let note = bench.notes.0.pop().unwrap();
+        assert_eq!(note, format!("rejected {reason:?} Some({tag})"));
+    }
+    assert_eq!(bench.floor.matching().resting(), resting);
+    let counters = bench.counters();
+    assert_eq!((counters.orders, counters.business_rejects), (18, 18));
+    assert_eq!(counters.acknowledgements, 0);
+}
+
+#[test]
+fn a_null_time_in_force_means_day() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let request = order_with(1, price, |order| {
+        order.set_time_in_force(None);
+    });
+    let reply = bench.send_one(id, &request);
+    assert_eq!(decode!(ExecutionReportNew522, reply).time_in_force(), Some(TimeInForce::DAY));
+}
+
+#[test]
+fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
+    let (mut bench, id) = Bench::established();
+    // OrderStatusRequest533 and PartyDetailsListRequest537, whose SeqNum stands elsewhere.
+    for (number, template, length, offset, message_type) in
+        [(1_u32, 533_u16, 62_usize, 17_usize, "H"), (2, 537, 20, 16, "CF")]
+    {
+        let mut message = vec![0; 8 + length];
+        message[..2].copy_from_slice(&(length as u16).to_le_bytes());
+        message[2..4].copy_from_slice(&template.to_le_bytes());
+        message[4] = 8;
+        message[6] = 9;
+        message[8 + offset..][..4].copy_from_slice(&number.to_le_bytes());
+        let reply = bench.send_one(id, &frame(&message));
+        let reject = decode!(BusinessReject521, reply);
+        assert_eq!((reject.business_reject_reason(), reject.ref_seq_num()), (3, Some(number)));
+        assert_eq!(reject.ref_msg_type(), message_type);
+    }
+    // A NewOrderSingle that is cut short does not use up a number.
+    let price = bench.far();
+    let cut = order(3, price)[4..60].to_vec();
+    let reply = bench.send_one(id, &frame(&cut));
+    let reject = decode!(BusinessReject521, reply);
+    assert_eq!((reject.business_reject_reason(), reject.ref_seq_num()), (109, None));
+    assert_eq!(bench.send_one(id, &order(3, price)).template(), 522);
+}
+
+#[test]
+fn refuses_to_cancel_what_is_not_there_or_another_sessions() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let reply = bench.send_one(id, &cancel(1, 123_456));
+    let reject = decode!(OrderCancelReject535, reply);
+    assert_eq!((reject.cxl_rej_reason(), reject.order_id()), (1, 123_456));
+    assert_eq!(reject.seq_num(), 1);
+    assert_eq!(reject.cl_ord_id(), "1");
+
+    let reply = bench.send_one(id, &cancel(2, None));
+    let reject = decode!(BusinessReject521, reply);
+    assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (5, Some(37)));
+
+    // An order of the house.
+    let house = bench.floor.matching().orders_at_best(0, Side::Bid).next().unwrap().id;
+    let resting = bench.floor.matching().resting();
+    assert_eq!(bench.send_one(id, &cancel(3, house.0)).template(), 535);
+    assert_eq!(bench.floor.matching().resting(), resting);
+
+    // Twice the same.
+    let reply = bench.send_one(id, &order(4, price));
+    let order_id = decode!(ExecutionReportNew522, reply).order_id();
+    assert_eq!(bench.send_one(id, &cancel(5, order_id)).template(), 534);
+    assert_eq!(bench.send_one(id, &cancel(6, order_id)).template(), 535);
+    let counters = bench.counters();
+    assert_eq!((counters.cancels, counters.cancelled, counters.cancel_rejects), (5, 1, 3));
+}
