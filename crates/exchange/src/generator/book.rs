@@ -1,0 +1,65 @@
+//! One instrument's book in the hands of the order flow.
+
+use crate::{Accumulator, Matching, NewOrder, Owner, Price, PriceLevel, Side};
+
+pub(super) struct Book<'a> {
+    pub(super) instrument: u32,
+    pub(super) matching: &'a mut Matching,
+    pub(super) events: &'a mut Accumulator,
+}
+
+impl Book<'_> {
+    pub(super) fn best(&self, side: Side) -> Option<PriceLevel> {
+        self.matching.best(self.instrument, side)
+    }
+
+    pub(super) fn best_price(&self, side: Side) -> Option<Price> {
+        self.best(side).map(|level| level.price)
+    }
+
+    pub(super) fn best_two(&self, side: Side) -> [Option<PriceLevel>; 2] {
+        let mut levels = self.matching.levels(self.instrument, side);
+        [levels.next(), levels.next()]
+    }
+
+    pub(super) fn has_level(&self, side: Side, price: Price) -> bool {
+        self.matching.levels(self.instrument, side).any(|level| level.price == price)
+    }
+
+    /// Whether every order at the best price is the house's.
+    pub(super) fn is_ours_at_best(&self, side: Side) -> bool {
+        let mut orders = self.matching.orders_at_best(self.instrument, side);
+        orders.all(|order| order.owner == Owner::HOUSE)
+    }
+
+    /// Submits an order of the house; whether it was accepted.
+    pub(super) fn submit(&mut self, side: Side, price: Price, quantity: u32) -> bool {
+        let (instrument, owner) = (self.instrument, Owner::HOUSE);
+        let order = NewOrder { instrument, side, price, quantity, owner };
+        self.matching.submit(&order, self.events).is_ok()
+    }
+
+    /// Cancels every order at the best price; whether there was one.
+    pub(super) fn cancel_best(&mut self, side: Side) -> bool {
+        let best = self.best_price(side);
+        while self.best_price(side) == best {
+            let first = self.matching.orders_at_best(self.instrument, side).next();
+            let Some(order) = first.map(|order| order.id) else { break };
+            self.matching.cancel(order, self.events);
+        }
+        best.is_some()
+    }
+
+    /// Trades away `quantity` contracts of `side`, which has them at `limit` or better.
+    pub(super) fn take(&mut self, side: Side, quantity: u32, limit: Price) -> bool {
+        let mut left = quantity;
+        while left > 0 {
+            let part = left.min(NewOrder::MAX_QUANTITY);
+            if !self.submit(side.opposite(), limit, part) {
+                return false;
+            }
+            left -= part;
+        }
+        true
+    }
+}
