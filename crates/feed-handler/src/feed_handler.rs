@@ -90,8 +90,8 @@ impl FeedHandler {
     /// A hole in the stream does not become a gap while a line has more to read.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], the first if there are several; the other lines were read nevertheless.
-    /// A group that could not be joined is not tried again.
+    /// [`FeedError::Socket`], the first if there are several; the other lines were read
+    /// nevertheless. A group that could not be joined is not tried again.
     #[inline]
     pub fn process(
         &mut self,
