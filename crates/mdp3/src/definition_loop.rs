@@ -198,7 +198,7 @@ impl Market {
         let definition = &self.instruments.definitions[instrument.as_usize()];
         let (security_id, stated) = (definition.security_id, definition.depth);
         let depth = match (stated, definition.implied_depth) {
-            (0, 0) => self.settings.undefined_depth(),
+            (0, 0) => self.settings.depth_unless_defined(),
             _ => stated.min(MAX_DEPTH as u8),
         };
         let cell = &mut self.instruments.cells[instrument.as_usize()];

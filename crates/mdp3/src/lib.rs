@@ -19,8 +19,10 @@
 //! struct Strategy;
 //! impl Listener for Strategy {
 //!     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
-//!         for (_, book, changes) in event.changed().filter(|(.., changes)| changes.best_price()) {
-//!             println!("{changes:?}: {:?} {:?}", book.best_bid(), book.best_ask());
+//!         for (_, book, changes) in event.changed() {
+//!             if changes.best_price() {
+//!                 println!("{:?} | {:?}", book.best_bid(), book.best_ask());
+//!             }
 //!         }
 //!     }
 //! }
@@ -38,6 +40,7 @@
 
 extern crate alloc;
 
+mod admission;
 mod arbiter;
 mod book;
 mod book_entry;
@@ -58,7 +61,9 @@ mod loop_tracker;
 mod market;
 mod packet;
 mod packet_queue;
+mod replay;
 mod settings;
+mod snapshot;
 mod snapshot_loop;
 mod sync;
 

@@ -212,7 +212,7 @@ impl Market {
         if found.is_some() {
             return found;
         }
-        let inserted = self.instruments.insert(security_id, self.settings.undefined_depth());
+        let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
         if inserted.is_none() {
             self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener);
         }

@@ -10,7 +10,7 @@ pub enum LateJoin {
     #[default]
     InstrumentsAndBooks,
     /// Books from the snapshot feed. An instrument exists from its first entry on, with
-    /// [`Settings::undefined_depth`], until a definition on the incremental feed says more.
+    /// the settings' `undefined_depth`, until a definition on the incremental feed says more.
     Books,
     /// Neither: an instrument exists from its first entry on and its book starts empty, as if it
     /// were in sync. For captures of the incremental feed alone; such a book is right only once
@@ -72,7 +72,7 @@ impl Default for Settings {
 
 impl Settings {
     /// The depth of books without a definition, as far as books go.
-    pub(crate) fn undefined_depth(&self) -> u8 {
+    pub(crate) fn depth_unless_defined(&self) -> u8 {
         self.undefined_depth.clamp(1, crate::MAX_DEPTH as u8)
     }
 }

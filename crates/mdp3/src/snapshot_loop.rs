@@ -6,20 +6,14 @@
 //! of the loop does not name has an empty book, as of the lowest 369 in the pass.
 
 use hairpin_cme_codecs::mdp3 as codec;
-use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
-use crate::book_entry::{self, Outcome};
-use crate::entries::{self, Entry, Kind, count, sound};
-use crate::levels::{Level, Levels, MAX_DEPTH};
+use crate::levels::Level;
 use crate::loop_tracker::{LoopTracker, Position};
-use crate::market::{Market, Recovery};
-use crate::packet_queue::PacketQueue;
+use crate::market::Market;
+use crate::snapshot::{self, Stated};
 use crate::sync::State;
-use crate::{
-    BookUpdate, Error, Feed, InstrumentIndex, Instruments, LateJoin, Listener, Message, Messages,
-    Packet, UpdateSource, Warning,
-};
+use crate::{Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Messages, Packet, Warning};
 
 /// What is known of the current pass of the loop.
 #[derive(Debug)]
@@ -99,96 +93,6 @@ impl SnapshotLoop {
     }
 }
 
-/// What a snapshot states.
-struct Stated {
-    last_sequence: u32,
-    total: u32,
-    security_id: i32,
-    rpt_seq: u32,
-    bids: Side,
-    asks: Side,
-}
-
-/// One side as far as it has been read.
-struct Side {
-    levels: Levels,
-    /// One bit for each level that was stated.
-    stated: u16,
-}
-
-impl Side {
-    const EMPTY: Self = Self { levels: [Level::NONE; MAX_DEPTH], stated: 0 };
-
-    /// Takes a level, numbered from 1; those below the deepest book are left out.
-    fn put(&mut self, level: u8, stated: Level) {
-        let Some(index) = level.checked_sub(1) else { return };
-        if let Some(slot) = self.levels.get_mut(usize::from(index)) {
-            *slot = stated;
-            self.stated |= 1 << index;
-        }
-    }
-
-    /// The levels, if there is no hole between them.
-    fn levels(&self) -> Option<&[Level]> {
-        let count = self.stated.trailing_ones();
-        (self.stated >> count == 0).then(|| &self.levels[..count as usize])
-    }
-}
-
-/// Decodes a snapshot of one template; the two differ in the type of quantity and level.
-macro_rules! stated {
-    ($message:ident, $type:ident, $module:ident, |$entry:ident| $level:expr, $quantity:expr) => {{
-        let mut scratch = codec::$type::SCRATCH;
-        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
-        let (mut bids, mut asks) = (Side::EMPTY, Side::EMPTY);
-        let mut entries = decoded.no_md_entries();
-        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
-        while let Some($entry) = entries.next(&mut scratch) {
-            let side = match $entry.md_entry_type().0 {
-                b'0' => &mut bids,
-                b'1' => &mut asks,
-                _ => continue,
-            };
-            if let (Some(level), Some(price), Some(quantity)) =
-                ($level, $entry.md_entry_px(), $quantity)
-            {
-                let orders = count($entry.number_of_orders().unwrap_or(0));
-                side.put(level, Level { price, quantity, orders });
-            }
-        }
-        let stated = Stated {
-            last_sequence: decoded.last_msg_seq_num_processed(),
-            total: decoded.tot_num_reports(),
-            security_id: decoded.security_id(),
-            rpt_seq: decoded.rpt_seq(),
-            bids,
-            asks,
-        };
-        Ok(Some((stated, Utc::from_nanos(decoded.transact_time()))))
-    }};
-}
-
-/// Decodes a snapshot of a price book and its TransactTime; `None` for another template.
-fn decode(message: &Message<'_>) -> Result<Option<(Stated, Utc)>, DecodeError> {
-    match message.header.template_id {
-        codec::SnapshotFullRefresh52::TEMPLATE_ID => stated!(
-            message,
-            SnapshotFullRefresh52,
-            snapshot_full_refresh52,
-            |entry| entry.md_price_level().and_then(|level| u8::try_from(level).ok()),
-            entry.md_entry_size().and_then(sound)
-        ),
-        codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => stated!(
-            message,
-            SnapshotFullRefreshLongQty69,
-            snapshot_full_refresh_long_qty69,
-            |entry| entry.md_price_level(),
-            entry.md_entry_size()
-        ),
-        _ => Ok(None),
-    }
-}
-
 impl Market {
     /// Processes a packet of the snapshot feed; `bytes` are its messages.
     pub(crate) fn process_snapshot(
@@ -215,7 +119,9 @@ impl Market {
         let mut transact_time = Utc::EPOCH;
         for message in Messages::new(bytes) {
             match message {
-                Ok(message) => self.snapshot(packet, &message, &mut transact_time, listener),
+                Ok(message) => {
+                    self.snapshot_message(packet, &message, &mut transact_time, listener)
+                }
                 Err(error) => self.report(Some(packet), &error, listener),
             }
         }
@@ -236,7 +142,7 @@ impl Market {
         }
     }
 
-    fn snapshot(
+    fn snapshot_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -246,7 +152,7 @@ impl Market {
         if !self.is_readable(packet, message, listener) {
             return;
         }
-        match decode(message) {
+        match snapshot::decode(message) {
             Ok(Some((stated, time))) => {
                 *transact_time = time;
                 self.take_snapshot(packet, &stated, listener);
@@ -360,89 +266,5 @@ impl Market {
         if lowest.saturating_add(1) >= self.floor {
             self.snapshot_loop.end_join();
         }
-    }
-
-    /// Applies what is queued to the books just loaded, and tells those that are right then.
-    fn replay(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
-        let Self { queue, instruments, recovery, touched, .. } = self;
-        let sequences =
-            touched.iter().map(|instrument| recovery[instrument.as_usize()].snapshot_sequence);
-        let Some(lowest) = sequences.min() else { return };
-        replay_queue(queue, lowest, instruments, recovery);
-        for position in 0..self.touched.len() {
-            self.finish_replay(self.touched[position], packet, transact_time, listener);
-        }
-        self.touched.clear();
-    }
-
-    fn finish_replay(
-        &mut self,
-        instrument: InstrumentIndex,
-        packet: &Packet,
-        transact_time: Utc,
-        listener: &mut impl Listener,
-    ) {
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        let changes = cell.settle_best();
-        if cell.head.state != State::Replaying {
-            self.counters.snapshots_not_continued += 1;
-            return;
-        }
-        let is_fresh = self.recovery[instrument.as_usize()].any_rpt_seq;
-        let state = if is_fresh { State::Fresh } else { State::InSync };
-        self.come_in(instrument, state, listener);
-        let book = self.instruments.book(instrument);
-        let source = UpdateSource::Snapshot;
-        let update = BookUpdate { packet, transact_time, instrument, book, changes, source };
-        listener.on_book_update(&update);
-    }
-}
-
-/// Applies the packets after `lowest` to all books being replayed, one pass for all of them.
-fn replay_queue(
-    queue: &PacketQueue,
-    lowest: u32,
-    instruments: &mut Instruments,
-    recovery: &mut [Recovery],
-) {
-    for (sequence, bytes) in queue.after(lowest) {
-        for message in Messages::new(bytes).map_while(Result::ok) {
-            // What cannot be read was reported when the packet came, and nothing before it counts.
-            let _ = entries::read(&message, |_, entry| {
-                replay_entry(instruments, recovery, sequence, &entry);
-            });
-        }
-    }
-}
-
-fn replay_entry(
-    instruments: &mut Instruments,
-    recovery: &mut [Recovery],
-    sequence: u32,
-    entry: &Entry,
-) {
-    let Some(instrument) = instruments.find(entry.security_id) else { return };
-    let cell = &mut instruments.cells[instrument.as_usize()];
-    let recovery = &mut recovery[instrument.as_usize()];
-    if cell.head.state != State::Replaying || sequence <= recovery.snapshot_sequence {
-        return;
-    }
-    let (rpt_seq, next) = (entry.rpt_seq, cell.head.next_rpt_seq);
-    let is_unnumbered = rpt_seq == 0 && next <= 1;
-    if !recovery.any_rpt_seq && !is_unnumbered && rpt_seq != next {
-        if rpt_seq > next || rpt_seq == 0 {
-            cell.head.state = State::Waiting;
-        }
-        return;
-    }
-    if !is_unnumbered {
-        cell.head.next_rpt_seq = rpt_seq.wrapping_add(1);
-    }
-    recovery.any_rpt_seq = false;
-    if let Kind::Book(book_entry) = &entry.kind
-        && matches!(book_entry::apply(cell, book_entry), Outcome::Invalid | Outcome::Inapplicable)
-    {
-        cell.head.state = State::Waiting;
-        recovery.waiting_from = sequence.saturating_add(1);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum State {
     /// that is not so low that it may have come round again, none of them concerned this
     /// instrument.
     Suspect,
-    /// A snapshot is loaded; queued entries are being applied. Never seen by a callback.
+    /// A snapshot is loaded; queued entries are being applied.
     Replaying,
     /// Known to be empty; the first entry may carry any RptSeq.
     Fresh,

@@ -39,7 +39,7 @@ pub struct Addresses {
     pub gateway: SocketAddrV4,
 }
 
-/// What an [`Exchange`] is made from.
+/// What an [`Exchange`](crate::Exchange) is made from.
 #[derive(Debug, Clone)]
 pub struct ExchangeSettings {
     /// Instruments, order flow, publisher.

@@ -1,0 +1,115 @@
+//! Whether an entry is the next of its instrument, and what follows if it is not.
+
+use crate::entries::Entry;
+use crate::market::Market;
+use crate::sync::State;
+use crate::{InstrumentIndex, LateJoin, Listener, Packet};
+
+impl Market {
+    /// The usual case: the book is in sync and this is its next entry.
+    #[inline]
+    pub(crate) fn is_next(&mut self, instrument: InstrumentIndex, rpt_seq: u32) -> bool {
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        let is_next = head.state == State::InSync && head.next_rpt_seq == rpt_seq;
+        if is_next {
+            head.next_rpt_seq = rpt_seq.wrapping_add(1);
+        }
+        is_next
+    }
+
+    /// Every other case: whether the entry may be applied, and if not, what follows from it.
+    #[cold]
+    pub(crate) fn admit(
+        &mut self,
+        packet: &Packet,
+        instrument: Option<InstrumentIndex>,
+        entry: &Entry,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        let instrument = match instrument {
+            Some(instrument) => instrument,
+            None => self.meet(packet, entry.security_id, listener)?,
+        };
+        let recovery = self.recovery[instrument.as_usize()];
+        let head = self.instruments.cells[instrument.as_usize()].head;
+        let (rpt_seq, next) = (entry.rpt_seq, head.next_rpt_seq);
+        let in_snapshot = head.state.is_in_sync()
+            && (packet.sequence <= recovery.snapshot_sequence
+                || (rpt_seq != 0 && rpt_seq <= recovery.snapshot_rpt_seq && rpt_seq < next));
+        // A channel without RptSeq has 0 throughout, in snapshots too.
+        let is_unnumbered = rpt_seq == 0 && next <= 1;
+        match head.state {
+            _ if in_snapshot => {
+                self.counters.entries_in_snapshot += 1;
+                return None;
+            }
+            State::InSync if is_unnumbered => return Some(instrument),
+            State::Suspect if rpt_seq == next && rpt_seq > self.unproven => {
+                self.counters.found_unaffected += 1;
+                self.come_in(instrument, State::InSync, listener);
+            }
+            State::Fresh => {
+                self.instruments.cells[instrument.as_usize()].head.state = State::InSync
+            }
+            State::Unknown => {
+                self.meet_unknown(entry.security_id, listener);
+                return None;
+            }
+            State::InSync | State::Suspect => {
+                self.counters.rpt_seq_gaps += 1;
+                self.fall_out(instrument, packet.sequence, listener);
+                self.withhold();
+                return None;
+            }
+            State::Waiting | State::Replaying => {
+                self.withhold();
+                return None;
+            }
+        }
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        head.next_rpt_seq = if rpt_seq == 0 { 0 } else { rpt_seq.wrapping_add(1) };
+        Some(instrument)
+    }
+
+    fn withhold(&mut self) {
+        self.counters.withheld_entries += 1;
+        self.has_withheld = true;
+    }
+
+    /// An entry of an instrument that has never been seen.
+    fn meet(
+        &mut self,
+        packet: &Packet,
+        security_id: i32,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        match self.settings.late_join {
+            LateJoin::InstrumentsAndBooks => {
+                self.meet_unknown(security_id, listener);
+                None
+            }
+            LateJoin::Books => {
+                let instrument = self.find_or_insert(security_id, listener)?;
+                let is_joining = self.snapshot_loop.is_joining();
+                let waiting_from = if is_joining { 0 } else { packet.sequence };
+                self.fall_out(instrument, waiting_from, listener);
+                Some(instrument)
+            }
+            LateJoin::Nothing => {
+                let instrument = self.find_or_insert(security_id, listener)?;
+                self.instruments.cells[instrument.as_usize()].head.state = State::Fresh;
+                Some(instrument)
+            }
+        }
+    }
+
+    /// An entry of an instrument without a definition. While definitions are being collected it
+    /// is kept, since its instrument's may be still to come; afterwards they are collected again.
+    fn meet_unknown(&mut self, security_id: i32, listener: &mut impl Listener) {
+        if self.definition_loop.is_first() {
+            self.withhold();
+        } else {
+            self.miss_definition(security_id, listener);
+        }
+    }
+}
