@@ -19,10 +19,8 @@
 //! struct Strategy;
 //! impl Listener for Strategy {
 //!     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
-//!         for (_, book, changes) in event.changed() {
-//!             if changes.best_price() {
-//!                 println!("{:?} | {:?}", book.best_bid(), book.best_ask());
-//!             }
+//!         for (_, book, changes) in event.changed().filter(|(.., changes)| changes.best_price()) {
+//!             println!("{changes:?}: {:?} {:?}", book.best_bid(), book.best_ask());
 //!         }
 //!     }
 //! }

@@ -10,7 +10,7 @@ pub enum LateJoin {
     #[default]
     InstrumentsAndBooks,
     /// Books from the snapshot feed. An instrument exists from its first entry on, with
-    /// the settings' `undefined_depth`, until a definition on the incremental feed says more.
+    /// [`Settings::undefined_depth`], until a definition on the incremental feed says more.
     Books,
     /// Neither: an instrument exists from its first entry on and its book starts empty, as if it
     /// were in sync. For captures of the incremental feed alone; such a book is right only once
@@ -28,7 +28,7 @@ pub enum LateJoin {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The most instruments, about 850 bytes each.
+    /// The most instruments, about 760 bytes each.
     pub max_instruments: usize,
     /// How the channel comes to know what was there before it.
     pub late_join: LateJoin,

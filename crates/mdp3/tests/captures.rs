@@ -21,8 +21,8 @@ fn captures() -> Option<PathBuf> {
     if captures.is_dir() {
         return Some(captures);
     }
-    let is_required = std::env::var_os("HAIRPIN_DATA_REQUIRED").is_some();
-    assert!(!is_required, "{} is not there", captures.display());
+    let required = std::env::var_os("HAIRPIN_DATA_REQUIRED").is_some();
+    assert!(!required, "{} is not there", captures.display());
     println!("skipped: {} is not there", captures.display());
     None
 }
