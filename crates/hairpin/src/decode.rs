@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         // Whoever reads only the head of it has what he wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("hairpin: {}: {error}", arguments.file.display());
+            let _ = writeln!(io::stderr(), "hairpin: {}: {error}", arguments.file.display());
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,6 @@
 //! Where the iLink key comes from.
 
+use std::env::VarError;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -31,11 +32,13 @@ pub(crate) fn read(file: Option<&Path>) -> Result<SecretKey> {
             (Zeroizing::new(text), false)
         }
         (None, Ok(text)) => (Zeroizing::new(text), false),
-        (None, Err(_)) => (Zeroizing::new(TEST_KEY.to_owned()), true),
+        (None, Err(VarError::NotPresent)) => (Zeroizing::new(TEST_KEY.to_owned()), true),
+        (None, Err(VarError::NotUnicode(_))) => bail!("the secret key in {VARIABLE} is not text"),
     };
     let base64url = Zeroizing::new(text.trim().to_owned());
     if base64url.is_empty() {
-        bail!("the secret key is empty: give it in {VARIABLE} or in a file");
+        let place = file.map_or(VARIABLE.to_owned(), |path| path.display().to_string());
+        bail!("the secret key in {place} is empty");
     }
     Ok(SecretKey { base64url, is_test_key })
 }

@@ -10,17 +10,18 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use hairpin_host::ClockSource;
 use hairpin_mapped::{Control, Slot};
 use hairpin_measure::{Clock, Kind, Row, Setting};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The counter by which the parent asks both children to end: not zero.
+/// The counter by which the parent asks the child to end: not zero.
 const STOP: &str = "stop";
 /// The counter of ticks that have left, for the parent's progress bar.
 const TICKS: &str = "ticks";
 
-/// The page of counters that the parent shares with a child.
+/// The page of counters that the parent shares with one child.
 pub(crate) struct Page {
     control: Control,
     stop: Slot,
@@ -52,7 +53,7 @@ impl Page {
         &self.control
     }
 
-    /// Asks both children to end.
+    /// Asks the child to end.
     pub(crate) fn ask_to_stop(&self) {
         self.control.store(self.stop, 1);
     }
@@ -111,8 +112,12 @@ pub(crate) const FIRM: &str = "DEFGH";
 /// Bytes of the order that ends each sample: NewOrderSingle514 with its framing header.
 const ORDER_BYTES: u64 = 144;
 
-/// What the two cases of a row measure.
-pub(crate) fn settings(wait: &str, load: &Load) -> [Setting; 2] {
+/// What the two cases of a row measure, and with what clock.
+pub(crate) fn settings(wait: &str, load: &Load, source: ClockSource) -> [Setting; 2] {
+    let clock = match source {
+        ClockSource::Tsc => Clock::Tsc,
+        ClockSource::Kernel => Clock::Monotonic,
+    };
     ["intended to order", "sent to order"].map(|case| Setting {
         bench: "t2t".to_owned(),
         case: case.to_owned(),
@@ -123,7 +128,7 @@ pub(crate) fn settings(wait: &str, load: &Load) -> [Setting; 2] {
         size_bytes: ORDER_BYTES,
         interval_us: load.interval_us,
         kind: Kind::Rtt,
-        clock: Clock::Tsc,
+        clock,
         rounds: 1,
     })
 }
@@ -217,6 +222,12 @@ pub(crate) struct ExchangeOutcome {
     pub(crate) rejects: u64,
     /// Orders that named no tick, or one answered already.
     pub(crate) unexpected_orders: u64,
+    /// Samples that had no room: none, or the row is not whole.
+    pub(crate) refused_samples: u64,
+    /// Market data packets that the kernel had no room for, on either side.
+    pub(crate) lost_datagrams: u64,
+    /// Packets of side B withheld on purpose.
+    pub(crate) muted_datagrams: u64,
     /// True when the parent stopped the row before its end.
     pub(crate) interrupted: bool,
 }
@@ -239,4 +250,6 @@ pub(crate) struct TraderOutcome {
     pub(crate) first_error: Option<String>,
     /// Datagrams the kernel dropped because a receive buffer was full.
     pub(crate) kernel_drops: u64,
+    /// Incremental packets received on side A and on side B.
+    pub(crate) packets: [u64; 2],
 }

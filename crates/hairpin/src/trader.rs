@@ -3,7 +3,7 @@
 //! It knows no more of the exchange than packets tell: this module names the feed handler, order
 //! entry and the loop under them, and nothing else of the house.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use hairpin_feed_handler as feed;
 use hairpin_feed_handler::{
     Book, ChannelState, EndOfEvent, FeedHandler, Gap, InstrumentStateChange, Packet,
@@ -43,6 +43,8 @@ pub(crate) struct Counts {
     pub(crate) first_error: Option<String>,
     /// Datagrams the kernel dropped because a receive buffer was full.
     pub(crate) kernel_drops: u64,
+    /// Incremental packets received on side A and on side B.
+    pub(crate) packets: [u64; 2],
 }
 
 /// The loop: feed, session and strategy side by side.
@@ -80,6 +82,8 @@ impl Trader {
             self.clock.recalibrate_if_due(now.monotonic);
         }
         self.check_goodbye(&strategy)?;
+        let counters = self.feed.channel().counters();
+        strategy.counts.packets = [counters.packets_a, counters.packets_b];
         strategy.counts.kernel_drops = self.feed.statistics().kernel_drops;
         Ok(strategy.counts)
     }
@@ -91,7 +95,8 @@ impl Trader {
                 .refusal
                 .clone()
                 .or_else(|| self.session.last_failure().map(ToString::to_string));
-            bail!("the logon failed: {}", reason.context("the connection closed")?);
+            let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
+            bail!("the logon failed: {reason}");
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ fn outcome(counts: Counts) -> TraderOutcome {
         errors,
         first_error,
         kernel_drops,
+        packets,
     } = counts;
     TraderOutcome {
         orders,
@@ -99,5 +100,6 @@ fn outcome(counts: Counts) -> TraderOutcome {
         errors,
         first_error,
         kernel_drops,
+        packets,
     }
 }

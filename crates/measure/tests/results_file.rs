@@ -199,3 +199,20 @@ proptest! {
         prop_assert_eq!(Results::read(&path).unwrap(), written);
     }
 }
+
+#[test]
+fn a_link_is_followed_and_what_is_no_file_is_not_replaced() {
+    let folder = folder();
+    let (file, link) = (folder.path().join("kept.json"), folder.path().join("link.json"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    std::fs::write(&file, "old").unwrap();
+    let results = results(Vec::new());
+    results.write(&link).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(Results::read(&file).is_ok());
+
+    let null = folder.path().join("null");
+    std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+    results.write(&null).unwrap();
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+}

@@ -50,11 +50,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut reactor = Reactor::new(Wait::Spin)?;
     let mut exchange = Exchange::new(settings(&setup)?, clock.now(), &mut reactor)?;
     setup::say(&Ready { gateway: exchange.gateway_address() })?;
+    let until = clock.instant() + LOGON_PATIENCE;
     let mut row = RunningRow {
         recording: Recording::new(clock, &setup.load),
         load: setup.load,
         page,
-        phase: Phase::Joining { until: Instant::MAX },
+        phase: Phase::Joining { until },
         interrupted: false,
     };
     let outcome = row.run(&mut exchange, &mut reactor, &setup.wait, &signals)?;
@@ -114,14 +115,13 @@ impl RunningRow {
         wait: &str,
         signals: &Signals,
     ) -> Result<ExchangeOutcome> {
-        let start = self.recording.clock.instant();
-        self.phase = Phase::Joining { until: start + LOGON_PATIENCE };
         loop {
             let now = self.recording.clock.now();
             let ready = reactor.wait(now.monotonic, None)?;
             exchange.step(now, ready, reactor, &mut self.recording)?;
             if self.advance(now, exchange)? {
-                return Ok(self.recording.outcome(wait, &self.load, self.interrupted));
+                let sockets = exchange.counters();
+                return Ok(self.recording.outcome(wait, &self.load, sockets, self.interrupted));
             }
             let asked = self.page.asked_to_stop() || signals.asked_to_stop();
             if asked && !self.interrupted {
@@ -134,7 +134,7 @@ impl RunningRow {
     fn advance(&mut self, now: Now, exchange: &mut Exchange) -> Result<bool> {
         let at = now.monotonic;
         match &mut self.phase {
-            Phase::Joining { .. } if self.recording.is_established => {
+            Phase::Joining { .. } if self.recording.is_established() => {
                 let interval = Duration::from_micros(self.load.interval_us);
                 exchange.set_pace(Pace::Paced, now);
                 self.phase = Phase::Ticking(Schedule::new(at + LEAD, interval));

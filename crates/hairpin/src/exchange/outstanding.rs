@@ -91,8 +91,7 @@ impl Outstanding {
         }
     }
 
-    /// Gives up the ticks that left more than `patience` before `now`; returns how many of them
-    /// were to be recorded and how many there were in all.
+    /// Gives up the ticks that left more than `patience` before `now`; how many.
     pub(crate) fn expire(&mut self, now: Instant, patience: Duration) -> u64 {
         let mut lost = 0;
         while self.open > 0 && self.oldest < self.next {

@@ -1,7 +1,8 @@
 //! What the exchange of a row records: ticks as they leave, orders as they come.
 
 use hairpin_exchange::{
-    ConnectionId, EventPacket, Listener, OrderId, Rejected, SessionState, Tick as MatchedTick,
+    ConnectionId, EventPacket, ExchangeCounters, FeedSide, Listener, OrderId, Rejected,
+    SessionState, Tick as MatchedTick,
 };
 use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
@@ -25,8 +26,8 @@ pub(super) struct Recording {
     intended_to_order: Recorder,
     sent_to_order: Recorder,
     lateness: Recorder,
-    /// A trader has logged on and has not logged off.
-    pub(super) is_established: bool,
+    /// The connection of the trader that has logged on, until it logs off.
+    established: Option<ConnectionId>,
     counts: Counts,
 }
 
@@ -62,9 +63,14 @@ impl Recording {
             intended_to_order: recorder(),
             sent_to_order: recorder(),
             lateness: recorder(),
-            is_established: false,
+            established: None,
             counts: Counts::default(),
         }
+    }
+
+    /// Whether a trader has logged on and has not logged off.
+    pub(super) fn is_established(&self) -> bool {
+        self.established.is_some()
     }
 
     /// Ticks that have left.
@@ -84,8 +90,14 @@ impl Recording {
     }
 
     /// The rows and counts, for the parent.
-    pub(super) fn outcome(&self, wait: &str, load: &Load, interrupted: bool) -> ExchangeOutcome {
-        let [intended, sent] = setup::settings(wait, load);
+    pub(super) fn outcome(
+        &self,
+        wait: &str,
+        load: &Load,
+        sockets: &ExchangeCounters,
+        interrupted: bool,
+    ) -> ExchangeOutcome {
+        let [intended, sent] = setup::settings(wait, load, self.clock.source());
         let row = |setting, latency| {
             let row = Row::new(setting, latency, &self.lateness);
             Row { lost: self.counts.lost, late_orders: self.counts.late_orders, ..row }
@@ -99,6 +111,9 @@ impl Recording {
             cancels: self.counts.cancels,
             rejects: self.counts.rejects,
             unexpected_orders: self.counts.unexpected_orders,
+            refused_samples: self.intended_to_order.refused(),
+            lost_datagrams: sockets.lost_datagrams.iter().sum(),
+            muted_datagrams: sockets.muted_datagrams[FeedSide::B as usize],
             interrupted,
         }
     }
@@ -107,7 +122,6 @@ impl Recording {
         if tick.recorded {
             self.intended_to_order.record(self.received - tick.intended);
             self.sent_to_order.record(self.received - tick.sent);
-            self.lateness.record(tick.sent - tick.intended);
         }
     }
 }
@@ -127,6 +141,9 @@ impl Listener for Recording {
             let Current { intended, sent } = self.current;
             let recorded = number > self.warm_up;
             let tick = Tick { sequence: packet.sequence, intended, sent, recorded };
+            if recorded {
+                self.lateness.record(sent - intended);
+            }
             self.counts.lost += u64::from(self.outstanding.open(tick).is_some());
         }
     }
@@ -135,12 +152,21 @@ impl Listener for Recording {
         self.received = self.clock.instant();
     }
 
-    fn on_session(&mut self, _: ConnectionId, state: SessionState) {
-        self.is_established = state == SessionState::Established;
+    fn on_session(&mut self, connection: ConnectionId, state: SessionState) {
+        if state == SessionState::Established {
+            self.established = Some(connection);
+        } else if self.established == Some(connection) {
+            self.established = None;
+        }
     }
 
     fn on_order(&mut self, cl_ord_id: &[u8]) {
         match sequence(cl_ord_id).map(|sequence| self.outstanding.answer(sequence)) {
+            // Whoever is too busy to look for lost ticks finds them here.
+            Some(Answer::InTime(tick)) if self.received - tick.sent > PATIENCE => {
+                self.counts.lost += 1;
+                self.counts.late_orders += 1;
+            }
             Some(Answer::InTime(tick)) => {
                 self.counts.orders += 1;
                 self.record(tick);
@@ -166,5 +192,8 @@ impl Listener for Recording {
 
 /// The MsgSeqNum that a ClOrdID names: decimal digits and nothing else.
 fn sequence(cl_ord_id: &[u8]) -> Option<u32> {
+    if !cl_ord_id.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
     std::str::from_utf8(cl_ord_id).ok()?.parse().ok()
 }

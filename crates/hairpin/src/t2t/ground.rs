@@ -33,7 +33,7 @@ impl Role {
 pub(super) struct Ground {
     bed: Bed,
     addresses: [Ipv4Addr; 2],
-    nic: String,
+    nic: &'static str,
     pub(super) groups: Groups,
 }
 
@@ -50,14 +50,15 @@ impl Ground {
             let bed = Bed::available().context("neither namespaces nor loopback can be had")?;
             let addresses = [Role::Exchange, Role::Trader].map(|role| host(&bed, role).address());
             let nic = match host(&bed, Role::Exchange).namespace() {
-                Some(_) => "veth".to_owned(),
-                None => "lo".to_owned(),
+                Some(_) => "veth",
+                None => "loopback",
             };
             return Ok(Self { bed, addresses, nic, groups });
         };
+        // Both ends are this host: whatever the interface, the kernel turns the packets round.
         let address = interface_address(name)?;
-        let bed = Bed::loopback(format_args!("interface {name}"))?;
-        Ok(Self { bed, addresses: [address; 2], nic: name.to_owned(), groups })
+        let bed = Bed::loopback(format_args!("by the address of {name}, {address}"))?;
+        Ok(Self { bed, addresses: [address; 2], nic: "loopback", groups })
     }
 
     /// The address of one side.
@@ -67,15 +68,12 @@ impl Ground {
 
     /// What this is, for a person.
     pub(super) fn describe(&self) -> &str {
-        match self.nic.as_str() {
-            "veth" | "lo" => self.bed.describe(),
-            name => name,
-        }
+        self.bed.describe()
     }
 
-    /// The interface's name in the results file.
-    pub(super) fn nic(&self) -> &str {
-        &self.nic
+    /// The interface's name in the results file: `veth` or `loopback`.
+    pub(super) fn nic(&self) -> &'static str {
+        self.nic
     }
 
     /// Starts a process that plays `role`, with `control` as its last argument.

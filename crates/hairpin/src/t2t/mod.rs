@@ -44,18 +44,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         if signals.asked_to_stop() {
             break;
         }
-        let row = Planned { arguments, ground: &ground, cores, wait: *wait, load: *load };
+        let is_first = results.rows.is_empty();
+        let row = Planned { arguments, ground: &ground, cores, wait: *wait, load: *load, is_first };
         results.rows.extend(row.run(&signals, &progress)?);
     }
     progress.finish();
 
-    write!(io::stdout(), "{}", Table::new(&results.rows).render(Style::of_stdout()))?;
+    // Saved before it is printed: whoever reads the table may close the pipe.
     if let Some(path) = &arguments.json {
         results.write(path)?;
     }
+    print(&Table::new(&results.rows).render(Style::of_stdout()))?;
     let failed = results.rows.iter().any(|row| row.failed.is_some());
     let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// Prints the table; that nobody reads it to its end is no error.
+fn print(table: &str) -> io::Result<()> {
+    match io::stdout().write_all(table.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
 }
 
 /// One row of the plan with all it needs to run.
@@ -65,6 +75,8 @@ struct Planned<'a> {
     cores: Option<(usize, usize)>,
     wait: Wait,
     load: Load,
+    /// Nothing is measured yet that could be lost.
+    is_first: bool,
 }
 
 impl Planned<'_> {
@@ -93,9 +105,10 @@ impl Planned<'_> {
                 Ok(rows)
             }
             // Wrong surroundings (a busy port, a bad key) are wrong for every row: say so once.
-            Err(error) if error.is::<round::NotReady>() => bail!("{error:#}"),
+            Err(error) if self.is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
-                let settings = setup::settings(&self.wait.to_string(), &self.load);
+                let source = Clock::new().source();
+                let settings = setup::settings(&self.wait.to_string(), &self.load, source);
                 Ok(settings.map(|setting| Row::failed(setting, format!("{error:#}"))).into())
             }
         }
@@ -157,6 +170,12 @@ fn choose_cores(asked: Option<(usize, usize)>) -> Result<Option<(usize, usize)>>
 /// Says before a run of minutes that its results could not be kept.
 fn check_writable(arguments: &Arguments) -> Result<()> {
     let Some(path) = &arguments.json else { return Ok(()) };
+    if path.is_dir() {
+        bail!("results cannot be written to {}: it is a folder", path.display());
+    }
+    if path.exists() && !path.is_file() {
+        return Ok(());
+    }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => std::path::Path::new("."),
@@ -164,11 +183,7 @@ fn check_writable(arguments: &Arguments) -> Result<()> {
     let probe = folder.join(format!(".hairpin-{}.tmp", std::process::id()));
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
-        .with_context(|| format!("results cannot be written to {}", path.display()))?;
-    if path.is_dir() {
-        bail!("results cannot be written to {}: it is a folder", path.display());
-    }
-    Ok(())
+        .with_context(|| format!("results cannot be written to {}", path.display()))
 }
 
 fn introduction(ground: &Ground, cores: Option<(usize, usize)>, is_test_key: bool) -> String {

@@ -15,8 +15,9 @@ use super::ground::{Ground, Role};
 use crate::setup::{ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderOutcome, TraderSetup};
 use crate::signals::Signals;
 
-/// How often the parent looks at progress and signals.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often the parent looks at progress and signals: seldom, because where there are two cores
+/// it takes its time from one of the two processes it watches.
+const LOOK: Duration = Duration::from_millis(100);
 /// For the exchange to listen, and for either side to end after the last tick.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -42,11 +43,12 @@ pub(super) fn run(
     signals: &Signals,
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome> {
-    let page = Page::create()?;
+    // A page each: between the two of them pass packets and nothing else.
+    let (page, trader_page) = (Page::create()?, Page::create()?);
     let mut exchange_side = Side::start(ground, Role::Exchange, &page, exchange)?;
     let ready: Ready = exchange_side.line(PATIENCE).map_err(|error| error.context(NotReady))?;
     progress(0);
-    let mut trader_side = Side::start(ground, Role::Trader, &page, &trader(ready.gateway))?;
+    let mut trader_side = Side::start(ground, Role::Trader, &trader_page, &trader(ready.gateway))?;
 
     let mut deadline = Instant::now() + length(&exchange.load) + PATIENCE;
     let mut asked = false;
@@ -59,6 +61,7 @@ pub(super) fn run(
             bail!("trader: {words}");
         }
         if signals.asked_to_stop() && !asked {
+            // The exchange alone: it lets the last orders come, then terminates the session.
             page.ask_to_stop();
             deadline = Instant::now() + PATIENCE;
             asked = true;
@@ -68,7 +71,7 @@ pub(super) fn run(
         }
     };
     progress(page.ticks());
-    page.ask_to_stop();
+    trader_page.ask_to_stop();
     let trader: TraderOutcome = trader_side.line(PATIENCE)?;
     trader_side.end()?;
     exchange_side.end()?;

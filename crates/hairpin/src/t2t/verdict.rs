@@ -2,6 +2,9 @@
 
 use crate::setup::{ExchangeOutcome, Load, TraderOutcome};
 
+/// Packets that may arrive between the joining of side A and of side B.
+const JOINING: u64 = 64;
+
 /// Why the row does not count, or nothing.
 ///
 /// Every tick is answered or lost, every order is acknowledged and cancelled, the two sides agree
@@ -22,6 +25,28 @@ pub(crate) fn reason_to_fail(
                 "{} ticks but {} orders and {} lost",
                 exchange.ticks, exchange.orders, exchange.lost
             )
+        }),
+        (
+            exchange.interrupted
+                || !load.matching
+                || exchange.rows.iter().all(|row| row.samples + row.lost >= load.samples),
+            "fewer samples than asked for".to_owned(),
+        ),
+        (exchange.refused_samples == 0, {
+            format!("{} samples not kept", exchange.refused_samples)
+        }),
+        (exchange.lost_datagrams == 0, {
+            format!("{} packets the exchange could not send", exchange.lost_datagrams)
+        }),
+        (trader.kernel_drops == 0, {
+            format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
+        }),
+        // The first packets may come while one side is joined and the other is not yet.
+        (trader.packets[0] <= trader.packets[1] + exchange.muted_datagrams + JOINING, {
+            format!("side A brought {} packets, side B {}", trader.packets[0], trader.packets[1])
+        }),
+        (exchange.interrupted || is_muted_as_asked(load, exchange, trader), {
+            format!("{} packets of side B withheld", exchange.muted_datagrams)
         }),
         (exchange.lost == 0, format!("{} ticks lost", exchange.lost)),
         (exchange.unexpected_orders == 0, {
@@ -58,6 +83,16 @@ pub(crate) fn reason_to_fail(
     (!failed.is_empty()).then(|| failed.join("; "))
 }
 
+/// Side B was silent for as many packets as there were ticks to be silent for, and the trader
+/// missed them on B; or it was never silent.
+fn is_muted_as_asked(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> bool {
+    let [a, b] = trader.packets;
+    match load.mute_b {
+        Some(mute) => exchange.muted_datagrams >= mute.ticks && b + mute.ticks <= a + JOINING,
+        None => exchange.muted_datagrams == 0,
+    }
+}
+
 fn all_equal(counts: [u64; 3]) -> bool {
     counts[0] == counts[1] && counts[1] == counts[2]
 }
@@ -65,6 +100,7 @@ fn all_equal(counts: [u64; 3]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::Mute;
 
     const LOAD: Load =
         Load { interval_us: 500, warm_up: 1, samples: 9, seed: 1, matching: true, mute_b: None };
@@ -79,6 +115,9 @@ mod tests {
             cancels: 10,
             rejects: 0,
             unexpected_orders: 0,
+            refused_samples: 0,
+            lost_datagrams: 0,
+            muted_datagrams: 0,
             interrupted: false,
         }
     }
@@ -94,7 +133,10 @@ mod tests {
 
     #[test]
     fn fails_each_thing_that_does_not_add_up() {
-        let exchanges: [fn(&mut ExchangeOutcome); 8] = [
+        let exchanges: [fn(&mut ExchangeOutcome); 11] = [
+            |it| it.muted_datagrams += 1,
+            |it| it.refused_samples += 1,
+            |it| it.lost_datagrams += 1,
             |it| it.ticks -= 1,
             |it| it.ticks += 1,
             |it| it.lost += 1,
@@ -109,7 +151,9 @@ mod tests {
             change(&mut outcome);
             assert!(reason_to_fail(&LOAD, &outcome, &trader()).is_some(), "exchange {index}");
         }
-        let traders: [fn(&mut TraderOutcome); 7] = [
+        let traders: [fn(&mut TraderOutcome); 9] = [
+            |it| it.kernel_drops += 1,
+            |it| it.packets = [JOINING + 1, 0],
             |it| it.orders -= 1,
             |it| it.acknowledgements -= 1,
             |it| it.cancels -= 1,
@@ -132,6 +176,16 @@ mod tests {
         assert_eq!(reason_to_fail(&load, &outcome, &trader()), None);
         outcome.lost = 1;
         assert!(reason_to_fail(&load, &outcome, &trader()).is_some());
+    }
+
+    #[test]
+    fn a_mute_must_have_been_one() {
+        let load = Load { mute_b: Some(Mute { from_tick: 2, ticks: 100 }), ..LOAD };
+        assert!(reason_to_fail(&load, &exchange(), &trader()).is_some());
+        let muted = ExchangeOutcome { muted_datagrams: 100, ..exchange() };
+        assert!(reason_to_fail(&load, &muted, &trader()).is_some());
+        let without = TraderOutcome { packets: [300, 200], ..trader() };
+        assert_eq!(reason_to_fail(&load, &muted, &without), None);
     }
 
     #[test]

@@ -49,23 +49,35 @@ impl Results {
 
     /// Writes the file whole or not at all: readers see the old document or the new one.
     ///
+    /// A symbolic link is followed. What is there and is no file (a pipe, a terminal) is written
+    /// to, not replaced.
+    ///
     /// # Errors
     /// [`ResultsError::Io`] if the file or one beside it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let written = match fs::metadata(&target) {
+            Ok(there) if !there.is_file() => self.write_into(&target),
+            _ => self.replace(&target),
+        };
+        written.map_err(|source| ResultsError::Io { path: path.display().to_string(), source })
+    }
+
+    fn replace(&self, path: &Path) -> io::Result<()> {
         let beside = path_beside(path);
-        let written = self.write_to(&beside).and_then(|()| fs::rename(&beside, path));
-        written.map_err(|source| {
+        let written = self.write_into(&beside).and_then(|()| fs::rename(&beside, path));
+        written.inspect_err(|_| {
             // If it is not there, there is nothing to clear away.
             let _ = fs::remove_file(&beside);
-            ResultsError::Io { path: path.display().to_string(), source }
         })
     }
 
-    fn write_to(&self, path: &Path) -> io::Result<()> {
+    fn write_into(&self, path: &Path) -> io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         serde_json::to_writer_pretty(&mut file, self)?;
         file.write_all(b"\n")?;
-        file.into_inner()?.sync_all()
+        let file = file.into_inner()?;
+        if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
     }
 
     /// Reads a file and checks that every row agrees with itself.
