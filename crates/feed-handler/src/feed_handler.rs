@@ -1,7 +1,7 @@
 //! One channel on kernel sockets.
 
 use hairpin_endpoint::MulticastGroup;
-use hairpin_mdp3::{Action, Channel, ChannelState, Listener, Settings};
+use hairpin_mdp3::{Action, Channel, ChannelState, Feed, Listener, Settings};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -31,6 +31,8 @@ pub struct FeedHandler {
     lines: Vec<Line>,
     /// Some line was not read to its end.
     has_backlog: bool,
+    /// It is on the incremental feed, and may fill a hole.
+    may_fill_hole: bool,
     processed: Instant,
 }
 
@@ -63,6 +65,7 @@ impl FeedHandler {
             channel: Channel::new(settings),
             lines: Vec::with_capacity(addresses.groups().count()),
             has_backlog: false,
+            may_fill_hole: false,
             processed: Instant::ZERO,
         };
         match handler.open(&addresses, reactor) {
@@ -87,7 +90,7 @@ impl FeedHandler {
     /// Does what a wake calls for: hands the channel what has arrived, calls the listener, does
     /// what is due, joins and leaves.
     ///
-    /// A hole in the stream does not become a gap while a line has more to read.
+    /// A hole in the stream does not become a gap while an incremental line has more to read.
     ///
     /// # Errors
     /// [`FeedError::Socket`], the first if there are several; the other lines were read
@@ -102,7 +105,7 @@ impl FeedHandler {
     ) -> Result<(), FeedError> {
         self.processed = now.monotonic;
         let received = self.receive(now, ready, listener);
-        if !self.has_backlog {
+        if !self.may_fill_hole {
             self.channel.handle_timeout(now, listener);
         }
         received.and(self.act(reactor))
@@ -184,6 +187,10 @@ impl FeedHandler {
             }
         }
         self.has_backlog = pending != 0;
+        let is_pending = |position: usize| pending >> position & 1 == 1;
+        let mut lines = self.lines.iter().enumerate();
+        self.may_fill_hole =
+            lines.any(|(position, line)| is_pending(position) && line.is(Feed::Incremental));
         outcome
     }
 

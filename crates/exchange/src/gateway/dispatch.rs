@@ -137,7 +137,7 @@ impl<L: Listener> Handling<'_, L> {
         }
         let known = &mut self.accounts[account];
         let next = message.next_seq_no();
-        if next < known.next_inbound || next > LARGEST_SEQUENCE {
+        if next < known.next_inbound || next > LARGEST_SEQUENCE + 1 {
             return self.fail(TerminateCode::InvalidNextSeqNo);
         }
         if next > known.next_inbound {

@@ -145,7 +145,7 @@ impl<L: Listener> Handling<'_, L> {
         let next = message.next_seq_no();
         let begins = known.next_inbound == 1 && self.session.state == SessionState::Negotiated;
         if next < known.next_inbound
-            || next > super::business::LARGEST_SEQUENCE
+            || next > super::business::LARGEST_SEQUENCE + 1
             || (begins && next != 1)
         {
             return self.fail(TerminateCode::InvalidNextSeqNo);
