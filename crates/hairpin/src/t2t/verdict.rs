@@ -15,8 +15,19 @@ pub(crate) fn reason_to_fail(
     exchange: &ExchangeOutcome,
     trader: &TraderOutcome,
 ) -> Option<String> {
+    let checks = sums(load, exchange, trader).into_iter().chain(transport(load, exchange, trader));
+    let failed: Vec<String> =
+        checks.filter(|(holds, _)| !holds).map(|(_, reason)| reason).collect();
+    (!failed.is_empty()).then(|| failed.join("; "))
+}
+
+/// What must hold, and what to say if it does not.
+type Check = (bool, String);
+
+/// Ticks, orders, acknowledgements and cancels add up, and nothing was refused.
+fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Check; 10] {
     let expected = if load.matching { load.warm_up + load.samples } else { 0 };
-    let checks = [
+    [
         (exchange.interrupted || exchange.ticks == expected, {
             format!("{} ticks instead of {expected}", exchange.ticks)
         }),
@@ -25,28 +36,6 @@ pub(crate) fn reason_to_fail(
                 "{} ticks but {} orders and {} lost",
                 exchange.ticks, exchange.orders, exchange.lost
             )
-        }),
-        (
-            exchange.interrupted
-                || !load.matching
-                || exchange.rows.iter().all(|row| row.samples + row.lost >= load.samples),
-            "fewer samples than asked for".to_owned(),
-        ),
-        (exchange.refused_samples == 0, {
-            format!("{} samples not kept", exchange.refused_samples)
-        }),
-        (exchange.lost_datagrams == 0, {
-            format!("{} packets the exchange could not send", exchange.lost_datagrams)
-        }),
-        (trader.kernel_drops == 0, {
-            format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
-        }),
-        // The first packets may come while one side is joined and the other is not yet.
-        (trader.packets[0] <= trader.packets[1] + exchange.muted_datagrams + JOINING, {
-            format!("side A brought {} packets, side B {}", trader.packets[0], trader.packets[1])
-        }),
-        (exchange.interrupted || is_muted_as_asked(load, exchange, trader), {
-            format!("{} packets of side B withheld", exchange.muted_datagrams)
         }),
         (exchange.lost == 0, format!("{} ticks lost", exchange.lost)),
         (exchange.unexpected_orders == 0, {
@@ -77,10 +66,35 @@ pub(crate) fn reason_to_fail(
             let first = trader.first_error.as_deref().unwrap_or("unknown");
             format!("{} errors at the trader, the first: {first}", trader.errors)
         }),
-    ];
-    let failed: Vec<String> =
-        checks.into_iter().filter(|(holds, _)| !holds).map(|(_, reason)| reason).collect();
-    (!failed.is_empty()).then(|| failed.join("; "))
+    ]
+}
+
+/// Nothing was dropped on the way, on either side, and every sample was kept.
+fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Check; 6] {
+    [
+        (
+            exchange.interrupted
+                || !load.matching
+                || exchange.rows.iter().all(|row| row.samples + row.lost >= load.samples),
+            "fewer samples than asked for".to_owned(),
+        ),
+        (exchange.refused_samples == 0, {
+            format!("{} samples not kept", exchange.refused_samples)
+        }),
+        (exchange.lost_datagrams == 0, {
+            format!("{} packets the exchange could not send", exchange.lost_datagrams)
+        }),
+        (trader.kernel_drops == 0, {
+            format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
+        }),
+        // The first packets may come while one side is joined and the other is not yet.
+        (trader.packets[0] <= trader.packets[1] + exchange.muted_datagrams + JOINING, {
+            format!("side A brought {} packets, side B {}", trader.packets[0], trader.packets[1])
+        }),
+        (exchange.interrupted || is_muted_as_asked(load, exchange, trader), {
+            format!("{} packets of side B withheld", exchange.muted_datagrams)
+        }),
+    ]
 }
 
 /// Side B was silent for as many packets as there were ticks to be silent for, and the trader
