@@ -18,7 +18,6 @@ use crate::workspace::Workspace;
 struct Policy {
     licenses: Licences,
     bans: Bans,
-    sources: Sources,
 }
 
 #[derive(Deserialize)]
@@ -37,12 +36,6 @@ struct Ban {
     #[serde(rename = "crate")]
     name: String,
     reason: String,
-}
-
-#[derive(Deserialize)]
-struct Sources {
-    #[serde(rename = "allow-registry")]
-    allow_registry: BTreeSet<String>,
 }
 
 /// Prints every objection, and in how many versions crates come.
@@ -78,10 +71,8 @@ impl Policy {
             return Some(format!("{who}: banned: {}", ban.reason));
         }
         // Without a source it is a package of this checkout.
-        let source = package.source.as_ref()?.repr.as_str();
-        let registry = source.strip_prefix("registry+").unwrap_or(source);
-        let known = self.sources.allow_registry.contains(registry);
-        (!known).then(|| format!("{who}: comes from {source}"))
+        let source = package.source.as_ref()?;
+        (!source.is_crates_io()).then(|| format!("{who}: comes from {}", source.repr))
     }
 }
 
