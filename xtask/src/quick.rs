@@ -22,7 +22,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let packages: Vec<&str> = touched.iter().flat_map(|name| ["--package", name]).collect();
     let lint = ["clippy", "--all-targets"].into_iter().chain(packages.iter().copied());
     shell(&mut cargo(&workspace.root, lint.chain(["--", "-D", "warnings"])))?;
-    test::run_selected(workspace, &packages)
+    let members = workspace.members.iter().filter(|member| touched.contains(&*member.name));
+    let has_library = members.flat_map(|member| &member.targets).any(|target| target.is_lib());
+    test::run_selected(workspace, &packages, has_library)
 }
 
 /// The packages with a file changed in the last commit or not yet committed.

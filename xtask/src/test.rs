@@ -12,18 +12,26 @@ use crate::workspace::Workspace;
 
 /// Every test of the workspace. The last line printed is the sum over all test programs.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    run_selected(workspace, &["--workspace"])
+    run_selected(workspace, &["--workspace"], true)
 }
 
-/// The tests of some packages, given as cargo's own arguments.
-pub(crate) fn run_selected(workspace: &Workspace, packages: &[&str]) -> Result<()> {
+/// The tests of some packages, given as cargo's own arguments. Where none of them is a library,
+/// cargo takes asking for libraries and their doc tests as an error.
+pub(crate) fn run_selected(
+    workspace: &Workspace,
+    packages: &[&str],
+    has_library: bool,
+) -> Result<()> {
     let data = data_folder(&workspace.root)?;
     let root = is_root()?;
     let mut tally = Tally::default();
     // Doc tests run apart: `--include-ignored` would run those that only show, too.
-    let targets = ["test", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"];
+    let targets = ["test", "--no-fail-fast", "--bins", "--tests", "--examples", "--lib"];
+    let targets = if has_library { &targets[..] } else { &targets[..targets.len() - 1] };
+    let doc: &[&str] = &["test", "--no-fail-fast", "--doc"];
+    let kinds = if has_library { 2 } else { 1 };
     let ignored: &[&str] = if root { &["--", "--include-ignored"] } else { &[] };
-    for (kind, last) in [(&targets[..], ignored), (&["test", "--no-fail-fast", "--doc"], &[])] {
+    for (kind, last) in [(targets, ignored), (doc, &[])].into_iter().take(kinds) {
         let arguments = kind.iter().chain(packages).chain(last).copied();
         tally.watch(with_data(&mut cargo(&workspace.root, arguments), data.as_deref()))?;
     }
