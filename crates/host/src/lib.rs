@@ -21,7 +21,6 @@ mod cores;
 mod facts;
 mod interface;
 mod kernel_clock;
-mod process;
 mod thread;
 pub mod tsc;
 
@@ -30,5 +29,4 @@ pub use cores::{PinError, allowed_cores, pin};
 pub use facts::HostFacts;
 pub use interface::interface_address;
 pub use kernel_clock::kernel_tick;
-pub use process::{ParentError, die_with_parent};
 pub use thread::{name_thread, set_timer_slack};
