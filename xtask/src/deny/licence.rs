@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// Whether an expression can be met with allowed licences alone. What cannot be read is refused.
 ///
-/// A slash between two names is an old spelling of `OR`.
+/// A slash between two names is an old spelling of `OR`; SPDX 3 takes operators in lower case too.
 pub(super) fn allows(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = Words { words: spaced.split_whitespace().collect(), at: 0, allowed };
@@ -27,7 +27,7 @@ impl<'a> Words<'a> {
     }
 
     fn take(&mut self, word: &str) -> bool {
-        let found = self.words.get(self.at) == Some(&word);
+        let found = self.words.get(self.at).is_some_and(|is| is.eq_ignore_ascii_case(word));
         self.at += usize::from(found);
         found
     }

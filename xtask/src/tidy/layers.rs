@@ -79,6 +79,9 @@ pub(super) const RULES: &[Rule] = &[
           "exchange", "measure", "testbed"], Forbidden),
     rule("netsim", Tools, &["time", "wire"], Forbidden),
     rule("testbed", Tools, &["host"], Documented),
+    rule("examples", Tools,
+        &["time", "host", "mapped", "endpoint", "reactor", "feed-handler",
+          "order-entry"], Forbidden),
     rule("xtask", Tools, &["sbe"], Forbidden),
 ];
 
