@@ -143,7 +143,7 @@ impl Gateway {
         connection.is_stalled = false;
         connection.inbound.clear();
         connection.session.open(now);
-        listener.on_session(connection.session.id, SessionState::Connected);
+        listener.on_session(connection.session.id, None, SessionState::Connected);
         Some(connection.session.id)
     }
 
@@ -225,7 +225,7 @@ impl Gateway {
                 reports::send_trade(session, account, now, of, fill);
                 self.counters.fills += 1;
                 let cl_ord_id = hairpin_sbe::CharArray::new(&of.request.cl_ord_id);
-                listener.on_fill(cl_ord_id.as_bytes(), fill.order, fill.quantity);
+                listener.on_fill(session.id, cl_ord_id.as_bytes(), fill.order, fill.quantity);
             }
             None => self.counters.unreported_fills += 1,
         }

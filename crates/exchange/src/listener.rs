@@ -30,7 +30,8 @@ pub struct EventPacket {
 /// Callbacks of the exchange, in the order in which things happen. The crate reads no clock: each
 /// call is a moment at which the caller may.
 ///
-/// Texts (ClOrdID, tag 11) are without their padding, as the client sent them: any bytes.
+/// `connection` is that of the session concerned. Texts (ClOrdID, tag 11) are without their
+/// padding, as the client sent them: any bytes.
 pub trait Listener {
     /// A tick has been matched; its packets follow.
     fn on_event(&mut self, tick: Tick) {
@@ -47,39 +48,51 @@ pub trait Listener {
         let _ = (connection, length);
     }
 
-    /// A session's state has changed.
-    fn on_session(&mut self, connection: ConnectionId, state: SessionState) {
-        let _ = (connection, state);
+    /// A session's state has changed. `account` counts the accounts as they were given to the
+    /// gateway; none is known before Negotiate or Establish has named one.
+    fn on_session(
+        &mut self,
+        connection: ConnectionId,
+        account: Option<usize>,
+        state: SessionState,
+    ) {
+        let _ = (connection, account, state);
     }
 
     /// A NewOrderSingle has been read; it has yet to be checked and matched.
-    fn on_order(&mut self, cl_ord_id: &[u8]) {
-        let _ = cl_ord_id;
+    fn on_order(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
+        let _ = (connection, cl_ord_id);
     }
 
     /// An order has been accepted and its ExecutionReportNew encoded.
-    fn on_acknowledged(&mut self, cl_ord_id: &[u8], order: OrderId) {
-        let _ = (cl_ord_id, order);
+    fn on_acknowledged(&mut self, connection: ConnectionId, cl_ord_id: &[u8], order: OrderId) {
+        let _ = (connection, cl_ord_id, order);
     }
 
     /// An OrderCancelRequest has been read; it has yet to be checked.
-    fn on_cancel(&mut self, cl_ord_id: &[u8]) {
-        let _ = cl_ord_id;
+    fn on_cancel(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
+        let _ = (connection, cl_ord_id);
     }
 
     /// An order has been cancelled and its ExecutionReportCancel encoded.
-    fn on_cancelled(&mut self, cl_ord_id: &[u8], order: OrderId) {
-        let _ = (cl_ord_id, order);
+    fn on_cancelled(&mut self, connection: ConnectionId, cl_ord_id: &[u8], order: OrderId) {
+        let _ = (connection, cl_ord_id, order);
     }
 
     /// An order of a session has traded and its report is encoded.
-    fn on_fill(&mut self, cl_ord_id: &[u8], order: OrderId, quantity: u32) {
-        let _ = (cl_ord_id, order, quantity);
+    fn on_fill(
+        &mut self,
+        connection: ConnectionId,
+        cl_ord_id: &[u8],
+        order: OrderId,
+        quantity: u32,
+    ) {
+        let _ = (connection, cl_ord_id, order, quantity);
     }
 
     /// A business message has been refused and the refusal encoded.
-    fn on_rejected(&mut self, rejected: Rejected<'_>) {
-        let _ = rejected;
+    fn on_rejected(&mut self, connection: ConnectionId, rejected: Rejected<'_>) {
+        let _ = (connection, rejected);
     }
 }
 

@@ -55,17 +55,17 @@ impl Listener for Notes {
         assert!(length > 0);
         self.received += 1;
     }
-    fn on_order(&mut self, cl_ord_id: &[u8]) {
+    fn on_order(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
         assert!(self.received > 0, "an order before its bytes");
         self.orders.push(std::str::from_utf8(cl_ord_id).unwrap().parse().unwrap());
     }
-    fn on_acknowledged(&mut self, _: &[u8], _: OrderId) {
+    fn on_acknowledged(&mut self, _: ConnectionId, _: &[u8], _: OrderId) {
         self.acknowledged += 1;
     }
-    fn on_cancelled(&mut self, _: &[u8], _: OrderId) {
+    fn on_cancelled(&mut self, _: ConnectionId, _: &[u8], _: OrderId) {
         self.cancelled += 1;
     }
-    fn on_session(&mut self, _: ConnectionId, state: SessionState) {
+    fn on_session(&mut self, _: ConnectionId, _: Option<usize>, state: SessionState) {
         self.states.push(state);
     }
 }

@@ -71,7 +71,7 @@ impl<L: Listener> Handling<'_, L> {
         }
         let cl_ord_id = message.cl_ord_id().as_bytes();
         self.counters.orders += 1;
-        self.listener.on_order(cl_ord_id);
+        self.listener.on_order(self.session.id, cl_ord_id);
         let request = Request::from_order(message);
         let accepted = check_order(message, market).and_then(|order| {
             let owner = Owner(account as u32 + 1);
@@ -89,7 +89,7 @@ impl<L: Listener> Handling<'_, L> {
                 };
                 self.send_new(account, message, submitted.order);
                 self.counters.acknowledgements += 1;
-                self.listener.on_acknowledged(cl_ord_id, submitted.order);
+                self.listener.on_acknowledged(self.session.id, cl_ord_id, submitted.order);
             }
             Err(refusal) => self.reject(account, &request, b"D", message.seq_num(), refusal),
         }
@@ -106,7 +106,7 @@ impl<L: Listener> Handling<'_, L> {
         }
         let cl_ord_id = message.cl_ord_id().as_bytes();
         self.counters.cancels += 1;
-        self.listener.on_cancel(cl_ord_id);
+        self.listener.on_cancel(self.session.id, cl_ord_id);
         let request = Request::from_cancel(message);
         if let Err(refusal) = check_cancel(message) {
             return self.reject(account, &request, b"F", message.seq_num(), refusal);
@@ -117,13 +117,13 @@ impl<L: Listener> Handling<'_, L> {
             Some(cancelled) => {
                 self.send_cancelled(account, message, &cancelled);
                 self.counters.cancelled += 1;
-                self.listener.on_cancelled(cl_ord_id, order);
+                self.listener.on_cancelled(self.session.id, cl_ord_id, order);
             }
             None => {
                 self.send_cancel_reject(account, message);
                 self.counters.cancel_rejects += 1;
                 let rejected = Rejected::Cancel { cl_ord_id };
-                self.listener.on_rejected(rejected);
+                self.listener.on_rejected(self.session.id, rejected);
             }
         }
     }
@@ -140,7 +140,7 @@ impl<L: Listener> Handling<'_, L> {
         self.counters.business_rejects += 1;
         let Refusal { reason, tag, .. } = refusal;
         let cl_ord_id = CharArray::new(&request.cl_ord_id).as_bytes();
-        self.listener.on_rejected(Rejected::Business { cl_ord_id, reason, tag });
+        self.listener.on_rejected(self.session.id, Rejected::Business { cl_ord_id, reason, tag });
     }
 }
 

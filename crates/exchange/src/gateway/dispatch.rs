@@ -230,6 +230,7 @@ impl<L: Listener> Handling<'_, L> {
         self.send_business_reject(account, &Request::default(), message_type, None, refusal);
         self.counters.business_rejects += 1;
         let Refusal { reason, tag, .. } = refusal;
-        self.listener.on_rejected(Rejected::Business { cl_ord_id: &[], reason, tag });
+        self.listener
+            .on_rejected(self.session.id, Rejected::Business { cl_ord_id: &[], reason, tag });
     }
 }

@@ -76,7 +76,7 @@ impl Session {
 
     pub(super) fn enter(&mut self, state: SessionState, listener: &mut impl Listener) {
         self.state = state;
-        listener.on_session(self.id, state);
+        listener.on_session(self.id, self.account, state);
     }
 
     /// Whether frames are still looked at.

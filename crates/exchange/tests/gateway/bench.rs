@@ -19,25 +19,25 @@ const CAPACITY: u32 = 32_768;
 pub(crate) struct Notes(pub(crate) Vec<String>);
 
 impl Listener for Notes {
-    fn on_session(&mut self, connection: ConnectionId, state: SessionState) {
+    fn on_session(&mut self, connection: ConnectionId, _: Option<usize>, state: SessionState) {
         self.0.push(format!("{}:{state:?}", connection.0));
     }
-    fn on_order(&mut self, cl_ord_id: &[u8]) {
+    fn on_order(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
         self.0.push(format!("order {}", String::from_utf8_lossy(cl_ord_id)));
     }
-    fn on_acknowledged(&mut self, cl_ord_id: &[u8], _: OrderId) {
+    fn on_acknowledged(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
         self.0.push(format!("acknowledged {}", String::from_utf8_lossy(cl_ord_id)));
     }
-    fn on_cancel(&mut self, cl_ord_id: &[u8]) {
+    fn on_cancel(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
         self.0.push(format!("cancel {}", String::from_utf8_lossy(cl_ord_id)));
     }
-    fn on_cancelled(&mut self, cl_ord_id: &[u8], _: OrderId) {
+    fn on_cancelled(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
         self.0.push(format!("cancelled {}", String::from_utf8_lossy(cl_ord_id)));
     }
-    fn on_fill(&mut self, cl_ord_id: &[u8], _: OrderId, quantity: u32) {
+    fn on_fill(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId, quantity: u32) {
         self.0.push(format!("fill {} {quantity}", String::from_utf8_lossy(cl_ord_id)));
     }
-    fn on_rejected(&mut self, rejected: Rejected<'_>) {
+    fn on_rejected(&mut self, _: ConnectionId, rejected: Rejected<'_>) {
         self.0.push(match rejected {
             Rejected::Business { reason, tag, .. } => format!("rejected {reason:?} {tag:?}"),
             Rejected::Cancel { cl_ord_id } => {
