@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of ARCHITECTURE.md and STYLE.md that a machine can check.
 
+mod counters;
 mod functions;
 mod generated;
 mod layers;
@@ -48,6 +49,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(manifests::check(workspace)?);
     findings.extend(sources.iter().flat_map(check));
     findings.extend(generated::check(&sources));
+    findings.extend(counters::check(&sources));
     let mut report = notes(&sources);
     report.extend(findings.iter().map(|finding| format!("{finding}\n")));
     report.push(format!("tidy: {} files, {} findings\n", sources.len(), findings.len()));

@@ -48,14 +48,16 @@ pub(super) fn read_all(root: &Path) -> Result<Vec<Source>> {
 }
 
 fn walk(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
-    /// Builds, reports and version control: nothing of ours.
-    const NOT_OURS: [&str; 3] = ["target", "report", ".git"];
+    /// Builds and version control anywhere, reports at the root: nothing of ours.
+    const NOT_OURS: [&str; 2] = ["target", ".git"];
+    const NOT_OURS_AT_ROOT: [&str; 4] =
+        ["report", "fuzz/artifacts", "fuzz/corpus", "fuzz/coverage"];
     for entry in root.join(folder).read_dir().with_context(|| format!("reading {folder}"))? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let kind = entry.file_type()?;
-        if NOT_OURS.contains(&name.as_str()) {
+        if NOT_OURS.contains(&name.as_str()) || NOT_OURS_AT_ROOT.contains(&path.as_str()) {
             continue;
         }
         if kind.is_dir() {

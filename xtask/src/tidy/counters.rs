@@ -1,0 +1,141 @@
+//! What counts something wrong has a name, a line that says what, and a test that provokes it.
+//!
+//! Counters are the fields of structs called `…Counters` or `Statistics`, and what the macro
+//! `counters!` declares. One whose description begins with `Errors:` or `Warnings:` needs a test
+//! `counts_<name>_only` in its crate.
+
+use std::collections::BTreeSet;
+
+use super::Finding;
+use super::source::Source;
+
+/// Checks every counter of every crate.
+pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
+    let written = || sources.iter().filter(|source| source.is_rust() && !source.is_generated());
+    let tests: BTreeSet<(&str, &str)> =
+        written().flat_map(|source| tests(source).map(|test| (package(source), test))).collect();
+    let mut findings = Vec::new();
+    for source in written().filter(|source| source.path.contains("/src/")) {
+        for counter in counters(source) {
+            let Counter { line, name, description } = &counter;
+            let mut find = |what| findings.push(Finding::new(&source.path, *line, what));
+            let Some(description) = description else {
+                find(format!("the counter `{name}` does not say what it counts"));
+                continue;
+            };
+            let is_fault =
+                ["Errors:", "Warnings:"].iter().any(|mark| description.starts_with(mark));
+            let test = format!("counts_{name}_only");
+            if is_fault && !tests.contains(&(package(source), test.as_str())) {
+                find(format!("no test `{test}` in {}", package(source)));
+            }
+        }
+    }
+    findings
+}
+
+/// `crates/mdp3/src/counters.rs` belongs to `crates/mdp3`.
+fn package(source: &Source) -> &str {
+    let end = source.path.match_indices('/').nth(1).map_or(source.path.len(), |(at, _)| at);
+    &source.path[..end]
+}
+
+/// The names of functions that may be such tests.
+fn tests(source: &Source) -> impl Iterator<Item = &str> {
+    let name = |line: &'_ str| {
+        line.trim().strip_prefix("fn ")?.split_once('(').map(|(name, _)| name.len())
+    };
+    source.text.lines().filter_map(move |line| {
+        let length = name(line)?;
+        Some(&line.trim()["fn ".len()..][..length])
+    })
+}
+
+struct Counter<'a> {
+    line: usize,
+    name: &'a str,
+    /// The first line of its documentation.
+    description: Option<&'a str>,
+}
+
+/// The counters that a file declares.
+fn counters(source: &Source) -> Vec<Counter<'_>> {
+    let mut counters = Vec::new();
+    let mut inside = false;
+    let mut description = None;
+    for (line, text) in source.lines_before_tests() {
+        let text_of_line = text.trim();
+        if !inside {
+            inside = begins(text_of_line);
+            description = None;
+        } else if text == "}" {
+            inside = false;
+        } else if let Some(words) = text_of_line.strip_prefix("///") {
+            description = description.or(Some(words.trim()));
+        } else if let Some(name) = field(text_of_line) {
+            counters.push(Counter { line, name, description: description.take() });
+        }
+    }
+    counters
+}
+
+/// Whether counters are declared from the next line on.
+fn begins(line: &str) -> bool {
+    let name = line.strip_prefix("pub struct ").and_then(|rest| rest.split([' ', '<']).next());
+    let is_struct = name.is_some_and(|name| name.ends_with("Counters") || name == "Statistics");
+    line == "counters! {" || (is_struct && line.ends_with('{'))
+}
+
+/// `pub gaps: u64,` and, in the macro, `gaps,`.
+fn field(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub ").unwrap_or(line);
+    let end = rest.find([':', ','])?;
+    let name = &rest[..end];
+    let is_name =
+        !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+    is_name.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(declared: &str, test: &str) -> Vec<String> {
+        let source = |path: &str, text: &str| Source { path: path.into(), text: text.into() };
+        let sources = [
+            source("crates/a/src/counters.rs", declared),
+            source("crates/a/tests/errors.rs", &format!("#[test]\nfn {test}() {{}}\n")),
+            source("crates/b/tests/errors.rs", "#[test]\nfn counts_late_only() {}\n"),
+        ];
+        check(&sources).into_iter().map(|finding| finding.what).collect()
+    }
+
+    const STRUCT: &str = "pub struct Counters {\n    /// Bytes read.\n    pub bytes: u64,\n    \
+                          /// Errors: late ones.\n    /// More of it.\n    pub late: u64,\n}\n";
+
+    #[test]
+    fn a_fault_needs_a_test_in_its_own_crate() {
+        assert_eq!(findings(STRUCT, "counts_late_only"), [""; 0]);
+        assert_eq!(findings(STRUCT, "other"), ["no test `counts_late_only` in crates/a"]);
+    }
+
+    #[test]
+    fn what_a_macro_declares_is_seen_too() {
+        let text = "counters! {\n    /// Warnings: late ones.\n    late,\n}\n";
+        assert_eq!(findings(text, "other"), ["no test `counts_late_only` in crates/a"]);
+        assert_eq!(findings(text, "counts_late_only"), [""; 0]);
+    }
+
+    #[test]
+    fn a_counter_says_what_it_counts() {
+        let text = STRUCT.replace("    /// Bytes read.\n", "");
+        let expected = ["the counter `bytes` does not say what it counts"];
+        assert_eq!(findings(&text, "counts_late_only"), expected);
+    }
+
+    #[test]
+    fn other_structs_are_no_counters() {
+        let text = "pub struct Late {\n    pub late: u64,\n}\n";
+        assert_eq!(findings(text, "other"), [""; 0]);
+    }
+}
