@@ -168,6 +168,16 @@ impl Journal {
         Ok(Claim { journal: self, max })
     }
 
+    /// Forgets every record and begins again at the first byte, at the cost of one store. Handles of
+    /// the records forgotten no longer name what they did.
+    pub fn begin_again(&mut self) {
+        self.end = SEGMENT_HEADER;
+        if self.capacity() > 0 {
+            // Release: whoever sees later records in this place sees the forgetting first.
+            self.record_header(SEGMENT_HEADER).store(0, Ordering::Release);
+        }
+    }
+
     /// The payload of a committed record.
     ///
     /// # Panics

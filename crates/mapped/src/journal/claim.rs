@@ -142,6 +142,23 @@ mod tests {
     }
 
     #[test]
+    fn a_journal_that_begins_again_holds_only_what_comes_after() {
+        let mut journal = Journal::anonymous(3 * Journal::room(16)).unwrap();
+        for byte in 1..=3 {
+            append(&mut journal, &[byte; 16]);
+        }
+        journal.begin_again();
+        assert_eq!((journal.used(), journal.records().count()), (0, 0));
+        assert_eq!(journal.scan().unwrap(), journal.end);
+        append(&mut journal, &[4; 16]);
+        assert_eq!(journal.scan().unwrap(), journal.end);
+        assert_eq!(payloads(&journal), [[4; 16]]);
+        append(&mut journal, &[5; 8]);
+        assert_eq!(payloads(&journal), [&[4; 16][..], &[5; 8]]);
+        Journal::anonymous(0).unwrap().begin_again();
+    }
+
+    #[test]
     fn a_segment_without_room_is_legal_and_full() {
         let mut journal = Journal::anonymous(0).unwrap();
         assert!(matches!(journal.claim(0), Err(JournalError::TooLarge)));
