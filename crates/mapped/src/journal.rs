@@ -168,7 +168,7 @@ impl Journal {
         Ok(Claim { journal: self, max })
     }
 
-    /// Forgets every record and begins again at the first byte, at the cost of one store. Handles of
+    /// Forgets every record and begins again at the first byte, for one store. Handles of
     /// the records forgotten no longer name what they did.
     pub fn begin_again(&mut self) {
         self.end = SEGMENT_HEADER;
