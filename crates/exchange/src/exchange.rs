@@ -1,29 +1,31 @@
 //! The exchange on real sockets: the one module of this crate that does IO.
 
+mod acceptor;
 mod connections;
 mod counters;
 mod feeds;
 mod settings;
+mod subscriber;
+mod tcp_side;
 
 pub use counters::ExchangeCounters;
-pub use settings::{Addresses, ExchangeSettings, FeedSide, Groups};
+pub use settings::{Addresses, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed};
 
 use std::io;
 use std::net::SocketAddrV4;
 
-use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, UdpSender};
-use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
-use hairpin_time::{Duration, Instant, Now};
+use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions};
+use hairpin_reactor::{Interest, Reactor, Ready};
+use hairpin_time::{Instant, Now};
 
 use crate::{
     Action, ConnectionId, EventPacket, EventPart, Feed, Floor, Gateway, GatewayCounters, Listener,
     Pace, Publication, SessionState, Tick,
 };
+use acceptor::{Accepted, Acceptor};
 use connections::Connections;
 use feeds::Feeds;
-
-/// How often a spinning loop asks for new connections: rarely, since it costs a system call.
-const ACCEPT_INTERVAL: Duration = Duration::from_millis(1);
+use tcp_side::TcpSide;
 
 /// Bytes read from a session at once.
 const CHUNK_MAX: usize = 16 << 10;
@@ -60,10 +62,8 @@ pub struct Exchange {
     floor: Floor,
     gateway: Gateway,
     feeds: Feeds,
-    listener: TcpListener,
-    listener_token: Token,
+    acceptor: Acceptor,
     connections: Connections,
-    next_accept: Instant,
     matching: bool,
     /// The event that is being sent is this tick's.
     tick: Option<u64>,
@@ -75,22 +75,24 @@ impl Exchange {
     /// [`Exchange::step`]; loops go flat out until [`Exchange::set_pace`].
     ///
     /// # Errors
-    /// Those of the sockets, with the address that could not be used.
+    /// Those of the sockets, with the address that could not be used; `OutOfMemory` if the reactor
+    /// has no room for the listeners.
     ///
     /// # Panics
     /// If instruments are not as [`crate::Instrument`] says.
     pub fn new(settings: ExchangeSettings, now: Now, reactor: &mut Reactor) -> io::Result<Self> {
         let addresses = &settings.addresses;
-        let mut listener = TcpListener::bind(addresses.gateway)?;
+        let options = TcpOptions { chunk_max: CHUNK_MAX, message_max: 0, ..TcpOptions::default() };
+        let start = now.monotonic;
+        // What is likely to fail comes first, so that nothing is left in the reactor.
+        let listener = TcpListener::bind(addresses.gateway)?;
         let orders = settings.floor.capacity.orders;
         Ok(Self {
             floor: Floor::new(&settings.floor, now),
             gateway: Gateway::new(settings.accounts, settings.connections, orders),
-            feeds: Feeds::new(addresses)?,
-            listener_token: reactor.add(&mut listener, Interest::READABLE)?,
-            listener,
+            feeds: Feeds::new(addresses, start, reactor)?,
+            acceptor: Acceptor::new(listener, options, start, reactor)?,
             connections: Connections::new(settings.connections),
-            next_accept: now.monotonic,
             matching: settings.matching,
             tick: None,
             counters: ExchangeCounters::default(),
@@ -131,7 +133,7 @@ impl Exchange {
     ///
     /// # Errors
     /// Those of the network but for want of room, which is counted, and of connections, which end
-    /// only these.
+    /// only these. That a connection cannot be accepted is counted, and tried again later.
     pub fn step(
         &mut self,
         now: Now,
@@ -154,17 +156,21 @@ impl Exchange {
         }
         self.connections.linger(now.monotonic, ready, reactor)?;
         self.accept(now, ready, reactor, listener)?;
+        self.feeds.tend(now.monotonic, ready, reactor, &mut self.counters)?;
         self.send_packet(now, listener).map(drop)
     }
 
     /// When [`Exchange::step`] has something to do although nothing arrives.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let publisher = self.floor.publisher().poll_timeout();
-        [publisher, self.gateway.poll_timeout(), self.connections.poll_timeout()]
-            .into_iter()
-            .flatten()
-            .min()
+        let deadlines = [
+            self.floor.publisher().poll_timeout(),
+            self.gateway.poll_timeout(),
+            self.connections.poll_timeout(),
+            self.acceptor.poll_timeout(),
+            self.feeds.poll_timeout(),
+        ];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Sets how fast the loops go: [`Pace::FlatOut`] until a trader is in sync.
@@ -172,10 +178,10 @@ impl Exchange {
         self.floor.publisher_mut().set_pace(pace, now.monotonic);
     }
 
-    /// Withholds all packets of a side, or sends them again: a fault for tests. The packets are
-    /// made all the same, so their numbers are missing on that side.
+    /// Withholds all packets of a side, by multicast and by TCP, or sends them again: a fault for
+    /// tests. The packets are made all the same, so their numbers are missing on that side.
     pub fn set_muted(&mut self, side: FeedSide, muted: bool) {
-        self.feeds.muted[side as usize] = muted;
+        self.feeds.set_muted(side, muted);
     }
 
     /// Turns the generator's matching on or off; see [`ExchangeSettings::matching`].
@@ -206,13 +212,25 @@ impl Exchange {
     /// The address that the gateway listens on.
     #[must_use]
     pub fn gateway_address(&self) -> SocketAddrV4 {
-        self.listener.local_address()
+        self.acceptor.address()
     }
 
-    /// The address that a feed's packets of a side come from, if it is sent there.
+    /// The address that a feed's datagrams of a side come from, if it is sent there by multicast.
     #[must_use]
     pub fn feed_source(&self, feed: Feed, side: FeedSide) -> Option<SocketAddrV4> {
-        self.feeds.senders[feed as usize][side as usize].as_ref().map(UdpSender::local_address)
+        self.feeds.source(feed, side)
+    }
+
+    /// The address that a side of the feeds listens on, if they go by TCP there.
+    #[must_use]
+    pub fn tcp_feed_address(&self, side: FeedSide) -> Option<SocketAddrV4> {
+        self.feeds.tcp_side(side).map(TcpSide::address)
+    }
+
+    /// Traders connected to a side of the feeds by TCP.
+    #[must_use]
+    pub fn tcp_feed_connections(&self, side: FeedSide) -> usize {
+        self.feeds.tcp_side(side).map_or(0, TcpSide::connections)
     }
 
     /// The market behind the sockets.
@@ -247,7 +265,7 @@ impl Exchange {
 
     /// Sends the next packet, if one is due.
     fn send_packet(&mut self, now: Now, listener: &mut impl Listener) -> io::Result<bool> {
-        let packet = &mut self.feeds.packet[..];
+        let packet = self.feeds.packet();
         let Some(transmit) = self.floor.publisher_mut().poll_transmit(now, packet) else {
             return Ok(false);
         };
@@ -332,16 +350,20 @@ impl Exchange {
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        let is_spinning = reactor.kind() == Wait::Spin;
-        let is_early = is_spinning && now.monotonic < self.next_accept;
-        if is_early || !ready.is_readable(self.listener_token) {
-            return Ok(());
-        }
-        self.next_accept = now.monotonic + ACCEPT_INTERVAL;
-        let options = TcpOptions { chunk_max: CHUNK_MAX, message_max: 0, ..TcpOptions::default() };
-        let Some(stream) = self.listener.accept(options)? else { return Ok(()) };
+        let stream = match self.acceptor.accept(now.monotonic, ready, reactor)? {
+            Accepted::Stream(stream) => stream,
+            Accepted::Nobody => return Ok(()),
+            Accepted::Failed => {
+                self.counters.failed_accepts += 1;
+                return Ok(());
+            }
+        };
         // Without a place the stream is dropped, which closes it.
         let Some(id) = self.gateway.handle_connected(now, listener) else { return Ok(()) };
-        self.connections.insert(id, stream, reactor)
+        if self.connections.insert(id, stream, reactor).is_err() {
+            self.counters.failed_accepts += 1;
+            self.gateway.handle_closed(id, listener);
+        }
+        Ok(())
     }
 }

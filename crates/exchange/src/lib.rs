@@ -44,7 +44,9 @@ mod matching;
 mod publisher;
 mod slab;
 
-pub use exchange::{Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups};
+pub use exchange::{
+    Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
+};
 pub use floor::{Floor, FloorSettings};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,

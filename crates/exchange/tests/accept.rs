@@ -1,0 +1,138 @@
+//! What becomes of the exchange when no more connections can be accepted.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+mod client;
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::process::Command;
+
+use client::credentials;
+use hairpin_exchange::{Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, TcpFeed};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+/// Set in the process that may open few files.
+const FEW: &str = "HAIRPIN_TEST_FEW_DESCRIPTORS";
+
+struct Bench {
+    reactor: Reactor,
+    exchange: Exchange,
+    now: Now,
+}
+
+impl Bench {
+    fn new(wait: Wait) -> Self {
+        let settings = ExchangeSettings {
+            floor: FloorSettings::default(),
+            matching: false,
+            accounts: vec![credentials()],
+            connections: 2,
+            addresses: Addresses {
+                multicast: None,
+                tcp: Some(TcpFeed::new(LOCAL, LOCAL)),
+                gateway: LOCAL,
+            },
+        };
+        let now = Now {
+            monotonic: Instant::from_nanos(1),
+            utc: Utc::from_nanos(1_700_000_000_000_000_000),
+        };
+        let mut reactor = Reactor::new(wait).unwrap();
+        let exchange = Exchange::new(settings, now, &mut reactor).unwrap();
+        Self { reactor, exchange, now }
+    }
+
+    fn turn(&mut self) {
+        self.now.monotonic += Duration::from_millis(1);
+        let ready = self.reactor.wait(self.now.monotonic, Some(Instant::ZERO)).unwrap();
+        self.exchange.step(self.now, ready, &mut self.reactor, &mut ()).unwrap();
+    }
+
+    fn until(&mut self, is_done: impl Fn(&Exchange) -> bool) {
+        for _ in 0..10_000 {
+            self.turn();
+            if is_done(&self.exchange) {
+                return;
+            }
+        }
+        panic!("it did not happen: {:?}", self.exchange.counters());
+    }
+
+    fn failed(&self) -> u64 {
+        self.exchange.counters().failed_accepts
+    }
+
+    /// No descriptor is left while somebody connects; later there is one.
+    #[must_use]
+    fn run_out(
+        &mut self,
+        address: SocketAddrV4,
+        is_accepted: impl Fn(&Exchange) -> bool,
+    ) -> TcpStream {
+        let before = self.failed();
+        let client = TcpStream::connect(address).unwrap();
+        let mut files = Vec::new();
+        while let Ok(file) = File::open("/dev/null") {
+            files.push(file);
+        }
+        self.until(|exchange| exchange.counters().failed_accepts > before);
+        // It is not asked again at once, though the connection waits.
+        let failed = self.failed();
+        (0..50).for_each(|_| self.turn());
+        assert_eq!(self.failed(), failed);
+        assert!(self.exchange.poll_timeout().is_some());
+        drop(files);
+        self.until(is_accepted);
+        assert_eq!(self.failed(), failed);
+        client
+    }
+}
+
+/// The limit is the process's, so that the test runs in one of its own.
+#[test]
+fn counts_failed_accepts_only() {
+    if std::env::var_os(FEW).is_none() {
+        let test = std::env::current_exe().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -n 64 && exec \"$0\" --exact counts_failed_accepts_only"]);
+        assert!(shell.arg(test).env(FEW, "").status().unwrap().success());
+        return;
+    }
+    let mut bench = Bench::new(Wait::Epoll);
+    let _client = bench.run_out(bench.exchange.gateway_address(), Exchange::has_connections);
+    for (other, count) in bench.exchange.counters().iter().skip(13) {
+        assert_eq!(count, u64::from(other == "failed_accepts"), "{other}");
+    }
+    // A wait that has everything tried fails at all three listeners, whoever is asked for.
+    for wait in Wait::ALL {
+        let mut bench = Bench::new(wait);
+        let gateway = bench.exchange.gateway_address();
+        // It stays, since each descriptor counts.
+        let _client = bench.run_out(gateway, Exchange::has_connections);
+        let side = bench.exchange.tcp_feed_address(FeedSide::B).unwrap();
+        let is_there = |exchange: &Exchange| exchange.tcp_feed_connections(FeedSide::B) == 1;
+        let _trader = bench.run_out(side, is_there);
+    }
+}
+
+#[test]
+fn counts_failed_accepts_where_the_reactor_is_full() {
+    let mut bench = Bench::new(Wait::Epoll);
+    let mut sources = Vec::new();
+    loop {
+        let mut source = hairpin_endpoint::TcpListener::bind(LOCAL).unwrap();
+        if bench.reactor.add(&mut source, hairpin_reactor::Interest::READABLE).is_err() {
+            break;
+        }
+        sources.push(source);
+    }
+    let _trader = TcpStream::connect(bench.exchange.tcp_feed_address(FeedSide::A).unwrap());
+    bench.until(|exchange| exchange.counters().failed_accepts == 1);
+    let _client = TcpStream::connect(bench.exchange.gateway_address());
+    bench.until(|exchange| exchange.counters().failed_accepts == 2);
+    assert!(!bench.exchange.has_connections());
+    assert_eq!(bench.exchange.tcp_feed_connections(FeedSide::A), 0);
+}

@@ -1,0 +1,103 @@
+//! That the feeds by TCP allocate nothing once their connections are there.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::Read;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+
+use hairpin_exchange::{
+    Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, Pace, TcpFeed,
+};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, which counts the calls of each thread.
+struct Counting;
+
+// SAFETY: every call is passed on as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System`, by way of `alloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn ten_thousand_ticks_to_four_connections_allocate_nothing() {
+    let before = ALLOCATIONS.get();
+    drop(Box::new([0_u8; 64]));
+    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+
+    let local = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+    let tcp = Some(TcpFeed { backlog: 2 << 20, ..TcpFeed::new(local, local) });
+    let settings = ExchangeSettings {
+        floor: FloorSettings::default(),
+        matching: true,
+        accounts: vec![],
+        connections: 1,
+        addresses: Addresses { multicast: None, tcp, gateway: local },
+    };
+    let mut now =
+        Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let mut exchange = Exchange::new(settings, now, &mut reactor).unwrap();
+    let connect = |side| TcpStream::connect(exchange.tcp_feed_address(side).unwrap()).unwrap();
+    let mut readers = [FeedSide::A, FeedSide::B, FeedSide::A].map(connect);
+    readers.iter().for_each(|reader| reader.set_nonblocking(true).unwrap());
+    let mut sleeper = connect(FeedSide::B);
+    let mut chunk = vec![0; 1 << 20];
+    let mut turn = |exchange: &mut Exchange, ticks: bool| {
+        now.monotonic += Duration::from_micros(100);
+        now.utc = now.utc + Duration::from_micros(100);
+        let ready = reactor.wait(now.monotonic, Some(Instant::ZERO)).unwrap();
+        exchange.step(now, ready, &mut reactor, &mut ()).unwrap();
+        if ticks {
+            exchange.tick(now, now.monotonic, &mut ()).unwrap();
+        }
+        for reader in &mut readers {
+            let _ = reader.read(&mut chunk);
+        }
+        now
+    };
+    let connections = |exchange: &Exchange| {
+        [FeedSide::A, FeedSide::B].map(|side| exchange.tcp_feed_connections(side))
+    };
+    // Until what the kernel keeps for the one who does not read is full.
+    while connections(&exchange) != [2, 2] || exchange.counters().feed_packets_left_out == 0 {
+        turn(&mut exchange, false);
+    }
+    let now = turn(&mut exchange, false);
+    exchange.set_pace(Pace::Paced, now);
+
+    let before = ALLOCATIONS.get();
+    for _ in 0..10_000 {
+        turn(&mut exchange, true);
+    }
+    // What was kept for it leaves too.
+    let kept = exchange.counters().feed_bytes_sent;
+    sleeper.set_nonblocking(true).unwrap();
+    let mut small = [0; 4_096];
+    for _ in 0..10_000 {
+        while sleeper.read(&mut small).is_ok() {}
+        turn(&mut exchange, false);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    let counters = exchange.counters();
+    assert_eq!((counters.ticks, connections(&exchange)), (10_000, [2, 2]));
+    assert!(counters.feed_backlogs > 1_000 && counters.feed_bytes_sent > kept + (1 << 20));
+}
