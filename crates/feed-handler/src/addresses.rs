@@ -6,41 +6,21 @@ use hairpin_mdp3::{Feed, LateJoin, Side};
 
 use crate::FeedError;
 
-/// The multicast groups of one feed. Either side may be missing.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
-    /// Group and port of side A.
-    pub a: Option<SocketAddrV4>,
-    /// Group and port of side B.
-    pub b: Option<SocketAddrV4>,
+/// The feeds of a channel: a multicast group for each side of each feed, or a TCP connection for
+/// each side, which brings all feeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Addresses {
+    /// As CME sends them.
+    Multicast(Multicast),
+    /// As Hairpin's exchange can send them; see `docs/wire-formats.md`.
+    Tcp(TcpLines),
 }
 
-impl Lines {
-    /// A feed on both sides.
-    #[must_use]
-    pub const fn both(a: SocketAddrV4, b: SocketAddrV4) -> Self {
-        Self { a: Some(a), b: Some(b) }
-    }
-
-    /// A feed on side A alone.
-    #[must_use]
-    pub const fn only_a(a: SocketAddrV4) -> Self {
-        Self { a: Some(a), b: None }
-    }
-
-    const fn side(&self, side: Side) -> Option<SocketAddrV4> {
-        match side {
-            Side::A => self.a,
-            Side::B => self.b,
-        }
-    }
-}
-
-/// The feeds of a channel, and the network they come by.
+/// The feeds of a channel by multicast, and the network they come by.
 ///
 /// A feed that the channel's [`LateJoin`] never asks for may be missing on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addresses {
+pub struct Multicast {
     /// Feed I: everything as it happens.
     pub incremental: Lines,
     /// Feed N: the loop of definitions.
@@ -49,42 +29,146 @@ pub struct Addresses {
     pub snapshot: Lines,
     /// The local address of the interface to receive on.
     pub interface: Ipv4Addr,
-    /// The only senders to receive from (source-specific multicast); empty: any.
+}
+
+/// The multicast groups of one feed. Either side may be missing.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Lines {
+    /// Side A.
+    pub a: Option<Group>,
+    /// Side B.
+    pub b: Option<Group>,
+}
+
+/// The multicast group of one side of one feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Group and port.
+    pub address: SocketAddrV4,
+    /// The only senders to receive from (source-specific multicast), ten at most unless the host
+    /// says otherwise (`net.ipv4.igmp_max_msf`); empty: any.
     pub sources: Vec<Ipv4Addr>,
 }
 
-impl Addresses {
+/// The connections of a channel by TCP. One side alone is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpLines {
+    /// Where side A listens.
+    pub a: Option<SocketAddrV4>,
+    /// Where side B listens.
+    pub b: Option<SocketAddrV4>,
+    /// The local address to connect from; unspecified (0.0.0.0): the kernel's choice.
+    pub interface: Ipv4Addr,
+}
+
+impl Group {
+    /// A group that is received from these senders alone; with none, from any.
+    #[must_use]
+    pub fn new(address: SocketAddrV4, sources: &[Ipv4Addr]) -> Self {
+        Self { address, sources: sources.to_vec() }
+    }
+}
+
+/// A group received from any sender.
+impl From<SocketAddrV4> for Group {
+    fn from(address: SocketAddrV4) -> Self {
+        Self { address, sources: Vec::new() }
+    }
+}
+
+impl Lines {
+    /// A feed on both sides.
+    #[must_use]
+    pub fn both(a: impl Into<Group>, b: impl Into<Group>) -> Self {
+        Self { a: Some(a.into()), b: Some(b.into()) }
+    }
+
+    /// A feed on side A alone.
+    #[must_use]
+    pub fn only_a(a: impl Into<Group>) -> Self {
+        Self { a: Some(a.into()), b: None }
+    }
+
+    const fn side(&self, side: Side) -> Option<&Group> {
+        match side {
+            Side::A => self.a.as_ref(),
+            Side::B => self.b.as_ref(),
+        }
+    }
+}
+
+impl TcpLines {
+    /// Both sides, by whatever interface leads there.
+    #[must_use]
+    pub const fn both(a: SocketAddrV4, b: SocketAddrV4) -> Self {
+        Self { a: Some(a), b: Some(b), interface: Ipv4Addr::UNSPECIFIED }
+    }
+
+    /// The sides that there are, A first.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = (Side, SocketAddrV4)> + use<> {
+        let sides = [(Side::A, self.a), (Side::B, self.b)];
+        sides.into_iter().filter_map(|(side, address)| Some((side, address?)))
+    }
+}
+
+impl Multicast {
     /// The group of one side of a feed, if it is sent there.
     #[must_use]
-    pub fn group(&self, feed: Feed, side: Side) -> Option<SocketAddrV4> {
-        let lines = match feed {
-            Feed::Incremental => self.incremental,
-            Feed::Instrument => self.instrument,
-            Feed::Snapshot => self.snapshot,
-            _ => Lines::default(),
-        };
-        lines.side(side)
+    pub fn group(&self, feed: Feed, side: Side) -> Option<&Group> {
+        match feed {
+            Feed::Incremental => self.incremental.side(side),
+            Feed::Instrument => self.instrument.side(side),
+            Feed::Snapshot => self.snapshot.side(side),
+            _ => None,
+        }
     }
 
     /// Each side of each feed with its group, the incremental feed first.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (Feed, Side, SocketAddrV4)> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (Feed, Side, &Group)> {
         let sides = Feed::ALL.into_iter().flat_map(|feed| Side::ALL.map(|side| (feed, side)));
         sides.filter_map(|(feed, side)| Some((feed, side, self.group(feed, side)?)))
     }
 
-    /// Whether the addresses are enough for a kind of late join, and different.
-    pub(crate) fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
+    /// Whether the groups are enough for a kind of late join, and different.
+    fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
         for &feed in needed(late_join) {
             if !self.groups().any(|(other, ..)| other == feed) {
                 return Err(FeedError::MissingFeed { feed });
             }
         }
         for (position, (_, _, group)) in self.groups().enumerate() {
-            if self.groups().take(position).any(|(_, _, other)| other == group) {
-                return Err(FeedError::SameGroup { group });
+            let address = group.address;
+            if self.groups().take(position).any(|(_, _, other)| other.address == address) {
+                return Err(FeedError::SameAddress { address });
             }
         }
         Ok(())
+    }
+}
+
+impl Addresses {
+    /// Whether the addresses are enough for a kind of late join, and different.
+    pub(crate) fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
+        match self {
+            Self::Multicast(multicast) => multicast.check(late_join),
+            Self::Tcp(TcpLines { a: None, b: None, .. }) => Err(FeedError::NoSide),
+            Self::Tcp(TcpLines { a: Some(address), b, .. }) if *b == Some(*address) => {
+                Err(FeedError::SameAddress { address: *address })
+            }
+            Self::Tcp(_) => Ok(()),
+        }
+    }
+}
+
+impl From<Multicast> for Addresses {
+    fn from(multicast: Multicast) -> Self {
+        Self::Multicast(multicast)
+    }
+}
+
+impl From<TcpLines> for Addresses {
+    fn from(lines: TcpLines) -> Self {
+        Self::Tcp(lines)
     }
 }
 
@@ -105,13 +189,12 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn addresses() -> Addresses {
-        Addresses {
+    fn addresses() -> Multicast {
+        Multicast {
             incremental: Lines::both(group("239.192.0.1:1"), group("239.192.0.1:2")),
             instrument: Lines::only_a(group("239.192.0.2:1")),
-            snapshot: Lines { a: None, b: Some(group("239.192.0.3:1")) },
+            snapshot: Lines { a: None, b: Some(group("239.192.0.3:1").into()) },
             interface: Ipv4Addr::LOCALHOST,
-            sources: vec![],
         }
     }
 
@@ -144,8 +227,21 @@ mod tests {
     #[test]
     fn two_sides_do_not_share_a_group_and_port() {
         let shared = group("239.192.0.1:1");
-        let addresses = Addresses { snapshot: Lines::only_a(shared), ..addresses() };
+        let addresses = Multicast { snapshot: Lines::only_a(shared), ..addresses() };
         let error = addresses.check(LateJoin::InstrumentsAndBooks).unwrap_err();
         assert_eq!(error.to_string(), "239.192.0.1:1 is given for two sides");
+    }
+
+    #[test]
+    fn by_tcp_one_side_is_enough_but_not_none_and_not_the_same_twice() {
+        let [a, b] = ["10.0.0.1:1", "10.0.0.1:2"].map(group);
+        let check = |lines: TcpLines| Addresses::from(lines).check(LateJoin::InstrumentsAndBooks);
+        assert!(check(TcpLines::both(a, b)).is_ok());
+        assert!(check(TcpLines { a: None, ..TcpLines::both(a, b) }).is_ok());
+        assert!(check(TcpLines { b: None, ..TcpLines::both(a, b) }).is_ok());
+        let error = check(TcpLines { a: None, b: None, ..TcpLines::both(a, b) }).unwrap_err();
+        assert_eq!(error.to_string(), "no address for either side");
+        let error = check(TcpLines::both(a, a)).unwrap_err();
+        assert_eq!(error.to_string(), "10.0.0.1:1 is given for two sides");
     }
 }

@@ -7,7 +7,8 @@ use hairpin_mdp3::{Feed, Side};
 
 /// Why a feed handler could not start, or what has failed while it runs.
 ///
-/// What is wrong with packets is no such error: that is told to the listener and counted.
+/// What is wrong with packets is no such error: that is told to the listener and counted. A
+/// connection that is lost is none either; see [`ConnectionError`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedError {
@@ -17,11 +18,14 @@ pub enum FeedError {
         /// The feed.
         feed: Feed,
     },
-    /// Two sides have the same group and port, so that each would receive both.
-    #[error("{group} is given for two sides")]
-    SameGroup {
-        /// The group and port.
-        group: SocketAddrV4,
+    /// Neither side has an address to connect to.
+    #[error("no address for either side")]
+    NoSide,
+    /// Two sides have the same address and port, so that each would receive both.
+    #[error("{address} is given for two sides")]
+    SameAddress {
+        /// The address and port.
+        address: SocketAddrV4,
     },
     /// A socket: no such interface, no multicast group, a port that is taken; later whatever the
     /// kernel says when it is read, or its group joined or left.
@@ -34,5 +38,65 @@ pub enum FeedError {
         /// What the kernel said, and to what.
         #[source]
         error: io::Error,
+    },
+    /// A connection that cannot be tried at all: no such interface; later the reactor's errors.
+    #[error("side {side}: {error}")]
+    Connection {
+        /// The side.
+        side: Side,
+        /// What the kernel said, and to what.
+        #[source]
+        error: io::Error,
+    },
+}
+
+/// Why a connection was lost, or not made. It is made again after a pause, and each cause has a
+/// counter in [`Statistics`](crate::Statistics).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectionError {
+    /// It was refused, or there was no answer in time.
+    #[error("{0}")]
+    Failed(#[source] io::Error),
+    /// The network or the peer has broken it.
+    #[error("the connection broke: {0}")]
+    Broken(#[source] io::Error),
+    /// The exchange has ended it, behind a whole packet.
+    #[error("the exchange has ended the connection")]
+    Ended,
+    /// It ended amid a packet, as it does when the exchange gives up who reads too slowly.
+    #[error("the connection ended {missing} bytes before the end of a packet")]
+    EndedAmidPacket {
+        /// Bytes that were missing, as far as the packet's length had come.
+        missing: usize,
+    },
+    /// Nothing has come for so long that the exchange must be gone.
+    #[error("nothing has come for {0}")]
+    Silent(hairpin_time::Duration),
+    /// The bytes are no feed, or one was lost among them.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+}
+
+/// A length that no packet has. What follows cannot be told apart, so that the connection is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// A packet of no bytes.
+    #[error("a packet of 0 bytes")]
+    Empty,
+    /// A packet shorter than the 12 bytes of its header.
+    #[error("a packet of {length} bytes, shorter than its header of 12")]
+    TooShort {
+        /// The length that was stated, 1 to 11.
+        length: usize,
+    },
+    /// A packet longer than the channel takes.
+    #[error("a packet of {length} bytes, longer than {max}")]
+    TooLong {
+        /// The length that was stated.
+        length: usize,
+        /// The longest packet there may be: [`Settings::max_packet`](crate::Settings::max_packet).
+        max: usize,
     },
 }

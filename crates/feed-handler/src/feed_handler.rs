@@ -1,74 +1,68 @@
 //! One channel on kernel sockets.
 
-use hairpin_endpoint::MulticastGroup;
-use hairpin_mdp3::{Action, Channel, ChannelState, Feed, Listener, Settings};
+use hairpin_mdp3::{Action, Channel, ChannelState, Listener, Settings, Side};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::line::Line;
-use crate::{Addresses, FeedError, LineStatistics};
-
-/// Datagrams taken from one line before the others have their turn: two full batches, and fewer
-/// than the channel holds while it waits for the other side.
-const BUDGET: usize = 64;
-
-/// How often each line has its turn in one wake.
-const ROUNDS: usize = 8;
+use crate::backlog::Backlog;
+use crate::connection::Connection;
+use crate::connections::Connections;
+use crate::groups::Groups;
+use crate::{
+    Addresses, ConnectionError, ConnectionStatistics, FeedError, LineStatistics, Statistics,
+};
 
 /// While books are not in sync, the longest time from one wake to the next: a wait may watch one
 /// socket only (`Wait::Block`), and recovery comes by others.
 const RECOVERY_WAKE: Duration = Duration::from_millis(10);
 
-/// A market data channel and the sockets it is fed by.
+/// A market data channel and the sockets it is fed by: multicast groups, or TCP connections.
 ///
-/// All sockets are opened at the start; later their groups are joined and left as the channel asks
-/// for it. Nothing is allocated after the start.
+/// Groups are joined and left as the channel asks for it; connections are made at the start, and
+/// again, after a pause, whenever one is lost. Nothing is allocated after the start but for a
+/// connection that is made again.
 #[derive(Debug)]
 pub struct FeedHandler {
     channel: Channel,
-    /// Each side of each feed, the incremental feed first: that is the one that
-    /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks in, and what recovery catches up with.
-    lines: Vec<Line>,
-    /// Some line was not read to its end.
-    has_backlog: bool,
-    /// It is on the incremental feed, and may fill a hole.
-    may_fill_hole: bool,
+    sockets: Sockets,
+    backlog: Backlog,
     processed: Instant,
 }
 
-/// What the sockets of a feed handler have counted.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Statistics {
-    /// Datagrams received on all lines.
-    pub datagrams: u64,
-    /// Datagrams the kernel dropped because a receive buffer was full.
-    pub kernel_drops: u64,
-    /// Datagrams longer than a receive slot, which were cut.
-    pub truncated: u64,
-    /// The smallest receive buffer that the kernel granted a line, in bytes; asked for are 4 MiB.
-    pub least_receive_buffer: Option<usize>,
+#[derive(Debug)]
+enum Sockets {
+    Multicast(Groups),
+    Tcp(Connections),
 }
 
 impl FeedHandler {
-    /// A handler that has joined the incremental feed, and what it needs to come in sync.
+    /// A handler that has joined the incremental feed, and what it needs to come in sync; or that
+    /// has begun to connect.
     ///
     /// # Errors
-    /// [`FeedError::MissingFeed`], [`FeedError::SameGroup`]: the addresses will not do.
-    /// [`FeedError::Socket`]: one cannot be opened.
+    /// [`FeedError::MissingFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses
+    /// will not do. [`FeedError::Socket`], [`FeedError::Connection`]: one cannot be opened. That
+    /// nobody answers at an address is no error: it is tried again.
     pub fn new(
         settings: Settings,
-        addresses: Addresses,
+        addresses: impl Into<Addresses>,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
+        let addresses = addresses.into();
         addresses.check(settings.late_join)?;
+        let sockets = match &addresses {
+            Addresses::Multicast(groups) => Sockets::Multicast(Groups::open(groups, reactor)?),
+            Addresses::Tcp(lines) => {
+                Sockets::Tcp(Connections::open(lines, settings.max_packet, reactor)?)
+            }
+        };
         let mut handler = Self {
             channel: Channel::new(settings),
-            lines: Vec::with_capacity(addresses.groups().count()),
-            has_backlog: false,
-            may_fill_hole: false,
+            sockets,
+            backlog: Backlog::default(),
             processed: Instant::ZERO,
         };
-        match handler.open(&addresses, reactor) {
+        match handler.act(reactor) {
             Ok(()) => Ok(handler),
             Err(error) => {
                 // The first error tells what is wrong; those of taking back would not.
@@ -78,23 +72,15 @@ impl FeedHandler {
         }
     }
 
-    fn open(&mut self, addresses: &Addresses, reactor: &mut Reactor) -> Result<(), FeedError> {
-        let Addresses { interface, ref sources, .. } = *addresses;
-        for (feed, side, group) in addresses.groups() {
-            let group = MulticastGroup { group, interface, sources };
-            self.lines.push(Line::open((feed, side), group, reactor)?);
-        }
-        self.act(reactor)
-    }
-
     /// Does what a wake calls for: hands the channel what has arrived, calls the listener, does
-    /// what is due, joins and leaves.
+    /// what is due, joins and leaves, connects.
     ///
     /// A hole in the stream does not become a gap while an incremental line has more to read.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], the first if there are several; the other lines were read
-    /// nevertheless. A group that could not be joined is not tried again.
+    /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; the other
+    /// lines were read nevertheless. A group that could not be joined is not tried again. That a
+    /// connection is lost is no error: see [`FeedHandler::last_failure`].
     #[inline]
     pub fn process(
         &mut self,
@@ -104,9 +90,16 @@ impl FeedHandler {
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
         self.processed = now.monotonic;
-        let received = self.receive(now, ready, listener);
-        if !self.may_fill_hole {
-            self.channel.handle_timeout(now, listener);
+        let channel = &mut self.channel;
+        let (received, backlog) = match &mut self.sockets {
+            Sockets::Multicast(groups) => groups.receive(now, ready, channel, listener),
+            Sockets::Tcp(connections) => {
+                connections.receive(now, ready, reactor, channel, listener)
+            }
+        };
+        self.backlog = backlog;
+        if !backlog.may_fill_hole {
+            channel.handle_timeout(now, listener);
         }
         received.and(self.act(reactor))
     }
@@ -115,24 +108,31 @@ impl FeedHandler {
     #[must_use]
     #[inline]
     pub fn next_deadline(&self) -> Option<Instant> {
-        if self.has_backlog {
+        if self.backlog.is_any {
             return Some(self.processed);
         }
-        let hole = self.channel.poll_timeout();
-        if self.channel.state() == ChannelState::InSync {
-            return hole;
-        }
-        let wake = self.processed + RECOVERY_WAKE;
-        Some(hole.map_or(wake, |hole| hole.min(wake)))
+        let is_in_sync = self.channel.state() == ChannelState::InSync;
+        let deadlines = [
+            self.channel.poll_timeout(),
+            (!is_in_sync).then(|| self.processed + RECOVERY_WAKE),
+            match &self.sockets {
+                Sockets::Multicast(_) => None,
+                Sockets::Tcp(connections) => connections.next_deadline(),
+            },
+        ];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Takes the sockets from the reactor and closes them.
     ///
     /// # Errors
-    /// [`FeedError::Socket`], the first if there are several; all are closed nevertheless.
+    /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; all are
+    /// closed nevertheless.
     pub fn close(mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
-        let closed = self.lines.iter_mut().map(|line| line.close(reactor));
-        closed.fold(Ok(()), Result::and)
+        match &mut self.sockets {
+            Sockets::Multicast(groups) => groups.close(reactor),
+            Sockets::Tcp(connections) => connections.close(reactor),
+        }
     }
 
     /// The channel: its state, instruments, books and counters.
@@ -144,54 +144,43 @@ impl FeedHandler {
     /// What the sockets have counted since the start, all together.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        self.lines().fold(Statistics::default(), |all, line| {
-            let granted = line.receive_buffer.granted;
-            Statistics {
-                datagrams: all.datagrams + line.datagrams,
-                kernel_drops: all.kernel_drops + line.kernel_drops,
-                truncated: all.truncated + line.truncated,
-                least_receive_buffer: all.least_receive_buffer.min(Some(granted)).or(Some(granted)),
-            }
-        })
+        let lines = self.lines().map(Statistics::from);
+        let connections = self.connections().map(|connection| connection.statistics);
+        lines.chain(connections).fold(Statistics::default(), Statistics::plus)
     }
 
-    /// What each side of each feed has received since the start.
+    /// The smallest receive buffer that the kernel granted a line of multicast, in bytes; asked for
+    /// are 4 MiB.
+    #[must_use]
+    pub fn least_receive_buffer(&self) -> Option<usize> {
+        self.lines().map(|line| line.receive_buffer.granted).min()
+    }
+
+    /// What each side of each feed has received since the start, by multicast.
     pub fn lines(&self) -> impl Iterator<Item = LineStatistics> {
-        self.lines.iter().map(Line::statistics)
+        let groups = match &self.sockets {
+            Sockets::Multicast(groups) => Some(groups.statistics()),
+            Sockets::Tcp(_) => None,
+        };
+        groups.into_iter().flatten()
     }
 
-    /// Reads every line that is ready, in turns, until all are empty or have had their rounds.
-    #[inline]
-    fn receive(
-        &mut self,
-        now: Now,
-        ready: Ready,
-        listener: &mut impl Listener,
-    ) -> Result<(), FeedError> {
-        let readable = self.lines.iter().enumerate().filter(|(_, line)| line.is_readable(ready));
-        let mut pending = readable.fold(0u64, |pending, (position, _)| pending | 1 << position);
-        let mut outcome = Ok(());
-        for _ in 0..ROUNDS {
-            if pending == 0 {
-                break;
-            }
-            for (position, line) in self.lines.iter_mut().enumerate() {
-                if pending >> position & 1 == 0 {
-                    continue;
-                }
-                let received = line.receive(now, BUDGET, &mut self.channel, listener);
-                if !matches!(received, Ok(false)) {
-                    pending &= !(1 << position);
-                }
-                outcome = outcome.and(received.map(|_| ()));
-            }
+    /// What each side has received since the start, by TCP.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionStatistics> {
+        self.sides().iter().map(Connection::statistics)
+    }
+
+    /// Why the last connection of a side was lost, or the last attempt failed.
+    #[must_use]
+    pub fn last_failure(&self, side: Side) -> Option<&ConnectionError> {
+        self.sides().iter().find_map(|connection| connection.last_failure(side))
+    }
+
+    fn sides(&self) -> &[Connection] {
+        match &self.sockets {
+            Sockets::Multicast(_) => &[],
+            Sockets::Tcp(connections) => connections.sides(),
         }
-        self.has_backlog = pending != 0;
-        let is_pending = |position: usize| pending >> position & 1 == 1;
-        let mut lines = self.lines.iter().enumerate();
-        self.may_fill_hole =
-            lines.any(|(position, line)| is_pending(position) && line.is(Feed::Incremental));
-        outcome
     }
 
     /// Does what the channel asks for.
@@ -199,14 +188,21 @@ impl FeedHandler {
     fn act(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         let mut outcome = Ok(());
         while let Some(action) = self.channel.poll_action() {
-            for line in &mut self.lines {
-                outcome = outcome.and(match action {
-                    Action::Join(feed) if line.is(feed) => line.join(reactor),
-                    Action::Leave(feed) if line.is(feed) => line.leave(reactor),
-                    _ => Ok(()),
-                });
-            }
+            outcome = outcome.and(self.sockets.act(action, reactor));
         }
         outcome
+    }
+}
+
+impl Sockets {
+    #[cold]
+    fn act(&mut self, action: Action, reactor: &mut Reactor) -> Result<(), FeedError> {
+        match self {
+            Self::Multicast(groups) => groups.act(action, reactor),
+            Self::Tcp(connections) => {
+                connections.act(action);
+                Ok(())
+            }
+        }
     }
 }

@@ -1,18 +1,18 @@
 //! CME market data channels on endpoints.
 //!
-//! [`FeedHandler`] joins the protocol of `hairpin-mdp3` to multicast sockets: it joins and leaves
-//! the feeds the channel asks for, hands it every datagram with its feed, side and receive
-//! timestamp, and calls the listener. The application owns it beside its session and its strategy
+//! [`FeedHandler`] joins the protocol of `hairpin-mdp3` to sockets, multicast or TCP: it joins and
+//! leaves the feeds the channel asks for, or connects, hands over every packet with its feed, side
+//! and receive timestamp, and calls the listener. The application owns it beside its session and its strategy
 //! and drives the loop: [`FeedHandler::process`] after each wake, [`FeedHandler::next_deadline`]
 //! before the next. Callbacks run within `process`; they reach the session through a struct of two
 //! `&mut`s that implements [`Listener`], made anew for each call.
 //!
-//! Not here yet: config.xml, other engines than kernel sockets, several channels on threads,
-//! replay. Layer L3, no `unsafe`.
+//! Not here yet: other engines than kernel sockets, several channels on threads, replay. Layer L3,
+//! no `unsafe`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;
-//! use hairpin_feed_handler::{Addresses, EndOfEvent, FeedHandler, Lines, Listener, Settings};
+//! use hairpin_feed_handler::{EndOfEvent, FeedHandler, Group, Lines, Listener, Multicast, Settings};
 //! use hairpin_reactor::{Reactor, Wait};
 //! # fn now() -> hairpin_time::Now { unreachable!() }
 //!
@@ -33,12 +33,14 @@
 //!     }
 //! }
 //!
-//! let addresses = Addresses {
-//!     incremental: Lines::both("224.0.31.1:14310".parse()?, "224.0.32.1:15310".parse()?),
-//!     instrument: Lines::only_a("224.0.31.43:14310".parse()?),
-//!     snapshot: Lines::only_a("224.0.31.22:14310".parse()?),
+//! let group = |address: &str| -> Result<Group, std::net::AddrParseError> {
+//!     Ok(Group::new(address.parse()?, &[Ipv4Addr::new(10, 0, 0, 1)]))
+//! };
+//! let addresses = Multicast {
+//!     incremental: Lines::both(group("224.0.31.1:14310")?, group("224.0.32.1:15310")?),
+//!     instrument: Lines::only_a(group("224.0.31.43:14310")?),
+//!     snapshot: Lines::only_a(group("224.0.31.22:14310")?),
 //!     interface: Ipv4Addr::new(10, 0, 0, 2),
-//!     sources: vec![Ipv4Addr::new(10, 0, 0, 1)],
 //! };
 //! let mut reactor = Reactor::new(Wait::Epoll)?;
 //! let mut feed = FeedHandler::new(Settings::default(), addresses, &mut reactor)?;
@@ -54,13 +56,20 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod backlog;
+mod connection;
+mod connections;
 mod error;
 mod feed_handler;
+mod frames;
+mod groups;
 mod line;
+mod statistics;
 
-pub use addresses::{Addresses, Lines};
-pub use error::FeedError;
-pub use feed_handler::{FeedHandler, Statistics};
+pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
+pub use connection::ConnectionStatistics;
+pub use error::{ConnectionError, FeedError, FrameError};
+pub use feed_handler::FeedHandler;
 pub use hairpin_endpoint::ReceiveBuffer;
 pub use hairpin_mdp3::{
     AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset, ChannelState,
@@ -70,3 +79,4 @@ pub use hairpin_mdp3::{
     Text, Trade, UpdateSource, Volume, Warning,
 };
 pub use line::LineStatistics;
+pub use statistics::Statistics;

@@ -8,7 +8,7 @@ use hairpin_mdp3::{Channel, Feed, Input, Listener, Side};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::Now;
 
-use crate::FeedError;
+use crate::{FeedError, Statistics};
 
 /// A socket, open and known to the reactor for as long as the feed handler lives. Whether it is a
 /// member of its group, and waited for, is the channel's wish.
@@ -47,6 +47,18 @@ pub struct LineStatistics {
     pub kernel_drops: u64,
     /// Datagrams longer than a receive slot, handed over cut.
     pub truncated: u64,
+}
+
+impl From<LineStatistics> for Statistics {
+    fn from(line: LineStatistics) -> Self {
+        Self {
+            packets: line.datagrams,
+            bytes: line.bytes,
+            kernel_drops: line.kernel_drops,
+            truncated: line.truncated,
+            ..Self::default()
+        }
+    }
 }
 
 impl Line {

@@ -10,8 +10,8 @@ use std::str::FromStr;
 
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    Addresses, BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, Gap, LateJoin, Lines,
-    Listener, Settings, Side,
+    BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, Gap, Group, LateJoin, Lines, Listener,
+    Multicast, Settings, Side,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -56,7 +56,7 @@ impl Listener for Told {
 
 /// An exchange that says what it is told to, and the handler that hears it.
 struct Market {
-    addresses: Addresses,
+    addresses: Multicast,
     reactor: Reactor,
     handler: FeedHandler,
     told: Told,
@@ -73,13 +73,13 @@ impl Market {
             SocketAddrV4::new(address, port.wrapping_add(u16::from(index)))
         };
         let base = number * 6;
+        let group = |index| Group::new(group(index), &[Ipv4Addr::LOCALHOST]);
         let lines = |first: u8| Lines::both(group(base + first), group(base + first + 1));
-        let addresses = Addresses {
+        let addresses = Multicast {
             incremental: lines(0),
             instrument: lines(2),
             snapshot: Lines::only_a(group(base + 4)),
             interface: Ipv4Addr::LOCALHOST,
-            sources: vec![Ipv4Addr::LOCALHOST],
         };
         let mut reactor = Reactor::new(wait).unwrap();
         let settings = Settings { max_instruments: 8, ..Settings::default() };
@@ -88,8 +88,8 @@ impl Market {
         Self { addresses, reactor, handler, told, turns, senders: Vec::new() }
     }
 
-    fn send(&mut self, to: Option<SocketAddrV4>, packet: &PacketBuilder) {
-        let to = to.expect("a line of the feed");
+    fn send(&mut self, to: &Option<Group>, packet: &PacketBuilder) {
+        let to = to.as_ref().expect("a line of the feed").address;
         if !self.senders.iter().any(|(group, _)| *group == to) {
             let sender = UdpSender::new(to, Ipv4Addr::LOCALHOST, 0).unwrap();
             self.senders.push((to, sender));
@@ -119,12 +119,12 @@ impl Market {
 
     fn come_in_sync(&mut self) {
         let lines = self.addresses.clone();
-        self.send(lines.incremental.a, &packet(10).heartbeat());
-        self.send(lines.instrument.b, &packet(1).definition(7, 1, 10));
+        self.send(&lines.incremental.a, &packet(10).heartbeat());
+        self.send(&lines.instrument.b, &packet(1).definition(7, 1, 10));
         self.until("the snapshot feed", |handler, _| {
             handler.channel().state() == ChannelState::Recovering
         });
-        self.send(lines.snapshot.a, &packet(1).snapshot(7, 10, 1, 0, &[]));
+        self.send(&lines.snapshot.a, &packet(1).snapshot(7, 10, 1, 0, &[]));
         self.until("sync", |handler, _| handler.channel().state() == ChannelState::InSync);
     }
 }
@@ -140,10 +140,10 @@ fn joins_late_and_arbitrates(wait: &str, number: u8) {
     market.told = Told::default();
 
     // Both sides; then B alone; then A alone.
-    market.send(lines.incremental.a, &quote(11, 1, 100));
-    market.send(lines.incremental.b, &quote(11, 1, 100));
-    market.send(lines.incremental.b, &quote(12, 2, 101));
-    market.send(lines.incremental.a, &quote(13, 3, 102));
+    market.send(&lines.incremental.a, &quote(11, 1, 100));
+    market.send(&lines.incremental.b, &quote(11, 1, 100));
+    market.send(&lines.incremental.b, &quote(12, 2, 101));
+    market.send(&lines.incremental.a, &quote(13, 3, 102));
     market.until("packet 13", |handler, told| {
         told.ends.contains(&13) && handler.channel().counters().duplicates == 1
     });
@@ -154,15 +154,15 @@ fn joins_late_and_arbitrates(wait: &str, number: u8) {
     assert_eq!(market.told.gaps, 0);
 
     // In sync it listens to the incremental feed alone.
-    let before = market.handler.statistics().datagrams;
-    market.send(lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &[]));
-    market.send(lines.instrument.a, &packet(1).definition(7, 1, 10));
-    market.send(lines.incremental.a, &packet(14).heartbeat());
-    market.until("packet 14", |handler, _| handler.statistics().datagrams > before);
+    let before = market.handler.statistics().packets;
+    market.send(&lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &[]));
+    market.send(&lines.instrument.a, &packet(1).definition(7, 1, 10));
+    market.send(&lines.incremental.a, &packet(14).heartbeat());
+    market.until("packet 14", |handler, _| handler.statistics().packets > before);
     let statistics = market.handler.statistics();
-    assert_eq!(statistics.datagrams, before + 1);
+    assert_eq!(statistics.packets, before + 1);
     assert_eq!((statistics.kernel_drops, statistics.truncated), (0, 0));
-    assert!(statistics.least_receive_buffer > Some(0));
+    assert!(market.handler.least_receive_buffer() > Some(0));
 }
 
 #[test]
@@ -190,13 +190,13 @@ fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
     let mut market = Market::open(Wait::Epoll, 4);
     market.come_in_sync();
     let lines = market.addresses.clone();
-    market.send(lines.incremental.a, &quote(11, 1, 100));
+    market.send(&lines.incremental.a, &quote(11, 1, 100));
     // Packet 12 is lost on both sides.
-    market.send(lines.incremental.a, &quote(13, 3, 102));
-    market.send(lines.incremental.b, &quote(13, 3, 102));
+    market.send(&lines.incremental.a, &quote(13, 3, 102));
+    market.send(&lines.incremental.b, &quote(13, 3, 102));
     market.until("the gap", |_, told| told.gaps == 1);
     let behind = [(b'0', 1, 101, 5)];
-    market.send(lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &behind));
+    market.send(&lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &behind));
     market.until("recovery", |handler, _| handler.channel().state() == ChannelState::InSync);
     let book = market.handler.channel().book_of(7).unwrap();
     assert!(book.is_in_sync());
@@ -214,12 +214,12 @@ fn the_other_side_is_read_before_a_hole_becomes_a_gap() {
         for sequence in 11..=1_010 {
             if sequence != 200 {
                 let price = i64::from(sequence);
-                market.send(lines.incremental.a, &quote(sequence, sequence - 10, price));
+                market.send(&lines.incremental.a, &quote(sequence, sequence - 10, price));
             }
         }
         for sequence in 11..=1_010 {
             let price = i64::from(sequence);
-            market.send(lines.incremental.b, &quote(sequence, sequence - 10, price));
+            market.send(&lines.incremental.b, &quote(sequence, sequence - 10, price));
         }
         market.until("the last packet", |_, told| told.ends.len() == 1_000);
         assert!(market.told.ends.iter().copied().eq(11..=1_010), "{wait:?}");
@@ -253,14 +253,14 @@ fn what_will_not_do_is_refused_and_leaves_nothing_behind() {
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let settings = Settings { max_instruments: 8, ..Settings::default() };
     let addresses = market.addresses.clone();
-    let without = Addresses { snapshot: Lines::default(), ..addresses.clone() };
+    let without = Multicast { snapshot: Lines::default(), ..addresses.clone() };
     let error = FeedHandler::new(settings, without, &mut reactor).unwrap_err();
     assert_eq!(error.to_string(), "no address for the snapshot feed");
-    let nowhere = Addresses { interface: Ipv4Addr::new(192, 0, 2, 1), ..addresses.clone() };
+    let nowhere = Multicast { interface: Ipv4Addr::new(192, 0, 2, 1), ..addresses.clone() };
     let error = FeedHandler::new(settings, nowhere, &mut reactor).unwrap_err().to_string();
     assert!(error.starts_with("incremental feed, side A: ") && error.contains("192.0.2.1"));
     let one_is_none = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5_000);
-    let one_is_none = Addresses { snapshot: Lines::only_a(one_is_none), ..addresses.clone() };
+    let one_is_none = Multicast { snapshot: Lines::only_a(one_is_none), ..addresses.clone() };
     assert!(FeedHandler::new(settings, one_is_none, &mut reactor).is_err());
     // A reactor takes 64 sources: eleven failures at the last of five would have filled it.
     for _ in 0..11 {
@@ -274,8 +274,8 @@ fn what_will_not_do_is_refused_and_leaves_nothing_behind() {
 #[test]
 fn a_channel_that_joins_nothing_needs_the_incremental_feed_alone() {
     let market = Market::open(Wait::Epoll, 9);
-    let addresses = Addresses {
-        incremental: Lines::only_a(market.addresses.incremental.a.unwrap()),
+    let addresses = Multicast {
+        incremental: Lines::only_a(market.addresses.incremental.a.clone().unwrap()),
         instrument: Lines::default(),
         snapshot: Lines::default(),
         ..market.addresses.clone()
@@ -290,12 +290,11 @@ fn a_channel_that_joins_nothing_needs_the_incremental_feed_alone() {
 #[test]
 fn a_group_that_is_none_is_named() {
     let address = SocketAddrV4::new(Ipv4Addr::new(10, 1, 2, 3), 5_000);
-    let addresses = Addresses {
+    let addresses = Multicast {
         incremental: Lines::only_a(address),
         instrument: Lines::default(),
         snapshot: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
-        sources: Vec::new(),
     };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let settings =
