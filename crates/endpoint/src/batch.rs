@@ -8,6 +8,7 @@ use std::ptr::{self, NonNull};
 
 use crate::address;
 use crate::ancillary::{ANCILLARY_LENGTH, Ancillary, AncillaryBuffer};
+use crate::table::{Line, Table};
 
 /// Slots for datagrams, each with room for its bytes, its sender and its control messages, and
 /// the kernel's table of where these are.
@@ -45,11 +46,6 @@ struct Slot {
     control: AncillaryBuffer,
 }
 
-/// A cache line: no two datagrams share one.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Line([u8; 64]);
-
 impl Batch {
     /// `count` slots of `length` bytes, the latter rounded up to a cache line.
     pub(crate) fn new(count: usize, length: usize) -> Self {
@@ -69,7 +65,7 @@ impl Batch {
 
     /// Slots.
     pub(crate) fn count(&self) -> usize {
-        self.headers.length
+        self.headers.length()
     }
 
     /// Receives up to `limit` datagrams, no more than there are slots, into the slots from the
@@ -82,7 +78,7 @@ impl Batch {
     ) -> io::Result<usize> {
         self.reset();
         let limit = limit.min(self.count());
-        let headers = self.headers.first.as_ptr();
+        let headers = self.headers.first().as_ptr();
         // SAFETY: the first `limit` headers are valid and so is what they point to, for both live
         // as long as `self`; nothing borrows from them, for `self` is borrowed mutably.
         let received = unsafe {
@@ -154,38 +150,4 @@ fn header(slot: NonNull<Slot>) -> libc::mmsghdr {
 fn zeroed_address() -> libc::sockaddr_in {
     // SAFETY: an address is integers, for which zero is a value.
     unsafe { MaybeUninit::zeroed().assume_init() }
-}
-
-/// A heap array that is only ever reached through the one pointer it was made with.
-struct Table<T> {
-    first: NonNull<T>,
-    length: usize,
-}
-
-// SAFETY: a table owns its elements, and the batch it belongs to owns everything these point to;
-// nothing in it is tied to a thread.
-unsafe impl<T> Send for Table<T> {}
-
-impl<T> Table<T> {
-    fn filled(length: usize, element: impl FnMut(usize) -> T) -> Self {
-        let elements: Box<[T]> = (0..length).map(element).collect();
-        let first = NonNull::from(Box::leak(elements)).cast();
-        Self { first, length }
-    }
-
-    #[inline]
-    fn at(&self, index: usize) -> NonNull<T> {
-        assert!(index < self.length);
-        // SAFETY: the element lies within the array, as just checked.
-        unsafe { self.first.add(index) }
-    }
-}
-
-impl<T> Drop for Table<T> {
-    fn drop(&mut self) {
-        let elements = NonNull::slice_from_raw_parts(self.first, self.length);
-        // SAFETY: pointer and length are those of the box leaked in `filled`, which nothing else
-        // has freed; a table dropped before what points to it is never followed again.
-        drop(unsafe { Box::from_raw(elements.as_ptr()) });
-    }
 }

@@ -39,6 +39,7 @@ mod multicast;
 mod socket_option;
 mod source;
 mod stream_buffer;
+mod table;
 mod tcp_listener;
 mod tcp_stream;
 mod traits;
