@@ -25,6 +25,7 @@ pub(crate) struct Membership {
     group: Ipv4Addr,
     interface: Ipv4Addr,
     sources: Box<[Ipv4Addr]>,
+    is_joined: bool,
 }
 
 impl Membership {
@@ -37,36 +38,42 @@ impl Membership {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         let sources = group.sources.into();
-        Ok(Self { group: address, interface: group.interface, sources })
+        Ok(Self { group: address, interface: group.interface, sources, is_joined: false })
     }
 
-    pub(crate) fn join(&self, socket: &Socket) -> io::Result<()> {
-        let Self { group, interface, ref sources } = *self;
+    /// Joins as a whole or not at all: when the kernel refuses one of several sources, those
+    /// before it are left again.
+    pub(crate) fn join(&mut self, socket: &Socket) -> io::Result<()> {
+        let Self { group, interface, ref sources, .. } = *self;
         if sources.is_empty() {
-            return socket
+            socket
                 .join_multicast_v4(&group, &interface)
-                .context(format_args!("join {group} on interface {interface}"));
+                .context(format_args!("join {group} on interface {interface}"))?;
         }
         for source in sources {
-            socket
-                .join_ssm_v4(source, &group, &interface)
-                .context(format_args!("join {group} from {source} on interface {interface}"))?;
+            let joined = socket.join_ssm_v4(source, &group, &interface);
+            if joined.is_err() && !self.is_joined {
+                // Refused in its turn if there is nothing to leave.
+                let _ = socket.leave_multicast_v4(&group, &interface);
+            }
+            joined.context(format_args!("join {group} from {source} on interface {interface}"))?;
         }
+        self.is_joined = true;
         Ok(())
     }
 
-    pub(crate) fn leave(&self, socket: &Socket) -> io::Result<()> {
-        let Self { group, interface, ref sources } = *self;
-        if sources.is_empty() {
-            return socket
-                .leave_multicast_v4(&group, &interface)
-                .context(format_args!("leave {group} on interface {interface}"));
-        }
-        for source in sources {
-            socket
-                .leave_ssm_v4(source, &group, &interface)
-                .context(format_args!("leave {group} from {source} on interface {interface}"))?;
-        }
+    /// Leaves the group, be it joined from any source or from several: for both the kernel needs
+    /// one call.
+    pub(crate) fn leave(&mut self, socket: &Socket) -> io::Result<()> {
+        let Self { group, interface, .. } = *self;
+        socket
+            .leave_multicast_v4(&group, &interface)
+            .context(format_args!("leave {group} on interface {interface}"))?;
+        self.is_joined = false;
         Ok(())
+    }
+
+    pub(crate) fn is_joined(&self) -> bool {
+        self.is_joined
     }
 }

@@ -66,7 +66,7 @@ impl UdpReceiver {
     /// The kernel's, with the group and interface: no such interface address, too many sources.
     /// `InvalidInput` if the address is not one of multicast.
     pub fn join(group: MulticastGroup<'_>, options: UdpOptions) -> io::Result<Self> {
-        let membership = Membership::new(group)?;
+        let mut membership = Membership::new(group)?;
         let socket = new_socket()?;
         socket.set_reuse_address(true)?;
         socket.set_multicast_all_v4(false)?;
@@ -99,21 +99,30 @@ impl UdpReceiver {
         })
     }
 
-    /// Leaves the group; the socket stays, and gives out what had arrived before. A receiver that
-    /// is dropped leaves by itself.
+    /// Leaves the group, with all of its sources; the socket stays, and gives out what had arrived
+    /// before. A receiver that is dropped leaves by itself.
     ///
     /// # Errors
     /// The kernel's: the group was left before.
     pub fn leave(&mut self) -> io::Result<()> {
-        self.membership.as_ref().map_or(Ok(()), |membership| membership.leave(&self.socket))
+        self.membership.as_mut().map_or(Ok(()), |membership| membership.leave(&self.socket))
     }
 
-    /// Joins again the group that was left.
+    /// Joins again the group that was left: from all of its sources or, on an error, from none.
     ///
     /// # Errors
-    /// The kernel's: the group has not been left.
+    /// The kernel's: the interface is gone or has no memory for another group. The receiver is
+    /// then not a member and this may be tried again ([`UdpReceiver::is_joined`] tells). Or the
+    /// group has not been left; it stays joined.
     pub fn rejoin(&mut self) -> io::Result<()> {
-        self.membership.as_ref().map_or(Ok(()), |membership| membership.join(&self.socket))
+        self.membership.as_mut().map_or(Ok(()), |membership| membership.join(&self.socket))
+    }
+
+    /// Whether the receiver is a member of its group now. One that was bound to an address has
+    /// none.
+    #[must_use]
+    pub fn is_joined(&self) -> bool {
+        self.membership.as_ref().is_some_and(Membership::is_joined)
     }
 
     /// The address the socket is bound to: the group's, if there is one.

@@ -14,6 +14,7 @@ use hairpin_endpoint::{
 };
 use hairpin_time::Duration;
 use loopback::{any_port, group, group_address, patiently, receive};
+use socket2::SockRef;
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const OTHER_HOST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -129,6 +130,42 @@ fn a_group_that_was_left_is_silent_until_it_is_joined_again() {
         assert_eq!(all[0].1, b"heard");
         receiver.leave().unwrap();
         assert!(receiver.leave().is_err());
+    }
+}
+
+#[test]
+fn a_join_that_failed_at_one_source_joins_none_and_can_be_tried_again() {
+    let group = group();
+    let mut receiver = join(group, &[LOCALHOST, OTHER_HOST]);
+    assert!(receiver.is_joined());
+    receiver.leave().unwrap();
+    assert!(!receiver.is_joined());
+    // Whoever has a source already cannot join it once more.
+    SockRef::from(&receiver).join_ssm_v4(&OTHER_HOST, group.ip(), &LOCALHOST).unwrap();
+    let error = receiver.rejoin().unwrap_err().to_string();
+    assert!(error.contains("from 127.0.0.2 on interface 127.0.0.1: "), "{error}");
+    assert!(!receiver.is_joined());
+    let mut senders = [sender(group), UdpSender::new(group, OTHER_HOST, 1).unwrap()];
+    senders.iter_mut().for_each(|sender| send(sender, b"missed"));
+    assert!(drain(&mut receiver, 8).1.is_empty());
+    receiver.rejoin().unwrap();
+    assert!(receiver.is_joined());
+    senders.iter_mut().for_each(|sender| send(sender, b"heard"));
+    assert_eq!(receive(&mut receiver, 2).len(), 2);
+    receiver.leave().unwrap();
+    senders.iter_mut().for_each(|sender| send(sender, b"missed"));
+    assert!(drain(&mut receiver, 8).1.is_empty(), "both sources are left");
+}
+
+#[test]
+fn a_second_join_is_refused_and_leaves_the_first_as_it_is() {
+    for sources in [&[][..], &[LOCALHOST, OTHER_HOST]] {
+        let group = group();
+        let mut receiver = join(group, sources);
+        assert!(receiver.rejoin().is_err());
+        assert!(receiver.is_joined());
+        send(&mut sender(group), b"heard");
+        assert_eq!(receive(&mut receiver, 1).len(), 1);
     }
 }
 
