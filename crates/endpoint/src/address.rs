@@ -11,6 +11,17 @@ pub(crate) fn from_kernel(address: &libc::sockaddr_in) -> SocketAddrV4 {
     SocketAddrV4::new(ip, u16::from_be(address.sin_port))
 }
 
+/// The same where it is bytes: family, port, address. Unspecified if it is cut short.
+#[inline]
+pub(crate) fn from_bytes(bytes: &[u8]) -> SocketAddrV4 {
+    match *bytes {
+        [_, _, p0, p1, a, b, c, d, ..] => {
+            SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([p0, p1]))
+        }
+        _ => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0),
+    }
+}
+
 /// The address a socket is bound to.
 pub(crate) fn local(socket: &Socket) -> io::Result<SocketAddrV4> {
     v4(&socket.local_addr()?)
@@ -19,4 +30,24 @@ pub(crate) fn local(socket: &Socket) -> io::Result<SocketAddrV4> {
 /// An address of an IPv4 socket.
 pub(crate) fn v4(address: &SockAddr) -> io::Result<SocketAddrV4> {
     address.as_socket_ipv4().ok_or_else(|| io::Error::other("the address is not an IPv4 one"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_an_address_are_read_alike() {
+        let bytes = [2, 0, 0x1f, 0x90, 192, 0, 2, 7, 0, 0, 0, 0, 0, 0, 0, 0];
+        let expected: SocketAddrV4 = "192.0.2.7:8080".parse().unwrap();
+        assert_eq!(from_bytes(&bytes), expected);
+        let kernel = libc::sockaddr_in {
+            sin_family: 2,
+            sin_port: u16::from_ne_bytes([bytes[2], bytes[3]]),
+            sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes([192, 0, 2, 7]) },
+            sin_zero: [0; 8],
+        };
+        assert_eq!(from_kernel(&kernel), expected);
+        assert_eq!(from_bytes(&bytes[..7]), SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+    }
 }

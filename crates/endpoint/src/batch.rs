@@ -2,12 +2,12 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 
 use crate::address;
 use crate::ancillary::{ANCILLARY_LENGTH, Ancillary, AncillaryBuffer};
+use crate::datagram::Datagram;
 use crate::table::{Line, Table};
 
 /// Slots for datagrams, each with room for its bytes, its sender and its control messages, and
@@ -24,19 +24,10 @@ pub(crate) struct Batch {
     headers: Table<libc::mmsghdr>,
     /// Owns what the headers point to.
     _slots: Table<Slot>,
-    /// Owns what the slots point to.
-    _bytes: Table<Line>,
+    /// What the slots point to.
+    bytes: Table<Line>,
     /// Headers that the kernel has written to since they were last reset.
     used: usize,
-}
-
-/// One datagram, borrowed from its slot.
-pub(crate) struct Datagram<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) source: SocketAddrV4,
-    pub(crate) ancillary: Ancillary,
-    /// The datagram was longer than its slot; the rest is lost.
-    pub(crate) is_truncated: bool,
 }
 
 #[repr(C)]
@@ -60,12 +51,17 @@ impl Batch {
             control: AncillaryBuffer([0; ANCILLARY_LENGTH]),
         });
         let headers = Table::filled(count, |index| header(slots.at(index)));
-        Self { headers, _slots: slots, _bytes: bytes, used: 0 }
+        Self { headers, _slots: slots, bytes, used: 0 }
     }
 
     /// Slots.
     pub(crate) fn count(&self) -> usize {
         self.headers.length()
+    }
+
+    /// Bytes in each.
+    pub(crate) fn length(&self) -> usize {
+        self.bytes.length() / self.count() * size_of::<Line>()
     }
 
     /// Receives up to `limit` datagrams, no more than there are slots, into the slots from the

@@ -3,15 +3,19 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use crate::arrivals::Shape;
 use crate::batch::Batch;
 use crate::context::is_idle;
+use crate::datagram::Datagram;
+use crate::delivery::{Delivery, Intake, Notice};
 use crate::inbox::Fill;
 use crate::{Meta, Received};
 
 /// What recvmmsg brought and what of it has been handed on.
 ///
 /// After a receive of its own, `receive` has handed on everything. After a blocking one made by a
-/// reactor the batch is full of what it brought, until `receive` is called.
+/// reactor the batch is full of what it brought, until `receive` is called. What a ring receives
+/// by request comes by the delivery instead, and then nothing is asked of the kernel here.
 pub(crate) struct Datagrams {
     batch: Batch,
     next: usize,
@@ -21,11 +25,32 @@ pub(crate) struct Datagrams {
     /// The next delivery needs no system call: what there is to say is here already.
     is_answered: bool,
     failure: Option<io::Error>,
+    tally: Tally,
+    delivery: Option<Delivery>,
+}
+
+/// What has gone wrong with datagrams.
+#[derive(Default)]
+struct Tally {
     /// The kernel's count of drops as last seen, modulo 2^32.
     kernel_drops: u32,
     dropped: u64,
     truncated: u64,
 }
+
+impl Tally {
+    #[inline]
+    fn note(&mut self, datagram: &Datagram<'_>) {
+        self.truncated += u64::from(datagram.is_truncated);
+        if let Some(drops) = datagram.ancillary.drops {
+            self.dropped += u64::from(drops.wrapping_sub(self.kernel_drops));
+            self.kernel_drops = drops;
+        }
+    }
+}
+
+/// Buffers for requests, in batches: while one is delivered, the kernel fills another.
+const REQUESTED_BATCHES: usize = 2;
 
 impl Datagrams {
     pub(crate) fn new(batch: usize, datagram_max: usize) -> Self {
@@ -36,9 +61,8 @@ impl Datagrams {
             is_short: false,
             is_answered: false,
             failure: None,
-            kernel_drops: 0,
-            dropped: 0,
-            truncated: 0,
+            tally: Tally::default(),
+            delivery: None,
         }
     }
 
@@ -51,6 +75,9 @@ impl Datagrams {
     ) -> io::Result<Received> {
         if budget == 0 {
             return Ok(Received::default());
+        }
+        if self.delivery.as_ref().is_some_and(Delivery::is_responsible) {
+            return self.deliver_requested(budget, on);
         }
         if !self.has_answer() {
             self.fetch(socket, budget, libc::MSG_DONTWAIT);
@@ -69,11 +96,55 @@ impl Datagrams {
     }
 
     pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
+        self.tally.dropped
     }
 
     pub(crate) fn truncated(&self) -> u64 {
-        self.truncated
+        self.tally.truncated
+    }
+
+    /// Lets a ring receive by request, or ends that.
+    pub(crate) fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        let (count, length) = (self.batch.count() * REQUESTED_BATCHES, self.batch.length());
+        let new = || Delivery::new(Shape::Datagrams, count, length);
+        let delivery = self.delivery.get_or_insert_with(new);
+        delivery.set_open();
+        delivery.attach(notice)
+    }
+
+    /// Delivers what has arrived by request, behind what a blocking receive may have left.
+    #[inline]
+    fn deliver_requested(
+        &mut self,
+        budget: usize,
+        mut on: impl FnMut(Meta, &[u8]),
+    ) -> io::Result<Received> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let mut count = self.deliver(budget, &mut on);
+        let Self { tally, delivery: Some(delivery), .. } = self else {
+            return Ok(Received::default());
+        };
+        while count < budget {
+            match delivery.first_message() {
+                None => break,
+                Some(Ok(message)) => {
+                    let datagram = Datagram::of_request(&message);
+                    tally.note(&datagram);
+                    let timestamp = datagram.ancillary.timestamp;
+                    on(Meta { source: datagram.source, timestamp }, datagram.bytes);
+                }
+                Some(Err(_)) if count > 0 => break,
+                Some(Err(error)) => {
+                    delivery.pop();
+                    return Err(error);
+                }
+            }
+            delivery.pop();
+            count += 1;
+        }
+        Ok(Received { count, drained: delivery.is_empty(), closed: false })
     }
 
     #[inline]
@@ -82,11 +153,7 @@ impl Datagrams {
         let count = end - self.next;
         for index in self.next..end {
             let datagram = self.batch.datagram(index);
-            self.truncated += u64::from(datagram.is_truncated);
-            if let Some(drops) = datagram.ancillary.drops {
-                self.dropped += u64::from(drops.wrapping_sub(self.kernel_drops));
-                self.kernel_drops = drops;
-            }
+            self.tally.note(&datagram);
             let timestamp = datagram.ancillary.timestamp;
             on(Meta { source: datagram.source, timestamp }, datagram.bytes);
         }

@@ -29,13 +29,20 @@
 
 mod address;
 mod ancillary;
+mod arrivals;
 mod batch;
+mod buffers;
+mod completions;
 mod context;
+mod datagram;
 mod datagrams;
+mod delivery;
 mod inbox;
 pub mod memory;
 mod meta;
 mod multicast;
+mod requests;
+mod ring;
 mod socket_option;
 mod source;
 mod stream_buffer;
@@ -46,8 +53,10 @@ mod traits;
 mod udp_receiver;
 mod udp_sender;
 
+pub use delivery::{Intake, Notice};
 pub use meta::{Meta, Received, Timestamp};
 pub use multicast::MulticastGroup;
+pub use ring::{Ring, Turn};
 pub use socket_option::{ReceiveBuffer, Timestamping};
 pub use source::{Blocker, Source};
 pub use tcp_listener::TcpListener;

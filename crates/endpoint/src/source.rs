@@ -9,6 +9,7 @@ use hairpin_time::Duration;
 use socket2::Socket;
 
 use crate::inbox::Fill;
+use crate::{Intake, Notice};
 
 /// An endpoint with a file descriptor that becomes readable or writable.
 pub trait Source: AsFd {
@@ -22,6 +23,21 @@ pub trait Source: AsFd {
     /// # Errors
     /// The kernel's.
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>>;
+
+    /// Prepares for a [`crate::Ring`] that receives for this source by request, and returns the
+    /// means to do so; or, with `None`, undoes that. For a ring to call.
+    ///
+    /// From the ring's first request on until this is undone, [`crate::Receive::receive`] delivers
+    /// what has arrived by request and asks the kernel for nothing; after that it first delivers
+    /// what is left. A source that cannot receive by request returns `None`, and the ring polls
+    /// for it instead.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the source is in another ring.
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        let _ = notice;
+        Ok(None)
+    }
 }
 
 /// The right to block in another's receive.

@@ -5,11 +5,14 @@ use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::ancillary::{ANCILLARY_LENGTH, Ancillary, AncillaryBuffer};
+use crate::arrivals::Shape;
 use crate::context::is_idle;
+use crate::delivery::{Delivery, Intake, Notice};
 use crate::inbox::Fill;
 use crate::{Meta, Received, Timestamp, Timestamping};
 
-/// The chunk that the last receive brought, until it is delivered.
+/// The chunk that the last receive brought, until it is delivered; or, by the delivery, those that
+/// a ring has received by request.
 pub(crate) struct StreamBuffer {
     bytes: Box<[u8]>,
     filled: usize,
@@ -21,7 +24,14 @@ pub(crate) struct StreamBuffer {
     is_answered: bool,
     is_closed: bool,
     failure: Option<io::Error>,
+    delivery: Option<Delivery>,
 }
+
+/// Bytes of buffers for requests, if the chunks are short enough for that: a request that has no
+/// buffer left is made anew at the next wait.
+const REQUESTED_BYTES: usize = 256 << 10;
+/// Chunks for requests, whatever their length: while one is delivered, the kernel fills others.
+const REQUESTED_CHUNKS: std::ops::RangeInclusive<usize> = 4..=64;
 
 impl StreamBuffer {
     pub(crate) fn new(length: usize, timestamping: Timestamping) -> Self {
@@ -34,6 +44,7 @@ impl StreamBuffer {
             is_answered: false,
             is_closed: false,
             failure: None,
+            delivery: None,
         }
     }
 
@@ -48,6 +59,9 @@ impl StreamBuffer {
         if budget == 0 {
             return Ok(Received::default());
         }
+        if self.delivery.as_ref().is_some_and(Delivery::is_responsible) {
+            return self.deliver_requested(peer, budget, on);
+        }
         if !self.is_answered {
             self.fetch(socket, libc::MSG_DONTWAIT);
         }
@@ -61,6 +75,55 @@ impl StreamBuffer {
             count += self.deliver(peer, &mut on);
         }
         Ok(Received { count, drained: self.is_short, closed: self.is_closed })
+    }
+
+    /// Lets a ring receive by request, or ends that.
+    pub(crate) fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        let shape = if self.takes_timestamps { Shape::StampedChunks } else { Shape::Chunks };
+        let length = self.bytes.len();
+        let (least, most) = REQUESTED_CHUNKS.into_inner();
+        let count = (REQUESTED_BYTES / length).clamp(least, most);
+        let new = || Delivery::new(shape, count, length);
+        self.delivery.get_or_insert_with(new).attach(notice)
+    }
+
+    /// Tells the ring, if there is one, that there is a connection to receive from.
+    pub(crate) fn set_open(&mut self) {
+        if let Some(delivery) = &self.delivery {
+            delivery.set_open();
+        }
+    }
+
+    /// Delivers what has arrived by request, behind what a blocking receive may have left.
+    #[inline]
+    fn deliver_requested(
+        &mut self,
+        peer: SocketAddrV4,
+        budget: usize,
+        mut on: impl FnMut(Meta, &[u8]),
+    ) -> io::Result<Received> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let mut count = self.deliver(peer, &mut on);
+        let Self { delivery: Some(delivery), is_closed, takes_timestamps, .. } = self else {
+            return Ok(Received::default());
+        };
+        while count < budget && !*is_closed {
+            let length = match if *takes_timestamps {
+                deliver_stamped(delivery, peer, &mut on)
+            } else {
+                deliver_plain(delivery, peer, &mut on)
+            } {
+                None => break,
+                Some(Err(_)) if count > 0 => break,
+                Some(outcome) => outcome,
+            };
+            delivery.pop();
+            *is_closed = length? == 0;
+            count += usize::from(!*is_closed);
+        }
+        Ok(Received { count, drained: delivery.is_empty(), closed: *is_closed })
     }
 
     #[inline]
@@ -102,6 +165,37 @@ impl StreamBuffer {
             }
         }
     }
+}
+
+/// Delivers the oldest chunk and returns its length, 0 at the end of the stream.
+#[inline]
+fn deliver_plain(
+    delivery: &mut Delivery,
+    source: SocketAddrV4,
+    on: &mut impl FnMut(Meta, &[u8]),
+) -> Option<io::Result<usize>> {
+    let chunk = delivery.first()?.inspect(|bytes| {
+        if !bytes.is_empty() {
+            on(Meta { source, timestamp: Timestamp::None }, bytes);
+        }
+    });
+    Some(chunk.map(<[u8]>::len))
+}
+
+/// The same with the time at which the last of the bytes arrived.
+#[inline]
+fn deliver_stamped(
+    delivery: &mut Delivery,
+    source: SocketAddrV4,
+    on: &mut impl FnMut(Meta, &[u8]),
+) -> Option<io::Result<usize>> {
+    let message = delivery.first_message()?.inspect(|message| {
+        if !message.payload_data().is_empty() {
+            let timestamp = Ancillary::parse(message.control_data()).timestamp;
+            on(Meta { source, timestamp }, message.payload_data());
+        }
+    });
+    Some(message.map(|message| message.payload_data().len()))
 }
 
 impl Fill for StreamBuffer {

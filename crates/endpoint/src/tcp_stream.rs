@@ -13,7 +13,10 @@ use crate::context::Context;
 use crate::inbox::Inbox;
 use crate::socket_option::set_timestamping;
 use crate::stream_buffer::StreamBuffer;
-use crate::{Blocker, Meta, Receive, Received, Source, Stream, Timestamping, Transmit, address};
+use crate::{
+    Blocker, Intake, Meta, Notice, Receive, Received, Source, Stream, Timestamping, Transmit,
+    address,
+};
 
 /// How a [`TcpStream`] is sized, and what it asks the kernel for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +151,7 @@ impl Stream for TcpStream {
             }
             Ok(_) => {
                 self.is_connected = true;
+                self.inbox.open().set_open();
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
@@ -218,5 +222,14 @@ impl Source for TcpStream {
             return Ok(None);
         }
         Ok(Some(Blocker::new(Arc::downgrade(&self.socket), self.inbox.share())))
+    }
+
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        let mut inbox = self.inbox.open();
+        let intake = inbox.set_intake(notice)?;
+        if self.is_connected {
+            inbox.set_open();
+        }
+        Ok(intake)
     }
 }

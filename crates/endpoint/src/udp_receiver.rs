@@ -14,7 +14,8 @@ use crate::inbox::Inbox;
 use crate::multicast::Membership;
 use crate::socket_option::{count_drops, set_receive_buffer, set_timestamping};
 use crate::{
-    Blocker, Meta, MulticastGroup, Receive, ReceiveBuffer, Received, Source, Timestamping, address,
+    Blocker, Intake, Meta, MulticastGroup, Notice, Receive, ReceiveBuffer, Received, Source,
+    Timestamping, address,
 };
 
 /// How a [`UdpReceiver`] is sized, and what it asks the kernel for.
@@ -178,5 +179,9 @@ impl Source for UdpReceiver {
             return Ok(None);
         }
         Ok(Some(Blocker::new(Arc::downgrade(&self.socket), self.inbox.share())))
+    }
+
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        self.inbox.open().set_intake(notice)
     }
 }
