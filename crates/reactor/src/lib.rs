@@ -1,4 +1,4 @@
-//! The event loop: one of four waits, deadlines, and named pinned threads.
+//! The event loop: one of five waits, deadlines, and named pinned threads.
 //!
 //! Layer L2. A [`Reactor`] says which endpoints are ready; the loop around it, which owns the
 //! endpoints and the protocols, reads the clock once per wake and calls them. In steady state a
@@ -11,6 +11,7 @@
 //! | poll | ppoll(2) | within the thread's timer slack |
 //! | epoll | epoll_pwait2(2) | within the thread's timer slack |
 //! | spin | none | at the next turn |
+//! | io_uring | io_uring_enter(2), which reads the sockets too | within the thread's timer slack |
 //!
 //! ```no_run
 //! use std::net::{Ipv4Addr, SocketAddrV4};
@@ -55,6 +56,7 @@ mod sources;
 mod thread;
 mod timers;
 mod timespec;
+mod uring;
 mod wait;
 
 pub use block::BLOCK_TICKS;

@@ -9,12 +9,20 @@ use hairpin_time::Instant;
 use crate::block::Block;
 use crate::epoll::Epoll;
 use crate::sources::Sources;
+use crate::uring::Uring;
 use crate::{Interest, Ready, Token, Wait, poll};
 
 /// Waits for up to [`crate::CAPACITY`] sources at once, or for a deadline.
 ///
 /// Readiness is level-triggered under every wait: a source that has not been drained is ready
 /// again. A source must be removed before it is dropped.
+///
+/// Under [`Wait::IoUring`] a source that receives by request ([`hairpin_endpoint::UdpReceiver`],
+/// [`hairpin_endpoint::TcpStream`]) belongs to its reactor from the first wait in which it is
+/// waited for to be readable until it is removed: its `receive` delivers what the last wait has
+/// brought, and asks the kernel for nothing. The reactor itself belongs to the thread that first
+/// waits by it, for the kernel does its part on that thread alone; until then it can be moved. It
+/// should be dropped there too: elsewhere the buffers of the sources it still has leak.
 #[derive(Debug)]
 pub struct Reactor {
     sources: Sources,
@@ -27,19 +35,22 @@ enum Backend {
     Poll,
     Epoll(Epoll),
     Spin,
+    IoUring(Box<Uring>),
 }
 
 impl Reactor {
     /// A reactor without sources.
     ///
     /// # Errors
-    /// The kernel's; under [`Wait::Epoll`] one older than Linux 5.11 has no such call.
+    /// The kernel's; under [`Wait::Epoll`] one older than Linux 5.11 has no such call. Under
+    /// [`Wait::IoUring`] `Unsupported` before Linux 6.1, `PermissionDenied` where it is forbidden.
     pub fn new(wait: Wait) -> io::Result<Self> {
         let backend = match wait {
             Wait::Block => Backend::Block(Box::new(Block::new())),
             Wait::Poll => Backend::Poll,
             Wait::Epoll => Backend::Epoll(Epoll::new()?),
             Wait::Spin => Backend::Spin,
+            Wait::IoUring => Backend::IoUring(Box::new(Uring::new()?)),
         };
         Ok(Self { sources: Sources::new(), backend })
     }
@@ -52,6 +63,7 @@ impl Reactor {
             Backend::Poll => Wait::Poll,
             Backend::Epoll(_) => Wait::Epoll,
             Backend::Spin => Wait::Spin,
+            Backend::IoUring(_) => Wait::IoUring,
         }
     }
 
@@ -65,7 +77,8 @@ impl Reactor {
     ///
     /// # Errors
     /// The kernel's. `NotFound` if a source was dropped without being removed, as far as that is
-    /// noticed.
+    /// noticed. Under [`Wait::IoUring`] `PermissionDenied` on a thread other than the one that
+    /// waited first.
     #[inline]
     pub fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         match &mut self.backend {
@@ -73,6 +86,7 @@ impl Reactor {
             Backend::Epoll(epoll) => {
                 epoll.wait(now, deadline).map(|ready| ready.within(self.sources.all()))
             }
+            Backend::IoUring(uring) => uring.wait(self.sources.all(), now, deadline),
             Backend::Poll => poll::wait(&mut self.sources, now, deadline),
             Backend::Block(block) => block.wait(&mut self.sources, now, deadline),
         }
@@ -81,15 +95,19 @@ impl Reactor {
     /// Adds a source.
     ///
     /// Under [`Wait::Block`] the first one added, of those still there that are waited for to be
-    /// readable, is the one blocked in.
+    /// readable, is the one blocked in. Under [`Wait::IoUring`] a source is given its buffers for
+    /// requests: as many bytes as two batches of datagrams, or 256 KiB of chunks of a stream (no
+    /// fewer than 4 and no more than 64 chunks), which stay its own when it is removed.
     ///
     /// # Errors
-    /// The kernel's; `OutOfMemory` if there are [`crate::CAPACITY`] sources.
+    /// The kernel's; `OutOfMemory` if there are [`crate::CAPACITY`] sources. Under
+    /// [`Wait::IoUring`] `AlreadyExists` if the source is in another such reactor.
     pub fn add(&mut self, source: &mut impl Source, interest: Interest) -> io::Result<Token> {
         let token = self.sources.claim()?;
         let outcome = match &mut self.backend {
             Backend::Block(block) => block.add(token, source),
             Backend::Epoll(epoll) => epoll.change(token, source.as_fd(), Interest::NONE, interest),
+            Backend::IoUring(uring) => uring.add(token, source),
             Backend::Poll | Backend::Spin => Ok(()),
         };
         match outcome {
@@ -127,8 +145,12 @@ impl Reactor {
 
     /// Removes a source; its token may be given to another.
     ///
+    /// Under [`Wait::IoUring`] this waits until the kernel has ended the source's requests. What
+    /// they have brought by then is what the source's next `receive` delivers.
+    ///
     /// # Errors
-    /// The kernel's; the source is removed nevertheless.
+    /// The kernel's; the source is removed nevertheless. Under [`Wait::IoUring`] `PermissionDenied`
+    /// on a thread other than the one that waits.
     pub fn remove(&mut self, token: Token, source: &mut impl Source) -> io::Result<()> {
         let old = self.sources.interest(token);
         self.sources.release(token);
@@ -139,7 +161,19 @@ impl Reactor {
                 outcome
             }
             Backend::Epoll(epoll) => epoll.change(token, source.as_fd(), old, Interest::NONE),
+            Backend::IoUring(uring) => uring.remove(token, source),
             Backend::Poll | Backend::Spin => Ok(()),
+        }
+    }
+
+    /// How often a source had no buffer left for what arrived by request, and what came after that
+    /// waited in its socket until some had been delivered: nothing is lost, but a turn is. Zero
+    /// under every wait but [`Wait::IoUring`].
+    #[must_use]
+    pub fn exhausted(&self) -> u64 {
+        match &self.backend {
+            Backend::IoUring(uring) => uring.exhausted(),
+            _ => 0,
         }
     }
 

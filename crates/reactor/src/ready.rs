@@ -79,6 +79,18 @@ impl Ready {
         self.readable | self.writable == 0
     }
 
+    /// Sources as sets of bits, by token: those to receive from and those to send to.
+    #[inline]
+    pub(crate) const fn of_sets(readable: u64, writable: u64) -> Self {
+        Self { readable, writable }
+    }
+
+    /// The same sets.
+    #[inline]
+    pub(crate) const fn sets(self) -> (u64, u64) {
+        (self.readable, self.writable)
+    }
+
     /// What is in `other` as well.
     #[inline]
     pub(crate) fn within(self, other: Self) -> Self {

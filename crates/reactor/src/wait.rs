@@ -1,6 +1,7 @@
 //! The ways to wait.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -16,11 +17,14 @@ pub enum Wait {
     Epoll,
     /// Never waits: every source is tried every turn.
     Spin,
+    /// io_uring_enter(2): requests of all sources to receive or to tell when they are ready. What
+    /// arrives by request lies in its source when the wait ends.
+    IoUring,
 }
 
 impl Wait {
     /// Every wait, in the order in which tables show them.
-    pub const ALL: [Self; 4] = [Self::Block, Self::Poll, Self::Epoll, Self::Spin];
+    pub const ALL: [Self; 5] = [Self::Block, Self::Poll, Self::Epoll, Self::Spin, Self::IoUring];
 
     /// The name of the wait on the command line and in results.
     #[must_use]
@@ -30,7 +34,17 @@ impl Wait {
             Self::Poll => "poll",
             Self::Epoll => "epoll",
             Self::Spin => "spin",
+            Self::IoUring => "io_uring",
         }
+    }
+
+    /// Whether this host has it: of [`Wait::Epoll`] and [`Wait::IoUring`] the kernel may be too old
+    /// for it, or forbid it. Makes a [`crate::Reactor`] and drops it.
+    ///
+    /// # Errors
+    /// Those of [`crate::Reactor::new`], which say why not.
+    pub fn probe(self) -> io::Result<()> {
+        crate::Reactor::new(self).map(drop)
     }
 }
 
@@ -42,7 +56,7 @@ impl fmt::Display for Wait {
 
 /// A name that is no wait's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a wait is block, poll, epoll or spin")]
+#[error("a wait is block, poll, epoll, spin or io_uring")]
 pub struct ParseWaitError;
 
 impl FromStr for Wait {
@@ -62,6 +76,7 @@ mod tests {
         for wait in Wait::ALL {
             assert_eq!(wait.to_string().parse(), Ok(wait));
         }
+        assert_eq!("io_uring".parse(), Ok(Wait::IoUring));
         assert_eq!("Epoll".parse::<Wait>(), Err(ParseWaitError));
         assert_eq!("".parse::<Wait>(), Err(ParseWaitError));
     }

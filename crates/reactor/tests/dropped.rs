@@ -12,7 +12,7 @@ use hairpin_time::Instant;
 
 #[test]
 fn a_source_dropped_without_removal_is_an_error_where_it_is_noticed() {
-    for wait in [Wait::Block, Wait::Poll] {
+    for wait in [Wait::Block, Wait::Poll, Wait::IoUring] {
         let mut reactor = Reactor::new(wait).unwrap();
         let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let mut receiver = UdpReceiver::bind(address, UdpOptions::default()).unwrap();

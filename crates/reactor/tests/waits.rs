@@ -16,7 +16,7 @@ use hairpin_time::{Duration, Instant};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 /// Waits that know which source is ready; the others have all of them tried.
-const SELECTIVE: [Wait; 2] = [Wait::Poll, Wait::Epoll];
+const SELECTIVE: [Wait; 3] = [Wait::Poll, Wait::Epoll, Wait::IoUring];
 
 fn udp() -> (UdpReceiver, UdpSender) {
     let receiver = UdpReceiver::bind(ANY_PORT, UdpOptions::default()).unwrap();
@@ -302,7 +302,7 @@ fn a_signal_ends_a_wait_without_an_error() {
         action.sa_sigaction = ignore as *const () as libc::sighandler_t;
         assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
     }
-    for wait in [Wait::Block, Wait::Poll, Wait::Epoll] {
+    for wait in [Wait::Block, Wait::Poll, Wait::Epoll, Wait::IoUring] {
         let waiting = std::thread::spawn(move || {
             let mut reactor = Reactor::new(wait).unwrap();
             let (mut receiver, _sender) = udp();
