@@ -5,8 +5,11 @@
 //! 2 bad arguments, 130 interrupted, 143 terminated.
 #![forbid(unsafe_code)]
 
+mod cores;
 mod decode;
 mod exchange;
+mod groups;
+mod output;
 mod secret;
 mod setup;
 mod signals;
@@ -14,6 +17,7 @@ mod t2t;
 mod trader;
 mod trader_process;
 mod usage;
+mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -34,12 +38,16 @@ enum Command {
     T2t(t2t::Arguments),
     /// Print the messages of a capture
     Decode(decode::Arguments),
+    /// An exchange for traders on this or other hosts, measured in rounds
+    Exchange(exchange::Arguments),
+    /// A trader that answers each tick of an exchange with an order
+    Trader(trader_process::Arguments),
     /// The exchange of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
-    Exchange(exchange::Arguments),
+    T2tExchange(exchange::child::Arguments),
     /// The trader of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
-    Trader(trader_process::Arguments),
+    T2tTrader(trader_process::child::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +60,8 @@ fn main() -> ExitCode {
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),
+        Command::T2tExchange(arguments) => exchange::child::run(&arguments),
+        Command::T2tTrader(arguments) => trader_process::child::run(&arguments),
     };
     match outcome {
         Ok(status) => status,

@@ -4,6 +4,7 @@
 //! two lines on standard output, [`Ready`] and [`ExchangeOutcome`]; the trader with one,
 //! [`TraderOutcome`]. While a row runs nothing passes between the two but packets.
 
+use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -15,6 +16,8 @@ use hairpin_mapped::{Control, Slot};
 use hairpin_measure::{Clock, Kind, Row, Setting};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::groups::Groups;
 
 /// The counter by which the parent asks the child to end: not zero.
 const STOP: &str = "stop";
@@ -102,18 +105,30 @@ pub(crate) fn say(what: &impl Serialize) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// The account of the benchmark's trader, as both sides know it.
-pub(crate) const ACCESS_KEY_ID: &str = "HAIRPIN-T2T-ACCESS01";
-/// Session (39006) of that account.
-pub(crate) const SESSION: &str = "ABC";
-/// Firm (39007) of that account.
-pub(crate) const FIRM: &str = "DEFGH";
+/// Firm (39007) of every account of the benchmark.
+pub(crate) const FIRM: &str = "HPIN0";
+/// The most traders that one exchange of the benchmark lets in.
+pub(crate) const TRADERS_MAX: u32 = 16;
+
+/// The account of one of the benchmark's traders, as both sides know it.
+pub(crate) struct Account {
+    pub(crate) access_key_id: String,
+    /// Session (39006).
+    pub(crate) session: String,
+}
+
+impl Account {
+    /// The account of trader `id`, 1 to [`TRADERS_MAX`].
+    pub(crate) fn of(id: u32) -> Self {
+        Self { access_key_id: format!("HAIRPIN-TRADER-{id:05}"), session: format!("H{id:02}") }
+    }
+}
 
 /// Bytes of the order that ends each sample: NewOrderSingle514 with its framing header.
 const ORDER_BYTES: u64 = 144;
 
 /// What the two cases of a row measure, and with what clock.
-pub(crate) fn settings(wait: &str, load: &Load, source: ClockSource) -> [Setting; 2] {
+pub(crate) fn settings(feed: &str, wait: &str, load: &Load, source: ClockSource) -> [Setting; 2] {
     let clock = match source {
         ClockSource::Tsc => Clock::Tsc,
         ClockSource::Kernel => Clock::Monotonic,
@@ -121,10 +136,10 @@ pub(crate) fn settings(wait: &str, load: &Load, source: ClockSource) -> [Setting
     ["intended to order", "sent to order"].map(|case| Setting {
         bench: "t2t".to_owned(),
         case: case.to_owned(),
-        feed: Some("multicast".to_owned()),
+        feed: Some(feed.to_owned()),
         transport: "kernel".to_owned(),
         wait: wait.to_owned(),
-        protocol: "multicast+tcp".to_owned(),
+        protocol: format!("{feed}+tcp"),
         size_bytes: ORDER_BYTES,
         interval_us: load.interval_us,
         kind: Kind::Rtt,
@@ -133,18 +148,41 @@ pub(crate) fn settings(wait: &str, load: &Load, source: ClockSource) -> [Setting
     })
 }
 
-/// Where a channel's six streams go: [A, B] of each feed.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Groups {
-    pub(crate) incremental: [SocketAddrV4; 2],
-    pub(crate) instrument: [SocketAddrV4; 2],
-    pub(crate) snapshot: [SocketAddrV4; 2],
+/// How market data travels, and where it is to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum MarketData {
+    /// UDP multicast.
+    Multicast(Groups),
+    /// TCP, a connection a side: [A, B]. Port 0 has the kernel choose.
+    Tcp([SocketAddrV4; 2]),
+}
+
+impl MarketData {
+    /// The name in tables and results.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Multicast(_) => "multicast",
+            Self::Tcp(_) => "tcp",
+        }
+    }
+}
+
+/// For a person.
+impl fmt::Display for MarketData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Multicast(Groups { incremental: [a, b], .. }) => {
+                write!(f, "multicast, {a} and {b}")
+            }
+            Self::Tcp([a, b]) => write!(f, "TCP, {a} and {b}"),
+        }
+    }
 }
 
 /// One side of the market data that falls silent for a while: a fault for tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mute {
-    /// Ticks after which side B falls silent.
+    /// Ticks after which the side falls silent.
     pub(crate) from_tick: u64,
     /// Ticks for which it stays so.
     pub(crate) ticks: u64,
@@ -163,13 +201,14 @@ pub(crate) struct Load {
     pub(crate) seed: u64,
     /// Off: orders of the generator are not matched, so nothing ticks.
     pub(crate) matching: bool,
+    pub(crate) mute_a: Option<Mute>,
     pub(crate) mute_b: Option<Mute>,
 }
 
 /// What the exchange needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ExchangeSetup {
-    pub(crate) groups: Groups,
+    pub(crate) market_data: MarketData,
     /// The address market data leaves from.
     pub(crate) interface: Ipv4Addr,
     /// Where the gateway listens; port 0 lets the kernel choose.
@@ -181,26 +220,35 @@ pub(crate) struct ExchangeSetup {
     pub(crate) secret_key_file: Option<PathBuf>,
 }
 
-/// What the trader needs to know.
+/// What a trader needs to know but for its market data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TraderSetup {
-    pub(crate) groups: Groups,
-    /// The address of the interface that joins.
-    pub(crate) interface: Ipv4Addr,
-    /// Senders believed; empty for any.
-    pub(crate) sources: Vec<Ipv4Addr>,
+    /// Which account of the benchmark: 1 to [`TRADERS_MAX`].
+    pub(crate) id: u32,
     pub(crate) gateway: SocketAddrV4,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) secret_key_file: Option<PathBuf>,
-    /// Room for the records of the whole row.
+    /// Room for records: those of a whole row, if none is to be forgotten.
     pub(crate) journal_bytes: usize,
+}
+
+/// What the trader of a `t2t` row needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct TraderChildSetup {
+    pub(crate) trader: TraderSetup,
+    pub(crate) market_data: MarketData,
+    /// The address of the interface that joins.
+    pub(crate) interface: Ipv4Addr,
+    /// Senders believed; empty for any.
+    pub(crate) sources: Vec<Ipv4Addr>,
 }
 
 /// The exchange listens.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ready {
     pub(crate) gateway: SocketAddrV4,
+    pub(crate) market_data: MarketData,
 }
 
 /// What the exchange measured and counted.
@@ -226,8 +274,8 @@ pub(crate) struct ExchangeOutcome {
     pub(crate) refused_samples: u64,
     /// Market data packets that the kernel had no room for, on either side.
     pub(crate) lost_datagrams: u64,
-    /// Packets of side B withheld on purpose.
-    pub(crate) muted_datagrams: u64,
+    /// Packets of side A and of side B withheld on purpose.
+    pub(crate) muted_datagrams: [u64; 2],
     /// True when the parent stopped the row before its end.
     pub(crate) interrupted: bool,
 }

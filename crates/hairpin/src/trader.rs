@@ -22,6 +22,8 @@ const QUANTITY: u32 = 1;
 /// How far below the lowest published bid an order rests: beyond depth 10, so that it never
 /// changes the published book.
 const TICKS_BELOW: i64 = 5;
+/// For the exchange to answer a Terminate.
+const GOODBYE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the loop may sleep without looking whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -56,14 +58,15 @@ pub(crate) struct Trader {
 }
 
 impl Trader {
-    /// Comes in sync, logs on, trades, and ends when the exchange terminates the session or `stop`
-    /// says so.
+    /// Comes in sync, logs on, trades, and ends when the exchange terminates the session; or when
+    /// `stop` says so, after terminating the session itself.
     ///
     /// # Errors
     /// Those of the sockets; a logon that was refused or a connection that failed.
     pub(crate) fn run(&mut self, stop: impl Fn() -> bool) -> Result<Counts> {
         let mut strategy = Strategy::default();
-        while !strategy.is_over && !stop() {
+        let mut goodbye = None;
+        while !strategy.is_over {
             let before = self.clock.now();
             let deadline = [self.feed.next_deadline(), self.session.next_deadline()];
             let deadline = deadline.into_iter().flatten().min().unwrap_or(before.monotonic + LOOK);
@@ -80,6 +83,17 @@ impl Trader {
                 strategy.has_asked = true;
             }
             self.clock.recalibrate_if_due(now.monotonic);
+            match goodbye {
+                None if stop() => {
+                    if self.session.state() != State::Established {
+                        break;
+                    }
+                    self.session.terminate(now);
+                    goodbye = Some(now.monotonic + GOODBYE_PATIENCE);
+                }
+                Some(until) if now.monotonic > until => break,
+                _ => {}
+            }
         }
         self.check_goodbye(&strategy)?;
         let counters = self.feed.channel().counters();

@@ -3,26 +3,23 @@
 //! Nothing here asserts how fast anything is; what a fault must cause at least is asserted.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use support::{assert_done, assert_gone, hairpin, rows, signal, wait_for};
 
 /// Two cores carry one exchange and one trader: these tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-fn hairpin() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
-    command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
-    command
 }
 
 /// A folder for results, and the command that writes them there.
@@ -32,69 +29,6 @@ fn t2t(words: &[&str]) -> (tempfile::TempDir, PathBuf, Command) {
     let mut command = hairpin();
     command.arg("t2t").args(words).arg("--json").arg(&results);
     (folder, results, command)
-}
-
-fn rows(results: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(results).expect("results were written");
-    let document: Value = serde_json::from_str(&text).expect("results are JSON");
-    assert_eq!(document["schema"], "hairpin.results/1");
-    document["rows"].as_array().expect("rows").clone()
-}
-
-fn assert_done(output: &Output) {
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "stdout:\n{}\nstderr:\n{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
-
-/// Process ids of the children of `parent` that run `hairpin ROLE`.
-fn children(parent: u32, role: &str) -> Vec<u32> {
-    let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter(|id| {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        let after_name = stat.rsplit(") ").next().unwrap_or_default();
-        let parent_is = after_name.split(' ').nth(1) == Some(&parent.to_string());
-        let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        parent_is && words.split(|&byte| byte == 0).nth(1) == Some(role.as_bytes())
-    })
-    .collect()
-}
-
-/// Waits until the child that plays `role` is there.
-fn wait_for(parent: &mut Child, role: &str) -> u32 {
-    let until = Instant::now() + Duration::from_secs(20);
-    while Instant::now() < until {
-        if let Some(&id) = children(parent.id(), role).first() {
-            return id;
-        }
-        assert!(parent.try_wait().unwrap().is_none(), "ended before there was a {role}");
-        sleep(Duration::from_millis(5));
-    }
-    panic!("no {role} within 20 s");
-}
-
-fn signal(name: &str, process: u32) {
-    let status = Command::new("kill").args(["-s", name, &process.to_string()]).status().unwrap();
-    assert!(status.success());
-}
-
-fn is_alive(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
-}
-
-fn assert_gone(processes: &[u32]) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while processes.iter().any(|&process| is_alive(process)) {
-        assert!(Instant::now() < until, "still alive: {processes:?}");
-        sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]
@@ -151,7 +85,7 @@ fn stopped_trader_delays_orders_and_no_tick() {
     let words = ["--wait", "epoll", "--interval-us", "500", "--samples", "5000"];
     let (_folder, results, mut command) = t2t(&words);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let trader = wait_for(&mut parent, "trader");
+    let trader = wait_for(&mut parent, "t2t-trader");
     sleep(Duration::from_millis(1_000));
     signal("STOP", trader);
     sleep(Duration::from_millis(110));
@@ -179,10 +113,10 @@ fn interrupted_prints_and_saves_what_is_done() {
     for (name, status) in [("INT", 130), ("TERM", 143)] {
         let (_folder, results, mut command) = t2t(&words);
         let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let first = wait_for(&mut parent, "exchange");
+        let first = wait_for(&mut parent, "t2t-exchange");
         assert_gone(&[first]);
-        let second = wait_for(&mut parent, "exchange");
-        let trader = wait_for(&mut parent, "trader");
+        let second = wait_for(&mut parent, "t2t-exchange");
+        let trader = wait_for(&mut parent, "t2t-trader");
         sleep(Duration::from_millis(700));
         signal(name, parent.id());
         let output = parent.wait_with_output().unwrap();
@@ -216,8 +150,8 @@ fn killed_it_leaves_no_process() {
     let _turn = turn();
     let (_folder, _results, mut command) = t2t(&["--wait", "spin", "--interval-us", "10000"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let exchange = wait_for(&mut parent, "exchange");
-    let trader = wait_for(&mut parent, "trader");
+    let exchange = wait_for(&mut parent, "t2t-exchange");
+    let trader = wait_for(&mut parent, "t2t-trader");
     signal("KILL", parent.id());
     parent.wait().unwrap();
     assert_gone(&[exchange, trader]);
@@ -228,7 +162,7 @@ fn a_killed_trader_fails_the_row_in_words() {
     let _turn = turn();
     let (_folder, _results, mut command) = t2t(&["--wait", "epoll", "--interval-us", "10000"]);
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let trader = wait_for(&mut parent, "trader");
+    let trader = wait_for(&mut parent, "t2t-trader");
     sleep(Duration::from_millis(300));
     signal("KILL", trader);
     let output = parent.wait_with_output().unwrap();

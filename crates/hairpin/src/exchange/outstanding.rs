@@ -111,6 +111,22 @@ impl Outstanding {
         lost
     }
 
+    /// Gives up every tick that waits; how many.
+    pub(crate) fn abandon(&mut self) -> u64 {
+        let mut abandoned = 0;
+        while self.open > 0 && self.oldest < self.next {
+            let oldest = self.oldest;
+            let slot = self.slot(oldest);
+            if slot.0 == State::Open && slot.1.sequence == oldest {
+                slot.0 = State::Free;
+                self.open -= 1;
+                abandoned += 1;
+            }
+            self.oldest += 1;
+        }
+        abandoned
+    }
+
     /// Ticks that still wait.
     pub(crate) fn waiting(&self) -> u64 {
         self.open
@@ -184,6 +200,20 @@ mod tests {
         assert_eq!(ticks.waiting(), 4);
         assert_eq!(ticks.expire(at(1_000), PATIENCE), 4);
         assert_eq!(ticks.waiting(), 0);
+    }
+
+    #[test]
+    fn an_abandoned_tick_is_neither_lost_nor_answered() {
+        let mut ticks = Outstanding::new(8);
+        for sequence in [2, 3, 5] {
+            ticks.open(tick(sequence, 0));
+        }
+        assert_eq!(ticks.answer(3), Answer::InTime(tick(3, 0)));
+        assert_eq!((ticks.abandon(), ticks.waiting()), (2, 0));
+        assert_eq!(ticks.expire(at(1_000), PATIENCE), 0);
+        assert_eq!(ticks.answer(5), Answer::Unexpected);
+        ticks.open(tick(6, 1_000));
+        assert_eq!(ticks.answer(6), Answer::InTime(tick(6, 1_000)));
     }
 
     #[test]

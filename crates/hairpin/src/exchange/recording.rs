@@ -1,34 +1,37 @@
-//! What the exchange of a row records: ticks as they leave, orders as they come.
+//! What the exchange of a benchmark records: ticks as they leave, orders as they come.
 
 use hairpin_exchange::{
-    ConnectionId, EventPacket, ExchangeCounters, FeedSide, Listener, OrderId, Rejected,
-    SessionState, Tick as MatchedTick,
+    ConnectionId, EventPacket, Listener, OrderId, Rejected, SessionState, Tick as MatchedTick,
 };
 use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
 use hairpin_time::{Duration, Instant};
 
-use super::outstanding::{Answer, Outstanding, Tick};
-use crate::setup::{self, ExchangeOutcome, Load};
+use super::desk::Desk;
+use super::outstanding::Tick;
+use crate::setup::{self, Load};
 
-/// A tick that nobody has answered for so long is lost.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Ticks that may wait at once: a second of them at the fastest pace, packets in between included.
-const OUTSTANDING_MAX: usize = 1 << 20;
+/// From a logon to the first tick that the trader must answer: long enough for it to learn that it
+/// is logged on, which under wait block it does only at its next wake.
+const ANSWERS_AFTER: Duration = Duration::from_millis(100);
+/// From the last logon that a round needs to its first tick.
+pub(super) const LEAD: Duration = Duration::from_millis(200);
+/// Packets of all traders' ticks that may wait at once.
+const WAITING_MAX: usize = 1 << 20;
+/// Packets a tick may take, and room for as many seconds of stall.
+const PACKETS_PER_TICK: u64 = 8;
 
 /// Reads the clock where the exchange's listener lets it, and keeps what that gives.
 pub(super) struct Recording {
     pub(super) clock: Clock,
-    outstanding: Outstanding,
+    desks: Box<[Desk]>,
     warm_up: u64,
+    /// Number of the last tick before this round.
+    before_round: u64,
     current: Current,
     received: Instant,
-    intended_to_order: Recorder,
-    sent_to_order: Recorder,
     lateness: Recorder,
-    /// The connection of the trader that has logged on, until it logs off.
-    established: Option<ConnectionId>,
-    counts: Counts,
+    ticks: u64,
 }
 
 /// The tick whose packets are leaving.
@@ -38,97 +41,82 @@ struct Current {
     sent: Instant,
 }
 
-#[derive(Default)]
-struct Counts {
-    ticks: u64,
-    lost: u64,
-    orders: u64,
-    acknowledgements: u64,
-    cancels: u64,
-    rejects: u64,
-    unexpected_orders: u64,
-    late_orders: u64,
-}
-
 impl Recording {
-    pub(super) fn new(clock: Clock, load: &Load) -> Self {
+    /// A recording of rounds of `load` with up to `traders` traders.
+    pub(super) fn new(clock: Clock, load: &Load, traders: u32) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
-        let recorder = || Recorder::with_capacity(samples);
+        let waiting = waiting_max(load.interval_us).min(WAITING_MAX / traders.max(1) as usize);
         Self {
             clock,
-            outstanding: Outstanding::new(OUTSTANDING_MAX),
+            desks: (0..traders).map(|_| Desk::new(samples, waiting)).collect(),
             warm_up: load.warm_up,
+            before_round: 0,
             current: Current { intended: Instant::ZERO, sent: Instant::ZERO },
             received: Instant::ZERO,
-            intended_to_order: recorder(),
-            sent_to_order: recorder(),
-            lateness: recorder(),
-            established: None,
-            counts: Counts::default(),
+            lateness: Recorder::with_capacity(samples),
+            ticks: 0,
         }
     }
 
-    /// Whether a trader has logged on and has not logged off.
-    pub(super) fn is_established(&self) -> bool {
-        self.established.is_some()
+    /// Forgets what the last round gave.
+    pub(super) fn begin_round(&mut self) {
+        self.desks.iter_mut().for_each(Desk::begin_round);
+        self.lateness.clear();
+        self.before_round = self.ticks;
     }
 
-    /// Ticks that have left.
+    /// One desk a trader, by account.
+    pub(super) fn desks(&self) -> &[Desk] {
+        &self.desks
+    }
+
+    /// How many traders are logged on.
+    pub(super) fn present(&self) -> usize {
+        self.desks.iter().filter(|desk| desk.connection().is_some()).count()
+    }
+
+    /// Ticks that have left in this round.
     pub(super) fn ticks(&self) -> u64 {
-        self.counts.ticks
+        self.ticks - self.before_round
     }
 
     /// Gives up the ticks that have waited too long.
     pub(super) fn expire(&mut self, now: Instant) {
-        self.counts.lost += self.outstanding.expire(now, PATIENCE);
+        self.desks.iter_mut().for_each(|desk| desk.expire(now));
     }
 
     /// Whether every tick is answered or lost and every order cancelled again.
     pub(super) fn is_settled(&self) -> bool {
-        let Counts { orders, acknowledgements, cancels, .. } = self.counts;
-        self.outstanding.waiting() == 0 && orders == acknowledgements && orders == cancels
+        self.desks.iter().all(Desk::is_settled)
     }
 
-    /// The rows and counts, for the parent.
-    pub(super) fn outcome(
-        &self,
-        wait: &str,
-        load: &Load,
-        sockets: &ExchangeCounters,
-        interrupted: bool,
-    ) -> ExchangeOutcome {
-        let [intended, sent] = setup::settings(wait, load, self.clock.source());
+    /// The two cases of one trader's round.
+    pub(super) fn rows(&self, desk: &Desk, feed: &str, wait: &str, load: &Load) -> [Row; 2] {
+        let [intended, sent] = setup::settings(feed, wait, load, self.clock.source());
         let row = |setting, latency| {
             let row = Row::new(setting, latency, &self.lateness);
-            Row { lost: self.counts.lost, late_orders: self.counts.late_orders, ..row }
+            Row { lost: desk.counts.lost, late_orders: desk.counts.late_orders, ..row }
         };
-        ExchangeOutcome {
-            rows: vec![row(intended, &self.intended_to_order), row(sent, &self.sent_to_order)],
-            ticks: self.counts.ticks,
-            lost: self.counts.lost,
-            orders: self.counts.orders,
-            acknowledgements: self.counts.acknowledgements,
-            cancels: self.counts.cancels,
-            rejects: self.counts.rejects,
-            unexpected_orders: self.counts.unexpected_orders,
-            refused_samples: self.intended_to_order.refused(),
-            lost_datagrams: sockets.lost_datagrams.iter().sum(),
-            muted_datagrams: sockets.muted_datagrams[FeedSide::B as usize],
-            interrupted,
-        }
+        [row(intended, &desk.intended_to_order), row(sent, &desk.sent_to_order)]
     }
 
-    fn record(&mut self, tick: Tick) {
-        if tick.recorded {
-            self.intended_to_order.record(self.received - tick.intended);
-            self.sent_to_order.record(self.received - tick.sent);
-        }
+    fn desk_of(&mut self, connection: ConnectionId) -> Option<&mut Desk> {
+        self.desks.iter_mut().find(|desk| desk.connection() == Some(connection))
     }
+}
+
+/// Room for the ticks of some seconds, each of several packets.
+fn waiting_max(interval_us: u64) -> usize {
+    let per_second = 1_000_000_u64.checked_div(interval_us);
+    let packets = per_second.map(|ticks| ticks.saturating_mul(PACKETS_PER_TICK) + 1_024);
+    packets
+        .and_then(|packets| usize::try_from(packets).ok())
+        .map_or(WAITING_MAX, |packets| packets.min(WAITING_MAX))
 }
 
 impl Listener for Recording {
     fn on_event(&mut self, tick: MatchedTick) {
-        self.counts.ticks += 1;
+        self.ticks += 1;
         self.current.intended = tick.intended;
     }
 
@@ -139,12 +127,12 @@ impl Listener for Recording {
         }
         if packet.ends {
             let Current { intended, sent } = self.current;
-            let recorded = number > self.warm_up;
-            let tick = Tick { sequence: packet.sequence, intended, sent, recorded };
+            let recorded = number > self.before_round + self.warm_up;
             if recorded {
                 self.lateness.record(sent - intended);
             }
-            self.counts.lost += u64::from(self.outstanding.open(tick).is_some());
+            let tick = Tick { sequence: packet.sequence, intended, sent, recorded };
+            self.desks.iter_mut().for_each(|desk| desk.open(tick));
         }
     }
 
@@ -152,41 +140,45 @@ impl Listener for Recording {
         self.received = self.clock.instant();
     }
 
-    fn on_session(&mut self, connection: ConnectionId, state: SessionState) {
+    fn on_session(
+        &mut self,
+        connection: ConnectionId,
+        account: Option<usize>,
+        state: SessionState,
+    ) {
         if state == SessionState::Established {
-            self.established = Some(connection);
-        } else if self.established == Some(connection) {
-            self.established = None;
+            let answers_from = self.clock.instant() + ANSWERS_AFTER;
+            if let Some(desk) = account.and_then(|account| self.desks.get_mut(account)) {
+                desk.arrive(connection, answers_from);
+            }
+        } else if let Some(desk) = self.desk_of(connection) {
+            desk.depart();
         }
     }
 
-    fn on_order(&mut self, cl_ord_id: &[u8]) {
-        match sequence(cl_ord_id).map(|sequence| self.outstanding.answer(sequence)) {
-            // Whoever is too busy to look for lost ticks finds them here.
-            Some(Answer::InTime(tick)) if self.received - tick.sent > PATIENCE => {
-                self.counts.lost += 1;
-                self.counts.late_orders += 1;
-            }
-            Some(Answer::InTime(tick)) => {
-                self.counts.orders += 1;
-                self.record(tick);
-            }
-            // Lost it stays; that it came after all is said beside.
-            Some(Answer::Late) => self.counts.late_orders += 1,
-            Some(Answer::Unexpected) | None => self.counts.unexpected_orders += 1,
+    fn on_order(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
+        let received = self.received;
+        if let Some(desk) = self.desk_of(connection) {
+            desk.order(sequence(cl_ord_id), received);
         }
     }
 
-    fn on_acknowledged(&mut self, _: &[u8], _: OrderId) {
-        self.counts.acknowledgements += 1;
+    fn on_acknowledged(&mut self, connection: ConnectionId, _: &[u8], _: OrderId) {
+        if let Some(desk) = self.desk_of(connection) {
+            desk.counts.acknowledgements += 1;
+        }
     }
 
-    fn on_cancelled(&mut self, _: &[u8], _: OrderId) {
-        self.counts.cancels += 1;
+    fn on_cancelled(&mut self, connection: ConnectionId, _: &[u8], _: OrderId) {
+        if let Some(desk) = self.desk_of(connection) {
+            desk.counts.cancels += 1;
+        }
     }
 
-    fn on_rejected(&mut self, _: Rejected<'_>) {
-        self.counts.rejects += 1;
+    fn on_rejected(&mut self, connection: ConnectionId, _: Rejected<'_>) {
+        if let Some(desk) = self.desk_of(connection) {
+            desk.counts.rejects += 1;
+        }
     }
 }
 

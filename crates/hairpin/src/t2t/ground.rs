@@ -1,7 +1,7 @@
 //! What the two processes of a row stand on: hosts of our own, loopback, or a given interface.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command};
 
@@ -10,7 +10,7 @@ use hairpin_host::interface_address;
 use hairpin_mapped::Control;
 use hairpin_testbed::{Bed, Host};
 
-use crate::setup::Groups;
+use crate::groups::Groups;
 
 /// Which of the two processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,19 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// The subcommand that plays it.
+    /// What it is called.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
             Self::Trader => "trader",
+        }
+    }
+
+    /// The subcommand that plays it.
+    pub(super) const fn subcommand(self) -> &'static str {
+        match self {
+            Self::Exchange => "t2t-exchange",
+            Self::Trader => "t2t-trader",
         }
     }
 }
@@ -45,7 +53,7 @@ impl Ground {
     /// # Errors
     /// The interface does not exist or has no IPv4 address; no thread, no free port.
     pub(super) fn make(interface: Option<&str>) -> Result<Self> {
-        let groups = choose_groups().context("no free UDP port")?;
+        let groups = Groups::free().context("no free UDP port")?;
         let Some(name) = interface else {
             let bed = Bed::available().context("neither namespaces nor loopback can be had")?;
             let addresses = [Role::Exchange, Role::Trader].map(|role| host(&bed, role).address());
@@ -94,47 +102,4 @@ impl Ground {
 
 fn host(bed: &Bed, role: Role) -> &Host {
     &bed.hosts()[role as usize]
-}
-
-/// Six groups of 239.192/16 by process id, on ports that the kernel has just called free: two runs
-/// at once do not meet.
-fn choose_groups() -> io::Result<Groups> {
-    let [_, _, high, low] = std::process::id().wrapping_mul(8).to_be_bytes();
-    let group =
-        |index: u8, port| SocketAddrV4::new(Ipv4Addr::new(239, 192, high, low + index), port);
-    let [incremental, instrument, snapshot] = free_ports()?;
-    let sides = |first, port| [group(first, port), group(first + 1, port)];
-    Ok(Groups {
-        incremental: sides(0, incremental),
-        instrument: sides(2, instrument),
-        snapshot: sides(4, snapshot),
-    })
-}
-
-/// Three different ports: all are held until the last is known.
-fn free_ports() -> io::Result<[u16; 3]> {
-    let reserve = || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
-    let held = [reserve()?, reserve()?, reserve()?];
-    let mut ports = [0; 3];
-    for (port, socket) in ports.iter_mut().zip(&held) {
-        *port = socket.local_addr()?.port();
-    }
-    Ok(ports)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_and_ports_are_all_different() {
-        let groups = choose_groups().unwrap();
-        let all = [groups.incremental, groups.instrument, groups.snapshot].concat();
-        for (index, one) in all.iter().enumerate() {
-            assert_eq!(one.ip().octets()[..2], [239, 192]);
-            assert!(all[..index].iter().all(|other| other.ip() != one.ip()));
-        }
-        assert_ne!(groups.incremental[0].port(), groups.snapshot[0].port());
-        assert_ne!(groups.incremental[0].port(), groups.instrument[0].port());
-    }
 }

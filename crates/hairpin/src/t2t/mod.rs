@@ -6,22 +6,24 @@ mod progress;
 mod round;
 mod verdict;
 
-use std::io::{self, Write};
 use std::net::SocketAddrV4;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
-use hairpin_host::{Clock, HostFacts, allowed_cores};
-use hairpin_measure::{Host, Results, Row, Style, Table, Timestamping};
+use anyhow::{Result, bail};
+use hairpin_host::Clock;
+use hairpin_measure::{Row, Style, Table};
 use hairpin_reactor::Wait;
 
 pub(crate) use arguments::Arguments;
+use arguments::Cell;
 use ground::{Ground, Role};
 use progress::Progress;
 
-use crate::secret;
-use crate::setup::{self, ExchangeSetup, Load, TraderSetup};
+use crate::cores::Cores;
+use crate::setup::{self, ExchangeSetup, Load, MarketData, Ready, TraderChildSetup, TraderSetup};
 use crate::signals::Signals;
+use crate::words::FeedTransport;
+use crate::{output, secret};
 
 /// Runs the rows one after the other, prints the table and saves the results.
 ///
@@ -31,50 +33,39 @@ use crate::signals::Signals;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     // First of all: an ordinary user's namespaces are only for a process of one thread.
     let ground = Ground::make(arguments.interface.as_deref())?;
-    let cores = choose_cores(arguments.cpus)?;
+    let cores = arguments.cores.choose()?;
     let key = secret::read(arguments.secret_key_file.as_deref())?;
-    check_writable(arguments)?;
+    arguments.output.check()?;
     let signals = Signals::take()?;
 
-    let clock = Clock::new();
-    let mut results = Results::new(clock.now().utc, command_line(), host_object(&clock, &ground));
-    let plan = arguments.plan();
-    let progress = Progress::new(&plan, introduction(&ground, cores, key.is_test_key));
-    for (wait, load) in &plan {
+    let mut results = output::results(&Clock::new(), ground.nic());
+    let mut plan = arguments.plan();
+    let left_out = leave_out(&mut plan, arguments);
+    let introduction = introduction(&ground, cores, key.is_test_key) + &left_out;
+    let progress = Progress::new(&plan, introduction);
+    for &cell in &plan {
         if signals.asked_to_stop() {
             break;
         }
         let is_first = results.rows.is_empty();
-        let row = Planned { arguments, ground: &ground, cores, wait: *wait, load: *load, is_first };
+        let row = Planned { arguments, ground: &ground, cores, cell, is_first };
         results.rows.extend(row.run(&signals, &progress)?);
     }
     progress.finish();
 
-    // Saved before it is printed: whoever reads the table may close the pipe.
-    if let Some(path) = &arguments.json {
-        results.write(path)?;
-    }
-    print(&Table::new(&results.rows).render(Style::of_stdout()))?;
+    arguments.output.save(&results)?;
+    output::print(&Table::new(&results.rows).render(Style::of_stdout()))?;
     let failed = results.rows.iter().any(|row| row.failed.is_some());
     let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
-}
-
-/// Prints the table; that nobody reads it to its end is no error.
-fn print(table: &str) -> io::Result<()> {
-    match io::stdout().write_all(table.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome,
-    }
 }
 
 /// One row of the plan with all it needs to run.
 struct Planned<'a> {
     arguments: &'a Arguments,
     ground: &'a Ground,
-    cores: Option<(usize, usize)>,
-    wait: Wait,
-    load: Load,
+    cores: Cores,
+    cell: Cell,
     /// Nothing is measured yet that could be lost.
     is_first: bool,
 }
@@ -84,22 +75,22 @@ impl Planned<'_> {
     fn run(&self, signals: &Signals, progress: &Progress) -> Result<Vec<Row>> {
         let mut rows = self.run_once(signals, progress)?;
         if rows.iter().any(|row| row.late) && !signals.asked_to_stop() {
-            progress.add(&self.load);
+            progress.add(&self.cell.load);
             rows.extend(self.run_once(signals, progress)?);
         }
         Ok(rows)
     }
 
     fn run_once(&self, signals: &Signals, progress: &Progress) -> Result<Vec<Row>> {
-        progress.begin(self.wait, &self.load);
-        let trader = |gateway| self.trader_setup(gateway);
+        let Cell { feed, wait, load } = self.cell;
+        progress.begin(&self.cell);
+        let trader = |ready| self.trader_setup(ready);
         let told = |ticks| progress.at(ticks);
         let outcome = round::run(self.ground, &self.exchange_setup(), trader, signals, told);
         progress.end();
         match outcome {
             Ok(outcome) => {
-                let failed =
-                    verdict::reason_to_fail(&self.load, &outcome.exchange, &outcome.trader);
+                let failed = verdict::reason_to_fail(&load, &outcome.exchange, &outcome.trader);
                 let mut rows = outcome.exchange.rows;
                 rows.iter_mut().for_each(|row| row.failed.clone_from(&failed));
                 Ok(rows)
@@ -108,7 +99,7 @@ impl Planned<'_> {
             Err(error) if self.is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
                 let source = Clock::new().source();
-                let settings = setup::settings(&self.wait.to_string(), &self.load, source);
+                let settings = setup::settings(feed.name(), &wait.to_string(), &load, source);
                 Ok(settings.map(|setting| Row::failed(setting, format!("{error:#}"))).into())
             }
         }
@@ -117,29 +108,49 @@ impl Planned<'_> {
     fn exchange_setup(&self) -> ExchangeSetup {
         let interface = self.ground.address(Role::Exchange);
         ExchangeSetup {
-            groups: self.ground.groups,
+            market_data: match self.cell.feed {
+                FeedTransport::Multicast => MarketData::Multicast(self.ground.groups),
+                FeedTransport::Tcp => MarketData::Tcp([SocketAddrV4::new(interface, 0); 2]),
+            },
             interface,
             gateway: self.arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
-            core: self.cores.map(|(exchange, _)| exchange),
-            wait: self.wait.to_string(),
-            load: self.load,
+            core: self.cores.exchange,
+            wait: self.cell.wait.to_string(),
+            load: self.cell.load,
             secret_key_file: self.arguments.secret_key_file.clone(),
         }
     }
 
-    fn trader_setup(&self, gateway: SocketAddrV4) -> TraderSetup {
+    fn trader_setup(&self, ready: Ready) -> TraderChildSetup {
         let source = self.ground.address(Role::Exchange);
-        TraderSetup {
-            groups: self.ground.groups,
+        TraderChildSetup {
+            trader: TraderSetup {
+                id: 1,
+                gateway: ready.gateway,
+                wait: self.cell.wait.to_string(),
+                core: self.cores.trader,
+                secret_key_file: self.arguments.secret_key_file.clone(),
+                journal_bytes: journal_bytes(&self.cell.load),
+            },
+            market_data: ready.market_data,
             interface: self.ground.address(Role::Trader),
             sources: if self.arguments.any_source { Vec::new() } else { vec![source] },
-            gateway,
-            wait: self.wait.to_string(),
-            core: self.cores.map(|(_, trader)| trader),
-            secret_key_file: self.arguments.secret_key_file.clone(),
-            journal_bytes: journal_bytes(&self.load),
         }
     }
+}
+
+/// Drops rows of waits that this host does not have, unless they were asked for; says which.
+fn leave_out(plan: &mut Vec<Cell>, arguments: &Arguments) -> String {
+    let mut said = String::new();
+    if arguments.wait.is_empty() {
+        for wait in Wait::ALL {
+            if let Err(error) = wait.probe() {
+                plan.retain(|cell| cell.wait != wait);
+                said += &format!("\nwait {wait} is left out: {error}");
+            }
+        }
+    }
+    said
 }
 
 /// Room for an order and its cancel a tick (152 and 116 bytes with their record headers), and for
@@ -149,64 +160,13 @@ fn journal_bytes(load: &Load) -> usize {
     ticks.saturating_mul(320).saturating_add(1 << 16)
 }
 
-/// The cores asked for, if this process may use them; else the first two it may use; none where
-/// there is only one.
-fn choose_cores(asked: Option<(usize, usize)>) -> Result<Option<(usize, usize)>> {
-    let allowed = allowed_cores().context("the cores of this process are not known")?;
-    let Some((exchange, trader)) = asked else {
-        return Ok(match allowed[..] {
-            [exchange, trader, ..] => Some((exchange, trader)),
-            _ => None,
-        });
-    };
-    for core in [exchange, trader] {
-        if !allowed.contains(&core) {
-            bail!("core {core} is not there or not allowed; this process may use {allowed:?}");
-        }
-    }
-    Ok(Some((exchange, trader)))
-}
-
-/// Says before a run of minutes that its results could not be kept.
-fn check_writable(arguments: &Arguments) -> Result<()> {
-    let Some(path) = &arguments.json else { return Ok(()) };
-    if path.is_dir() {
-        bail!("results cannot be written to {}: it is a folder", path.display());
-    }
-    if path.exists() && !path.is_file() {
-        return Ok(());
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => std::path::Path::new("."),
-    };
-    let probe = folder.join(format!(".hairpin-{}.tmp", std::process::id()));
-    std::fs::File::create(&probe)
-        .and_then(|_| std::fs::remove_file(&probe))
-        .with_context(|| format!("results cannot be written to {}", path.display()))
-}
-
-fn introduction(ground: &Ground, cores: Option<(usize, usize)>, is_test_key: bool) -> String {
-    let cores = match cores {
-        Some((exchange, trader)) => {
-            format!("exchange (spinning) on core {exchange}, trader on core {trader}")
-        }
-        None => "one core only, so nothing is pinned and figures mean little".to_owned(),
-    };
+fn introduction(ground: &Ground, cores: Cores, is_test_key: bool) -> String {
     let key = if is_test_key { "\niLink key: the published test key" } else { "" };
     let tick = hairpin_host::kernel_tick();
     format!(
-        "{}; {cores}\ngateway without rate limits; \
+        "{}; {}\ngateway without rate limits; \
          wait block rounds deadlines up to the kernel's tick ({tick}){key}",
         ground.describe(),
+        cores.describe(),
     )
-}
-
-fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    std::iter::once("hairpin".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-fn host_object(clock: &Clock, ground: &Ground) -> Host {
-    Host::new(HostFacts::read(clock), ground.nic(), Timestamping::Software)
 }

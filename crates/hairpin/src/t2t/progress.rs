@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::io::Write;
 
-use hairpin_reactor::Wait;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::arguments::Cell as Planned;
 use crate::setup::Load;
 
 /// A bar over all rows. Its unit is a microsecond of schedule, so that slow rows weigh what they
@@ -19,8 +19,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(plan: &[(Wait, Load)], introduction: String) -> Self {
-        let bar = ProgressBar::new(plan.iter().map(|(_, load)| weight(load)).sum());
+    pub(super) fn new(plan: &[Planned], introduction: String) -> Self {
+        let bar = ProgressBar::new(plan.iter().map(|row| weight(&row.load)).sum());
         let template = "{bar:40} {percent:>3}% {eta_precise} left  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -34,9 +34,10 @@ impl Progress {
         self.bar.inc_length(weight(load));
     }
 
-    pub(super) fn begin(&self, wait: Wait, load: &Load) {
+    pub(super) fn begin(&self, row: &Planned) {
+        let Planned { feed, wait, load } = row;
         self.current.set(Some(*load));
-        self.bar.set_message(format!("{wait}, {} us", load.interval_us));
+        self.bar.set_message(format!("{}, {wait}, {} us", feed.name(), load.interval_us));
     }
 
     /// So many ticks of the current row have left.

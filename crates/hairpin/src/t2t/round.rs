@@ -1,7 +1,6 @@
 //! One row: an exchange and a trader as two processes, started, watched and asked for the result.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::SocketAddrV4;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -12,7 +11,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ground::{Ground, Role};
-use crate::setup::{ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderOutcome, TraderSetup};
+use crate::setup::{
+    ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderChildSetup, TraderOutcome,
+};
 use crate::signals::Signals;
 
 /// How often the parent looks at progress and signals: seldom, because where there are two cores
@@ -39,7 +40,7 @@ pub(super) struct NotReady;
 pub(super) fn run(
     ground: &Ground,
     exchange: &ExchangeSetup,
-    trader: impl FnOnce(SocketAddrV4) -> TraderSetup,
+    trader: impl FnOnce(Ready) -> TraderChildSetup,
     signals: &Signals,
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome> {
@@ -48,7 +49,7 @@ pub(super) fn run(
     let mut exchange_side = Side::start(ground, Role::Exchange, &page, exchange)?;
     let ready: Ready = exchange_side.line(PATIENCE).map_err(|error| error.context(NotReady))?;
     progress(0);
-    let mut trader_side = Side::start(ground, Role::Trader, &trader_page, &trader(ready.gateway))?;
+    let mut trader_side = Side::start(ground, Role::Trader, &trader_page, &trader(ready))?;
 
     let mut deadline = Instant::now() + length(&exchange.load) + PATIENCE;
     let mut asked = false;
@@ -98,7 +99,11 @@ impl Side {
         let name = role.name();
         let program = std::env::current_exe().context("this program's own file is not known")?;
         let mut command = Command::new(program);
-        command.arg(name).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .arg(role.subcommand())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = ground
             .spawn(role, command, page.control())
             .with_context(|| format!("the {name} cannot be started"))?;

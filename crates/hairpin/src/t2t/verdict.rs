@@ -71,6 +71,7 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
 
 /// Nothing was dropped on the way, on either side, and every sample was kept.
 fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Check; 6] {
+    let sent = |side: usize| trader.packets[side] + exchange.muted_datagrams[side];
     [
         (
             exchange.interrupted
@@ -88,23 +89,30 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
             format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
         }),
         // The first packets may come while one side is joined and the other is not yet.
-        (trader.packets[0] <= trader.packets[1] + exchange.muted_datagrams + JOINING, {
+        (sent(0).abs_diff(sent(1)) <= JOINING, {
             format!("side A brought {} packets, side B {}", trader.packets[0], trader.packets[1])
         }),
         (exchange.interrupted || is_muted_as_asked(load, exchange, trader), {
-            format!("{} packets of side B withheld", exchange.muted_datagrams)
+            let [a, b] = exchange.muted_datagrams;
+            format!("{a} packets of side A withheld, {b} of side B")
         }),
     ]
 }
 
-/// Side B was silent for as many packets as there were ticks to be silent for, and the trader
-/// missed them on B; or it was never silent.
+/// A side was silent for as many packets as there were ticks to be silent for, and the trader
+/// missed them there; or it was never silent.
 fn is_muted_as_asked(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> bool {
-    let [a, b] = trader.packets;
-    match load.mute_b {
-        Some(mute) => exchange.muted_datagrams >= mute.ticks && b + mute.ticks <= a + JOINING,
-        None => exchange.muted_datagrams == 0,
-    }
+    [load.mute_a, load.mute_b].iter().enumerate().all(|(side, mute)| {
+        let withheld = exchange.muted_datagrams[side];
+        let [here, there] = [trader.packets[side], trader.packets[1 - side]];
+        let also_there = exchange.muted_datagrams[1 - side];
+        match mute {
+            Some(mute) => {
+                withheld >= mute.ticks && here + mute.ticks <= there + also_there + JOINING
+            }
+            None => withheld == 0,
+        }
+    })
 }
 
 fn all_equal(counts: [u64; 3]) -> bool {
@@ -116,8 +124,15 @@ mod tests {
     use super::*;
     use crate::setup::Mute;
 
-    const LOAD: Load =
-        Load { interval_us: 500, warm_up: 1, samples: 9, seed: 1, matching: true, mute_b: None };
+    const LOAD: Load = Load {
+        interval_us: 500,
+        warm_up: 1,
+        samples: 9,
+        seed: 1,
+        matching: true,
+        mute_a: None,
+        mute_b: None,
+    };
 
     fn exchange() -> ExchangeOutcome {
         ExchangeOutcome {
@@ -131,7 +146,7 @@ mod tests {
             unexpected_orders: 0,
             refused_samples: 0,
             lost_datagrams: 0,
-            muted_datagrams: 0,
+            muted_datagrams: [0; 2],
             interrupted: false,
         }
     }
@@ -147,8 +162,9 @@ mod tests {
 
     #[test]
     fn fails_each_thing_that_does_not_add_up() {
-        let exchanges: [fn(&mut ExchangeOutcome); 11] = [
-            |it| it.muted_datagrams += 1,
+        let exchanges: [fn(&mut ExchangeOutcome); 12] = [
+            |it| it.muted_datagrams[0] += 1,
+            |it| it.muted_datagrams[1] += 1,
             |it| it.refused_samples += 1,
             |it| it.lost_datagrams += 1,
             |it| it.ticks -= 1,
@@ -165,9 +181,10 @@ mod tests {
             change(&mut outcome);
             assert!(reason_to_fail(&LOAD, &outcome, &trader()).is_some(), "exchange {index}");
         }
-        let traders: [fn(&mut TraderOutcome); 9] = [
+        let traders: [fn(&mut TraderOutcome); 10] = [
             |it| it.kernel_drops += 1,
             |it| it.packets = [JOINING + 1, 0],
+            |it| it.packets = [0, JOINING + 1],
             |it| it.orders -= 1,
             |it| it.acknowledgements -= 1,
             |it| it.cancels -= 1,
@@ -194,12 +211,18 @@ mod tests {
 
     #[test]
     fn a_mute_must_have_been_one() {
-        let load = Load { mute_b: Some(Mute { from_tick: 2, ticks: 100 }), ..LOAD };
-        assert!(reason_to_fail(&load, &exchange(), &trader()).is_some());
-        let muted = ExchangeOutcome { muted_datagrams: 100, ..exchange() };
-        assert!(reason_to_fail(&load, &muted, &trader()).is_some());
-        let without = TraderOutcome { packets: [300, 200], ..trader() };
-        assert_eq!(reason_to_fail(&load, &muted, &without), None);
+        let mute = Some(Mute { from_tick: 2, ticks: 100 });
+        let sides: [(Load, [u64; 2], [u64; 2]); 2] = [
+            (Load { mute_a: mute, ..LOAD }, [100, 0], [200, 300]),
+            (Load { mute_b: mute, ..LOAD }, [0, 100], [300, 200]),
+        ];
+        for (load, muted_datagrams, packets) in sides {
+            assert!(reason_to_fail(&load, &exchange(), &trader()).is_some());
+            let muted = ExchangeOutcome { muted_datagrams, ..exchange() };
+            assert!(reason_to_fail(&load, &muted, &trader()).is_some());
+            let without = TraderOutcome { packets, ..trader() };
+            assert_eq!(reason_to_fail(&load, &muted, &without), None);
+        }
     }
 
     #[test]

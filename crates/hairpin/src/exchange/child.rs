@@ -1,0 +1,63 @@
+//! The exchange of one `t2t` row: its set-up comes on standard input, one round is run.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_host::Clock;
+use hairpin_time::Duration;
+
+use super::desk::Counts;
+use super::recording::Recording;
+use super::run::Run;
+use super::venue;
+pub(crate) use crate::setup::ChildArguments as Arguments;
+use crate::setup::{self, ExchangeOutcome, ExchangeSetup, Ready};
+use crate::signals::Signals;
+
+/// For the trader to come in sync and log on.
+const LOGON_PATIENCE: Duration = Duration::from_secs(15);
+/// One trader trades.
+const TRADERS: u32 = 1;
+
+/// Runs the row that standard input describes.
+///
+/// # Errors
+/// No free core, a busy port, a bad key, or no trader that logs on.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let (setup, page) = arguments.receive::<ExchangeSetup>()?;
+    let signals = Signals::take_as_child()?;
+    let clock = Clock::new();
+    let venue = venue::open(&setup, TRADERS, &clock)?;
+    setup::say(&Ready { gateway: venue.gateway, market_data: venue.market_data })?;
+
+    let recording = Recording::new(clock, &setup.load, TRADERS);
+    let parts = (venue.exchange, venue.reactor);
+    let mut run = Run::new(parts, recording, setup.load, 1, Some(LOGON_PATIENCE));
+    run.round(|| page.asked_to_stop() || signals.asked_to_stop(), |ticks| page.tell_ticks(ticks))?;
+    let outcome = outcome(&run, &setup);
+    run.finish()?;
+    setup::say(&outcome)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The rows and counts, for the parent.
+fn outcome(run: &Run, setup: &ExchangeSetup) -> ExchangeOutcome {
+    let desk = &run.recording.desks()[0];
+    let Counts { lost, orders, acknowledgements, cancels, rejects, .. } = desk.counts;
+    let sockets = run.exchange.counters();
+    let feed = setup.market_data.name();
+    ExchangeOutcome {
+        rows: run.recording.rows(desk, feed, &setup.wait, &setup.load).into(),
+        ticks: run.recording.ticks(),
+        lost,
+        orders,
+        acknowledgements,
+        cancels,
+        rejects,
+        unexpected_orders: desk.counts.unexpected_orders + desk.counts.early_orders,
+        refused_samples: desk.intended_to_order.refused(),
+        lost_datagrams: sockets.lost_datagrams_a + sockets.lost_datagrams_b,
+        muted_datagrams: [sockets.muted_a, sockets.muted_b],
+        interrupted: run.interrupted,
+    }
+}

@@ -1,0 +1,83 @@
+//! An exchange on its sockets, as a set-up describes it.
+
+use std::net::SocketAddrV4;
+
+use anyhow::{Context, Result};
+use hairpin_exchange::{
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, FloorSettings, Groups, Multicast,
+    TcpFeed,
+};
+use hairpin_host::Clock;
+use hairpin_reactor::{Reactor, Wait};
+
+use crate::secret;
+use crate::setup::{self, ExchangeSetup, MarketData};
+
+/// An exchange that listens, and the loop it runs on.
+pub(super) struct Venue {
+    pub(super) exchange: Exchange,
+    pub(super) reactor: Reactor,
+    /// Where the gateway listens.
+    pub(super) gateway: SocketAddrV4,
+    /// Where market data is to be had.
+    pub(super) market_data: MarketData,
+}
+
+/// Binds the thread to its name and core, and opens all sockets for up to `traders` traders.
+///
+/// # Errors
+/// No such core, a bad key, a busy port, an interface without multicast.
+pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock) -> Result<Venue> {
+    hairpin_host::name_thread("exchange")?;
+    if let Some(core) = setup.core {
+        hairpin_host::pin(core)?;
+    }
+    let mut reactor = Reactor::new(Wait::Spin)?;
+    let settings = settings(setup, traders)?;
+    let exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
+    let gateway = exchange.gateway_address();
+    let market_data = match setup.market_data {
+        MarketData::Tcp(_) => {
+            let side = |side| exchange.tcp_feed_address(side).context("no market data by TCP");
+            MarketData::Tcp([side(FeedSide::A)?, side(FeedSide::B)?])
+        }
+        groups => groups,
+    };
+    Ok(Venue { exchange, reactor, gateway, market_data })
+}
+
+fn settings(setup: &ExchangeSetup, traders: u32) -> Result<ExchangeSettings> {
+    let key = secret::read(setup.secret_key_file.as_deref())?;
+    let account = |id| {
+        let account = setup::Account::of(id);
+        Credentials::new(&account.access_key_id, &key.base64url, &account.session, setup::FIRM)
+    };
+    Ok(ExchangeSettings {
+        floor: FloorSettings { seed: setup.load.seed, ..FloorSettings::default() },
+        matching: setup.load.matching,
+        accounts: (1..=traders).map(account).collect::<Result<_, _>>()?,
+        // One more is let in, to be told that its session is taken.
+        connections: traders + 1,
+        addresses: addresses(setup, traders),
+    })
+}
+
+fn addresses(setup: &ExchangeSetup, traders: u32) -> Addresses {
+    let both = |[a, b]: [_; 2]| Groups { a, b: Some(b) };
+    let (multicast, tcp) = match setup.market_data {
+        MarketData::Multicast(groups) => (
+            Some(Multicast {
+                interface: setup.interface,
+                ttl: 1,
+                incremental: both(groups.incremental),
+                instruments: both(groups.instrument),
+                snapshots: both(groups.snapshot),
+            }),
+            None,
+        ),
+        MarketData::Tcp([a, b]) => {
+            (None, Some(TcpFeed { connections: traders, ..TcpFeed::new(a, b) }))
+        }
+    };
+    Addresses { multicast, tcp, gateway: setup.gateway }
+}

@@ -1,0 +1,79 @@
+//! Where results go: the terminal, a results file, a report.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use hairpin_host::{Clock, HostFacts};
+use hairpin_measure::{Host, Results, Timestamping};
+
+/// The words about results that measuring commands share.
+#[derive(clap::Args, Debug, Clone)]
+#[group(skip)]
+pub(crate) struct Arguments {
+    /// Write the results to FILE
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Says before a run of minutes that its results could not be kept.
+    ///
+    /// # Errors
+    /// A folder that is missing or may not be written to.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.json.as_deref().map_or(Ok(()), check_writable)
+    }
+
+    /// Writes what was asked for; to be called before anything is printed, since whoever reads a
+    /// table may close the pipe.
+    ///
+    /// # Errors
+    /// Those of the file system, with the path.
+    pub(crate) fn save(&self, results: &Results) -> Result<()> {
+        if let Some(path) = &self.json {
+            results.write(path)?;
+        }
+        Ok(())
+    }
+}
+
+/// An empty results file of this command on this machine.
+pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
+    let host = Host::new(HostFacts::read(clock), nic, Timestamping::Software);
+    Results::new(clock.now().utc, command_line(), host)
+}
+
+/// Prints to standard output; that nobody reads it to its end is no error.
+///
+/// # Errors
+/// Any other of standard output.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn check_writable(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        bail!("results cannot be written to {}: it is a folder", path.display());
+    }
+    if path.exists() && !path.is_file() {
+        return Ok(());
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let probe = folder.join(format!(".hairpin-{}.tmp", std::process::id()));
+    std::fs::File::create(&probe)
+        .and_then(|_| std::fs::remove_file(&probe))
+        .with_context(|| format!("results cannot be written to {}", path.display()))
+}
+
+fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("hairpin".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}

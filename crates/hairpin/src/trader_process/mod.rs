@@ -1,0 +1,120 @@
+//! `hairpin trader`: a trader for an exchange on this or another host.
+
+mod arguments;
+pub(crate) mod child;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
+use hairpin_host::{Clock, interface_address};
+use hairpin_mapped::Journal;
+use hairpin_order_entry::{
+    KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings,
+};
+use hairpin_reactor::{Reactor, Wait};
+
+pub(crate) use arguments::Arguments;
+
+use crate::setup::{self, Account, TraderSetup};
+use crate::signals::Signals;
+use crate::trader::{Counts, Trader};
+use crate::{output, secret};
+
+/// Orders that may wait for a blocked connection: those of a second's stall at the fastest pace. A
+/// benchmark wants every tick answered, however late.
+const WAITING_MAX: usize = 4_096;
+/// The benchmark's market has 100 instruments.
+const INSTRUMENTS_MAX: usize = 1_024;
+
+/// Trades until the exchange logs it off or a signal comes, and says what happened.
+///
+/// # Errors
+/// No such core or interface, a bad key or configuration file, a logon that is refused.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let interface = interface_address(&arguments.interface)?;
+    let addresses = arguments.addresses(interface)?;
+    let setup = TraderSetup {
+        id: arguments.id,
+        gateway: arguments.gateway,
+        wait: arguments.wait.to_string(),
+        core: arguments.cores.choose()?.trader,
+        secret_key_file: arguments.secret_key_file.clone(),
+        journal_bytes: arguments.journal_bytes(),
+    };
+    let signals = Signals::take()?;
+    let mut trader = open(&setup, addresses)?;
+    let _ = writeln!(
+        std::io::stderr(),
+        "trader {}: wait {} on {} ({interface}), orders to {}",
+        setup.id,
+        setup.wait,
+        arguments.interface,
+        setup.gateway,
+    );
+    let counts = trader.run(|| signals.asked_to_stop())?;
+    output::print(&describe(setup.id, &counts))?;
+    let status = if is_clean(&counts) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// A trader as `setup` describes it, on this thread, which is bound to its name and core.
+///
+/// # Errors
+/// No such core, a bad key, an interface that joins no group, no memory for the journal.
+fn open(setup: &TraderSetup, addresses: Addresses) -> Result<Trader> {
+    hairpin_host::name_thread("trader")?;
+    if let Some(core) = setup.core {
+        hairpin_host::pin(core)?;
+    }
+    let session = session(setup)?;
+    let wait = Wait::from_str(&setup.wait).context("an unknown wait")?;
+    let mut reactor = Reactor::new(wait)?;
+    let feed = feed(addresses, &mut reactor)?;
+    Ok(Trader { clock: Clock::new(), reactor, feed, session })
+}
+
+fn session(setup: &TraderSetup) -> Result<Session> {
+    let key = secret::read(setup.secret_key_file.as_deref())?;
+    let account = Account::of(setup.id);
+    let logon = Logon {
+        access_key_id: account.access_key_id,
+        secret_key: SecretKey::from_base64url(&key.base64url)?,
+        session: account.session,
+        firm: setup::FIRM.to_owned(),
+        trading_system_name: "Hairpin".to_owned(),
+        trading_system_version: env!("CARGO_PKG_VERSION").to_owned(),
+        trading_system_vendor: "Hairpin".to_owned(),
+        keep_alive_interval: KEEP_ALIVE_DEFAULT,
+        operator: Operator::automated("TRADER", "US,IL"),
+    };
+    let journal = Journal::anonymous(setup.journal_bytes).context("no memory for the journal")?;
+    let settings =
+        SessionSettings { waiting_max: WAITING_MAX, ..SessionSettings::new(setup.gateway, logon) };
+    Ok(Session::new(settings, journal)?)
+}
+
+fn feed(addresses: Addresses, reactor: &mut Reactor) -> Result<FeedHandler> {
+    let settings = ChannelSettings { max_instruments: INSTRUMENTS_MAX, ..Default::default() };
+    Ok(FeedHandler::new(settings, addresses, reactor)?)
+}
+
+/// Nothing was missed, refused or misunderstood.
+fn is_clean(counts: &Counts) -> bool {
+    let Counts { rejects, gaps, unsynced, errors, kernel_drops, .. } = counts;
+    [*rejects, *gaps, *unsynced, *errors, *kernel_drops].iter().all(|&count| count == 0)
+}
+
+fn describe(id: u32, counts: &Counts) -> String {
+    let Counts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } = counts;
+    let first = counts.first_error.as_ref().map(|words| format!(", the first: {words}"));
+    format!(
+        "trader {id}: {orders} orders, {acknowledgements} acknowledged, {cancels} cancelled, \
+         {rejects} rejects; {gaps} gaps, {unsynced} times a book out of sync, {} packets dropped \
+         at the sockets, {errors} errors{}\n",
+        counts.kernel_drops,
+        first.unwrap_or_default(),
+    )
+}
