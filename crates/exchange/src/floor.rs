@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use hairpin_time::Now;
 
 use crate::{
-    Accumulator, Capacity, Generator, Instrument, Market, Matching, NewOrder, Order, OrderId,
-    Owner, Publication, Publisher, PublisherSettings, Rejection, SessionFill, Step, Submitted,
+    Accumulator, Capacity, Flow, Generator, Instrument, Market, Matching, NewOrder, Notice, Order,
+    OrderId, Owner, PriceLevel, Publication, Publisher, PublisherSettings, Rejection, Replaced,
+    Replacement, SessionElimination, SessionFill, Side, Step, Submitted, TradingStatus,
 };
 
 /// What a [`Floor`] is made from.
@@ -16,6 +17,8 @@ pub struct FloorSettings {
     pub instruments: Vec<Instrument>,
     /// Seed of the order flow.
     pub seed: u64,
+    /// What that flow is made of.
+    pub flow: Flow,
     /// Sizes of the matching engine.
     pub capacity: Capacity,
     /// The publisher's.
@@ -23,11 +26,12 @@ pub struct FloorSettings {
 }
 
 impl Default for FloorSettings {
-    /// A hundred instruments, seed 1.
+    /// A hundred futures, seed 1, the default flow.
     fn default() -> Self {
         Self {
             instruments: Instrument::numbered(100),
             seed: 1,
+            flow: Flow::default(),
             capacity: Capacity::default(),
             publisher: PublisherSettings::default(),
         }
@@ -43,8 +47,8 @@ pub struct Floor {
     publisher: Publisher,
     /// (SecurityID, index), sorted.
     securities: Box<[(i32, u32)]>,
-    fills: VecDeque<SessionFill>,
-    /// Fills of `events` that are in `fills` already.
+    notices: VecDeque<Notice>,
+    /// Fills of `events` that are in `notices` already.
     noted_fills: usize,
 }
 
@@ -56,16 +60,19 @@ impl Floor {
     #[must_use]
     pub fn new(settings: &FloorSettings, now: Now) -> Self {
         let instruments = &settings.instruments;
-        let ticks = instruments.iter().map(|instrument| instrument.tick);
-        let matching = Matching::new(ticks, settings.capacity);
+        let terms = instruments.iter().map(Instrument::terms);
+        let matching = Matching::new(terms, settings.capacity);
         let events = matching.accumulator();
         let mut securities: Box<[(i32, u32)]> =
             (0..).zip(instruments).map(|(index, i)| (i.security_id, index)).collect();
         securities.sort_unstable();
         let mut floor = Self {
             publisher: Publisher::new(settings.publisher, instruments, &events, now),
-            generator: Generator::new(settings.seed, instruments),
-            fills: VecDeque::with_capacity(events.capacity().1),
+            generator: Generator::with_flow(settings.seed, instruments, settings.flow),
+            // All fills there can be, and every order eliminated.
+            notices: VecDeque::with_capacity(
+                events.capacity().1 + settings.capacity.orders as usize,
+            ),
             matching,
             events,
             securities,
@@ -95,10 +102,85 @@ impl Floor {
         publication
     }
 
+    /// Ends the session: orders good for the day leave their books, those good till cancelled stay,
+    /// the house's and sessions' alike. Sessions have notices of theirs; the books are published
+    /// as one event. No status changes by it.
+    pub fn end_session(&mut self, now: Now) -> Publication {
+        let notices = &mut self.notices;
+        self.matching.end_session(&mut self.events, |order| {
+            if order.owner != Owner::HOUSE {
+                let &Order { id: order, owner, traded, .. } = order;
+                let elimination = SessionElimination { order, owner, traded };
+                notices.push_back(Notice::Elimination(elimination));
+            }
+        });
+        self.publish(now)
+    }
+
+    /// Halts, closes or opens an instrument, or with `None` the whole group, and publishes that.
+    /// Only where it is [`TradingStatus::ReadyToTrade`] are orders taken and does the order flow
+    /// go on; elsewhere orders may be cancelled, nothing else. What rests stays.
+    ///
+    /// Nothing has changed if it is [`Publication::Deferred`].
+    ///
+    /// # Panics
+    /// If there is no such instrument.
+    pub fn set_status(
+        &mut self,
+        now: Now,
+        instrument: Option<u32>,
+        status: TradingStatus,
+    ) -> Publication {
+        if self.publish(now) == Publication::Deferred {
+            return Publication::Deferred;
+        }
+        let publication = self.publisher.set_status(now.utc, instrument, status);
+        if publication != Publication::Deferred {
+            let all = 0..self.matching.instruments();
+            let range = instrument.map_or(all, |instrument| instrument..instrument + 1);
+            range.for_each(|instrument| self.matching.set_open(instrument, status.is_open()));
+        }
+        publication
+    }
+
+    /// Publishes that a book is empty, and what it is; see [`Publisher::reset_book`].
+    ///
+    /// # Panics
+    /// If there is no such instrument.
+    pub fn reset_book(&mut self, now: Now, instrument: u32) -> Publication {
+        match self.publish(now) {
+            Publication::Deferred => Publication::Deferred,
+            _ => self.publisher.reset_book(now.utc, instrument, &self.matching),
+        }
+    }
+
+    /// Resets the channel, with or without a new numbering; see [`Publisher::reset_channel`].
+    pub fn reset_channel(&mut self, now: Now, restarts: bool) -> Publication {
+        match self.publish(now) {
+            Publication::Deferred => Publication::Deferred,
+            _ => self.publisher.reset_channel(now.utc, &self.matching, restarts),
+        }
+    }
+
+    /// Sets and publishes the implied levels of a side; see [`Publisher::set_implied`].
+    ///
+    /// # Panics
+    /// If there is no such instrument or it has no implied book.
+    pub fn set_implied(
+        &mut self,
+        now: Now,
+        instrument: u32,
+        side: Side,
+        levels: &[PriceLevel],
+    ) -> Publication {
+        self.publisher.set_implied(instrument, side, levels);
+        self.publish(now)
+    }
+
     /// Whether something has happened that is not published yet.
     #[must_use]
     pub fn is_deferred(&self) -> bool {
-        !self.events.is_empty()
+        !self.events.is_empty() || self.publisher.has_unpublished()
     }
 
     /// The books.
@@ -129,20 +211,30 @@ impl Floor {
             for (place, fill) in fills.iter().enumerate() {
                 let is_new = first + place >= self.noted_fills;
                 if is_new && fill.owner != Owner::HOUSE {
-                    self.fills.push_back(SessionFill {
+                    self.notices.push_back(Notice::Fill(SessionFill {
                         order: fill.order,
                         owner: fill.owner,
                         price: trade.price,
                         quantity: fill.quantity,
                         remaining: fill.remaining,
+                        traded: fill.traded,
                         trade: trade.id,
+                        side_trade: fill.side_trade,
                         is_aggressor: place == 0,
-                    });
+                    }));
                 }
             }
             first += fills.len();
         }
         self.noted_fills = self.events.fills().len();
+    }
+
+    /// Keeps that `eliminated` contracts of a session's order are gone, if any are.
+    fn note_elimination(&mut self, submitted: &Submitted, owner: Owner, traded: u32) {
+        if submitted.eliminated > 0 && owner != Owner::HOUSE {
+            let elimination = SessionElimination { order: submitted.order, owner, traded };
+            self.notices.push_back(Notice::Elimination(elimination));
+        }
     }
 }
 
@@ -152,10 +244,35 @@ impl Market for Floor {
         Some(self.securities[place].1)
     }
 
+    fn order(&self, order: OrderId) -> Option<&Order> {
+        self.matching.order(order)
+    }
+
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection> {
         let submitted = self.matching.submit(order, &mut self.events)?;
         self.publish(now);
+        self.note_elimination(&submitted, order.owner, order.quantity - submitted.eliminated);
         Ok(submitted)
+    }
+
+    fn replace(
+        &mut self,
+        now: Now,
+        order: OrderId,
+        owner: Owner,
+        replacement: &Replacement,
+    ) -> Result<Replaced, Rejection> {
+        let resting = self.matching.order(order).filter(|order| order.owner == owner);
+        if resting.is_none() {
+            return Err(Rejection::UnknownOrder);
+        }
+        let replaced = self.matching.replace(order, replacement, &mut self.events)?;
+        self.publish(now);
+        if let Replaced::Modified { order, submitted } = &replaced {
+            let at_once = order.remaining - submitted.remaining - submitted.eliminated;
+            self.note_elimination(submitted, owner, order.traded.saturating_add(at_once));
+        }
+        Ok(replaced)
     }
 
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order> {
@@ -165,7 +282,7 @@ impl Market for Floor {
         cancelled
     }
 
-    fn next_fill(&mut self) -> Option<SessionFill> {
-        self.fills.pop_front()
+    fn next_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
     }
 }

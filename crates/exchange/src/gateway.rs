@@ -10,39 +10,57 @@
 //! BusinessReject 109), nothing before its time (2, 3) or twice (4, 6; 5 and 7 cannot happen, as
 //! every answer is immediate), UUID (13), HMAC in constant time, RequestTimestamp (reject 3),
 //! KeepAliveInterval (reject 11), NextSeqNo (10), SeqNum (11, or NotApplied for a gap), keep-alive
-//! both ways (20), the Terminate handshake. Limit orders good for the day and their cancels are
-//! matched; trades of them are reported.
+//! both ways (20), the Terminate handshake, retransmission of what was published.
+//!
+//! | request | answers |
+//! |---|---|
+//! | NewOrderSingle514 | 522, then 525 for trades, 524 for what may not rest; or 523 |
+//! | OrderCancelReplaceRequest515 | 531, then as above; 534 if mitigation leaves nothing; or 536 |
+//! | OrderCancelRequest516 | 534, or 535 |
+//! | what is none of these, or cannot be read | BusinessReject521 |
+//!
+//! Orders are limit, market with protection and market-limit; good for the day, till cancelled,
+//! fill and kill or fill or kill; with a minimum quantity or without. They stay when their session
+//! leaves. What happens to them then is numbered and kept (the last 4,096 messages of an account)
+//! and sent when the session is back and asks. There is **no self-match prevention**: a session's
+//! orders trade with each other like any others, and both sides are reported.
 //!
 //! **There are no rate limits**: this gateway serves benchmarks, and says so.
 //!
-//! Not here yet: retransmission (every request is answered OutOfRange), messages published while
-//! a client is away, port closure after bad logons, cancel on disconnect, backup, other orders
-//! and messages (BusinessReject 3 or 115).
+//! Not here: port closure after bad logons, cancel on disconnect, backup, messages published
+//! before a session's first Negotiate (it has no orders then), stop and display orders, orders
+//! good till a date, requests by ClOrdID alone, and all other messages (BusinessReject 3).
 //!
-//! Accounts and connections are tables: several sessions can be served at once.
+//! Accounts and connections are tables: several sessions are served at once.
 
 mod account;
 mod business;
+mod check;
 mod counters;
 mod dispatch;
 mod frame;
+mod kept;
 mod logon;
+mod notices;
 mod number;
+mod publish;
 mod reason;
 mod reports;
+mod request;
+mod retransmission;
 mod session;
 
 pub use account::{Credentials, CredentialsError};
 pub use counters::GatewayCounters;
-pub use reason::{BusinessReason, LogonReject, TerminateCode};
+pub use reason::{BusinessReason, LogonReject, OrderReason, RetransmitReason, TerminateCode};
 
 use hairpin_time::{Instant, Now};
 
-use crate::{Listener, Market, SessionFill};
+use crate::{Listener, Market};
 use account::Account;
 use dispatch::Handling;
 use frame::Inbound;
-use reports::ClientOrder;
+use request::ClientOrder;
 use session::Session;
 
 /// A place for a connection, used again after the connection has been closed.
@@ -76,10 +94,26 @@ pub enum Rejected<'a> {
         /// The tag of the field at fault, if it is one.
         tag: Option<u16>,
     },
-    /// By an OrderCancelReject535: there is no such order of this session.
-    Cancel {
-        /// The ClOrdID of the cancel request.
+    /// A new order, by an ExecutionReportReject523.
+    Order {
+        /// The order's ClOrdID.
         cl_ord_id: &'a [u8],
+        /// Tag 103.
+        reason: OrderReason,
+    },
+    /// A replacement, by an OrderCancelReplaceReject536.
+    Replace {
+        /// The ClOrdID of the request.
+        cl_ord_id: &'a [u8],
+        /// Tag 102.
+        reason: OrderReason,
+    },
+    /// A cancel, by an OrderCancelReject535.
+    Cancel {
+        /// The ClOrdID of the request.
+        cl_ord_id: &'a [u8],
+        /// Tag 102.
+        reason: OrderReason,
     },
 }
 
@@ -96,6 +130,8 @@ pub struct Gateway {
     accounts: Box<[Account]>,
     connections: Box<[Connection]>,
     orders: Box<[ClientOrder]>,
+    /// Execution reports published to anybody.
+    executions: u64,
     counters: GatewayCounters,
 }
 
@@ -124,6 +160,7 @@ impl Gateway {
             accounts: accounts.into_iter().map(Account::new).collect(),
             connections: (0..connections).map(connection).collect(),
             orders: vec![ClientOrder::default(); orders as usize].into(),
+            executions: 0,
             counters: GatewayCounters::default(),
         }
     }
@@ -150,7 +187,8 @@ impl Gateway {
     /// Bytes have arrived: at most [`Gateway::CHUNK_MAX`], and only while
     /// [`Gateway::can_receive`].
     ///
-    /// With no bytes: goes on with frames that had to wait for room in the buffer of answers.
+    /// With no bytes: goes on with frames and retransmissions that had to wait for room in the
+    /// buffer of answers.
     pub fn handle_bytes(
         &mut self,
         now: Now,
@@ -168,6 +206,9 @@ impl Gateway {
             connection.session.fail(now, TerminateCode::Other, &mut self.counters, listener);
             return;
         }
+        if let Some(account) = connection.session.account {
+            retransmission::continue_replay(&mut connection.session, &self.accounts[account], now);
+        }
         while self.handle_frame(now, id, market, listener) {
             self.handle_fills(now, market, listener);
         }
@@ -179,11 +220,12 @@ impl Gateway {
         self.connections.get(id.0 as usize).is_some_and(|connection| connection.inbound.has_room())
     }
 
-    /// Whether frames wait for room in the buffer of answers: call [`Gateway::handle_bytes`]
-    /// without bytes when some of that has been sent.
+    /// Whether frames or a retransmission wait for room in the buffer of answers: call
+    /// [`Gateway::handle_bytes`] without bytes when some of that has been sent.
     #[must_use]
     pub fn is_stalled(&self, id: ConnectionId) -> bool {
-        self.connections.get(id.0 as usize).is_some_and(|connection| connection.is_stalled)
+        let is_stalled = |of: &Connection| of.is_stalled || of.session.replay.is_some();
+        self.connections.get(id.0 as usize).is_some_and(is_stalled)
     }
 
     /// The peer has closed, or the connection has failed.
@@ -200,35 +242,6 @@ impl Gateway {
         }
         session.outbound.clear();
         session.enter(SessionState::Closed, listener);
-    }
-
-    /// Orders of sessions have traded: reports what `market` has to tell.
-    pub fn handle_fills(
-        &mut self,
-        now: Now,
-        market: &mut impl Market,
-        listener: &mut impl Listener,
-    ) {
-        while let Some(fill) = market.next_fill() {
-            self.report(now, &fill, listener);
-        }
-    }
-
-    fn report(&mut self, now: Now, fill: &SessionFill, listener: &mut impl Listener) {
-        let account = fill.owner.0.checked_sub(1).and_then(|a| self.accounts.get_mut(a as usize));
-        let Some(account) = account else { return };
-        let connection = account.connection.and_then(|c| self.connections.get_mut(c as usize));
-        let of = &self.orders[fill.order.slot() as usize];
-        let session = connection.map(|connection| &mut connection.session);
-        match session.filter(|session| session.is_established() && of.order == fill.order) {
-            Some(session) => {
-                reports::send_trade(session, account, now, of, fill);
-                self.counters.fills += 1;
-                let cl_ord_id = hairpin_sbe::CharArray::new(&of.request.cl_ord_id);
-                listener.on_fill(session.id, cl_ord_id.as_bytes(), fill.order, fill.quantity);
-            }
-            None => self.counters.unreported_fills += 1,
-        }
     }
 
     /// Does what is due by now.
@@ -324,6 +337,7 @@ impl Gateway {
             session,
             accounts: &mut self.accounts,
             orders: &mut self.orders,
+            executions: &mut self.executions,
             counters: &mut self.counters,
             listener,
             displaced: &mut displaced,
@@ -336,6 +350,7 @@ impl Gateway {
             }
         }
         if let Some(old) = displaced {
+            self.counters.displaced_connections += 1;
             let session = &mut self.connections[old as usize].session;
             session.account = None;
             session.fail(now, TerminateCode::Other, &mut self.counters, listener);

@@ -11,10 +11,17 @@
 //! no best bid is more than `2 * REACH + 1 = 13` ticks below an earlier one: this flow never
 //! reaches such an order.
 //!
+//! **Varied**, if asked for by a [`Flow`]: market orders, fill and kill, orders that trade in part
+//! and rest, replacements. Each changes a best price as well, within the same bounds. The default
+//! flow has none of them and is the same for a seed whatever a [`Flow`] could add.
+//!
 //! **Robust.** Sessions may trade with it, even through a foundation; the foundation is then
 //! laid again as far as the market allows. Orders of others are traded with, never cancelled.
 
 mod book;
+mod varied;
+
+pub use varied::Flow;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -54,11 +61,28 @@ pub enum Kind {
     Take,
     /// An aggressor of the best level's quantity and part of the next level's.
     Sweep,
+    /// A market order of exactly the best level's quantity.
+    Market,
+    /// A fill-and-kill order of more than the best level's quantity, at its price.
+    FillAndKill,
+    /// A limit order of more than the best level's quantity, whose rest stays at its price.
+    Partial,
+    /// An order of the best level replaced by one inside the spread.
+    Replace,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Improve, Self::Cancel, Self::Take, Self::Sweep];
+    pub const ALL: [Self; 8] = [
+        Self::Improve,
+        Self::Cancel,
+        Self::Take,
+        Self::Sweep,
+        Self::Market,
+        Self::FillAndKill,
+        Self::Partial,
+        Self::Replace,
+    ];
 }
 
 /// One matching event that changed a best price.
@@ -77,6 +101,7 @@ pub struct Step {
 pub struct Generator {
     random: ChaCha8Rng,
     scales: Box<[Scale]>,
+    flow: Flow,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -99,9 +124,15 @@ impl Scale {
 }
 
 impl Generator {
-    /// A flow for `instruments`, whose indices are those of the engine's books.
+    /// The default flow for `instruments`, whose indices are those of the engine's books.
     #[must_use]
     pub fn new(seed: u64, instruments: &[Instrument]) -> Self {
+        Self::with_flow(seed, instruments, Flow::default())
+    }
+
+    /// A flow of more kinds of order.
+    #[must_use]
+    pub fn with_flow(seed: u64, instruments: &[Instrument], flow: Flow) -> Self {
         let scale = |instrument: &Instrument| Scale {
             tick: instrument.tick.0,
             reference: instrument.reference,
@@ -109,6 +140,7 @@ impl Generator {
         Self {
             random: ChaCha8Rng::seed_from_u64(seed),
             scales: instruments.iter().map(scale).collect(),
+            flow,
         }
     }
 
@@ -124,7 +156,7 @@ impl Generator {
     }
 
     /// One event in an instrument chosen at random, or the next one that has something to
-    /// change; `None` if there is none (no instrument, or the engine is full).
+    /// change; `None` if there is none (no instrument, none open, or the engine is full).
     ///
     /// # Panics
     /// If the step did not change the best price: a broken invariant.
@@ -142,6 +174,9 @@ impl Generator {
     }
 
     fn step_in(&mut self, book: &mut Book<'_>) -> Option<Step> {
+        if !book.matching.is_open(book.instrument) {
+            return None;
+        }
         for side in Side::BOTH {
             if i64::from(book.matching.depth(book.instrument, side)) < FOUNDATION {
                 self.lay_foundation(book, side);
@@ -152,6 +187,9 @@ impl Generator {
         let spread = bid
             .zip(offer)
             .map_or(0, |(bid, offer)| (offer.0 - bid.0) / self.scale(book.instrument).tick);
+        if let Some(step) = self.vary(book, spread) {
+            return Some(step);
+        }
         let coin = self.below(2) == 0;
         if spread > 1 && (spread >= WIDE || coin) {
             return self.improve(book, spread);

@@ -7,9 +7,9 @@
 //!
 //! | module | is | IO |
 //! |---|---|---|
-//! | [`Matching`] | price-time priority, limit and cancel | no |
+//! | [`Matching`] | price-time priority: limit and market orders, replace, cancel | no |
 //! | [`Generator`] | seeded order flow that always changes a best price | no |
-//! | [`Publisher`] | MDP 3.0: events, definitions, snapshots, heartbeats | no |
+//! | [`Publisher`] | MDP 3.0: events, definitions, snapshots, statuses, resets, heartbeats | no |
 //! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
 //! | [`Floor`] | the first three as one market | no |
 //! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
@@ -50,19 +50,19 @@ pub use exchange::{
 pub use floor::{Floor, FloorSettings};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,
-    LogonReject, Rejected, SessionState, TerminateCode,
+    LogonReject, OrderReason, Rejected, RetransmitReason, SessionState, TerminateCode,
 };
-pub use generator::{EXTENT, Generator, Kind, REACH, Step};
-pub use instrument::Instrument;
+pub use generator::{EXTENT, Flow, Generator, Kind, REACH, Step};
+pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};
 pub use listener::{EventPacket, Listener, Tick};
-pub use market::{Market, SessionFill};
+pub use market::{Market, Notice, SessionElimination, SessionFill};
 pub use matching::{
-    Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, Owner, PriceLevel, Rejection,
-    Side, Submitted, Trade,
+    Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, OrderKind, Owner, PriceLevel,
+    Rejection, Replaced, Replacement, Side, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
-    DEPTH, EventPart, Feed, Ladder, MAX_PAYLOAD, Pace, Publication, Published, Publisher,
-    PublisherSettings, Transmit,
+    DEPTH, EventPart, Feed, IMPLIED_DEPTH, Ladder, MAX_PAYLOAD, Pace, Publication, Published,
+    Publisher, PublisherSettings, TradingStatus, Transmit,
 };
 
 /// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.

@@ -69,6 +69,16 @@ pub trait Listener {
         let _ = (connection, cl_ord_id, order);
     }
 
+    /// An OrderCancelReplaceRequest has been read; it has yet to be checked.
+    fn on_replace(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
+        let _ = (connection, cl_ord_id);
+    }
+
+    /// An order has been replaced and its ExecutionReportModify encoded.
+    fn on_replaced(&mut self, connection: ConnectionId, cl_ord_id: &[u8], order: OrderId) {
+        let _ = (connection, cl_ord_id, order);
+    }
+
     /// An OrderCancelRequest has been read; it has yet to be checked.
     fn on_cancel(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
         let _ = (connection, cl_ord_id);
@@ -88,6 +98,12 @@ pub trait Listener {
         quantity: u32,
     ) {
         let _ = (connection, cl_ord_id, order, quantity);
+    }
+
+    /// An order of a session is gone without a cancel, and its report is encoded: the rest of one
+    /// that may not rest, or a day order at the session's end.
+    fn on_eliminated(&mut self, connection: ConnectionId, cl_ord_id: &[u8], order: OrderId) {
+        let _ = (connection, cl_ord_id, order);
     }
 
     /// A business message has been refused and the refusal encoded.

@@ -3,7 +3,9 @@
 use hairpin_time::Now;
 
 use crate::Price;
-use crate::matching::{NewOrder, Order, OrderId, Owner, Rejection, Submitted};
+use crate::matching::{
+    NewOrder, Order, OrderId, Owner, Rejection, Replaced, Replacement, Submitted,
+};
 
 /// One order's part in a trade, for the session whose order it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +20,35 @@ pub struct SessionFill {
     pub quantity: u32,
     /// Contracts of it that are still open.
     pub remaining: u32,
+    /// Contracts of it that have traded, these included.
+    pub traded: u32,
     /// Number of the trade (tag 37711).
     pub trade: u32,
+    /// Number of this side of the trade (tag 1506).
+    pub side_trade: u32,
     /// Whether this order came in and met others, or rested.
     pub is_aggressor: bool,
+}
+
+/// An order of a session that left without being cancelled: the rest of one that may not rest, or
+/// a day order at the end of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionElimination {
+    /// The order.
+    pub order: OrderId,
+    /// Whose it is: not the house's.
+    pub owner: Owner,
+    /// Contracts of it that have traded.
+    pub traded: u32,
+}
+
+/// What has happened to a session's order without its asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// It has traded.
+    Fill(SessionFill),
+    /// It is gone.
+    Elimination(SessionElimination),
 }
 
 /// Where a gateway's orders go.
@@ -29,15 +56,30 @@ pub trait Market {
     /// The index of the instrument with this SecurityID.
     fn instrument(&self, security_id: i32) -> Option<u32>;
 
+    /// A resting order, whoever's it is.
+    fn order(&self, order: OrderId) -> Option<&Order>;
+
     /// Matches an order.
     ///
     /// # Errors
     /// See [`Rejection`].
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection>;
 
+    /// Replaces an order of `owner`.
+    ///
+    /// # Errors
+    /// See [`Rejection`]; [`Rejection::UnknownOrder`] if `owner` has no such order in a book.
+    fn replace(
+        &mut self,
+        now: Now,
+        order: OrderId,
+        owner: Owner,
+        replacement: &Replacement,
+    ) -> Result<Replaced, Rejection>;
+
     /// Takes an order out of its book; `None` if `owner` has no such order there.
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order>;
 
-    /// The oldest part of a session's order in a trade that has not been asked for yet.
-    fn next_fill(&mut self) -> Option<SessionFill>;
+    /// The oldest notice to a session that has not been asked for yet.
+    fn next_notice(&mut self) -> Option<Notice>;
 }

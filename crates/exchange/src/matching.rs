@@ -1,4 +1,4 @@
-//! The matching engine: limit orders good for the day, price-time priority, cancel.
+//! The matching engine: limit and market orders, price-time priority, replace and cancel.
 //!
 //! Sans-IO. Orders of one price form a queue, the prices of a side a list that begins with the
 //! best; both are intrusive lists through slabs sized at the start, so nothing allocates. Trading
@@ -6,14 +6,36 @@
 //! to the order's own, because order flow crowds near the best.
 //!
 //! What happens is collected in an [`Accumulator`]; the engine tells nobody itself.
+//!
+//! CME's rules, from its pages on order types, order qualifiers and cancel-replace:
+//!
+//! | order | its limit |
+//! |---|---|
+//! | limit | its price |
+//! | market with protection | the other side's best price, and the protection points beyond |
+//! | market-limit | the other side's best price |
+//!
+//! A market order of either kind is refused when the other side is empty. What cannot trade within
+//! the limit rests at it, behind all orders of that price; a fill-and-kill order's rest is
+//! eliminated instead. An order with a minimum quantity is eliminated whole when that much cannot
+//! trade at once.
+//!
+//! A replaced order keeps its place when its price and kind stay and no more contracts are open
+//! than before; else it comes in again, and may trade. Orders of one owner trade with each other
+//! like any others: there is no self-match prevention.
 
 mod accumulator;
 mod order;
+mod replace;
+mod session;
 
 pub use accumulator::{Accumulator, Fill, Trade};
-pub use order::{NewOrder, Order, OrderId, Owner, Rejection, Side};
+pub use order::{
+    NewOrder, Order, OrderId, OrderKind, Owner, Rejection, Replacement, Side, TimeInForce,
+};
+pub use replace::Replaced;
 
-use accumulator::Taken;
+use accumulator::{Taken, TradeNumbers};
 
 use crate::Price;
 use crate::slab::{NONE, Slab};
@@ -35,13 +57,27 @@ impl Default for Capacity {
     }
 }
 
-/// What became of a submitted order.
+/// What became of an order that came in. Contracts that neither rest nor were eliminated have
+/// traded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Submitted {
     /// Its number.
     pub order: OrderId,
-    /// Contracts that rest; the others have traded.
+    /// Its limit, which a market order was given.
+    pub price: Price,
+    /// Contracts that rest.
     pub remaining: u32,
+    /// Contracts that were neither traded nor may rest.
+    pub eliminated: u32,
+}
+
+/// The rules of one instrument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// The smallest step of its price, positive.
+    pub tick: Price,
+    /// How far beyond the best price a market order may trade, a multiple of the tick, not negative.
+    pub protection: Price,
 }
 
 /// All that rests at one price.
@@ -62,12 +98,14 @@ pub struct Matching {
     orders: Slab<Order>,
     levels: Slab<Level>,
     submissions: u64,
-    next_trade: u32,
+    numbers: TradeNumbers,
 }
 
 #[derive(Debug)]
 struct Book {
     tick: i64,
+    protection: i64,
+    is_open: bool,
     best: [u32; 2],
     depth: [u32; 2],
     volume: u64,
@@ -83,30 +121,33 @@ struct Level {
 }
 
 impl Matching {
-    /// Empty books, one for each tick (mantissa, at least 1) of `ticks`.
+    /// Empty books, one for each of `terms`, open for trading.
     ///
     /// # Panics
-    /// If a tick is not positive or `capacity.orders` exceeds 200,000.
+    /// If terms are not as [`Terms`] says or `capacity.orders` exceeds 200,000.
     #[must_use]
-    pub fn new(ticks: impl IntoIterator<Item = Price>, capacity: Capacity) -> Self {
+    pub fn new(terms: impl IntoIterator<Item = Terms>, capacity: Capacity) -> Self {
         const MAX_ORDERS: u32 = 200_000;
         const { assert!(MAX_ORDERS as u64 * (NewOrder::MAX_QUANTITY as u64) < i32::MAX as u64) };
         assert!(capacity.orders <= MAX_ORDERS, "{} orders", capacity.orders);
-        let book = |tick: Price| {
+        let book = |Terms { tick, protection }: Terms| {
             assert!(tick.0 > 0, "a tick of {}", tick.0);
-            Book { tick: tick.0, best: [NONE; 2], depth: [0; 2], volume: 0 }
+            let is_sound = protection.0 >= 0 && protection.0 % tick.0 == 0;
+            assert!(is_sound, "protection of {}", protection.0);
+            let (best, depth) = ([NONE; 2], [0; 2]);
+            Book { tick: tick.0, protection: protection.0, is_open: true, best, depth, volume: 0 }
         };
         Self {
-            books: ticks.into_iter().map(book).collect(),
+            books: terms.into_iter().map(book).collect(),
             orders: Slab::new(capacity.orders),
             levels: Slab::new(capacity.levels),
             submissions: 0,
-            next_trade: 1,
+            numbers: TradeNumbers { trade: 1, side: 1 },
         }
     }
 
     /// Matches an order against the other side as far as its limit allows; what is left rests
-    /// behind all orders of its price.
+    /// behind all orders of its price, or is eliminated.
     ///
     /// # Errors
     /// See [`Rejection`]; nothing has changed then.
@@ -116,35 +157,33 @@ impl Matching {
         events: &mut Accumulator,
     ) -> Result<Submitted, Rejection> {
         self.check(new, events)?;
+        let price = self.limit(new)?;
         let slot = self.orders.insert(Order::default()).ok_or(Rejection::Full)?;
         self.submissions += 1;
-        let id = OrderId::new(self.submissions, slot);
-        let mut order = Order {
-            id,
+        let order = Order {
+            id: OrderId::new(self.submissions, slot),
             instrument: new.instrument,
             side: new.side,
-            price: new.price,
+            kind: new.kind,
+            price,
             quantity: new.quantity,
             remaining: new.quantity,
+            traded: 0,
+            time_in_force: new.time_in_force,
             owner: new.owner,
+            mitigates: None,
             level: NONE,
             ahead: NONE,
             behind: NONE,
         };
-        self.take(&mut order, events);
-        if order.remaining == 0 {
-            self.orders.remove(slot);
-        } else {
-            self.rest(slot, order);
-        }
-        events.touch(new.instrument);
-        Ok(Submitted { order: id, remaining: order.remaining })
+        Ok(self.enter(order, new.minimum, events))
     }
 
     /// Takes an order out of its book; returns it as it rested, or `None` if it does not rest.
     pub fn cancel(&mut self, id: OrderId, events: &mut Accumulator) -> Option<Order> {
         let order = *self.order(id)?;
-        self.reduce(id.slot(), order.remaining);
+        self.detach(id.slot());
+        self.free(id.slot());
         events.touch(order.instrument);
         Some(order)
     }
@@ -210,10 +249,17 @@ impl Matching {
         // Far from where adding a few thousand ticks could overflow.
         const FARTHEST: u64 = i64::MAX as u64 / 4;
         let book = self.books.get(new.instrument as usize).ok_or(Rejection::UnknownInstrument)?;
+        if !book.is_open {
+            return Err(Rejection::Closed);
+        }
         if new.quantity == 0 || new.quantity > NewOrder::MAX_QUANTITY {
             return Err(Rejection::Quantity);
         }
-        if new.price.0 % book.tick != 0 || new.price.0.unsigned_abs() > FARTHEST {
+        if new.minimum > new.quantity {
+            return Err(Rejection::Minimum);
+        }
+        let is_priced = new.kind == OrderKind::Limit;
+        if is_priced && (new.price.0 % book.tick != 0 || new.price.0.unsigned_abs() > FARTHEST) {
             return Err(Rejection::Price);
         }
         let full = self.orders.is_full() || self.levels.is_full();
@@ -221,6 +267,53 @@ impl Matching {
             return Err(Rejection::Full);
         }
         Ok(())
+    }
+
+    /// The limit of an order that comes in now.
+    fn limit(&self, new: &NewOrder) -> Result<Price, Rejection> {
+        let opposite = || {
+            let best = self.best(new.instrument, new.side.opposite());
+            best.map(|level| level.price).ok_or(Rejection::NoOppositePrice)
+        };
+        match new.kind {
+            OrderKind::Limit => Ok(new.price),
+            OrderKind::MarketLimit => opposite(),
+            OrderKind::Market => {
+                let protection = self.books[new.instrument as usize].protection;
+                Ok(new.side.improved(opposite()?, protection))
+            }
+        }
+    }
+
+    /// Matches an order whose slot is taken, and rests, eliminates or forgets what is left of it.
+    fn enter(&mut self, mut order: Order, minimum: u32, events: &mut Accumulator) -> Submitted {
+        let slot = order.id.slot();
+        if minimum == 0 || self.can_take(&order, minimum) {
+            self.take(&mut order, events);
+        } else {
+            order.time_in_force = TimeInForce::FillAndKill;
+        }
+        let is_killed = order.time_in_force == TimeInForce::FillAndKill;
+        if order.remaining == 0 || is_killed {
+            self.free(slot);
+        } else {
+            self.rest(slot, order);
+        }
+        events.touch(order.instrument);
+        let (remaining, eliminated) =
+            if is_killed { (0, order.remaining) } else { (order.remaining, 0) };
+        Submitted { order: order.id, price: order.price, remaining, eliminated }
+    }
+
+    /// Whether the other side has `minimum` contracts within the limit of `order`.
+    fn can_take(&self, order: &Order, minimum: u32) -> bool {
+        let mut found = 0;
+        self.levels(order.instrument, order.side.opposite())
+            .take_while(|level| !order.side.is_better(level.price, order.price))
+            .any(|level| {
+                found += level.quantity;
+                found >= minimum
+            })
     }
 
     /// Trades an incoming order against the other side.
@@ -236,19 +329,23 @@ impl Matching {
             let resting = self.orders[slot];
             let quantity = resting.remaining.min(order.remaining);
             order.remaining -= quantity;
-            self.reduce(slot, quantity);
+            order.traded = order.traded.saturating_add(quantity);
+            self.fill(slot, quantity);
             self.books[instrument as usize].volume += u64::from(quantity);
-            let fill_of = |order: &Order, remaining| Fill {
+            let fill_of = |order: &Order, remaining, traded| Fill {
                 order: order.id,
                 owner: order.owner,
                 quantity,
                 remaining,
+                traded,
+                side_trade: 0,
             };
+            let traded = resting.traded.saturating_add(quantity);
             events.record(
                 &Taken { instrument, price, side },
-                &fill_of(order, order.remaining),
-                fill_of(&resting, resting.remaining - quantity),
-                &mut self.next_trade,
+                &fill_of(order, order.remaining, order.traded),
+                fill_of(&resting, resting.remaining - quantity, traded),
+                &mut self.numbers,
             );
         }
     }
@@ -303,17 +400,31 @@ impl Matching {
         }
     }
 
-    /// Takes `quantity` off a resting order; it leaves the book with its last contract, and the
-    /// level with its last order.
+    /// Trades `quantity` contracts of a resting order, which leaves the book with its last.
+    fn fill(&mut self, slot: u32, quantity: u32) {
+        if quantity == self.orders[slot].remaining {
+            self.detach(slot);
+            self.free(slot);
+        } else {
+            self.reduce(slot, quantity);
+            let order = &mut self.orders[slot];
+            order.traded = order.traded.saturating_add(quantity);
+        }
+    }
+
+    /// Takes `quantity` contracts, less than all, off a resting order, which keeps its place.
     fn reduce(&mut self, slot: u32, quantity: u32) {
         let order = &mut self.orders[slot];
         order.remaining -= quantity;
-        let order = *order;
+        self.levels[order.level].view.quantity -= quantity;
+    }
+
+    /// Takes a resting order out of its queue, and the level with its last order; the slot stays
+    /// the order's.
+    fn detach(&mut self, slot: u32) {
+        let order = self.orders[slot];
         let level = &mut self.levels[order.level];
-        level.view.quantity -= quantity;
-        if order.remaining > 0 {
-            return;
-        }
+        level.view.quantity -= order.remaining;
         level.view.orders -= 1;
         if order.ahead == NONE {
             level.first = order.behind;
@@ -328,11 +439,15 @@ impl Matching {
         if order.behind != NONE {
             self.orders[order.behind].ahead = order.ahead;
         }
-        self.orders[slot].id = OrderId::NONE;
-        self.orders.remove(slot);
         if level.view.orders == 0 {
             self.remove_level(&order, &level);
         }
+    }
+
+    /// Gives back the slot of an order that is in no queue.
+    fn free(&mut self, slot: u32) {
+        self.orders[slot].id = OrderId::NONE;
+        self.orders.remove(slot);
     }
 
     fn remove_level(&mut self, last: &Order, level: &Level) {

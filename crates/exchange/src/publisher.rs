@@ -6,14 +6,16 @@
 //!
 //! Three feeds, each with its own packet sequence, every packet on both sides A and B:
 //!
-//! - **incremental**: per event trades (48), volume (37) and book (46) with the bits of
-//!   MatchEventIndicator, a packet never holding two events; heartbeats (12) after silence;
-//! - **instruments**: a loop of definitions (54);
+//! - **incremental**: per event trades (48), volume (37), book (46) and implied book (46) with the
+//!   bits of MatchEventIndicator, a packet never holding two events; statuses (30) and resets of
+//!   the channel (4), events of their own; heartbeats (12) after silence;
+//! - **instruments**: a loop of definitions (54, 55, 56 or 63);
 //! - **snapshots**: a loop of snapshots (52), made from what was published and nothing else.
 //!
 //! Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
 //!
-//! Not here yet: conflation, implied books, orders (47, 53, 59), statistics, statuses.
+//! Not here: conflation, orders (47, 53, 59), statistics (49, 50, 51), the templates for long
+//! quantities (64 to 69), replay over TCP.
 
 mod carousel;
 mod channel;
@@ -23,11 +25,14 @@ mod ladder;
 mod packet;
 mod queue;
 mod snapshots;
+mod status;
+mod verbs;
 
 pub use carousel::Pace;
-pub use ladder::{DEPTH, Ladder};
+pub use ladder::{DEPTH, IMPLIED_DEPTH, Ladder};
 pub use packet::MAX_PAYLOAD;
 pub use snapshots::Published;
+pub use status::TradingStatus;
 
 use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -37,8 +42,14 @@ use crate::matching::{Accumulator, Matching, Side};
 use carousel::Carousel;
 use channel::Channel;
 use packet::Packet;
-use queue::{BookEntry, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry};
+use queue::{
+    BookEntry, Change, Content, Ending, Ends, Event, Queue, TradeEntry, TradeOrder, VolumeEntry,
+};
 use snapshots::{Books, Heading};
+use verbs::Implied;
+
+/// The security group (tag 1151) of all instruments.
+const SECURITY_GROUP: &[u8] = b"HP";
 
 /// What a publisher needs to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +129,7 @@ pub struct Publisher {
     channel: Channel,
     instruments: Box<[Instrument]>,
     books: Books,
+    implied: Implied,
     queue: Queue,
     events: u64,
     sequence: u32,
@@ -134,7 +146,7 @@ impl Publisher {
     /// `accumulator` is the one that will be published, for its size.
     ///
     /// # Panics
-    /// If a symbol has more than 20 bytes.
+    /// If instruments are not as [`Instrument`] says.
     #[must_use]
     pub fn new(
         settings: PublisherSettings,
@@ -142,7 +154,7 @@ impl Publisher {
         accumulator: &Accumulator,
         now: Now,
     ) -> Self {
-        assert!(instruments.iter().all(|instrument| instrument.symbol.len() <= 20), "symbols");
+        assert!(instruments.iter().all(definitions::is_sound), "instruments");
         let total = u32::try_from(instruments.len()).unwrap_or(u32::MAX);
         let carousel = || Carousel::new(total, settings.loop_period, now.monotonic);
         Self {
@@ -150,6 +162,7 @@ impl Publisher {
             channel: Channel::new(settings.channel, settings.market_segment, now.utc),
             instruments: instruments.into(),
             books: Books::new(instruments.len()),
+            implied: Implied::new(instruments.len()),
             queue: Queue::new(instruments.len(), accumulator),
             events: 0,
             sequence: 0,
@@ -163,17 +176,17 @@ impl Publisher {
     }
 
     /// Queues, as one event, how `events` and the books of `matching` differ from what was
-    /// published, and clears `events`.
+    /// published, and the implied levels that were set since, and clears `events`.
     pub fn publish(
         &mut self,
         transact_time: Utc,
         matching: &Matching,
         events: &mut Accumulator,
     ) -> Publication {
-        if !self.queue.has_room(events) {
+        if !self.queue.has_room(events, self.implied.changed().len()) {
             return Publication::Deferred;
         }
-        let before = self.queue.lengths();
+        let before = self.queue.ends();
         self.queue_trades(events);
         for &instrument in events.touched() {
             self.queue_volume(instrument, matching.volume(instrument));
@@ -181,7 +194,8 @@ impl Publisher {
         for &instrument in events.touched() {
             self.queue_book(instrument, matching);
         }
-        let after = self.queue.lengths();
+        self.queue_changed_implied(transact_time);
+        let after = self.queue.ends();
         if after == before {
             events.clear();
             return Publication::Unchanged;
@@ -190,13 +204,7 @@ impl Publisher {
             self.changing(instrument).transact_time = transact_time;
         }
         events.clear();
-        self.events += 1;
-        let number = self.events;
-        let (trades_end, volumes_end, entries_end) = after;
-        let ending = Ending::of(number);
-        let event = Event { number, transact_time, ending, trades_end, volumes_end, entries_end };
-        self.queue.events.push(event);
-        Publication::Event(number)
+        Publication::Event(self.queue_market(transact_time, after, false))
     }
 
     /// Writes the next packet that is due into `buffer`, which has at least [`MAX_PAYLOAD`]
@@ -265,15 +273,22 @@ impl Publisher {
 
     fn transmit_event(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
         let mut packet = Packet::new(buffer);
-        let number = self.queue.current().map_or(0, |event| event.number);
-        let ends = incremental::fill(&mut self.queue, &mut packet);
+        let current = self.queue.current();
+        let number = current.map_or(0, |event| event.number);
+        let restarts =
+            matches!(current, Some(Event { content: Content::Reset { restarts: true }, .. }));
+        let ends = incremental::fill(&mut self.queue, &mut packet, &self.channel);
         assert!(!packet.is_empty(), "event {number} does not fit in a packet");
         let begins = !core::mem::replace(&mut self.has_begun, !ends);
         if ends {
             self.queue.advance();
         }
         let event = Some(EventPart { number, begins, ends });
-        self.transmit_incremental(now, packet, event)
+        let transmit = self.transmit_incremental(now, packet, event);
+        if restarts {
+            self.sequence = 0;
+        }
+        transmit
     }
 
     fn transmit_heartbeat(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
@@ -301,7 +316,8 @@ impl Publisher {
     fn transmit_definitions(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
         let mut packet = Packet::new(buffer);
         let first = self.definitions.next();
-        let next = definitions::fill(&mut packet, &self.instruments, first, &self.channel);
+        let (books, instruments) = (&self.books, &self.instruments);
+        let next = definitions::fill(&mut packet, books, instruments, first, &self.channel);
         let sequence = self.definitions.advance(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
         Transmit { feed: Feed::Instruments, length, sequence, event: None }
@@ -373,10 +389,30 @@ impl Publisher {
             let on_step = |action, number, level| {
                 *rpt_seq = rpt_seq.wrapping_add(1);
                 let rpt_seq = *rpt_seq;
-                entries.push(BookEntry { security_id, side, action, number, level, rpt_seq });
+                let change = Change::Level { side, action, number, level };
+                entries.push(BookEntry { security_id, change, rpt_seq });
             };
             published.sides[side.index()].become_equal(side, target, on_step);
         }
+    }
+
+    /// Queues the event whose entries end at `end`; returns its number.
+    fn queue_market(&mut self, transact_time: Utc, end: Ends, is_resent: bool) -> u64 {
+        let ending = Ending::of(self.events + 1);
+        self.queue_event(transact_time, Content::Market { is_resent }, ending, end)
+    }
+
+    fn queue_event(
+        &mut self,
+        transact_time: Utc,
+        content: Content,
+        ending: Ending,
+        end: Ends,
+    ) -> u64 {
+        self.events += 1;
+        let number = self.events;
+        self.queue.events.push(Event { number, transact_time, content, ending, end });
+        number
     }
 
     /// The published state of an instrument, to be changed.

@@ -38,8 +38,8 @@ impl Bench {
             utc: Utc::from_nanos(1_700_000_000_000_000_000),
         };
         let instruments = Instrument::numbered(INSTRUMENTS);
-        let ticks = instruments.iter().map(|instrument| instrument.tick);
-        let matching = Matching::new(ticks, Capacity::default());
+        let terms = instruments.iter().map(Instrument::terms);
+        let matching = Matching::new(terms, Capacity::default());
         let events = matching.accumulator();
         let publisher = Publisher::new(PublisherSettings::default(), &instruments, &events, now);
         Self {
@@ -283,13 +283,8 @@ fn an_order_far_below_the_book_changes_nothing_that_is_published() {
         let instrument = n % INSTRUMENTS;
         let tenth = bench.publisher.published(instrument).sides[0].levels()[9].price;
         let tick = bench.instruments[instrument as usize].tick.0;
-        let order = NewOrder {
-            instrument,
-            side: Side::Bid,
-            price: Decimal(tenth.0 - 5 * tick),
-            quantity: 1,
-            owner: Owner(1),
-        };
+        let price = Decimal(tenth.0 - 5 * tick);
+        let order = NewOrder::limit(instrument, Side::Bid, price, 1, Owner(1));
         let before = *bench.publisher.published(instrument);
         let submitted = bench.matching.submit(&order, &mut bench.events).unwrap();
         assert_eq!(submitted.remaining, 1);
@@ -304,13 +299,8 @@ fn an_order_far_below_the_book_changes_nothing_that_is_published() {
 #[test]
 fn a_trade_with_very_many_orders_spans_packets() {
     let mut bench = Bench::new(5);
-    let at = |side, quantity| NewOrder {
-        instrument: 0,
-        side,
-        price: Decimal(1_000_000_000_000),
-        quantity,
-        owner: Owner::HOUSE,
-    };
+    let price = Decimal(1_000_000_000_000);
+    let at = |side, quantity| NewOrder::limit(0, side, price, quantity, Owner::HOUSE);
     for _ in 0..500 {
         bench.matching.submit(&at(Side::Offer, 3), &mut bench.events).unwrap();
     }

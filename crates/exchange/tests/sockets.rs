@@ -414,7 +414,7 @@ fn a_client_that_reads_late_loses_nothing() {
     // Refusals are long and orders that rest are bounded.
     let refused = |number| {
         order_with(number, 0, |order| {
-            order.set_security_id(5);
+            order.set_party_details_list_req_id(5);
         })
     };
     let total = 100_000;

@@ -9,6 +9,8 @@ use sha2::Sha256;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
+use super::kept::Kept;
+
 /// What a client needs to log on: one access key for one session of one firm.
 #[derive(Clone)]
 pub struct Credentials {
@@ -100,6 +102,8 @@ pub(super) struct Account {
     /// SeqNum that ours has.
     pub(super) next_outbound: u32,
     pub(super) previous: Previous,
+    /// What was published to it.
+    pub(super) kept: Kept,
     /// The connection it is established or negotiated on.
     pub(super) connection: Option<u32>,
 }
@@ -113,6 +117,7 @@ impl Account {
             next_inbound: 1,
             next_outbound: 1,
             previous: Previous::default(),
+            kept: Kept::new(),
             connection: None,
         }
     }

@@ -1,48 +1,87 @@
 //! What has happened at the gateway.
 
-/// What has happened at the gateway, counted.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct GatewayCounters {
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What has happened at the gateway, counted. Nothing is counted as two errors.
+        #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+        pub struct GatewayCounters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl GatewayCounters {
+            /// Every counter with its name, in the order of declaration.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+                [$((stringify!($name), self.$name)),*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
     /// Connections accepted.
-    pub connections: u64,
-    /// Connections refused because every place was taken.
-    pub refused_connections: u64,
+    connections,
+    /// Warnings: connections refused because every place was taken.
+    refused_connections,
+    /// Warnings: connections ended because their session logged on again on another.
+    displaced_connections,
+    /// Errors: connections given up because their client did not read what was sent.
+    overflows,
     /// Whole frames read.
-    pub frames: u64,
-    /// Framing headers of an impossible length or another encoding.
-    pub bad_frames: u64,
-    /// Frames of another schema, of a template that clients do not send, or shorter than they say.
-    pub undecodable: u64,
+    frames,
+    /// Errors: framing headers of an impossible length or another encoding.
+    bad_frames,
+    /// Errors: frames of another schema, of a template that clients do not send, or shorter than
+    /// they say.
+    undecodable,
+    /// Errors: messages that may not come then or in that order, or whose numbers or UUID are
+    /// wrong: they end the session.
+    violations,
+    /// Errors: connections on which nobody had logged on in time.
+    logon_timeouts,
     /// NegotiationResponses sent.
-    pub negotiated: u64,
+    negotiated,
     /// EstablishmentAcks sent.
-    pub established: u64,
-    /// NegotiationRejects and EstablishmentRejects sent.
-    pub logon_rejects: u64,
-    /// Terminates sent for an error of the client.
-    pub terminates: u64,
-    /// Sequences with a lapse sent: a client was silent for an interval.
-    pub lapses: u64,
-    /// NotApplieds sent.
-    pub not_applied: u64,
+    established,
+    /// Errors: NegotiationRejects and EstablishmentRejects sent.
+    logon_rejects,
+    /// Terminates sent to end a session that was not asked to end: an error counted here under
+    /// its own name, a second lapse, or a displaced connection.
+    terminates,
+    /// Warnings: Sequences with a lapse sent: a client was silent for an interval.
+    lapses,
+    /// Warnings: NotApplieds sent.
+    not_applied,
     /// Gaps that a client filled by a Sequence.
-    pub gap_fills: u64,
-    /// RetransmitRequests refused.
-    pub retransmit_rejects: u64,
+    gap_fills,
+    /// Retransmissions begun.
+    retransmissions,
+    /// Errors: RetransmitRequests refused.
+    retransmit_rejects,
     /// NewOrderSingles read in sequence.
-    pub orders: u64,
+    orders,
     /// ExecutionReportNews sent.
-    pub acknowledgements: u64,
+    acknowledgements,
+    /// Errors: ExecutionReportRejects sent.
+    order_rejects,
+    /// OrderCancelReplaceRequests read in sequence.
+    replaces,
+    /// ExecutionReportModifys sent.
+    replaced,
+    /// Errors: OrderCancelReplaceRejects sent.
+    replace_rejects,
     /// OrderCancelRequests read in sequence.
-    pub cancels: u64,
+    cancels,
     /// ExecutionReportCancels sent.
-    pub cancelled: u64,
-    /// BusinessRejects sent.
-    pub business_rejects: u64,
-    /// OrderCancelRejects sent.
-    pub cancel_rejects: u64,
+    cancelled,
+    /// Errors: OrderCancelRejects sent.
+    cancel_rejects,
+    /// Errors: BusinessRejects sent for messages that could be read.
+    business_rejects,
     /// Trades reported to sessions.
-    pub fills: u64,
-    /// Trades of sessions that were not there to be told.
-    pub unreported_fills: u64,
+    fills,
+    /// Eliminations reported to sessions.
+    eliminations,
+    /// Warnings: reports of trades and eliminations for sessions that were not there. They are
+    /// kept, and sent when asked for.
+    unreported,
 }

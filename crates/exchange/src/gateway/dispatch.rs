@@ -2,15 +2,17 @@
 
 use hairpin_cme_codecs::ilink3::{
     Establish503, KeepAliveLapsed, MESSAGES, Negotiate500, NewOrderSingle514,
-    OrderCancelRequest516, RetransmitRequest508, SCHEMA_ID, Sequence506, Terminate507,
+    OrderCancelReplaceRequest515, OrderCancelRequest516, RetransmitRequest508, SCHEMA_ID,
+    Sequence506, Terminate507,
 };
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
 
 use super::account::Account;
 use super::business::LARGEST_SEQUENCE;
+use super::check::Refusal;
 use super::reason::{BusinessReason, TerminateCode};
-use super::reports::{ClientOrder, Refusal, Request};
+use super::request::{ClientOrder, Request};
 use super::session::Session;
 use super::{GatewayCounters, Rejected, SessionState};
 use crate::{Listener, Market};
@@ -21,6 +23,7 @@ pub(super) struct Handling<'a, L> {
     pub(super) session: &'a mut Session,
     pub(super) accounts: &'a mut [Account],
     pub(super) orders: &'a mut [ClientOrder],
+    pub(super) executions: &'a mut u64,
     pub(super) counters: &'a mut GatewayCounters,
     pub(super) listener: &'a mut L,
     /// A connection that another one has taken the place of.
@@ -29,8 +32,7 @@ pub(super) struct Handling<'a, L> {
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
 /// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 17] = [
-    (515, 17),
+const UNSUPPORTED: [(u16, usize); 16] = [
     (517, 17),
     (518, 17),
     (528, 17),
@@ -52,6 +54,12 @@ const UNSUPPORTED: [(u16, usize); 17] = [
 impl<L: Listener> Handling<'_, L> {
     pub(super) fn fail(&mut self, code: TerminateCode) {
         self.session.fail(self.now, code, self.counters, self.listener);
+    }
+
+    /// Ends the session for a message that may not come, or not as it is.
+    pub(super) fn violate(&mut self, code: TerminateCode) {
+        self.counters.violations += 1;
+        self.fail(code);
     }
 
     /// Handles a frame, from its SBE header on.
@@ -99,8 +107,8 @@ impl<L: Listener> Handling<'_, L> {
             (SessionState::Terminating | SessionState::Negotiated, _) if is_terminate => {
                 return self.handle_terminate(header, body);
             }
-            (SessionState::Negotiated, _) => return self.fail(TerminateCode::NotEstablished),
-            _ => return self.fail(TerminateCode::Unnegotiated),
+            (SessionState::Negotiated, _) => return self.violate(TerminateCode::NotEstablished),
+            _ => return self.violate(TerminateCode::Unnegotiated),
         };
         match header.template_id {
             NewOrderSingle514::TEMPLATE_ID => {
@@ -108,6 +116,13 @@ impl<L: Listener> Handling<'_, L> {
                 match NewOrderSingle514::decode(header, body, &mut scratch) {
                     Ok(message) => self.handle_new_order(account, &message, market),
                     Err(_) => self.reject_undecodable(account, b"D"),
+                }
+            }
+            OrderCancelReplaceRequest515::TEMPLATE_ID => {
+                let mut scratch = OrderCancelReplaceRequest515::SCRATCH;
+                match OrderCancelReplaceRequest515::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_replace_request(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, b"G"),
                 }
             }
             OrderCancelRequest516::TEMPLATE_ID => {
@@ -119,7 +134,9 @@ impl<L: Listener> Handling<'_, L> {
             }
             Sequence506::TEMPLATE_ID => self.handle_sequence(account, header, body),
             Terminate507::TEMPLATE_ID => self.handle_terminate(header, body),
-            RetransmitRequest508::TEMPLATE_ID => self.handle_retransmit_request(header, body),
+            RetransmitRequest508::TEMPLATE_ID => {
+                self.handle_retransmit_request(account, header, body);
+            }
             template => match UNSUPPORTED.iter().find(|(known, _)| *known == template) {
                 Some(&(_, offset)) => self.handle_unsupported(account, header, body, offset),
                 None => self.undecodable(),
@@ -133,12 +150,12 @@ impl<L: Listener> Handling<'_, L> {
             return self.undecodable();
         };
         if message.uuid() != self.session.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
+            return self.violate(TerminateCode::InvalidUuid);
         }
         let known = &mut self.accounts[account];
         let next = message.next_seq_no();
         if next < known.next_inbound || next > LARGEST_SEQUENCE + 1 {
-            return self.fail(TerminateCode::InvalidNextSeqNo);
+            return self.violate(TerminateCode::InvalidNextSeqNo);
         }
         if next > known.next_inbound {
             self.counters.gap_fills += 1;
@@ -159,28 +176,15 @@ impl<L: Listener> Handling<'_, L> {
             return self.session.close(self.now);
         }
         if message.uuid() != self.session.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
+            return self.violate(TerminateCode::InvalidUuid);
         }
         if message.error_codes() != TerminateCode::Finished.code() {
-            return self.fail(TerminateCode::Other);
+            return self.violate(TerminateCode::Other);
         }
         let timestamp = message.request_timestamp();
         self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
         self.session.enter(SessionState::Terminating, self.listener);
         self.session.close(self.now);
-    }
-
-    fn handle_retransmit_request(&mut self, header: &MessageHeader, body: &[u8]) {
-        let mut scratch = RetransmitRequest508::SCRATCH;
-        let Ok(message) = RetransmitRequest508::decode(header, body, &mut scratch) else {
-            return self.undecodable();
-        };
-        if message.uuid() != self.session.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
-        }
-        self.counters.retransmit_rejects += 1;
-        let (timestamp, last_uuid) = (message.request_timestamp(), message.last_uuid());
-        self.session.send_retransmit_reject(self.now, timestamp, last_uuid);
     }
 
     /// A business message that the schema has and this gateway has not: it uses up its number.
@@ -205,7 +209,7 @@ impl<L: Listener> Handling<'_, L> {
         if !self.take_number(account, number) {
             return;
         }
-        let refusal = Refusal {
+        let refusal = Refusal::Business {
             reason: BusinessReason::UnsupportedMessageType,
             tag: None,
             text: "Unsupported message type",
@@ -214,7 +218,7 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     /// A session message that is none.
-    fn undecodable(&mut self) {
+    pub(super) fn undecodable(&mut self) {
         self.counters.undecodable += 1;
         self.fail(TerminateCode::DecodingError);
     }
@@ -222,14 +226,9 @@ impl<L: Listener> Handling<'_, L> {
     /// A business message too short to be read: it does not use up a number.
     fn reject_undecodable(&mut self, account: usize, message_type: &[u8]) {
         self.counters.undecodable += 1;
-        let refusal = Refusal {
-            reason: BusinessReason::CouldNotBeDecoded,
-            tag: None,
-            text: "Could not be decoded",
-        };
-        self.send_business_reject(account, &Request::default(), message_type, None, refusal);
-        self.counters.business_rejects += 1;
-        let Refusal { reason, tag, .. } = refusal;
+        let (reason, tag) = (BusinessReason::CouldNotBeDecoded, None);
+        let what = (reason, tag, "Could not be decoded");
+        self.send_business_reject(account, &Request::default(), message_type, None, what);
         self.listener
             .on_rejected(self.session.id, Rejected::Business { cl_ord_id: &[], reason, tag });
     }

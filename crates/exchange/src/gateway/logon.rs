@@ -75,10 +75,10 @@ impl<L: Listener> Handling<'_, L> {
     pub(super) fn handle_negotiate(&mut self, message: &Negotiate500<'_>) {
         let (uuid, timestamp) = (message.uuid(), message.request_timestamp());
         if self.session.state != SessionState::Connected {
-            return self.fail(TerminateCode::AlreadyNegotiated);
+            return self.violate(TerminateCode::AlreadyNegotiated);
         }
         if uuid == u64::MAX {
-            return self.fail(TerminateCode::RequiredUuidMissing);
+            return self.violate(TerminateCode::RequiredUuidMissing);
         }
         let claim = Claim {
             access_key_id: message.access_key_id().as_bytes(),
@@ -98,7 +98,7 @@ impl<L: Listener> Handling<'_, L> {
         };
         let known = &mut self.accounts[account];
         if uuid > LARGEST_UUID || uuid <= known.uuid {
-            return self.fail(TerminateCode::InvalidUuid);
+            return self.violate(TerminateCode::InvalidUuid);
         }
         known.begin(uuid);
         known.last_timestamp = timestamp;
@@ -114,10 +114,10 @@ impl<L: Listener> Handling<'_, L> {
         let (uuid, timestamp) = (message.uuid(), message.request_timestamp());
         match self.session.state {
             SessionState::Connected | SessionState::Negotiated => {}
-            _ => return self.fail(TerminateCode::AlreadyEstablished),
+            _ => return self.violate(TerminateCode::AlreadyEstablished),
         }
         if uuid == u64::MAX {
-            return self.fail(TerminateCode::RequiredUuidMissing);
+            return self.violate(TerminateCode::RequiredUuidMissing);
         }
         let account = match self.check_establish(message) {
             Ok(account) => account,
@@ -135,12 +135,12 @@ impl<L: Listener> Handling<'_, L> {
         };
         let known = &mut self.accounts[account];
         if known.uuid == 0 {
-            return self.fail(TerminateCode::Unnegotiated);
+            return self.violate(TerminateCode::Unnegotiated);
         }
         if uuid != known.uuid
             || self.session.account.is_some_and(|negotiated| negotiated != account)
         {
-            return self.fail(TerminateCode::InvalidUuid);
+            return self.violate(TerminateCode::InvalidUuid);
         }
         let next = message.next_seq_no();
         let begins = known.next_inbound == 1 && self.session.state == SessionState::Negotiated;
@@ -148,7 +148,7 @@ impl<L: Listener> Handling<'_, L> {
             || next > super::business::LARGEST_SEQUENCE + 1
             || (begins && next != 1)
         {
-            return self.fail(TerminateCode::InvalidNextSeqNo);
+            return self.violate(TerminateCode::InvalidNextSeqNo);
         }
         known.last_timestamp = timestamp;
         self.take_over(account);

@@ -120,6 +120,42 @@ impl LogonReject {
     }
 }
 
+/// Why nothing is sent again: ErrorCodes of RetransmitReject510.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum RetransmitReason {
+    /// Not published, or not kept any more.
+    OutOfRange = 0,
+    /// Nothing was published under this UUID, or nothing of it is kept.
+    InvalidUuid = 1,
+    /// More than 2,500 messages.
+    RequestLimitExceeded = 2,
+    /// An earlier request is still being answered.
+    AlreadyInProgress = 3,
+    /// FromSeqNo is 0.
+    InvalidFromSeqNo = 5,
+}
+
+impl RetransmitReason {
+    /// The number on the wire.
+    #[must_use]
+    pub const fn code(self) -> u16 {
+        self as u16
+    }
+
+    /// The text for Reason (tag 39011), at most 48 characters.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::OutOfRange => "OutOfRange",
+            Self::InvalidUuid => "InvalidUUID",
+            Self::RequestLimitExceeded => "RequestLimitExceeded",
+            Self::AlreadyInProgress => "RetransmitAlreadyInProgress",
+            Self::InvalidFromSeqNo => "InvalidFromSeqNo",
+        }
+    }
+}
+
 /// Why a business message is refused: BusinessRejectReason (tag 380) of BusinessReject521.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
@@ -128,19 +164,17 @@ pub enum BusinessReason {
     Other = 0,
     /// PartyDetailsListReqID is not registered.
     UnknownPartyDetailsListReqId = 1,
-    /// No instrument has this SecurityID.
-    UnknownSecurity = 2,
     /// The gateway does not do this message.
     UnsupportedMessageType = 3,
     /// A field that this order needs is null or empty.
     RequiredFieldMissing = 5,
-    /// A quantity or price that the instrument does not allow.
+    /// A quantity that no order has.
     ValueOutOfRange = 100,
     /// A text with characters outside 32 to 126.
     IncorrectDataFormat = 101,
     /// The message is shorter than it says.
     CouldNotBeDecoded = 109,
-    /// A kind of order that the gateway does not do.
+    /// A value that the field does not have.
     EnumNotSupported = 115,
 }
 
@@ -149,6 +183,68 @@ impl BusinessReason {
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
+    }
+}
+
+/// Why an order, a replacement or a cancel is refused: OrdRejReason (tag 103) of
+/// ExecutionReportReject523, CxlRejReason (tag 102) of OrderCancelReplaceReject536 and
+/// OrderCancelReject535. The numbers are those of CME's list of reject codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum OrderReason {
+    /// The instrument does not trade now.
+    Closed = 1003,
+    /// The price is not a multiple of the tick, or out of range.
+    FieldIncorrect = 1011,
+    /// A time in force that this market does not have, or a minimum that does not go with it.
+    Qualifier = 1013,
+    /// An order without a price while the other side is empty.
+    NoOppositePrice = 2013,
+    /// There is no such order.
+    NotOnBook = 2045,
+    /// No instrument has this SecurityID.
+    UnknownContract = 2047,
+    /// The order is another session's.
+    OtherSession = 2048,
+    /// The order is on the other side.
+    OtherSide = 2051,
+    /// The order is one of another instrument.
+    OtherContract = 2100,
+    /// The order's first replacement had another OFMOverride.
+    OtherMitigation = 2101,
+    /// No contract, or more than the instrument allows.
+    Quantity = 2115,
+    /// A kind of order that this market does not have.
+    OrderType = 2311,
+    /// The exchange holds no more orders.
+    Rejected = 7000,
+}
+
+impl OrderReason {
+    /// The number on the wire.
+    #[must_use]
+    pub const fn code(self) -> u16 {
+        self as u16
+    }
+
+    /// The text for Text (tag 58).
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Closed => "The market is closed",
+            Self::FieldIncorrect => "Price off the tick or out of range",
+            Self::Qualifier => "Order qualifier not possible",
+            Self::NoOppositePrice => "No price on the other side",
+            Self::NotOnBook => "No such order on the book",
+            Self::UnknownContract => "Unknown contract",
+            Self::OtherSession => "Order of another session",
+            Self::OtherSide => "Order of the other side",
+            Self::OtherContract => "Order of another contract",
+            Self::OtherMitigation => "In-flight mitigation may not change",
+            Self::Quantity => "Quantity out of range",
+            Self::OrderType => "Order type not possible",
+            Self::Rejected => "No room for more orders",
+        }
     }
 }
 

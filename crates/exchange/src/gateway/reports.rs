@@ -1,169 +1,126 @@
 //! What the gateway answers to business messages.
 
 use hairpin_cme_codecs::ilink3::{
-    BooleanFlag, BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportNew522,
-    ExecutionReportTradeOutright525, ManualOrdInd, ManualOrdIndReq, NewOrderSingle514,
-    OrdStatusTrd, OrderCancelReject535, OrderCancelRequest516, OrderType, SideReq, TimeInForce,
+    BooleanFlag, BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportModify531,
+    ExecutionReportNew522, ExecutionReportReject523, ManualOrdInd, ManualOrdIndReq,
+    OrderCancelReject535, OrderCancelReplaceReject536, OrderCancelRequest516,
 };
-use hairpin_time::Now;
+use hairpin_sbe::EncodeError;
 
-use super::account::Account;
 use super::dispatch::Handling;
-use super::number::Digits;
-use super::reason::BusinessReason;
-use super::session::Session;
-use crate::matching::{Order, OrderId};
-use crate::{Listener, Price, SessionFill};
+use super::publish::{Stamp, publish};
+use super::reason::{BusinessReason, OrderReason};
+use super::request::{ClientOrder, Request};
+use crate::Listener;
+use crate::matching::Order;
 
-/// CxlRejReason (tag 102): there is no such order.
-const UNKNOWN_ORDER: u16 = 1;
-
-/// TradeSpread, FillYieldType and Ownership of a trade that has none of these.
-const NONE: u8 = 0;
-
-/// Why a business message is refused.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Refusal {
-    pub(super) reason: BusinessReason,
-    pub(super) tag: Option<u16>,
-    pub(super) text: &'static str,
+/// Writes the fields that all execution reports begin with, under the same names.
+macro_rules! execution_report {
+    ($encoder:expr, $stamp:expr, $request:expr) => {
+        $encoder
+            .set_seq_num($stamp.number)
+            .set_uuid($stamp.uuid)
+            .set_exec_id($stamp.exec_id)
+            .set_sender_id($request.sender_id)
+            .set_cl_ord_id($request.cl_ord_id)
+            .set_party_details_list_req_id($request.party_details_list_req_id)
+            .set_transact_time($stamp.utc)
+            .set_sending_time_epoch($stamp.utc)
+            .set_order_request_id($request.order_request_id)
+            .set_location($request.location)
+            .set_manual_order_indicator(ManualOrdIndReq($request.manual_order_indicator))
+            .set_poss_retrans_flag(BooleanFlag::FALSE)
+    };
 }
 
-/// What a report repeats of the request it answers; texts with their padding.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Request {
-    pub(super) sender_id: [u8; 20],
-    pub(super) cl_ord_id: [u8; 20],
-    pub(super) location: [u8; 5],
-    pub(super) party_details_list_req_id: u64,
-    pub(super) order_request_id: u64,
-    pub(super) manual_order_indicator: u8,
+/// Writes the fields that describe an order, under the same names in all reports of orders.
+macro_rules! order_terms {
+    ($encoder:expr, $order:expr) => {
+        $encoder
+            .set_security_id($order.security_id)
+            .set_order_qty($order.quantity)
+            .set_ord_type($order.ord_type)
+            .set_side($order.side)
+            .set_time_in_force($order.time_in_force)
+            .set_exec_inst(ExecInst($order.exec_inst))
+            .set_execution_mode($order.execution_mode)
+            .set_liquidity_flag($order.liquidity_flag)
+            .set_managed_order($order.managed_order)
+            .set_short_sale_type($order.short_sale_type)
+    };
 }
 
-/// An order of a session, for reports of its trades.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ClientOrder {
-    pub(super) order: OrderId,
-    pub(super) request: Request,
-    pub(super) security_id: i32,
-    pub(super) side: SideReq,
-    pub(super) price: Price,
-    pub(super) quantity: u32,
-}
-
-impl Default for ClientOrder {
-    fn default() -> Self {
-        Self {
-            order: OrderId::NONE,
-            request: Request::default(),
-            security_id: 0,
-            side: SideReq::BUY,
-            price: Price::default(),
-            quantity: 0,
-        }
-    }
-}
-
-fn array<const N: usize>(text: &[u8]) -> [u8; N] {
-    // The codec's fields have just these lengths.
-    text.try_into().unwrap_or([0; N])
-}
-
-impl Request {
-    pub(super) fn from_order(message: &NewOrderSingle514<'_>) -> Self {
-        Self {
-            sender_id: array(message.sender_id().raw()),
-            cl_ord_id: array(message.cl_ord_id().raw()),
-            location: array(message.location().raw()),
-            party_details_list_req_id: message.party_details_list_req_id(),
-            order_request_id: message.order_request_id(),
-            manual_order_indicator: message.manual_order_indicator().0,
-        }
-    }
-
-    pub(super) fn from_cancel(message: &OrderCancelRequest516<'_>) -> Self {
-        Self {
-            sender_id: array(message.sender_id().raw()),
-            cl_ord_id: array(message.cl_ord_id().raw()),
-            location: array(message.location().raw()),
-            party_details_list_req_id: message.party_details_list_req_id(),
-            order_request_id: message.order_request_id(),
-            manual_order_indicator: message.manual_order_indicator().0,
-        }
-    }
-}
+pub(super) use {execution_report, order_terms};
 
 impl<L: Listener> Handling<'_, L> {
-    pub(super) fn send_new(
-        &mut self,
-        account: usize,
-        message: &NewOrderSingle514<'_>,
-        order: OrderId,
-    ) {
-        let (number, uuid, utc) = self.number(account);
-        self.session.send(self.now, |buffer| {
-            ExecutionReportNew522::encode(buffer)?
-                .set_seq_num(number)
-                .set_uuid(uuid)
-                .set_exec_id(Digits::of(number.into()))
-                .set_sender_id(message.sender_id())
-                .set_cl_ord_id(message.cl_ord_id())
-                .set_party_details_list_req_id(message.party_details_list_req_id())
-                .set_order_id(order.0)
-                .set_price(message.price().unwrap_or_default())
-                .set_transact_time(utc)
-                .set_sending_time_epoch(utc)
-                .set_order_request_id(message.order_request_id())
-                .set_location(message.location())
-                .set_security_id(message.security_id())
-                .set_order_qty(message.order_qty())
-                .set_ord_type(OrderType::LIMIT)
-                .set_side(message.side())
-                .set_time_in_force(TimeInForce::DAY)
-                .set_manual_order_indicator(message.manual_order_indicator())
-                .set_poss_retrans_flag(BooleanFlag::FALSE)
-                .set_exec_inst(ExecInst(0))
-                .set_execution_mode(message.execution_mode())
-                .set_liquidity_flag(message.liquidity_flag())
-                .set_managed_order(message.managed_order())
-                .set_short_sale_type(message.short_sale_type());
+    pub(super) fn send_new(&mut self, account: usize, order: &ClientOrder) {
+        self.publish(account, |buffer, stamp| {
+            let mut report = ExecutionReportNew522::encode(buffer)?;
+            execution_report!(report, stamp, order.request);
+            order_terms!(report, order)
+                .set_order_id(order.order.0)
+                .set_price(order.price.unwrap_or_default())
+                .set_min_qty(order.min_qty);
             Ok(ExecutionReportNew522::ENCODED_LENGTH)
         });
     }
 
+    /// The number of an order that was never accepted is 0.
+    pub(super) fn send_order_reject(
+        &mut self,
+        account: usize,
+        order: &ClientOrder,
+        reason: OrderReason,
+    ) {
+        self.publish(account, |buffer, stamp| {
+            let mut report = ExecutionReportReject523::encode(buffer)?;
+            execution_report!(report, stamp, order.request);
+            order_terms!(report, order)
+                .set_text(reason.text())
+                .set_ord_rej_reason(reason.code())
+                .set_order_id(0)
+                .set_price(order.price)
+                .set_stop_px(order.stop_px)
+                .set_min_qty(order.min_qty)
+                .set_display_qty(order.display_qty)
+                .set_expire_date(order.expire_date);
+            Ok(ExecutionReportReject523::ENCODED_LENGTH)
+        });
+    }
+
+    /// `resting` is the order with its new terms, before it traded by them.
+    pub(super) fn send_modified(&mut self, account: usize, order: &ClientOrder, resting: &Order) {
+        self.publish(account, |buffer, stamp| {
+            let mut report = ExecutionReportModify531::encode(buffer)?;
+            execution_report!(report, stamp, order.request);
+            order_terms!(report, order)
+                .set_order_id(order.order.0)
+                .set_price(order.price.unwrap_or_default())
+                .set_cum_qty(resting.traded)
+                .set_leaves_qty(resting.remaining)
+                .set_min_qty(order.min_qty);
+            Ok(ExecutionReportModify531::ENCODED_LENGTH)
+        });
+    }
+
+    /// An order that was cancelled by `request`; `order` is what it was when it was last accepted.
     pub(super) fn send_cancelled(
         &mut self,
         account: usize,
-        message: &OrderCancelRequest516<'_>,
-        order: &Order,
+        request: &Request,
+        order: &ClientOrder,
+        resting: &Order,
+        orig_order_user: &[u8],
     ) {
-        let of = self.orders[order.id.slot() as usize];
-        let (number, uuid, utc) = self.number(account);
-        self.session.send(self.now, |buffer| {
-            ExecutionReportCancel534::encode(buffer)?
-                .set_seq_num(number)
-                .set_uuid(uuid)
-                .set_exec_id(Digits::of(number.into()))
-                .set_sender_id(message.sender_id())
-                .set_cl_ord_id(message.cl_ord_id())
-                .set_party_details_list_req_id(message.party_details_list_req_id())
-                .set_order_id(order.id.0)
-                .set_price(order.price)
-                .set_transact_time(utc)
-                .set_sending_time_epoch(utc)
-                .set_order_request_id(message.order_request_id())
-                .set_location(message.location())
-                .set_security_id(of.security_id)
-                .set_order_qty(order.quantity)
-                .set_cum_qty(order.quantity - order.remaining)
-                .set_ord_type(OrderType::LIMIT)
-                .set_side(of.side)
-                .set_time_in_force(TimeInForce::DAY)
-                .set_manual_order_indicator(message.manual_order_indicator())
-                .set_poss_retrans_flag(BooleanFlag::FALSE)
-                .set_exec_inst(ExecInst(0))
-                .set_liquidity_flag(message.liquidity_flag())
-                .set_orig_order_user(message.orig_order_user());
+        self.publish(account, |buffer, stamp| {
+            let mut report = ExecutionReportCancel534::encode(buffer)?;
+            execution_report!(report, stamp, request);
+            order_terms!(report, order)
+                .set_order_id(resting.id.0)
+                .set_price(resting.price)
+                .set_cum_qty(resting.traded)
+                .set_min_qty(order.min_qty)
+                .set_orig_order_user(orig_order_user);
             Ok(ExecutionReportCancel534::ENCODED_LENGTH)
         });
     }
@@ -172,27 +129,34 @@ impl<L: Listener> Handling<'_, L> {
         &mut self,
         account: usize,
         message: &OrderCancelRequest516<'_>,
+        reason: OrderReason,
     ) {
-        let (number, uuid, utc) = self.number(account);
-        self.session.send(self.now, |buffer| {
-            OrderCancelReject535::encode(buffer)?
-                .set_seq_num(number)
-                .set_uuid(uuid)
-                .set_text("Unknown order")
-                .set_exec_id(Digits::of(number.into()))
-                .set_sender_id(message.sender_id())
-                .set_cl_ord_id(message.cl_ord_id())
-                .set_party_details_list_req_id(message.party_details_list_req_id())
+        let request = Request::from_cancel(message);
+        self.publish(account, |buffer, stamp| {
+            let mut reject = OrderCancelReject535::encode(buffer)?;
+            execution_report!(reject, stamp, request)
+                .set_text(reason.text())
                 .set_order_id(message.order_id().unwrap_or(0))
-                .set_transact_time(utc)
-                .set_sending_time_epoch(utc)
-                .set_order_request_id(message.order_request_id())
-                .set_location(message.location())
-                .set_cxl_rej_reason(UNKNOWN_ORDER)
-                .set_manual_order_indicator(message.manual_order_indicator())
-                .set_poss_retrans_flag(BooleanFlag::FALSE)
+                .set_cxl_rej_reason(reason.code())
                 .set_liquidity_flag(message.liquidity_flag());
             Ok(OrderCancelReject535::ENCODED_LENGTH)
+        });
+    }
+
+    pub(super) fn send_replace_reject(
+        &mut self,
+        account: usize,
+        order: &ClientOrder,
+        reason: OrderReason,
+    ) {
+        self.publish(account, |buffer, stamp| {
+            let mut reject = OrderCancelReplaceReject536::encode(buffer)?;
+            execution_report!(reject, stamp, order.request)
+                .set_text(reason.text())
+                .set_order_id(order.order.0)
+                .set_cxl_rej_reason(reason.code())
+                .set_liquidity_flag(order.liquidity_flag);
+            Ok(OrderCancelReplaceReject536::ENCODED_LENGTH)
         });
     }
 
@@ -203,22 +167,21 @@ impl<L: Listener> Handling<'_, L> {
         request: &Request,
         message_type: &[u8],
         refused: Option<u32>,
-        refusal: Refusal,
+        (reason, tag, text): (BusinessReason, Option<u16>, &str),
     ) {
-        let (number, uuid, utc) = self.number(account);
-        self.session.send(self.now, |buffer| {
+        self.publish(account, |buffer, stamp| {
             BusinessReject521::encode(buffer)?
-                .set_seq_num(number)
-                .set_uuid(uuid)
-                .set_text(refusal.text)
+                .set_seq_num(stamp.number)
+                .set_uuid(stamp.uuid)
+                .set_text(text)
                 .set_sender_id(request.sender_id)
                 .set_party_details_list_req_id(request.party_details_list_req_id)
-                .set_sending_time_epoch(utc)
+                .set_sending_time_epoch(stamp.utc)
                 .set_business_reject_ref_id(request.order_request_id)
                 .set_location(request.location)
                 .set_ref_seq_num(refused)
-                .set_ref_tag_id(refusal.tag)
-                .set_business_reject_reason(refusal.reason.code())
+                .set_ref_tag_id(tag)
+                .set_business_reject_reason(reason.code())
                 .set_ref_msg_type(message_type)
                 .set_poss_retrans_flag(BooleanFlag::FALSE)
                 .set_manual_order_indicator(ManualOrdInd(request.manual_order_indicator));
@@ -226,66 +189,12 @@ impl<L: Listener> Handling<'_, L> {
         });
     }
 
-    /// Number and UUID of the next business message, and the time.
-    fn number(&mut self, account: usize) -> (u32, u64, u64) {
-        let account = &mut self.accounts[account];
-        (account.number(), account.uuid, self.now.utc.as_nanos())
+    fn publish(
+        &mut self,
+        account: usize,
+        encode: impl FnOnce(&mut [u8], &Stamp) -> Result<usize, EncodeError>,
+    ) {
+        let Self { now, session, accounts, executions, counters, .. } = self;
+        publish(Some(session), &mut accounts[account], executions, counters, *now, encode);
     }
-}
-
-/// Reports a trade of one order to the session it belongs to.
-pub(super) fn send_trade(
-    session: &mut Session,
-    account: &mut Account,
-    now: Now,
-    of: &ClientOrder,
-    fill: &SessionFill,
-) {
-    let (number, uuid, utc) = (account.number(), account.uuid, now.utc.as_nanos());
-    let status =
-        if fill.remaining == 0 { OrdStatusTrd::FILLED } else { OrdStatusTrd::PARTIALLY_FILLED };
-    let aggressor = if fill.is_aggressor { BooleanFlag::TRUE } else { BooleanFlag::FALSE };
-    session.send(now, |buffer| {
-        let (mut root, mut groups) = ExecutionReportTradeOutright525::encode(buffer)?;
-        root.set_seq_num(number)
-            .set_uuid(uuid)
-            .set_exec_id(Digits::of(number.into()))
-            .set_sender_id(of.request.sender_id)
-            .set_cl_ord_id(of.request.cl_ord_id)
-            .set_party_details_list_req_id(of.request.party_details_list_req_id)
-            .set_last_px(fill.price)
-            .set_order_id(fill.order.0)
-            .set_price(of.price)
-            .set_transact_time(utc)
-            .set_sending_time_epoch(utc)
-            .set_order_request_id(of.request.order_request_id)
-            .set_sec_exec_id(fill.trade.into())
-            .set_location(of.request.location)
-            .set_security_id(of.security_id)
-            .set_order_qty(of.quantity)
-            .set_last_qty(fill.quantity)
-            .set_cum_qty(of.quantity.saturating_sub(fill.remaining))
-            .set_md_trade_entry_id(fill.trade)
-            .set_side_trade_id(fill.trade)
-            .set_leaves_qty(fill.remaining)
-            // Days since 1970 fit in 16 bits until 2149.
-            .set_trade_date(now.utc.days() as u16)
-            .set_ord_status(status)
-            .set_ord_type(OrderType::LIMIT)
-            .set_side(of.side)
-            .set_time_in_force(TimeInForce::DAY)
-            .set_manual_order_indicator(ManualOrdIndReq(of.request.manual_order_indicator))
-            .set_poss_retrans_flag(BooleanFlag::FALSE)
-            .set_aggressor_indicator(aggressor)
-            .set_exec_inst(ExecInst(0))
-            .set_ownership(NONE);
-        groups
-            .no_fills()?
-            .push()?
-            .set_fill_px(fill.price)
-            .set_fill_qty(fill.quantity)
-            .set_fill_exec_id("1")
-            .set_fill_yield_type(NONE);
-        groups.finish()
-    });
 }

@@ -2,22 +2,21 @@
 
 use hairpin_cme_codecs::ilink3::{
     EstablishmentAck504, EstablishmentReject505, FTI, KeepAliveLapsed, NegotiationReject502,
-    NegotiationResponse501, NotApplied513, RetransmitReject510, Sequence506, Terminate507,
+    NegotiationResponse501, NotApplied513, Retransmission509, RetransmitReject510, Sequence506,
+    Terminate507,
 };
 use hairpin_time::{Duration, Instant, Now};
 
 use super::account::Account;
 use super::frame::Outbound;
-use super::reason::{LogonReject, TerminateCode};
+use super::kept::Replay;
+use super::reason::{LogonReject, RetransmitReason, TerminateCode};
 use super::{ConnectionId, GatewayCounters, SessionState};
 use crate::Listener;
 
 /// How long a client may take to log on: CME's limit between Negotiate and Establish, applied
 /// to the time before Negotiate as well.
 pub(super) const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// RetransmitReject's code for what is beyond what can be replayed.
-const RETRANSMIT_OUT_OF_RANGE: u16 = 0;
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -36,6 +35,8 @@ pub(super) struct Session {
     pub(super) deadline: Instant,
     /// The highest number that a NotApplied has covered.
     pub(super) not_applied: u32,
+    /// What is being sent again.
+    pub(super) replay: Option<Replay>,
     pub(super) outbound: Outbound,
     /// The connection ends when all bytes have left.
     pub(super) is_closing: bool,
@@ -54,6 +55,7 @@ impl Session {
             warned: None,
             deadline: Instant::MAX,
             not_applied: 0,
+            replay: None,
             outbound: Outbound::new(),
             is_closing: false,
         }
@@ -70,6 +72,7 @@ impl Session {
         self.warned = None;
         self.deadline = now.monotonic + LOGON_TIMEOUT;
         self.not_applied = 0;
+        self.replay = None;
         self.outbound.clear();
         self.is_closing = false;
     }
@@ -90,17 +93,19 @@ impl Session {
     }
 
     /// Appends a message that this connection's buffer has room for; without room the client has
-    /// not read for very long, and the connection ends.
+    /// not read for very long, the connection ends, and this is `false`.
     pub(super) fn send(
         &mut self,
         now: Now,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, hairpin_sbe::EncodeError>,
-    ) {
+    ) -> bool {
         self.sent = now.monotonic;
-        if self.outbound.append(encode).is_err() {
+        let is_sent = self.outbound.append(encode).is_ok();
+        if !is_sent {
             self.outbound.clear();
             self.is_closing = true;
         }
+        is_sent
     }
 
     /// When this session has something to do next.
@@ -134,6 +139,7 @@ impl Session {
             }
             SessionState::Connected | SessionState::Negotiated => {
                 if monotonic >= self.deadline {
+                    counters.logon_timeouts += 1;
                     self.fail(now, TerminateCode::EstablishmentTimeout, counters, listener);
                 }
             }
@@ -295,20 +301,40 @@ impl Session {
         });
     }
 
+    pub(super) fn send_retransmission(
+        &mut self,
+        now: Now,
+        (timestamp, last_uuid): (u64, Option<u64>),
+        from: u32,
+        count: u16,
+    ) {
+        let uuid = self.uuid;
+        self.send(now, |buffer| {
+            Retransmission509::encode(buffer)?
+                .set_uuid(uuid)
+                .set_last_uuid(last_uuid)
+                .set_request_timestamp(timestamp)
+                .set_from_seq_no(from)
+                .set_msg_count(count);
+            Ok(Retransmission509::ENCODED_LENGTH)
+        });
+    }
+
     pub(super) fn send_retransmit_reject(
         &mut self,
         now: Now,
         timestamp: u64,
         last_uuid: Option<u64>,
+        why: RetransmitReason,
     ) {
         let uuid = self.uuid;
         self.send(now, |buffer| {
             RetransmitReject510::encode(buffer)?
-                .set_reason("OutOfRange: nothing is kept")
+                .set_reason(why.text())
                 .set_uuid(uuid)
                 .set_last_uuid(last_uuid)
                 .set_request_timestamp(timestamp)
-                .set_error_codes(RETRANSMIT_OUT_OF_RANGE);
+                .set_error_codes(why.code());
             Ok(RetransmitReject510::ENCODED_LENGTH)
         });
     }

@@ -1,6 +1,6 @@
 //! One instrument's book in the hands of the order flow.
 
-use crate::{Accumulator, Matching, NewOrder, Owner, Price, PriceLevel, Side};
+use crate::{Accumulator, Matching, NewOrder, Order, Owner, Price, PriceLevel, Replacement, Side};
 
 pub(super) struct Book<'a> {
     pub(super) instrument: u32,
@@ -34,9 +34,24 @@ impl Book<'_> {
 
     /// Submits an order of the house; whether it was accepted.
     pub(super) fn submit(&mut self, side: Side, price: Price, quantity: u32) -> bool {
-        let (instrument, owner) = (self.instrument, Owner::HOUSE);
-        let order = NewOrder { instrument, side, price, quantity, owner };
+        self.enter(NewOrder::limit(self.instrument, side, price, quantity, Owner::HOUSE))
+    }
+
+    /// Submits an order; whether it was accepted.
+    pub(super) fn enter(&mut self, order: NewOrder) -> bool {
         self.matching.submit(&order, self.events).is_ok()
+    }
+
+    /// The first order at the best price, if it is the house's.
+    pub(super) fn our_first(&self, side: Side) -> Option<Order> {
+        let mut orders = self.matching.orders_at_best(self.instrument, side);
+        orders.next().filter(|order| order.owner == Owner::HOUSE).copied()
+    }
+
+    /// Replaces a limit order by another of the house's; whether it was accepted.
+    pub(super) fn replace(&mut self, order: &Order, price: Price, quantity: u32) -> bool {
+        let replacement = Replacement { price, quantity, ..Replacement::default() };
+        self.matching.replace(order.id, &replacement, self.events).is_ok()
     }
 
     /// Cancels every order at the best price; whether there was one.

@@ -12,8 +12,8 @@ struct Market {
 
 fn market(seed: u64, instruments: u32) -> Market {
     let instruments = Instrument::numbered(instruments);
-    let ticks = instruments.iter().map(|instrument| instrument.tick);
-    let mut matching = Matching::new(ticks, Capacity::default());
+    let terms = instruments.iter().map(Instrument::terms);
+    let mut matching = Matching::new(terms, Capacity::default());
     let mut events = matching.accumulator();
     let mut generator = Generator::new(seed, &instruments);
     for index in 0..matching.instruments() {
@@ -47,7 +47,7 @@ fn is_the_same_for_the_same_seed_and_another_for_another() {
 #[test]
 fn keeps_books_healthy_for_a_million_steps() {
     let mut market = market(42, 100);
-    let mut census = [[0_u32; 2]; 4];
+    let mut census = [[0_u32; 2]; Kind::ALL.len()];
     let mut trades = 0;
     let mut widest = 0;
     let mut most_orders = 0;
@@ -77,7 +77,9 @@ fn keeps_books_healthy_for_a_million_steps() {
         most_orders = most_orders.max(market.matching.resting());
     }
     println!("census {census:?} trades {trades} spread {widest} orders {most_orders}");
-    assert!(census.iter().flatten().all(|&count| count > 10_000), "{census:?}");
+    let (default, varied) = census.split_at(4);
+    assert!(default.iter().flatten().all(|&count| count > 10_000), "{census:?}");
+    assert!(varied.iter().flatten().all(|&count| count == 0), "{census:?}");
     assert!(most_orders < 10_000, "{most_orders} orders");
     assert_eq!(market.instruments.len(), 100);
 }
@@ -87,13 +89,7 @@ fn lays_the_foundation_again_after_a_session_traded_through_it() {
     for side in Side::BOTH {
         let Market { mut matching, mut events, mut generator, .. } = market(5, 1);
         let limit = generator.scale(0).price(side, EXTENT + 30);
-        let sweep = NewOrder {
-            instrument: 0,
-            side,
-            price: limit,
-            quantity: NewOrder::MAX_QUANTITY,
-            owner: Owner(1),
-        };
+        let sweep = NewOrder::limit(0, side, limit, NewOrder::MAX_QUANTITY, Owner(1));
         matching.submit(&sweep, &mut events).unwrap();
         assert_eq!(matching.depth(0, side.opposite()), 0);
         for n in 0..10_000 {
@@ -113,7 +109,7 @@ fn trades_with_orders_of_others_and_never_cancels_them() {
         let side = Side::BOTH[n % 2];
         let price = matching.best(0, side).unwrap().price;
         let owner = Owner(1);
-        let join = NewOrder { instrument: 0, side, price, quantity: 1, owner };
+        let join = NewOrder::limit(0, side, price, 1, owner);
         open.push(matching.submit(&join, &mut events).unwrap().order);
         generator.step(&mut matching, &mut events).unwrap();
         for fill in events.fills().iter().filter(|fill| fill.owner == owner) {

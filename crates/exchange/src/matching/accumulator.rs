@@ -30,6 +30,10 @@ pub struct Fill {
     pub quantity: u32,
     /// Contracts of it that are still open.
     pub remaining: u32,
+    /// Contracts of it that have traded, these included.
+    pub traded: u32,
+    /// Number of this side of the trade (tag 1506), from 1.
+    pub side_trade: u32,
 }
 
 /// Trades and changed books, collected between two publications.
@@ -129,7 +133,7 @@ impl Accumulator {
         taken: &Taken,
         aggressor: &Fill,
         resting: Fill,
-        next_trade: &mut u32,
+        numbers: &mut TradeNumbers,
     ) {
         let quantity = resting.quantity;
         let same = self.trades.last().is_some_and(|trade| {
@@ -141,13 +145,13 @@ impl Accumulator {
         if !same {
             // The fills are bounded by the capacity, which is a `u32` doubled at most thrice.
             let first_fill = self.fills.len() as u32;
-            let id = *next_trade;
-            *next_trade = next_trade.checked_add(1).filter(|&id| id != u32::MAX).unwrap_or(1);
+            let id = take_number(&mut numbers.trade);
+            let side_trade = take_number(&mut numbers.side);
             let &Taken { instrument, price, side } = taken;
             let trade =
                 Trade { instrument, price, quantity: 0, aggressor: side, id, first_fill, fills: 1 };
             self.trades.push(trade);
-            self.fills.push(Fill { quantity: 0, ..*aggressor });
+            self.fills.push(Fill { quantity: 0, side_trade, ..*aggressor });
         }
         let Some(trade) = self.trades.last_mut() else { return };
         trade.quantity += quantity;
@@ -155,12 +159,27 @@ impl Accumulator {
         let first = &mut self.fills[trade.first_fill as usize];
         first.quantity += quantity;
         first.remaining = aggressor.remaining;
-        self.fills.push(resting);
+        first.traded = aggressor.traded;
+        self.fills.push(Fill { side_trade: take_number(&mut numbers.side), ..resting });
     }
 
     fn fills_of_one_submission(orders: u32) -> usize {
         2 * (orders as usize + 1)
     }
+}
+
+/// The numbers that the next trade gets (tag 37711) and the next side of one (tag 1506).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TradeNumbers {
+    pub(super) trade: u32,
+    pub(super) side: u32,
+}
+
+/// Takes a number; they begin at 1 again before the null of a u32.
+fn take_number(next: &mut u32) -> u32 {
+    let number = *next;
+    *next = if number >= u32::MAX - 1 { 1 } else { number + 1 };
+    number
 }
 
 /// Where an aggressor trades.

@@ -81,17 +81,50 @@ impl Owner {
     pub const HOUSE: Self = Self(0);
 }
 
-/// A limit order, good for the day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How an order's limit is found (tag 40).
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OrderKind {
+    /// By its price.
+    #[default]
+    Limit,
+    /// Market with protection: the best price of the other side when it comes in, and as many
+    /// points beyond as the instrument's [`Terms`] say. What does not trade within rests there.
+    Market,
+    /// Market-limit: the best price of the other side when it comes in, where the rest of it stays.
+    MarketLimit,
+}
+
+/// How long an order works (tag 59).
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TimeInForce {
+    /// Until the session ends.
+    #[default]
+    Day,
+    /// Until it is cancelled.
+    GoodTillCancel,
+    /// It never rests: what does not trade at once is eliminated. With a minimum of the whole
+    /// quantity this is fill or kill.
+    FillAndKill,
+}
+
+/// An order that comes in.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct NewOrder {
     /// The instrument's index, from 0.
     pub instrument: u32,
     /// Buy or sell.
     pub side: Side,
-    /// The limit; a multiple of the instrument's tick.
+    /// How its limit is found.
+    pub kind: OrderKind,
+    /// The limit of a limit order, a multiple of the instrument's tick; of others not looked at.
     pub price: Price,
     /// Contracts, 1 to [`NewOrder::MAX_QUANTITY`].
     pub quantity: u32,
+    /// Contracts that have to trade at once (tag 110), up to `quantity`; if they cannot, all of it
+    /// is eliminated. Most orders have 0.
+    pub minimum: u32,
+    /// How long it works.
+    pub time_in_force: TimeInForce,
     /// Whose it is.
     pub owner: Owner,
 }
@@ -100,6 +133,31 @@ impl NewOrder {
     /// The largest quantity of one order: with it, and with the 200,000 orders that an engine
     /// holds at most, the quantity of a level fits in the i32 of MDEntrySize (271).
     pub const MAX_QUANTITY: u32 = 10_000;
+
+    /// A limit order, good for the day.
+    #[must_use]
+    pub fn limit(instrument: u32, side: Side, price: Price, quantity: u32, owner: Owner) -> Self {
+        Self { instrument, side, price, quantity, owner, ..Self::default() }
+    }
+}
+
+/// What a resting order is to become.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement {
+    /// How its limit is found.
+    pub kind: OrderKind,
+    /// The limit of a limit order, a multiple of the instrument's tick; of others not looked at.
+    pub price: Price,
+    /// Contracts, 1 to [`NewOrder::MAX_QUANTITY`]: those that are to be open, or with
+    /// `mitigates` those that have traded and those that are to be open together.
+    pub quantity: u32,
+    /// Contracts that have to trade at once, as of a [`NewOrder`].
+    pub minimum: u32,
+    /// How long it works.
+    pub time_in_force: TimeInForce,
+    /// In-flight mitigation (tag 9768): what has traded counts against `quantity`. The first
+    /// replacement of an order decides for all.
+    pub mitigates: bool,
 }
 
 /// An order that rests, or has just left the book.
@@ -111,14 +169,22 @@ pub struct Order {
     pub instrument: u32,
     /// Buy or sell.
     pub side: Side,
+    /// How its limit was found.
+    pub kind: OrderKind,
     /// The limit.
     pub price: Price,
-    /// Contracts as submitted.
+    /// Contracts as submitted, or as last replaced.
     pub quantity: u32,
     /// Contracts not yet traded.
     pub remaining: u32,
+    /// Contracts traded. With replacements this and `remaining` need not add up to `quantity`.
+    pub traded: u32,
+    /// How long it works.
+    pub time_in_force: TimeInForce,
     /// Whose it is.
     pub owner: Owner,
+    /// Whether replacements of it mitigate; `None` before the first.
+    pub(super) mitigates: Option<bool>,
     pub(super) level: u32,
     pub(super) ahead: u32,
     pub(super) behind: u32,
@@ -137,6 +203,21 @@ pub enum Rejection {
     /// Not a multiple of the tick, or so far out that arithmetic on it would overflow.
     #[error("price off the tick or out of range")]
     Price,
+    /// A minimum of more than the quantity.
+    #[error("minimum above the quantity")]
+    Minimum,
+    /// An order without a price of its own, and the other side is empty.
+    #[error("no price on the other side")]
+    NoOppositePrice,
+    /// The instrument does not trade now; orders may be cancelled, nothing else.
+    #[error("the market is closed")]
+    Closed,
+    /// There is no such order in the book.
+    #[error("unknown order")]
+    UnknownOrder,
+    /// An earlier replacement of the order decided otherwise.
+    #[error("another in-flight mitigation than the order's first replacement")]
+    Mitigation,
     /// Every slot for orders, levels or fills is taken.
     #[error("the engine is full")]
     Full,

@@ -6,15 +6,16 @@ use super::*;
 use hairpin_sbe::Decimal;
 
 const TICK: i64 = 250_000_000;
+const TERMS: Terms = Terms { tick: Decimal(TICK), protection: Decimal(5 * TICK) };
 
 fn engine() -> (Matching, Accumulator) {
-    let matching = Matching::new([Decimal(TICK); 2], Capacity { orders: 64, levels: 16 });
+    let matching = Matching::new([TERMS; 2], Capacity { orders: 64, levels: 16 });
     let events = matching.accumulator();
     (matching, events)
 }
 
 fn order(side: Side, ticks: i64, quantity: u32) -> NewOrder {
-    NewOrder { instrument: 1, side, price: Decimal(ticks * TICK), quantity, owner: Owner::HOUSE }
+    NewOrder::limit(1, side, Decimal(ticks * TICK), quantity, Owner::HOUSE)
 }
 
 fn levels(matching: &Matching, side: Side) -> Vec<(i64, u32, u32)> {
@@ -139,15 +140,10 @@ fn rejects_what_does_not_fit() {
 
 #[test]
 fn splits_a_trade_that_meets_too_many_orders() {
-    let mut matching = Matching::new([Decimal(1)], Capacity { orders: 200, levels: 4 });
+    let terms = Terms { tick: Decimal(1), protection: Decimal(0) };
+    let mut matching = Matching::new([terms], Capacity { orders: 200, levels: 4 });
     let mut events = matching.accumulator();
-    let at = |side, quantity| NewOrder {
-        instrument: 0,
-        side,
-        price: Decimal(7),
-        quantity,
-        owner: Owner::HOUSE,
-    };
+    let at = |side, quantity| NewOrder::limit(0, side, Decimal(7), quantity, Owner::HOUSE);
     for _ in 0..100 {
         matching.submit(&at(Offer, 2), &mut events).unwrap();
     }
@@ -231,7 +227,7 @@ fn command() -> impl Strategy<Value = Command> {
 proptest! {
     #[test]
     fn agrees_with_a_model_that_sorts(commands in prop::collection::vec(command(), 1..300)) {
-        let mut matching = Matching::new([Decimal(TICK); 2], Capacity { orders: 400, levels: 64 });
+        let mut matching = Matching::new([TERMS; 2], Capacity { orders: 400, levels: 64 });
         let mut events = matching.accumulator();
         let (mut model, mut ids) = (Model::default(), Vec::new());
         let mut volume = 0;

@@ -76,6 +76,13 @@ impl Carousel {
         self.next = 0;
     }
 
+    /// Gives up the loop under way: the next packet is the first of another.
+    pub(super) fn restart(&mut self) {
+        self.next = 0;
+        self.sequence = 0;
+        self.number += 1;
+    }
+
     /// The next packet is due at once (a loop that was paced shall go flat out).
     pub(super) fn hurry(&mut self, now: Instant) {
         self.due = self.due.min(now);

@@ -34,4 +34,9 @@ impl Channel {
         let activation = started - LIFETIME;
         Self { id, market_segment, started, activation, expiry, maturity }
     }
+
+    /// Tag 75: days since 1970, which fit in 16 bits until 2149.
+    pub(super) fn trade_date(&self) -> u16 {
+        self.started.days() as u16
+    }
 }

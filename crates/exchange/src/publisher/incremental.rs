@@ -1,23 +1,31 @@
-//! Events as messages: trades (48), volume (37), book (46), in this order.
+//! Events as messages: trades (48), volume (37), book (46) and implied book (46), in this order;
+//! or a status (30) or a reset of the channel (4), each alone in its event.
 //!
 //! Lengths, MsgSize included (schema 1 version 13):
 //!
 //! ```text
+//!  4:  10 + 9 + 3 + 2
+//! 30:  10 + 30
 //! 48:  10 + 11 + 3 + 32 × trades + 8 + 16 × orders
 //! 37:  10 + 11 + 3 + 16 × entries
 //! 46:  10 + 11 + 3 + 32 × entries + 8
 //! ```
 
 use hairpin_cme_codecs::mdp3::{
-    AggressorSide, MDEntryTypeBook, MDIncrementalRefreshBook46, MDIncrementalRefreshTradeSummary48,
-    MDIncrementalRefreshVolume37, MDUpdateAction, MatchEventIndicator,
+    AggressorSide, ChannelReset4, MDEntryTypeBook, MDIncrementalRefreshBook46,
+    MDIncrementalRefreshTradeSummary48, MDIncrementalRefreshVolume37, MDUpdateAction,
+    MatchEventIndicator,
 };
 use hairpin_sbe::EncodeError;
 use hairpin_time::Utc;
 
+use super::Channel;
 use super::ladder::Action;
 use super::packet::Packet;
-use super::queue::{BookEntry, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry};
+use super::queue::{
+    BookEntry, Change, Content, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry,
+};
+use super::status::{self, TradingStatus};
 use crate::matching::Side;
 
 /// MsgSize, SBE header, root block and the dimension of the first group.
@@ -29,6 +37,8 @@ const TRADE_ORDER: usize = 16;
 const VOLUME: usize = 16;
 const BOOK: usize = 32;
 const EMPTY_BOOK: usize = FIXED + ORDERS_DIMENSION;
+/// A whole ChannelReset.
+const RESET: usize = 2 + 8 + 9 + 3 + 2;
 
 const PROOF: &str = "the room for it was counted before";
 
@@ -36,30 +46,47 @@ const PROOF: &str = "the room for it was counted before";
 const LAST_TRADE: u8 = 0x01;
 const LAST_VOLUME: u8 = 0x02;
 const LAST_QUOTE: u8 = 0x04;
+const LAST_IMPLIED: u8 = 0x10;
+const RESENT: u8 = 0x20;
 const END_OF_EVENT: u8 = 0x80;
 
 /// Fills `packet` with as much of the current event as it takes; `true` if that was the rest of
 /// it, the end included.
-pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>) -> bool {
+pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>, channel: &Channel) -> bool {
     let Some(&event) = queue.current() else { return false };
-    append_trades(queue, &event, packet)
-        || append_volumes(queue, &event, packet)
-        || append_entries(queue, &event, packet)
-        || append_end(queue, &event, packet)
+    match event.content {
+        Content::Market { .. } => {
+            append_trades(queue, &event, packet)
+                || append_volumes(queue, &event, packet)
+                || append_entries(queue, &event, packet)
+                || append_implied(queue, &event, packet)
+                || append_end(queue, &event, packet)
+        }
+        Content::Status { security_id, status } => {
+            append_status(&event, security_id, status, packet, channel)
+        }
+        Content::Reset { .. } => append_reset(&event, packet, channel),
+    }
 }
 
 /// The indicator of a message of `event` whose own bit, if it is the last of its kind, is `bit`.
 fn indicator(queue: &Queue, event: &Event, is_last: bool, bit: u8) -> MatchEventIndicator {
     let own = if is_last { bit } else { 0 };
     let ends = event.ending == Ending::LastMessage && is_complete(queue, event);
-    MatchEventIndicator(own | if ends { END_OF_EVENT } else { 0 })
+    MatchEventIndicator(own | resent(event) | if ends { END_OF_EVENT } else { 0 })
+}
+
+/// The bit of a message that is sent again.
+fn resent(event: &Event) -> u8 {
+    if matches!(event.content, Content::Market { is_resent: true }) { RESENT } else { 0 }
 }
 
 fn is_complete(queue: &Queue, event: &Event) -> bool {
     let cursor = &queue.cursor;
-    cursor.trade == event.trades_end
-        && cursor.volume == event.volumes_end
-        && cursor.entry == event.entries_end
+    cursor.trade == event.end.trades
+        && cursor.volume == event.end.volumes
+        && cursor.entry == event.end.entries
+        && cursor.implied == event.end.implied
 }
 
 /// Whether the message just written ended the event.
@@ -70,7 +97,7 @@ fn has_ended(queue: &Queue, event: &Event) -> bool {
 fn append_trades(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
     let start = queue.cursor.trade;
     let mut room = packet.room().saturating_sub(FIXED + ORDERS_DIMENSION);
-    while queue.cursor.trade < event.trades_end {
+    while queue.cursor.trade < event.end.trades {
         let length = TRADE + TRADE_ORDER * queue.trades[queue.cursor.trade].orders;
         if length > room {
             break;
@@ -82,7 +109,7 @@ fn append_trades(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> b
     if trades.is_empty() {
         return false;
     }
-    let is_last = queue.cursor.trade == event.trades_end;
+    let is_last = queue.cursor.trade == event.end.trades;
     let indicator = indicator(queue, event, is_last, LAST_TRADE);
     packet
         .append(|buffer| {
@@ -95,11 +122,11 @@ fn append_trades(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> b
 fn append_volumes(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
     let start = queue.cursor.volume;
     let fit = packet.room().saturating_sub(FIXED) / VOLUME;
-    if queue.cursor.trade < event.trades_end || start == event.volumes_end || fit == 0 {
+    if queue.cursor.trade < event.end.trades || start == event.end.volumes || fit == 0 {
         return false;
     }
-    queue.cursor.volume = event.volumes_end.min(start + fit);
-    let is_last = queue.cursor.volume == event.volumes_end;
+    queue.cursor.volume = event.end.volumes.min(start + fit);
+    let is_last = queue.cursor.volume == event.end.volumes;
     let indicator = indicator(queue, event, is_last, LAST_VOLUME);
     let volumes = &queue.volumes[start..queue.cursor.volume];
     packet
@@ -111,18 +138,69 @@ fn append_volumes(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> 
 fn append_entries(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
     let start = queue.cursor.entry;
     let fit = packet.room().saturating_sub(EMPTY_BOOK) / BOOK;
-    let before = queue.cursor.trade < event.trades_end || queue.cursor.volume < event.volumes_end;
-    if before || start == event.entries_end || fit == 0 {
+    let before = queue.cursor.trade < event.end.trades || queue.cursor.volume < event.end.volumes;
+    if before || start == event.end.entries || fit == 0 {
         return false;
     }
-    queue.cursor.entry = event.entries_end.min(start + fit);
-    let is_last = queue.cursor.entry == event.entries_end;
+    queue.cursor.entry = event.end.entries.min(start + fit);
+    let is_last = queue.cursor.entry == event.end.entries;
     let indicator = indicator(queue, event, is_last, LAST_QUOTE);
     let entries = &queue.entries[start..queue.cursor.entry];
     packet
         .append(|buffer| encode_book(buffer, event.transact_time, indicator, entries))
         .expect(PROOF);
     has_ended(queue, event)
+}
+
+fn append_implied(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
+    let start = queue.cursor.implied;
+    let fit = packet.room().saturating_sub(EMPTY_BOOK) / BOOK;
+    let before = queue.cursor.trade < event.end.trades
+        || queue.cursor.volume < event.end.volumes
+        || queue.cursor.entry < event.end.entries;
+    if before || start == event.end.implied || fit == 0 {
+        return false;
+    }
+    queue.cursor.implied = event.end.implied.min(start + fit);
+    let is_last = queue.cursor.implied == event.end.implied;
+    let indicator = indicator(queue, event, is_last, LAST_IMPLIED);
+    let entries = &queue.implied[start..queue.cursor.implied];
+    packet
+        .append(|buffer| encode_implied(buffer, event.transact_time, indicator, entries))
+        .expect(PROOF);
+    has_ended(queue, event)
+}
+
+fn append_status(
+    event: &Event,
+    security_id: Option<i32>,
+    status: TradingStatus,
+    packet: &mut Packet<'_>,
+    channel: &Channel,
+) -> bool {
+    if packet.room() < status::LENGTH {
+        return false;
+    }
+    packet
+        .append(|buffer| status::encode(buffer, event.transact_time, security_id, status, channel))
+        .expect(PROOF);
+    true
+}
+
+fn append_reset(event: &Event, packet: &mut Packet<'_>, channel: &Channel) -> bool {
+    if packet.room() < RESET {
+        return false;
+    }
+    packet
+        .append(|buffer| {
+            let (mut root, mut groups) = ChannelReset4::encode(buffer)?;
+            root.set_transact_time(event.transact_time.as_nanos())
+                .set_match_event_indicator(MatchEventIndicator(END_OF_EVENT));
+            groups.no_md_entries()?.push()?.set_appl_id(channel.id);
+            groups.finish()
+        })
+        .expect(PROOF);
+    true
 }
 
 /// Appends the empty message that ends the event, where one does.
@@ -135,7 +213,7 @@ fn append_end(queue: &Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
     if !is_due || !is_complete(queue, event) {
         return false;
     }
-    let indicator = MatchEventIndicator(END_OF_EVENT);
+    let indicator = MatchEventIndicator(resent(event) | END_OF_EVENT);
     packet.append(|buffer| encode_book(buffer, event.transact_time, indicator, &[])).expect(PROOF);
     true
 }
@@ -205,25 +283,60 @@ fn encode_book(
     root.set_transact_time(transact_time.as_nanos()).set_match_event_indicator(indicator);
     let mut entries = groups.no_md_entries()?;
     for entry in book {
-        let action = match entry.action {
-            Action::New => MDUpdateAction::NEW,
-            Action::Change => MDUpdateAction::CHANGE,
-            Action::Delete => MDUpdateAction::DELETE,
+        let mut next = entries.push()?;
+        next.set_security_id(entry.security_id).set_rpt_seq(entry.rpt_seq);
+        match entry.change {
+            Change::Level { side, action, number, level } => next
+                .set_md_entry_px(level.price)
+                .set_md_entry_size(size(level.quantity))
+                .set_number_of_orders(size(level.orders))
+                .set_md_price_level(number)
+                .set_md_update_action(update_action(action))
+                .set_md_entry_type(REAL_BOOK[side.index()]),
+            // Neither price nor size; a level of 0 is none.
+            Change::Reset => next
+                .set_md_price_level(0)
+                .set_md_update_action(MDUpdateAction::NEW)
+                .set_md_entry_type(MDEntryTypeBook::BOOK_RESET),
         };
-        let entry_type = match entry.side {
-            Side::Bid => MDEntryTypeBook::BID,
-            Side::Offer => MDEntryTypeBook::OFFER,
-        };
+    }
+    groups.finish()
+}
+
+/// The entry types of a side's own book, and of its implied one.
+const REAL_BOOK: [MDEntryTypeBook; 2] = [MDEntryTypeBook::BID, MDEntryTypeBook::OFFER];
+const IMPLIED_BOOK: [MDEntryTypeBook; 2] =
+    [MDEntryTypeBook::IMPLIED_BID, MDEntryTypeBook::IMPLIED_OFFER];
+
+fn update_action(action: Action) -> MDUpdateAction {
+    match action {
+        Action::New => MDUpdateAction::NEW,
+        Action::Change => MDUpdateAction::CHANGE,
+        Action::Delete => MDUpdateAction::DELETE,
+    }
+}
+
+/// Entries of implied books: no orders stand behind them.
+fn encode_implied(
+    buffer: &mut [u8],
+    transact_time: Utc,
+    indicator: MatchEventIndicator,
+    book: &[BookEntry],
+) -> Result<usize, EncodeError> {
+    let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer)?;
+    root.set_transact_time(transact_time.as_nanos()).set_match_event_indicator(indicator);
+    let mut entries = groups.no_md_entries()?;
+    for entry in book {
+        let Change::Level { side, action, number, level } = entry.change else { continue };
         entries
             .push()?
-            .set_md_entry_px(entry.level.price)
-            .set_md_entry_size(size(entry.level.quantity))
+            .set_md_entry_px(level.price)
+            .set_md_entry_size(size(level.quantity))
             .set_security_id(entry.security_id)
             .set_rpt_seq(entry.rpt_seq)
-            .set_number_of_orders(size(entry.level.orders))
-            .set_md_price_level(entry.number)
-            .set_md_update_action(action)
-            .set_md_entry_type(entry_type);
+            .set_md_price_level(number)
+            .set_md_update_action(update_action(action))
+            .set_md_entry_type(IMPLIED_BOOK[side.index()]);
     }
     groups.finish()
 }

@@ -5,6 +5,9 @@ use crate::matching::{PriceLevel, Side};
 /// Levels of a side that are published (tag 264 of the definition).
 pub const DEPTH: usize = 10;
 
+/// Levels of a side of an implied book, where an instrument has one.
+pub const IMPLIED_DEPTH: usize = 2;
+
 /// What a book entry of template 46 does (tag 279), as far as this publisher uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Action {
@@ -16,35 +19,41 @@ pub(super) enum Action {
     Delete,
 }
 
-/// Up to [`DEPTH`] levels, best first.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Ladder {
-    levels: [PriceLevel; DEPTH],
+/// Up to `N` levels, best first: [`DEPTH`] unless it is of an implied book.
+#[derive(Debug, Clone, Copy)]
+pub struct Ladder<const N: usize = DEPTH> {
+    levels: [PriceLevel; N],
     count: usize,
 }
 
-impl Ladder {
+impl<const N: usize> Default for Ladder<N> {
+    fn default() -> Self {
+        Self { levels: [PriceLevel::default(); N], count: 0 }
+    }
+}
+
+impl<const N: usize> Ladder<N> {
     /// The levels, best first.
     #[must_use]
     pub fn levels(&self) -> &[PriceLevel] {
         &self.levels[..self.count]
     }
 
-    /// Becomes the first [`DEPTH`] levels of `target` (best first), and tells each step.
+    /// Becomes the first `N` levels of `target` (best first), and tells each step.
     ///
     /// `on_step` gets the action, the level's number from 1, and the level: as it is now, or as
     /// it was last published for a delete. A receiver that does just these steps, and forgets
-    /// what is pushed beyond [`DEPTH`], ends with the same ladder. At most `2 * DEPTH` steps.
+    /// what is pushed beyond `N`, ends with the same ladder. At most `2 * N` steps.
     pub(super) fn become_equal(
         &mut self,
         side: Side,
         target: impl Iterator<Item = PriceLevel>,
         mut on_step: impl FnMut(Action, u8, PriceLevel),
     ) {
-        let mut target = target.take(DEPTH).peekable();
+        let mut target = target.take(N).peekable();
         let mut place = 0;
         loop {
-            // A place is below `DEPTH`, so that its number fits in a byte.
+            // A place is below `N`, so that its number fits in a byte.
             let number = place as u8 + 1;
             let old = self.levels().get(place).copied();
             match (old, target.peek().copied()) {
@@ -74,7 +83,7 @@ impl Ladder {
     }
 
     fn insert(&mut self, place: usize, level: PriceLevel) {
-        self.count = (self.count + 1).min(DEPTH);
+        self.count = (self.count + 1).min(N);
         self.levels[place..self.count].rotate_right(1);
         self.levels[place] = level;
     }
@@ -85,13 +94,13 @@ impl Ladder {
     }
 }
 
-impl PartialEq for Ladder {
+impl<const N: usize> PartialEq for Ladder<N> {
     fn eq(&self, other: &Self) -> bool {
         self.levels() == other.levels()
     }
 }
 
-impl Eq for Ladder {}
+impl<const N: usize> Eq for Ladder<N> {}
 
 #[cfg(test)]
 mod tests {
@@ -105,7 +114,7 @@ mod tests {
     }
 
     fn ladder(levels: &[(i64, u32)]) -> Ladder {
-        let mut ladder = Ladder::default();
+        let mut ladder = <Ladder>::default();
         for (place, &(price, quantity)) in levels.iter().enumerate() {
             ladder.insert(place, level(price, quantity));
         }
@@ -182,7 +191,7 @@ mod tests {
             (side, from, to) in prop_oneof![Just(Side::Bid), Just(Side::Offer)]
                 .prop_flat_map(|side| (Just(side), levels(side), levels(side)))
         ) {
-            let mut ladder = Ladder::default();
+            let mut ladder = <Ladder>::default();
             ladder.become_equal(side, from.iter().copied(), |_, _, _| {});
             let mut received: Vec<PriceLevel> = ladder.levels().to_vec();
             let mut count = 0;

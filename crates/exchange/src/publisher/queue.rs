@@ -2,7 +2,8 @@
 
 use hairpin_time::Utc;
 
-use super::ladder::{Action, DEPTH};
+use super::ladder::{Action, DEPTH, IMPLIED_DEPTH};
+use super::status::TradingStatus;
 use crate::matching::{OrderId, PriceLevel, Side};
 use crate::{Accumulator, Price};
 
@@ -56,15 +57,32 @@ pub(super) struct VolumeEntry {
     pub(super) rpt_seq: u32,
 }
 
+/// What an entry of template 46 does.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Change {
+    /// One level of a side changes; the number is the level's, from 1.
+    Level { side: Side, action: Action, number: u8, level: PriceLevel },
+    /// The whole book of the instrument is empty (entry type J).
+    Reset,
+}
+
 /// An entry of template 46.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BookEntry {
     pub(super) security_id: i32,
-    pub(super) side: Side,
-    pub(super) action: Action,
-    pub(super) number: u8,
-    pub(super) level: PriceLevel,
+    pub(super) change: Change,
     pub(super) rpt_seq: u32,
+}
+
+/// What an event says.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Content {
+    /// Trades, volumes, book entries; with the bit of what is resent if `is_resent`.
+    Market { is_resent: bool },
+    /// Template 30, of one instrument (by SecurityID) or of the whole group.
+    Status { security_id: Option<i32>, status: TradingStatus },
+    /// Template 4; packets behind it begin at 1 again if `restarts`.
+    Reset { restarts: bool },
 }
 
 /// One event; its entries are those from the end of the event before it.
@@ -72,10 +90,18 @@ pub(super) struct BookEntry {
 pub(super) struct Event {
     pub(super) number: u64,
     pub(super) transact_time: Utc,
+    pub(super) content: Content,
     pub(super) ending: Ending,
-    pub(super) trades_end: usize,
-    pub(super) volumes_end: usize,
-    pub(super) entries_end: usize,
+    pub(super) end: Ends,
+}
+
+/// Lengths of the queue's lists.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) trades: usize,
+    pub(super) volumes: usize,
+    pub(super) entries: usize,
+    pub(super) implied: usize,
 }
 
 /// How far sending has come: indices into the queue's lists.
@@ -85,6 +111,7 @@ pub(super) struct Cursor {
     pub(super) trade: usize,
     pub(super) volume: usize,
     pub(super) entry: usize,
+    pub(super) implied: usize,
 }
 
 /// Entries in the order they leave, and the events they belong to. Sized at the start; emptied
@@ -96,11 +123,16 @@ pub(super) struct Queue {
     pub(super) orders: Vec<TradeOrder>,
     pub(super) volumes: Vec<VolumeEntry>,
     pub(super) entries: Vec<BookEntry>,
+    /// Entries of implied books.
+    pub(super) implied: Vec<BookEntry>,
     pub(super) cursor: Cursor,
 }
 
 /// The most book entries that one event makes of one instrument.
 const ENTRIES_PER_INSTRUMENT: usize = Side::BOTH.len() * 2 * DEPTH;
+
+/// The same of its implied book.
+const IMPLIED_PER_INSTRUMENT: usize = Side::BOTH.len() * 2 * IMPLIED_DEPTH;
 
 /// Events that may wait while the network does not take them, beside one of each instrument.
 const EVENTS: usize = 64;
@@ -115,19 +147,27 @@ impl Queue {
             orders: Vec::with_capacity(fills),
             volumes: Vec::with_capacity(instruments + EVENTS),
             entries: Vec::with_capacity((instruments + EVENTS) * ENTRIES_PER_INSTRUMENT),
+            implied: Vec::with_capacity((instruments + EVENTS) * IMPLIED_PER_INSTRUMENT),
             cursor: Cursor::default(),
         }
     }
 
-    /// Whether all that is in `events` fits, however its books have changed.
-    pub(super) fn has_room(&self, events: &Accumulator) -> bool {
-        let free = |capacity: usize, length: usize| capacity - length;
+    /// Whether all that is in `events` fits, however its books have changed, and the changes of
+    /// `implied` implied books.
+    pub(super) fn has_room(&self, events: &Accumulator, implied: usize) -> bool {
         let touched = events.touched().len();
-        free(self.events.capacity(), self.events.len()) > 0
-            && free(self.trades.capacity(), self.trades.len()) >= events.trades().len()
-            && free(self.orders.capacity(), self.orders.len()) >= events.fills().len()
-            && free(self.volumes.capacity(), self.volumes.len()) >= touched
-            && free(self.entries.capacity(), self.entries.len()) >= touched * ENTRIES_PER_INSTRUMENT
+        self.has_room_for(1, touched, implied)
+            && free(&self.trades) >= events.trades().len()
+            && free(&self.orders) >= events.fills().len()
+    }
+
+    /// Whether so many events without trades fit, that change the books of `touched` instruments
+    /// and `implied` implied ones.
+    pub(super) fn has_room_for(&self, events: usize, touched: usize, implied: usize) -> bool {
+        free(&self.events) >= events
+            && free(&self.volumes) >= touched
+            && free(&self.entries) >= touched * ENTRIES_PER_INSTRUMENT
+            && free(&self.implied) >= implied * IMPLIED_PER_INSTRUMENT
     }
 
     /// The event that is being sent.
@@ -139,9 +179,14 @@ impl Queue {
         self.cursor.event == self.events.len()
     }
 
-    /// Trades, volumes and book entries queued.
-    pub(super) fn lengths(&self) -> (usize, usize, usize) {
-        (self.trades.len(), self.volumes.len(), self.entries.len())
+    /// What is queued so far.
+    pub(super) fn ends(&self) -> Ends {
+        Ends {
+            trades: self.trades.len(),
+            volumes: self.volumes.len(),
+            entries: self.entries.len(),
+            implied: self.implied.len(),
+        }
     }
 
     /// The current event has left.
@@ -153,7 +198,12 @@ impl Queue {
             self.orders.clear();
             self.volumes.clear();
             self.entries.clear();
+            self.implied.clear();
             self.cursor = Cursor::default();
         }
     }
+}
+
+fn free<T>(list: &Vec<T>) -> usize {
+    list.capacity() - list.len()
 }

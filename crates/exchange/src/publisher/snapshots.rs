@@ -3,14 +3,15 @@
 //! A loop states all books as of one incremental packet (tag 369), though the market moves on
 //! while it is being sent: a book that changes before its turn leaves its picture behind first.
 
-use hairpin_cme_codecs::mdp3::{MDEntryType, SecurityTradingStatus, SnapshotFullRefresh52};
+use hairpin_cme_codecs::mdp3::{MDEntryType, SnapshotFullRefresh52};
 use hairpin_sbe::EncodeError;
 use hairpin_time::Utc;
 
 use super::Channel;
 use super::incremental::{size, volume_size};
-use super::ladder::{DEPTH, Ladder};
+use super::ladder::{DEPTH, IMPLIED_DEPTH, Ladder};
 use super::packet::Packet;
+use super::status::TradingStatus;
 use crate::matching::Side;
 use crate::{Instrument, Price};
 
@@ -19,6 +20,8 @@ use crate::{Instrument, Price};
 pub struct Published {
     /// Bids and offers.
     pub sides: [Ladder; 2],
+    /// Implied bids and offers, whose levels have no orders.
+    pub implied: [Ladder<IMPLIED_DEPTH>; 2],
     /// The last sequence number of this instrument (tag 83), 0 if it was never active.
     pub rpt_seq: u32,
     /// Contracts traded.
@@ -27,6 +30,8 @@ pub struct Published {
     pub last_trade: Option<(Price, u32)>,
     /// Time of the last event (tag 60).
     pub transact_time: Utc,
+    /// Whether it trades (tag 1682).
+    pub status: TradingStatus,
 }
 
 /// What is published, and what of it the present loop still has to state as it was.
@@ -78,6 +83,13 @@ impl Books {
         present
     }
 
+    /// Forgets everything but the statuses.
+    pub(super) fn forget(&mut self) {
+        for present in &mut self.present {
+            *present = Published { status: present.status, ..Published::default() };
+        }
+    }
+
     /// A book as it was when loop `loop_number` began.
     fn at_start_of(&self, loop_number: u64, instrument: u32) -> &Published {
         let kept = &self.kept[instrument as usize];
@@ -116,15 +128,19 @@ pub(super) fn fill(
     next
 }
 
-/// MsgSize, SBE header, root block, and the entries: levels, volume, last trade.
+/// MsgSize, SBE header, root block, and the entries: levels, implied levels, volume, last trade.
 fn length(published: &Published) -> usize {
-    let levels: usize = published.sides.iter().map(|side| side.levels().len()).sum();
+    let real: usize = published.sides.iter().map(|side| side.levels().len()).sum();
+    let implied: usize = published.implied.iter().map(|side| side.levels().len()).sum();
+    let levels = real + implied;
     let statistics = if published.last_trade.is_some() { 2 } else { 0 };
     2 + 8 + 59 + 3 + 22 * (levels + statistics)
 }
 
 /// The longest snapshot, which must fit in a packet.
-const _: () = assert!(12 + 2 + 8 + 59 + 3 + 22 * (2 * DEPTH + 2) <= super::packet::MAX_PAYLOAD);
+const _: () = assert!(
+    12 + 2 + 8 + 59 + 3 + 22 * (2 * DEPTH + 2 * IMPLIED_DEPTH + 2) <= super::packet::MAX_PAYLOAD
+);
 
 fn encode(
     buffer: &mut [u8],
@@ -140,9 +156,8 @@ fn encode(
         .set_rpt_seq(published.rpt_seq)
         .set_transact_time(published.transact_time.as_nanos())
         .set_last_update_time(channel.started.as_nanos())
-        // Days since 1970 fit in 16 bits until 2149.
-        .set_trade_date(channel.started.days() as u16)
-        .set_md_security_trading_status(SecurityTradingStatus::READY_TO_TRADE);
+        .set_trade_date(channel.trade_date())
+        .set_md_security_trading_status(published.status.code());
     let mut entries = groups.no_md_entries()?;
     for (side, entry_type) in Side::BOTH.into_iter().zip([MDEntryType::BID, MDEntryType::OFFER]) {
         let ladder = &published.sides[side.index()];
@@ -152,6 +167,17 @@ fn encode(
                 .set_md_entry_px(level.price)
                 .set_md_entry_size(size(level.quantity))
                 .set_number_of_orders(size(level.orders))
+                .set_md_price_level(number)
+                .set_md_entry_type(entry_type);
+        }
+    }
+    let implied_types = [MDEntryType::IMPLIED_BID, MDEntryType::IMPLIED_OFFER];
+    for (ladder, entry_type) in published.implied.iter().zip(implied_types) {
+        for (number, level) in (1..).zip(ladder.levels()) {
+            entries
+                .push()?
+                .set_md_entry_px(level.price)
+                .set_md_entry_size(size(level.quantity))
                 .set_md_price_level(number)
                 .set_md_entry_type(entry_type);
         }

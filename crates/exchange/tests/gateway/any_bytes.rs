@@ -78,7 +78,7 @@ proptest! {
             }
             prop_assert!(!failed || bench.gateway.state(id) == SessionState::Closed);
             let answered =
-                after.acknowledgements + after.business_rejects;
+                after.acknowledgements + after.order_rejects + after.business_rejects;
             prop_assert!(answered >= after.orders);
         }
     }

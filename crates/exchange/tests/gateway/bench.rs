@@ -40,8 +40,14 @@ impl Listener for Notes {
     fn on_rejected(&mut self, _: ConnectionId, rejected: Rejected<'_>) {
         self.0.push(match rejected {
             Rejected::Business { reason, tag, .. } => format!("rejected {reason:?} {tag:?}"),
-            Rejected::Cancel { cl_ord_id } => {
-                format!("cancel rejected {}", String::from_utf8_lossy(cl_ord_id))
+            Rejected::Order { cl_ord_id, reason } => {
+                format!("order rejected {} {reason:?}", String::from_utf8_lossy(cl_ord_id))
+            }
+            Rejected::Replace { cl_ord_id, reason } => {
+                format!("replace rejected {} {reason:?}", String::from_utf8_lossy(cl_ord_id))
+            }
+            Rejected::Cancel { cl_ord_id, reason } => {
+                format!("cancel rejected {} {reason:?}", String::from_utf8_lossy(cl_ord_id))
             }
         });
     }

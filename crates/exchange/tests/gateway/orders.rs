@@ -1,39 +1,39 @@
 //! Orders and cancels that are refused.
 
 use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, ExecInst, ExecutionReportNew522, NewOrderSingle514Encoder,
-    OrderCancelReject535, OrderTypeReq, SideReq, TimeInForce,
+    BusinessReject521, ExecInst, ExecutionReportNew522, ExecutionReportReject523,
+    NewOrderSingle514, NewOrderSingle514Encoder, OrderCancelReject535, OrderTypeReq, SideReq,
+    TimeInForce,
 };
-use hairpin_exchange::{BusinessReason, Side};
-use hairpin_sbe::Decimal;
+use hairpin_exchange::{BusinessReason, OrderReason, Side};
+use hairpin_sbe::{Decimal, MessageHeader};
 
 use crate::bench::{Bench, UUID};
 use crate::client::{cancel, frame, order, order_with};
 use crate::decode;
 
+type Order<'a> = NewOrderSingle514Encoder<'a>;
+type Change = for<'a, 'b> fn(&'b mut Order<'a>) -> &'b mut Order<'a>;
+
+/// What is no order: a BusinessReject.
 #[test]
-fn refuses_orders_that_are_not_limit_orders_for_the_day() {
+fn refuses_what_is_no_order_with_a_business_reject() {
     use BusinessReason::{
         EnumNotSupported, IncorrectDataFormat, Other, RequiredFieldMissing,
-        UnknownPartyDetailsListReqId, UnknownSecurity, ValueOutOfRange,
+        UnknownPartyDetailsListReqId, ValueOutOfRange,
     };
-    type Order<'a> = NewOrderSingle514Encoder<'a>;
-    type Change = for<'a, 'b> fn(&'b mut Order<'a>) -> &'b mut Order<'a>;
-    let cases: [(Change, BusinessReason, u16); 18] = [
-        (|o| o.set_security_id(5), UnknownSecurity, 48),
+    let cases: [(Change, BusinessReason, u16); 15] = [
         (|o| o.set_price(None), RequiredFieldMissing, 44),
-        (|o| o.set_price(Decimal(1)), ValueOutOfRange, 44),
-        (|o| o.set_order_qty(0), ValueOutOfRange, 38),
-        (|o| o.set_order_qty(u32::MAX), ValueOutOfRange, 38),
+        (|o| o.set_order_qty(100_000), ValueOutOfRange, 38),
         (|o| o.set_sender_id(""), RequiredFieldMissing, 5392),
         (|o| o.set_cl_ord_id(""), RequiredFieldMissing, 11),
         (|o| o.set_location(""), RequiredFieldMissing, 9537),
         (|o| o.set_cl_ord_id(b"\x07"), IncorrectDataFormat, 11),
         (|o| o.set_side(SideReq(0)), EnumNotSupported, 54),
-        (|o| o.set_ord_type(OrderTypeReq::STOP_LIMIT), EnumNotSupported, 40),
-        (|o| o.set_time_in_force(TimeInForce::FILL_AND_KILL), EnumNotSupported, 59),
+        (|o| o.set_side(SideReq::UNDISCLOSED), EnumNotSupported, 54),
+        (|o| o.set_ord_type(OrderTypeReq(b'9')), EnumNotSupported, 40),
+        (|o| o.set_time_in_force(TimeInForce(7)), EnumNotSupported, 59),
         (|o| o.set_stop_px(Decimal(1)), Other, 99),
-        (|o| o.set_min_qty(1), Other, 110),
         (|o| o.set_display_qty(1), Other, 1138),
         (|o| o.set_exec_inst(ExecInst::AON), Other, 18),
         (|o| o.set_party_details_list_req_id(2), UnknownPartyDetailsListReqId, 1505),
@@ -42,13 +42,10 @@ fn refuses_orders_that_are_not_limit_orders_for_the_day() {
     let (mut bench, id) = Bench::established();
     let price = bench.far();
     let resting = bench.floor.matching().resting();
+    let count = cases.len() as u64;
     for (number, (change, reason, tag)) in (1..).zip(cases) {
-        let reply = bench.send_one(
-            id,
-            &order_with(number, price, |order| {
-                change(order);
-            }),
-        );
+        let request = order_with(number, price, |order| drop(change(order)));
+        let reply = bench.send_one(id, &request);
         let reject = decode!(BusinessReject521, reply);
         assert_eq!(reject.business_reject_reason(), reason.code(), "order {number}");
         assert_eq!((reject.ref_tag_id(), reject.ref_seq_num()), (Some(tag), Some(number)));
@@ -60,8 +57,58 @@ fn refuses_orders_that_are_not_limit_orders_for_the_day() {
     }
     assert_eq!(bench.floor.matching().resting(), resting);
     let counters = bench.counters();
-    assert_eq!((counters.orders, counters.business_rejects), (18, 18));
-    assert_eq!(counters.acknowledgements, 0);
+    assert_eq!((counters.orders, counters.business_rejects), (count, count));
+    assert_eq!((counters.acknowledgements, counters.order_rejects), (0, 0));
+}
+
+/// What is an order, but none for this market: an ExecutionReportReject that repeats it.
+#[test]
+fn refuses_orders_the_market_does_not_take_with_an_execution_report() {
+    use OrderReason::{FieldIncorrect, OrderType, Qualifier, Quantity, UnknownContract};
+    let cases: [(Change, OrderReason); 13] = [
+        (|o| o.set_security_id(5), UnknownContract),
+        (|o| o.set_price(Decimal(1)), FieldIncorrect),
+        (|o| o.set_price(Decimal(i64::MAX - 1)), FieldIncorrect),
+        (|o| o.set_order_qty(0), Quantity),
+        (|o| o.set_order_qty(10_001), Quantity),
+        (|o| o.set_ord_type(OrderTypeReq::STOP_LIMIT), OrderType),
+        (|o| o.set_ord_type(OrderTypeReq::STOPWITH_PROTECTION), OrderType),
+        (|o| o.set_time_in_force(TimeInForce::GOOD_TILL_DATE), Qualifier),
+        (|o| o.set_time_in_force(TimeInForce::GOOD_FOR_SESSION), Qualifier),
+        (|o| o.set_time_in_force(TimeInForce::FILL_OR_KILL).set_min_qty(2), Qualifier),
+        (|o| o.set_time_in_force(TimeInForce::FILL_AND_KILL).set_min_qty(2), Qualifier),
+        (|o| o.set_min_qty(2), Qualifier),
+        (|o| o.set_expire_date(20_000), Qualifier),
+    ];
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let resting = bench.floor.matching().resting();
+    let count = cases.len() as u64;
+    for (number, (change, reason)) in (1..).zip(cases) {
+        let request = order_with(number, price, |order| drop(change(order)));
+        let reply = bench.send_one(id, &request);
+        let reject = decode!(ExecutionReportReject523, reply);
+        assert_eq!(reject.ord_rej_reason(), reason.code(), "order {number}");
+        assert_eq!(reject.text(), reason.text());
+        assert_eq!((reject.seq_num(), reject.uuid(), reject.order_id()), (number, UUID, 0));
+        assert_eq!(reject.cl_ord_id(), number.to_string().as_str());
+        assert_eq!(reject.order_request_id(), u64::from(number) + 7_000);
+        // It repeats the order as it came.
+        let mut scratch = NewOrderSingle514::SCRATCH;
+        let (header, body) = MessageHeader::decode(&request[4..]).unwrap();
+        let sent = NewOrderSingle514::decode(&header, body, &mut scratch).unwrap();
+        assert_eq!((reject.price(), reject.order_qty()), (sent.price(), sent.order_qty()));
+        assert_eq!((reject.security_id(), reject.side()), (sent.security_id(), sent.side()));
+        assert_eq!(reject.ord_type().map(|kind| kind.0), Some(sent.ord_type().0));
+        assert_eq!(reject.time_in_force(), sent.time_in_force());
+        assert_eq!((reject.min_qty(), reject.expire_date()), (sent.min_qty(), sent.expire_date()));
+        let note = bench.notes.0.pop().unwrap();
+        assert_eq!(note, format!("order rejected {number} {reason:?}"));
+    }
+    assert_eq!(bench.floor.matching().resting(), resting);
+    let counters = bench.counters();
+    assert_eq!((counters.orders, counters.order_rejects), (count, count));
+    assert_eq!((counters.acknowledgements, counters.business_rejects), (0, 0));
 }
 
 #[test]
@@ -108,7 +155,7 @@ fn refuses_to_cancel_what_is_not_there_or_another_sessions() {
     let price = bench.far();
     let reply = bench.send_one(id, &cancel(1, 123_456));
     let reject = decode!(OrderCancelReject535, reply);
-    assert_eq!((reject.cxl_rej_reason(), reject.order_id()), (1, 123_456));
+    assert_eq!((reject.cxl_rej_reason(), reject.order_id()), (2_045, 123_456));
     assert_eq!(reject.seq_num(), 1);
     assert_eq!(reject.cl_ord_id(), "1");
 
@@ -119,7 +166,8 @@ fn refuses_to_cancel_what_is_not_there_or_another_sessions() {
     // An order of the house.
     let house = bench.floor.matching().orders_at_best(0, Side::Bid).next().unwrap().id;
     let resting = bench.floor.matching().resting();
-    assert_eq!(bench.send_one(id, &cancel(3, house.0)).template(), 535);
+    let reply = bench.send_one(id, &cancel(3, house.0));
+    assert_eq!(decode!(OrderCancelReject535, reply).cxl_rej_reason(), 2_048);
     assert_eq!(bench.floor.matching().resting(), resting);
 
     // Twice the same.

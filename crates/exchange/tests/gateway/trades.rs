@@ -61,5 +61,5 @@ fn counts_trades_of_a_session_that_has_left() {
             bench.floor.publisher_mut().poll_transmit(bench.now, &mut [0; 1_420]);
         }
     }
-    assert_eq!((bench.counters().fills, bench.counters().unreported_fills), (0, 1));
+    assert_eq!((bench.counters().fills, bench.counters().unreported), (0, 1));
 }

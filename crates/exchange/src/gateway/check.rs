@@ -1,0 +1,199 @@
+//! Whether an order, a replacement or a cancel can be done, and the refusal if not.
+//!
+//! A message that is no order at all, because a field is missing, is not text or has no such
+//! value, is refused by BusinessReject521; an order that could be one but that this market does
+//! not take, by the report of its own kind (523, 536, 535) with one of CME's order reject codes.
+
+use hairpin_cme_codecs::ilink3::{OrderType, SideReq, TimeInForce};
+use hairpin_sbe::CharArray;
+
+use super::reason::{BusinessReason, OrderReason};
+use super::request::{ClientOrder, Request};
+use crate::Market;
+use crate::matching::{self, NewOrder, OrderKind, Owner, Rejection, Side};
+
+/// Tags of the fields that messages are refused for.
+mod tag {
+    pub(super) const CL_ORD_ID: u16 = 11;
+    pub(super) const EXEC_INST: u16 = 18;
+    pub(super) const ORDER_ID: u16 = 37;
+    pub(super) const ORDER_QTY: u16 = 38;
+    pub(super) const ORD_TYPE: u16 = 40;
+    pub(super) const PRICE: u16 = 44;
+    pub(super) const SIDE: u16 = 54;
+    pub(super) const TIME_IN_FORCE: u16 = 59;
+    pub(super) const STOP_PX: u16 = 99;
+    pub(super) const DISPLAY_QTY: u16 = 1138;
+    pub(super) const PARTY_DETAILS_LIST_REQ_ID: u16 = 1505;
+    pub(super) const SENDER_ID: u16 = 5392;
+    pub(super) const LOCATION: u16 = 9537;
+}
+
+/// Why a business message is refused.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Refusal {
+    Business { reason: BusinessReason, tag: Option<u16>, text: &'static str },
+    Order(OrderReason),
+}
+
+impl From<OrderReason> for Refusal {
+    fn from(reason: OrderReason) -> Self {
+        Self::Order(reason)
+    }
+}
+
+impl From<Rejection> for OrderReason {
+    fn from(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::UnknownInstrument => Self::UnknownContract,
+            Rejection::Quantity => Self::Quantity,
+            Rejection::Price => Self::FieldIncorrect,
+            Rejection::Minimum => Self::Qualifier,
+            Rejection::NoOppositePrice => Self::NoOppositePrice,
+            Rejection::Closed => Self::Closed,
+            Rejection::UnknownOrder => Self::NotOnBook,
+            Rejection::Mitigation => Self::OtherMitigation,
+            Rejection::Full => Self::Rejected,
+        }
+    }
+}
+
+/// The largest quantity that is an order at all, says CME of tag 38; below it, what is more than
+/// the instrument allows is refused as an order.
+const LARGEST_QUANTITY: u32 = 99_999;
+
+/// The party details that every session is taken to have registered.
+const PARTY_DETAILS_LIST_REQ_ID: u64 = 1;
+
+const fn business(reason: BusinessReason, tag: u16, text: &'static str) -> Refusal {
+    Refusal::Business { reason, tag: Some(tag), text }
+}
+
+const fn missing(tag: u16) -> Refusal {
+    business(BusinessReason::RequiredFieldMissing, tag, "Required field missing")
+}
+
+const fn no_such_value(tag: u16) -> Refusal {
+    business(BusinessReason::EnumNotSupported, tag, "The field has no such value")
+}
+
+const fn not_done(tag: u16) -> Refusal {
+    business(BusinessReason::Other, tag, "This field is not supported here")
+}
+
+/// What orders, replacements and cancels have in common.
+fn check_request(request: &Request, side: SideReq) -> Result<Side, Refusal> {
+    for (text, tag) in [
+        (CharArray::new(&request.sender_id), tag::SENDER_ID),
+        (CharArray::new(&request.cl_ord_id), tag::CL_ORD_ID),
+        (CharArray::new(&request.location), tag::LOCATION),
+    ] {
+        if text.is_empty() {
+            return Err(missing(tag));
+        }
+        if !text.as_bytes().iter().all(|byte| (b' '..=b'~').contains(byte)) {
+            return Err(business(BusinessReason::IncorrectDataFormat, tag, "Not printable ASCII"));
+        }
+    }
+    if request.party_details_list_req_id != PARTY_DETAILS_LIST_REQ_ID {
+        return Err(business(
+            BusinessReason::UnknownPartyDetailsListReqId,
+            tag::PARTY_DETAILS_LIST_REQ_ID,
+            "Unknown PartyDetailsListReqID",
+        ));
+    }
+    match side {
+        SideReq::BUY => Ok(Side::Bid),
+        SideReq::SELL => Ok(Side::Offer),
+        _ => Err(no_such_value(tag::SIDE)),
+    }
+}
+
+/// The order as matching takes it, but for its owner.
+pub(super) fn check_order(order: &ClientOrder, market: &impl Market) -> Result<NewOrder, Refusal> {
+    let side = check_request(&order.request, order.side)?;
+    let kind = check_kind(order)?;
+    let extras = [
+        (order.stop_px.is_some(), tag::STOP_PX),
+        (order.display_qty.is_some(), tag::DISPLAY_QTY),
+        (order.exec_inst != 0, tag::EXEC_INST),
+    ];
+    if let Some((_, tag)) = extras.into_iter().find(|(is_set, _)| *is_set) {
+        return Err(not_done(tag));
+    }
+    if order.quantity > LARGEST_QUANTITY {
+        let text = "No order has so many contracts";
+        return Err(business(BusinessReason::ValueOutOfRange, tag::ORDER_QTY, text));
+    }
+    // Of a market order the price is not looked at.
+    let price = match kind {
+        OrderKind::Limit => order.price.ok_or(missing(tag::PRICE))?,
+        OrderKind::Market | OrderKind::MarketLimit => order.price.unwrap_or_default(),
+    };
+    let (time_in_force, minimum) = check_qualifier(order)?;
+    let instrument = market.instrument(order.security_id).ok_or(OrderReason::UnknownContract)?;
+    let quantity = order.quantity;
+    let owner = Owner::HOUSE;
+    Ok(NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner })
+}
+
+fn check_kind(order: &ClientOrder) -> Result<OrderKind, Refusal> {
+    match order.ord_type {
+        OrderType::LIMIT => Ok(OrderKind::Limit),
+        OrderType::MARKET_WITH_PROTECTION => Ok(OrderKind::Market),
+        OrderType::MARKET_WITH_LEFTOVER_AS_LIMIT => Ok(OrderKind::MarketLimit),
+        // Stop orders, which this market does not have: with protection, and limit.
+        OrderType(b'3') | OrderType::STOP_LIMIT => Err(OrderReason::OrderType.into()),
+        _ => Err(no_such_value(tag::ORD_TYPE)),
+    }
+}
+
+/// How long an order works, and how much of it has to trade at once. Fill or kill is what CME
+/// makes of it: fill and kill with all of it as the minimum.
+fn check_qualifier(order: &ClientOrder) -> Result<(matching::TimeInForce, u32), Refusal> {
+    let minimum = order.min_qty.unwrap_or(0);
+    let qualifier = match order.time_in_force {
+        TimeInForce::DAY => (matching::TimeInForce::Day, minimum),
+        TimeInForce::GOOD_TILL_CANCEL => (matching::TimeInForce::GoodTillCancel, minimum),
+        TimeInForce::FILL_AND_KILL => (matching::TimeInForce::FillAndKill, minimum),
+        TimeInForce::FILL_OR_KILL if order.min_qty.is_none_or(|min| min == order.quantity) => {
+            (matching::TimeInForce::FillAndKill, order.quantity)
+        }
+        // Another minimum, and orders that end at a date or with the client's session.
+        TimeInForce::FILL_OR_KILL | TimeInForce::GOOD_TILL_DATE | TimeInForce::GOOD_FOR_SESSION => {
+            return Err(OrderReason::Qualifier.into());
+        }
+        _ => return Err(no_such_value(tag::TIME_IN_FORCE)),
+    };
+    if order.expire_date.is_some() {
+        return Err(OrderReason::Qualifier.into());
+    }
+    Ok(qualifier)
+}
+
+/// The side of a cancel.
+pub(super) fn check_cancel(request: &Request, side: SideReq) -> Result<Side, Refusal> {
+    check_request(request, side)
+}
+
+/// The number of an order that is to be replaced or cancelled.
+pub(super) fn check_order_id(order_id: Option<u64>) -> Result<matching::OrderId, Refusal> {
+    order_id.map(matching::OrderId).ok_or(missing(tag::ORDER_ID))
+}
+
+/// Whether `owner` may have this order on this side replaced or cancelled.
+pub(super) fn check_target(
+    market: &impl Market,
+    order: matching::OrderId,
+    owner: Owner,
+    side: Side,
+) -> Result<matching::Order, Refusal> {
+    let resting = market.order(order).copied().ok_or(OrderReason::NotOnBook)?;
+    if resting.owner != owner {
+        return Err(OrderReason::OtherSession.into());
+    }
+    if resting.side != side {
+        return Err(OrderReason::OtherSide.into());
+    }
+    Ok(resting)
+}

@@ -1,0 +1,44 @@
+//! A business message on its way: numbered, kept, and sent if its session is there.
+
+use hairpin_sbe::EncodeError;
+use hairpin_time::Now;
+
+use super::GatewayCounters;
+use super::account::Account;
+use super::number::Digits;
+use super::session::Session;
+
+/// What a message says of itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stamp {
+    /// SeqNum (tag 9726).
+    pub(super) number: u32,
+    pub(super) uuid: u64,
+    /// TransactTime and SendingTimeEpoch.
+    pub(super) utc: u64,
+    /// ExecID (tag 17): a number that no other report of this gateway has.
+    pub(super) exec_id: Digits,
+}
+
+/// Publishes the message that `encode` writes, from the SBE header on; it returns the length.
+pub(super) fn publish(
+    session: Option<&mut Session>,
+    account: &mut Account,
+    executions: &mut u64,
+    counters: &mut GatewayCounters,
+    now: Now,
+    encode: impl FnOnce(&mut [u8], &Stamp) -> Result<usize, EncodeError>,
+) {
+    let (number, uuid) = (account.number(), account.uuid);
+    *executions += 1;
+    let exec_id = Digits::of(*executions);
+    let stamp = Stamp { number, uuid, utc: now.utc.as_nanos(), exec_id };
+    let kept = account.kept.keep((uuid, number), |buffer| encode(buffer, &stamp));
+    let (Ok(message), Some(session)) = (kept, session) else { return };
+    let is_sent = session.send(now, |buffer| {
+        let buffer = buffer.get_mut(..message.len()).ok_or(EncodeError::Buffer)?;
+        buffer.copy_from_slice(message);
+        Ok(message.len())
+    });
+    counters.overflows += u64::from(!is_sent);
+}

@@ -1,0 +1,128 @@
+//! What reports repeat of requests, and what is remembered of orders for them.
+
+use hairpin_cme_codecs::ilink3::{
+    BooleanNULL, ExecMode, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
+    OrderType, ShortSaleType, SideReq, TimeInForce,
+};
+
+use crate::Price;
+use crate::matching::OrderId;
+
+/// What a report repeats of the request it answers; texts with their padding.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Request {
+    pub(super) sender_id: [u8; 20],
+    pub(super) cl_ord_id: [u8; 20],
+    pub(super) location: [u8; 5],
+    pub(super) party_details_list_req_id: u64,
+    pub(super) order_request_id: u64,
+    pub(super) manual_order_indicator: u8,
+}
+
+/// An order of a session as its last request described it, for reports of whatever becomes of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClientOrder {
+    pub(super) order: OrderId,
+    pub(super) request: Request,
+    pub(super) security_id: i32,
+    pub(super) side: SideReq,
+    pub(super) ord_type: OrderType,
+    /// The price asked for; once the order is accepted its limit.
+    pub(super) price: Option<Price>,
+    pub(super) quantity: u32,
+    pub(super) min_qty: Option<u32>,
+    pub(super) display_qty: Option<u32>,
+    pub(super) stop_px: Option<Price>,
+    pub(super) expire_date: Option<u16>,
+    pub(super) exec_inst: u8,
+    /// Day if the request has none.
+    pub(super) time_in_force: TimeInForce,
+    pub(super) execution_mode: Option<ExecMode>,
+    pub(super) liquidity_flag: Option<BooleanNULL>,
+    pub(super) managed_order: Option<BooleanNULL>,
+    pub(super) short_sale_type: Option<ShortSaleType>,
+}
+
+impl Default for ClientOrder {
+    fn default() -> Self {
+        Self {
+            order: OrderId::NONE,
+            request: Request::default(),
+            security_id: 0,
+            side: SideReq::BUY,
+            ord_type: OrderType::LIMIT,
+            price: None,
+            quantity: 0,
+            min_qty: None,
+            display_qty: None,
+            stop_px: None,
+            expire_date: None,
+            exec_inst: 0,
+            time_in_force: TimeInForce::DAY,
+            execution_mode: None,
+            liquidity_flag: None,
+            managed_order: None,
+            short_sale_type: None,
+        }
+    }
+}
+
+fn array<const N: usize>(text: &[u8]) -> [u8; N] {
+    // The codec's fields have just these lengths.
+    text.try_into().unwrap_or([0; N])
+}
+
+/// Reads the fields that all three requests have, under the same names.
+macro_rules! request {
+    ($message:expr) => {
+        Request {
+            sender_id: array($message.sender_id().raw()),
+            cl_ord_id: array($message.cl_ord_id().raw()),
+            location: array($message.location().raw()),
+            party_details_list_req_id: $message.party_details_list_req_id(),
+            order_request_id: $message.order_request_id(),
+            manual_order_indicator: $message.manual_order_indicator().0,
+        }
+    };
+}
+
+/// Reads the fields that a new order and a replacement have, under the same names.
+macro_rules! client_order {
+    ($message:expr) => {
+        ClientOrder {
+            order: OrderId::NONE,
+            request: request!($message),
+            security_id: $message.security_id(),
+            side: $message.side(),
+            ord_type: OrderType($message.ord_type().0),
+            price: $message.price(),
+            quantity: $message.order_qty(),
+            min_qty: $message.min_qty(),
+            display_qty: $message.display_qty(),
+            stop_px: $message.stop_px(),
+            expire_date: $message.expire_date(),
+            exec_inst: $message.exec_inst().0,
+            time_in_force: $message.time_in_force().unwrap_or(TimeInForce::DAY),
+            execution_mode: $message.execution_mode(),
+            liquidity_flag: $message.liquidity_flag(),
+            managed_order: $message.managed_order(),
+            short_sale_type: $message.short_sale_type(),
+        }
+    };
+}
+
+impl Request {
+    pub(super) fn from_cancel(message: &OrderCancelRequest516<'_>) -> Self {
+        request!(message)
+    }
+}
+
+impl ClientOrder {
+    pub(super) fn from_order(message: &NewOrderSingle514<'_>) -> Self {
+        client_order!(message)
+    }
+
+    pub(super) fn from_replace(message: &OrderCancelReplaceRequest515<'_>) -> Self {
+        client_order!(message)
+    }
+}
