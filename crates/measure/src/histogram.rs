@@ -8,6 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
+use crate::Quantile;
+
 /// An HdrHistogram of nanoseconds: three significant digits from 1 ns to 60 s.
 ///
 /// A bucket is at most a thousandth of the values in it wide. What is longer than 60 s is counted
@@ -19,6 +21,17 @@ use serde::{Deserialize, Serialize};
 /// [`Summary`]: crate::Summary
 #[derive(Clone, PartialEq)]
 pub struct Histogram(hdrhistogram::Histogram<u64>);
+
+/// A bucket of a [`Histogram`] with the samples in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// The least value that is counted here, in nanoseconds.
+    pub least: u64,
+    /// The greatest, in nanoseconds.
+    pub greatest: u64,
+    /// How many samples: at least one.
+    pub count: u64,
+}
 
 /// Why a text is not a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -71,6 +84,27 @@ impl Histogram {
         // HdrHistogram rounds quantile × count up to a rank. Half a rank below the one that is
         // meant, no error of floating point can lead to its neighbour.
         Some(self.0.value_at_quantile((rank as f64 - 0.5) / count as f64))
+    }
+
+    /// The value of a percentile in nanoseconds, up to the width of its bucket; `None` unless
+    /// [`Quantile::SAMPLES_BEYOND`] samples lie beyond it.
+    #[must_use]
+    pub fn at(&self, quantile: Quantile) -> Option<u64> {
+        self.at_rank(quantile.rank(self.count())?)
+    }
+
+    /// The buckets that hold samples, from the least value up.
+    pub fn iter(&self) -> impl Iterator<Item = Counted> {
+        self.0.iter_recorded().map(|at| {
+            let greatest = at.value_iterated_to();
+            let least = self.0.lowest_equivalent(greatest);
+            Counted { least, greatest, count: at.count_since_last_iteration() }
+        })
+    }
+
+    /// Forgets all samples and keeps the memory.
+    pub fn clear(&mut self) {
+        self.0.reset();
     }
 
     /// The written form.
@@ -168,6 +202,18 @@ mod tests {
         histogram.record(u64::MAX);
         assert_eq!(histogram.count(), 1);
         assert!(histogram.at_rank(1).is_some_and(|nanos| nanos >= LONGEST_NS));
+    }
+
+    #[test]
+    fn every_sample_is_in_one_bucket() {
+        let mut histogram = Histogram::new();
+        [5, 70_000, 5, 70_001].into_iter().for_each(|nanos| histogram.record(nanos));
+        let buckets: Vec<_> = histogram.iter().collect();
+        assert_eq!(buckets[0], Counted { least: 5, greatest: 5, count: 2 });
+        assert_eq!(buckets[1], Counted { least: 69_952, greatest: 70_015, count: 2 });
+        assert_eq!(buckets.len(), 2);
+        histogram.clear();
+        assert_eq!((histogram.count(), histogram.iter().count()), (0, 0));
     }
 
     #[test]

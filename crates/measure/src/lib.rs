@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod file;
 mod histogram;
 mod recorder;
 mod results;
@@ -33,10 +34,11 @@ mod schedule;
 mod summary;
 mod table;
 
-pub use histogram::{Histogram, HistogramError};
+pub use histogram::{Counted, Histogram, HistogramError};
 pub use recorder::Recorder;
 pub use results::{
-    Clock, Host, Kind, Results, ResultsError, Row, RowError, SCHEMA, Setting, Timestamping, Unit,
+    Bucket, Clock, Host, Kind, Results, ResultsError, Row, RowError, SCHEMA, Setting, Timestamping,
+    Unit,
 };
 pub use schedule::{Departure, Schedule};
 pub use summary::{Quantile, Summary};

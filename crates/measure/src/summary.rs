@@ -87,7 +87,7 @@ impl Summary {
         let mean = mean(samples);
         let at = |quantile: Quantile| {
             // A bucket's highest value may lie beyond the greatest sample in it.
-            histogram.at_rank(quantile.rank(histogram.count())?).map(|nanos| nanos.clamp(min, max))
+            histogram.at(quantile).map(|nanos| nanos.clamp(min, max))
         };
         Self {
             min: Some(min),

@@ -88,10 +88,12 @@ fn every_field_has_its_documented_name() {
     );
     assert_eq!(
         names(&document["rows"][0]),
-        "bench case clock failed feed histogram interval_us kind late late_orders lateness_p50 \
-         lateness_p99 lost max mean min p25 p50 p75 p90 p95 p99 p99_9 p99_99 protocol rounds \
-         samples size_bytes stddev transport unit wait"
+        "bench block_deadline_ns case clock cores failed feed ground histogram interrupted \
+         interval_us kind late late_orders lateness_p50 lateness_p99 lost max mean min over_time \
+         p25 p50 p75 p90 p95 p99 p99_9 p99_99 protocol rounds samples seed size_bytes stddev \
+         transport unit wait"
     );
+    assert_eq!(names(&document["rows"][0]["over_time"][0]), "count first max min p50 p99");
 }
 
 #[test]
@@ -113,7 +115,9 @@ fn values_are_written_as_documented() {
 fn a_document_without_the_later_fields_is_read() {
     let mut document = serde_json::to_value(results(vec![row(&[7; 20])])).unwrap();
     let fields = document["rows"][0].as_object_mut().unwrap();
-    for later in ["feed", "lateness_p50", "lateness_p99", "late", "late_orders", "failed"] {
+    let first = ["feed", "lateness_p50", "lateness_p99", "late", "late_orders", "failed"];
+    let second = ["over_time", "cores", "seed", "ground", "interrupted", "block_deadline_ns"];
+    for later in first.into_iter().chain(second) {
         fields.remove(later).expect("a field of ours");
     }
     fields.insert("colour".to_string(), "blue".into());
@@ -142,6 +146,13 @@ fn refuses_a_row_that_contradicts_itself() {
     assert_eq!(disorder, "row 1: p90 is less than p75");
     let count = read_changed(|document| document["rows"][0]["samples"] = 1_999.into());
     assert_eq!(count, "row 1: the histogram holds 2000 samples, the row 1999");
+    let time = read_changed(|document| document["rows"][0]["over_time"][2]["first"] = 1.into());
+    let expected = "bucket 3 of over_time does not follow the one before within the samples";
+    assert_eq!(time, format!("row 1: {expected}"));
+    let cores = read_changed(|document| document["rows"][0]["cores"] = vec![1, 1].into());
+    assert_eq!(cores, "row 1: exchange and trader are both on core 1");
+    let block = read_changed(|document| document["rows"][0]["block_deadline_ns"] = 1.into());
+    assert_eq!(block, "row 1: block_deadline_ns is given, but the wait is not block");
     let histogram = read_changed(|document| document["rows"][0]["histogram"] = "HIST".into());
     assert!(
         histogram.starts_with("not a results file: the histogram is not in HdrHistogram's V2"),

@@ -1,13 +1,15 @@
 //! The whole document, and its way to disk and back.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
 
 use hairpin_time::Utc;
 use serde::{Deserialize, Serialize};
 
+use super::layout::Layout;
 use super::{Host, ResultsError, Row};
+use crate::file;
 
 /// The version of the format. Fields are added to it, never renamed.
 pub const SCHEMA: &str = "hairpin.results/1";
@@ -55,29 +57,14 @@ impl Results {
     /// # Errors
     /// [`ResultsError::Io`] if the file or one beside it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let written = match fs::metadata(&target) {
-            Ok(there) if !there.is_file() => self.write_into(&target),
-            _ => self.replace(&target),
-        };
+        let written = file::write(path, |file| {
+            self.serialize(&mut serde_json::Serializer::with_formatter(&mut *file, Layout::new()))?;
+            file.write_all(b"\n")?;
+            file.flush()?;
+            let file = file.get_ref();
+            if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
+        });
         written.map_err(|source| ResultsError::Io { path: path.display().to_string(), source })
-    }
-
-    fn replace(&self, path: &Path) -> io::Result<()> {
-        let beside = path_beside(path);
-        let written = self.write_into(&beside).and_then(|()| fs::rename(&beside, path));
-        written.inspect_err(|_| {
-            // If it is not there, there is nothing to clear away.
-            let _ = fs::remove_file(&beside);
-        })
-    }
-
-    fn write_into(&self, path: &Path) -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
-        let file = file.into_inner()?;
-        if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
     }
 
     /// Reads a file and checks that every row agrees with itself.
@@ -113,14 +100,6 @@ struct Version {
     schema: String,
 }
 
-/// A name in the same folder, for a rename cannot leave its file system. The process id keeps two
-/// runs apart.
-fn path_beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
-    path.with_file_name(name)
-}
-
 /// `Utc` as RFC 3339 text to the second: `2026-11-21T18:00:00Z`.
 mod rfc3339 {
     use hairpin_time::{Duration, Utc};
@@ -138,17 +117,5 @@ mod rfc3339 {
         let timestamp: Timestamp = text.parse().map_err(de::Error::custom)?;
         let seconds = u64::try_from(timestamp.as_second()).map_err(de::Error::custom)?;
         Ok(Utc::EPOCH + Duration::from_secs(seconds))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_file_beside_stays_in_the_folder() {
-        let beside = path_beside(Path::new("out/a.json"));
-        assert_eq!(beside.parent(), Some(Path::new("out")));
-        assert_ne!(beside, Path::new("out/a.json"));
     }
 }

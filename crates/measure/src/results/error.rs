@@ -71,4 +71,41 @@ pub enum RowError {
     /// Samples without their extremes and mean, or those without samples.
     #[error("min, max, mean and stddev are given exactly when there are samples")]
     Incomplete,
+    /// A bucket of `over_time` that does not begin where the one before ended, holds nothing, or
+    /// ends after the last sample.
+    #[error("bucket {bucket} of over_time does not follow the one before within the samples")]
+    BucketPlace {
+        /// Counted from one.
+        bucket: usize,
+    },
+    /// A bucket of `over_time` whose figures do not rise.
+    #[error("bucket {bucket} of over_time: {higher} is less than {lower}")]
+    BucketDisorder {
+        /// Counted from one.
+        bucket: usize,
+        /// The name of the one that should be less.
+        lower: &'static str,
+        /// The name of the one that should not.
+        higher: &'static str,
+    },
+    /// A percentile of a bucket without enough samples beyond it.
+    #[error("bucket {bucket} of over_time: {name}, but fewer than 10 samples lie beyond it")]
+    BucketUnfounded {
+        /// Counted from one.
+        bucket: usize,
+        /// The percentile's name.
+        name: &'static str,
+    },
+    /// Buckets of other samples than the row's.
+    #[error("over_time has another number of samples, another min or another max than the row")]
+    Buckets,
+    /// Two sides that each had a core to itself, and it was the same.
+    #[error("exchange and trader are both on core {core}")]
+    SameCore {
+        /// The core's number.
+        core: usize,
+    },
+    /// The deadlines of a wait that was not used.
+    #[error("block_deadline_ns is given, but the wait is not block")]
+    Deadline,
 }

@@ -3,7 +3,7 @@
 use hairpin_time::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::RowError;
+use super::{Bucket, RowError, over_time};
 use crate::{Recorder, Summary};
 
 /// What was measured and how: all of a row that is known before the first sample.
@@ -102,13 +102,34 @@ pub struct Row {
     /// Why the row does not count; `None` if it does.
     #[serde(default)]
     pub failed: Option<String>,
+    /// Whether the row was stopped before its end: it then has fewer samples than were asked for.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// The cores that exchange and trader were bound to, in this order; `None` if they were not.
+    #[serde(default)]
+    pub cores: Option<[usize; 2]>,
+    /// The seed of books and order flow; `None` where nothing is random.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// What the two sides stood on: two network namespaces, loopback, two hosts.
+    #[serde(default)]
+    pub ground: Option<String>,
+    /// To how many nanoseconds the deadlines of the wait `block` are rounded up; `None` for any
+    /// other wait, whose deadlines are kept to the nanosecond.
+    #[serde(default)]
+    pub block_deadline_ns: Option<u64>,
+    /// The latency in the order it was measured, in at most 200 buckets; empty in a file that does
+    /// not tell it.
+    #[serde(default)]
+    pub over_time: Vec<Bucket>,
 }
 
 /// One interval has this many parts of which lateness may take one: 5 %.
 const PARTS_OF_INTERVAL: u64 = 20;
 
 impl Row {
-    /// A row of what was recorded: latencies, and the lateness of the sends.
+    /// A row of what was recorded: latencies, and the lateness of the sends. What came of it beside
+    /// them (loss, reasons, cores, seed, ground) is the caller's to fill in.
     #[must_use]
     pub fn new(setting: Setting, latency: &Recorder, lateness: &Recorder) -> Self {
         let lateness = Summary::of(lateness);
@@ -123,6 +144,12 @@ impl Row {
             lateness_p99: lateness.p99,
             late_orders: 0,
             failed: None,
+            interrupted: false,
+            cores: None,
+            seed: None,
+            ground: None,
+            block_deadline_ns: None,
+            over_time: Bucket::over(latency.samples()),
         }
     }
 
@@ -137,7 +164,9 @@ impl Row {
     ///
     /// # Errors
     /// One [`RowError`] for each rule: percentiles rise, the histogram holds the row's samples, no
-    /// percentile without enough samples beyond it, extremes whenever there are samples.
+    /// percentile without enough samples beyond it, extremes whenever there are samples; buckets
+    /// over time follow one another and hold the row's samples; exchange and trader have a core
+    /// each; only the wait `block` rounds deadlines.
     pub fn validate(&self) -> Result<(), RowError> {
         let (of, samples) = (&self.summary, self.samples);
         if of.histogram.count() != samples {
@@ -157,7 +186,15 @@ impl Row {
                 (lower, least) = (name, value);
             }
         }
-        in_order((lower, least), ("max", of.max))
+        in_order((lower, least), ("max", of.max))?;
+        over_time::validate(&self.over_time, samples, [of.min, of.max])?;
+        match (self.cores, self.block_deadline_ns) {
+            (Some([exchange, trader]), _) if exchange == trader => {
+                Err(RowError::SameCore { core: trader })
+            }
+            (_, Some(_)) if self.setting.wait != "block" => Err(RowError::Deadline),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -257,6 +294,28 @@ pub(crate) mod tests {
         let mut row = row();
         row.summary.min = None;
         assert_eq!(row.validate(), Err(RowError::Incomplete));
+    }
+
+    #[test]
+    fn over_time_is_of_the_rows_samples_in_their_order() {
+        let backwards = Row::new(setting("a"), &recorded((1..2_001).rev()), &recorded([]));
+        assert_eq!(backwards.over_time[0].max, 2_000);
+        let row = Row { over_time: backwards.over_time[1..].to_vec(), ..row() };
+        assert_eq!(row.validate(), Err(RowError::BucketPlace { bucket: 1 }));
+    }
+
+    #[test]
+    fn exchange_and_trader_have_a_core_each() {
+        let row = Row { cores: Some([1, 1]), ..row() };
+        assert_eq!(row.validate(), Err(RowError::SameCore { core: 1 }));
+    }
+
+    #[test]
+    fn only_block_rounds_deadlines() {
+        let mut row = Row { block_deadline_ns: Some(4_000_000), ..row() };
+        assert_eq!(row.validate(), Err(RowError::Deadline));
+        row.setting.wait = "block".to_string();
+        assert_eq!(row.validate(), Ok(()));
     }
 
     #[test]
