@@ -10,6 +10,7 @@ mod decode;
 mod exchange;
 mod groups;
 mod output;
+mod report;
 mod secret;
 mod setup;
 mod signals;
@@ -42,6 +43,8 @@ enum Command {
     Exchange(exchange::Arguments),
     /// A trader that answers each tick of an exchange with an order
     Trader(trader_process::Arguments),
+    /// Results files to one page with pictures
+    Report(report::Arguments),
     /// The exchange of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
     T2tExchange(exchange::child::Arguments),
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::T2t(arguments) => t2t::run(&arguments),
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),

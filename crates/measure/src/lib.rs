@@ -1,8 +1,9 @@
-//! Schedules, recorders, results files and tables.
+//! Schedules, recorders, results files, tables and reports.
 //!
 //! Layer L3. What every measuring command shares: when to send ([`Schedule`]), what came of it
-//! ([`Recorder`], [`Summary`]), the document it leaves behind ([`Results`]) and the table a person
-//! reads ([`Table`]). It reads no clock and sends nothing; the command does, and passes times in.
+//! ([`Recorder`], [`Summary`]), the document it leaves behind ([`Results`]), the table a person
+//! reads ([`Table`]) and the page with pictures ([`Report`]). It reads no clock and sends nothing;
+//! the command does, and passes times in.
 //!
 //! Latency is counted from the *intended* time of a send, so that a sender that was held up cannot
 //! hide the wait it caused (coordinated omission). How late each send left is kept beside it.
@@ -26,16 +27,23 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod cell;
 mod file;
 mod histogram;
+mod page;
+mod picture;
 mod recorder;
+mod report;
 mod results;
+mod scale;
 mod schedule;
 mod summary;
+mod svg;
 mod table;
 
 pub use histogram::{Counted, Histogram, HistogramError};
 pub use recorder::Recorder;
+pub use report::{Report, ReportError};
 pub use results::{
     Bucket, Clock, Host, Kind, Results, ResultsError, Row, RowError, SCHEMA, Setting, Timestamping,
     Unit,

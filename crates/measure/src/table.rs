@@ -8,8 +8,8 @@ use crate::Row;
 
 /// The tick-to-trade table: one line a row, latencies in microseconds.
 ///
-/// A percentile that has too few samples beyond it is `-`. A row that failed or was late says so in
-/// a last column, which is there only if a row needs it.
+/// A percentile that has too few samples beyond it is `-`. A row that failed, was late or was
+/// interrupted says so in a last column, which is there only if a row needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     rows: &'a [Row],
@@ -61,15 +61,15 @@ impl<'a> Table<'a> {
     /// The table as text, one line feed at its end.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
-        let notes = self.rows.iter().any(|row| note(row).is_some());
+        let has_notes = self.rows.iter().any(|row| !notes(row).is_empty());
         let mut table = comfy_table::Table::new();
         table.load_style(match style {
             Style::Plain => presets::NOTHING,
             Style::Lines => presets::UTF8_FULL_CONDENSED,
         });
-        table.set_header(HEADINGS.into_iter().chain(notes.then_some("note")));
+        table.set_header(HEADINGS.into_iter().chain(has_notes.then_some("note")));
         for row in self.rows {
-            let note = notes.then(|| note(row).unwrap_or_default());
+            let note = has_notes.then(|| notes(row).join("; "));
             table.add_row(cells(row).into_iter().chain(note));
         }
         for (index, column) in table.column_iter_mut().enumerate() {
@@ -100,7 +100,8 @@ fn cells(row: &Row) -> [String; 12] {
     ]
 }
 
-fn interval(micros: u64) -> String {
+/// The pause between sends.
+pub(crate) fn interval(micros: u64) -> String {
     match micros {
         0 => "no pause".to_string(),
         _ => format!("{micros} µs"),
@@ -108,19 +109,18 @@ fn interval(micros: u64) -> String {
 }
 
 /// Nanoseconds as microseconds with two decimals, rounded half up.
-fn micros(nanos: Option<u64>) -> String {
+pub(crate) fn micros(nanos: Option<u64>) -> String {
     let Some(nanos) = nanos else { return "-".to_string() };
     let hundredths = nanos / 10 + u64::from(nanos % 10 >= 5);
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// What a reader must know of a row before believing it.
-fn note(row: &Row) -> Option<String> {
-    match (&row.failed, row.late) {
-        (Some(reason), _) => Some(format!("failed: {reason}")),
-        (None, true) => Some("late".to_string()),
-        (None, false) => None,
-    }
+pub(crate) fn notes(row: &Row) -> Vec<String> {
+    let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
+    let late = (row.late && failed.is_none()).then(|| "late".to_string());
+    let interrupted = row.interrupted.then(|| "interrupted".to_string());
+    [failed, late, interrupted].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -158,6 +158,24 @@ mod tests {
         let text = Table::new(&[few]).render(Style::Plain);
         let words: Vec<_> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(words[9..], ["0.00", "0.01", "-", "-", "0.02", "-"]);
+    }
+
+    #[test]
+    fn every_feed_and_wait_fits() {
+        let mut wide = row();
+        wide.setting.feed = Some("tcp".to_string());
+        wide.setting.wait = "io_uring".to_string();
+        let text = Table::new(&[row(), wide]).render(Style::Plain);
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[2].trim_start().starts_with("tcp        io_uring  "), "{text}");
+        assert_eq!(lines[1].chars().count(), lines[2].chars().count(), "{text}");
+    }
+
+    #[test]
+    fn an_interrupted_row_says_so_beside_what_else_there_is() {
+        let rows = [Row { late: true, interrupted: true, ..row() }];
+        let text = Table::new(&rows).render(Style::Plain);
+        assert!(text.trim_end().ends_with("  late; interrupted"), "{text}");
     }
 
     #[test]

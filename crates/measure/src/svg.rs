@@ -1,0 +1,192 @@
+//! Scalable vector graphics, as text.
+//!
+//! Written by hand and not by a plotting library: fonts are named, not shipped, and what stands
+//! where is ours to say to the pixel. Everything that comes from a results file is escaped here.
+
+use std::fmt::{self, Display, Write};
+
+/// The inside of a picture, element after element.
+///
+/// Colours and dashes are presentation attributes, which every reader of SVG understands; classes
+/// are beside them for what only browsers do (dark mode).
+#[derive(Debug, Default)]
+pub(crate) struct Svg(String);
+
+/// A length or position in pixels, written to a tenth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Px(pub(crate) f64);
+
+impl Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round() as i64;
+        let (whole, rest) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
+        let sign = if tenths < 0 { "-" } else { "" };
+        match rest {
+            0 => write!(f, "{sign}{whole}"),
+            _ => write!(f, "{sign}{whole}.{rest}"),
+        }
+    }
+}
+
+/// Text that means itself, in content and attributes of XML and HTML.
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                // XML 1.0, section 2.2: not even a reference to one of these is allowed.
+                '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
+                    f.write_char(char::REPLACEMENT_CHARACTER)?;
+                }
+                _ => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which end of a text stands where it is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Svg {
+    /// An element without content.
+    pub(crate) fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        self.begin(name, attributes);
+        self.0.push_str("/>");
+    }
+
+    /// An element with text in it.
+    pub(crate) fn text(
+        &mut self,
+        (x, y): (f64, f64),
+        anchor: Anchor,
+        attributes: &[(&str, &dyn Display)],
+        text: &str,
+    ) {
+        self.begin("text", &[("x", &Px(x)), ("y", &Px(y))]);
+        match anchor {
+            Anchor::Start => {}
+            Anchor::Middle => self.attribute("text-anchor", &"middle"),
+            Anchor::End => self.attribute("text-anchor", &"end"),
+        }
+        attributes.iter().for_each(|(name, value)| self.attribute(name, *value));
+        let _ = writeln!(self.0, ">{}</text>", Escaped(text));
+    }
+
+    /// Begins an element that [`Self::close`] ends.
+    pub(crate) fn open(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        self.begin(name, attributes);
+        self.0.push_str(">\n");
+    }
+
+    /// Ends an element.
+    pub(crate) fn close(&mut self, name: &str) {
+        let _ = writeln!(self.0, "</{name}>");
+    }
+
+    /// A horizontal or vertical line of the grid, an axis or a mark.
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), look: &[(&str, &dyn Display)]) {
+        let d = format!("M{} {}L{} {}", Px(from.0), Px(from.1), Px(to.0), Px(to.1));
+        let attributes: Vec<_> =
+            [("d", &d as &dyn Display)].into_iter().chain(look.iter().copied()).collect();
+        self.element("path", &attributes);
+        self.0.push('\n');
+    }
+
+    /// What was written.
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
+
+    // A `String` takes all that is written to it, here and below.
+    fn begin(&mut self, name: &str, attributes: &[(&str, &dyn Display)]) {
+        let _ = write!(self.0, "<{name}");
+        attributes.iter().for_each(|(name, value)| self.attribute(name, *value));
+    }
+
+    fn attribute(&mut self, name: &str, value: &dyn Display) {
+        let _ = write!(self.0, " {name}=\"{}\"", Escaped(&value.to_string()));
+    }
+}
+
+/// The outline of a path, one step after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Outline(String);
+
+impl Outline {
+    /// Goes to a point without drawing.
+    pub(crate) fn jump(&mut self, x: f64, y: f64) {
+        let _ = write!(self.0, "M{} {}", Px(x), Px(y));
+    }
+
+    /// A straight line to a point.
+    pub(crate) fn draw(&mut self, x: f64, y: f64) {
+        let _ = write!(self.0, "L{} {}", Px(x), Px(y));
+    }
+
+    /// A horizontal line.
+    pub(crate) fn across(&mut self, x: f64) {
+        let _ = write!(self.0, "H{}", Px(x));
+    }
+
+    /// A vertical line.
+    pub(crate) fn upright(&mut self, y: f64) {
+        let _ = write!(self.0, "V{}", Px(y));
+    }
+
+    /// A dot, drawn by the round ends of a line without length.
+    pub(crate) fn dot(&mut self, x: f64, y: f64) {
+        self.jump(x, y);
+        self.0.push_str("h0");
+    }
+
+    /// Back to where the last jump led.
+    pub(crate) fn finish(&mut self) {
+        self.0.push('Z');
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Display for Outline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_have_one_decimal_at_most_and_no_negative_zero() {
+        let written = [0.0, -0.04, 1.0, 1.25, -1.26, 959.96, 12.04].map(|x| Px(x).to_string());
+        assert_eq!(written, ["0", "0", "1", "1.3", "-1.3", "960", "12"]);
+    }
+
+    #[test]
+    fn text_means_itself() {
+        let hostile = "</text><script>alert('1' & \"2\")</script>\u{0}\u{1b}";
+        let mut svg = Svg::default();
+        svg.text((1.0, 2.0), Anchor::End, &[("class", &"\"x")], hostile);
+        let text = svg.into_text();
+        let parsed = roxmltree::Document::parse(&text).unwrap();
+        let root = parsed.root_element();
+        assert_eq!(root.attribute("class"), Some("\"x"));
+        let expected = hostile.replace(['\0', '\x1b'], "\u{fffd}");
+        assert_eq!(root.text(), Some(expected.as_str()));
+    }
+}
