@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use hairpin_host::{Clock, HostFacts};
-use hairpin_measure::{Host, Results, Timestamping};
+use hairpin_measure::{Host, Report, Results, Timestamping};
 
 /// The words about results that measuring commands share.
 #[derive(clap::Args, Debug, Clone)]
@@ -14,6 +14,10 @@ pub(crate) struct Arguments {
     /// Write the results to FILE
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Write a page with pictures, report.html, and the pictures as files to DIR
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -22,7 +26,8 @@ impl Arguments {
     /// # Errors
     /// A folder that is missing or may not be written to.
     pub(crate) fn check(&self) -> Result<()> {
-        self.json.as_deref().map_or(Ok(()), check_writable)
+        self.json.as_deref().map_or(Ok(()), check_writable)?;
+        self.report.as_deref().map_or(Ok(()), check_folder)
     }
 
     /// Writes what was asked for; to be called before anything is printed, since whoever reads a
@@ -33,6 +38,9 @@ impl Arguments {
     pub(crate) fn save(&self, results: &Results) -> Result<()> {
         if let Some(path) = &self.json {
             results.write(path)?;
+        }
+        if let Some(folder) = &self.report {
+            Report::new(std::slice::from_ref(results)).write(folder)?;
         }
         Ok(())
     }
@@ -71,6 +79,12 @@ fn check_writable(path: &Path) -> Result<()> {
     std::fs::File::create(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
         .with_context(|| format!("results cannot be written to {}", path.display()))
+}
+
+fn check_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("a report cannot be written to {}", folder.display()))?;
+    check_writable(&folder.join("report.html"))
 }
 
 fn command_line() -> String {

@@ -26,8 +26,13 @@ impl Round {
         let trader = |(index, desk): (usize, &Desk)| {
             let feed = setup.market_data.name();
             let failed = reason_to_fail(desk);
-            let mut rows = run.recording.rows(desk, feed, &setup.wait, &setup.load);
-            rows.iter_mut().for_each(|row| row.failed.clone_from(&failed));
+            let rows = run.recording.rows(desk, feed, &setup.wait, &setup.load).map(|row| Row {
+                failed: failed.clone(),
+                interrupted: run.interrupted,
+                seed: Some(setup.load.seed),
+                ground: Some(format!("traders by way of {}", setup.interface)),
+                ..row
+            });
             Trader { id: index + 1, counts: desk.counts, rows }
         };
         let took_part = |desk: &Desk| desk.counts != Counts::default();

@@ -91,17 +91,31 @@ impl Planned<'_> {
         match outcome {
             Ok(outcome) => {
                 let failed = verdict::reason_to_fail(&load, &outcome.exchange, &outcome.trader);
-                let mut rows = outcome.exchange.rows;
-                rows.iter_mut().for_each(|row| row.failed.clone_from(&failed));
-                Ok(rows)
+                let interrupted = outcome.exchange.interrupted;
+                let described =
+                    |row| Row { failed: failed.clone(), interrupted, ..self.describe(row) };
+                Ok(outcome.exchange.rows.into_iter().map(described).collect())
             }
             // Wrong surroundings (a busy port, a bad key) are wrong for every row: say so once.
             Err(error) if self.is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
                 let source = Clock::new().source();
                 let settings = setup::settings(feed.name(), &wait.to_string(), &load, source);
-                Ok(settings.map(|setting| Row::failed(setting, format!("{error:#}"))).into())
+                let failed = |setting| self.describe(Row::failed(setting, format!("{error:#}")));
+                Ok(settings.map(failed).into())
             }
+        }
+    }
+
+    /// What the row stood on.
+    fn describe(&self, row: Row) -> Row {
+        let tick = hairpin_host::kernel_tick();
+        Row {
+            cores: self.cores.exchange.zip(self.cores.trader).map(|(a, b)| [a, b]),
+            seed: Some(self.cell.load.seed),
+            ground: Some(self.ground.describe().to_owned()),
+            block_deadline_ns: (self.cell.wait == Wait::Block).then(|| tick.as_nanos()),
+            ..row
         }
     }
 
