@@ -41,10 +41,12 @@ extern crate alloc;
 
 mod ascii;
 mod authentication;
+mod cancel_order;
+mod cl_ord_id;
 mod counters;
 mod error;
 mod listener;
-mod order;
+mod new_order;
 mod pending;
 mod reason;
 mod reassembly;
@@ -56,10 +58,12 @@ mod state;
 pub use authentication::{
     EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
 };
+pub use cancel_order::CancelOrder;
+pub use cl_ord_id::ClOrdId;
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
 pub use listener::{Established, Gap, Listener, Message, NotApplied, Rejected, Terminated};
-pub use order::{CancelOrder, ClOrdId, NewOrder};
+pub use new_order::NewOrder;
 pub use reason::{BusinessRejectReason, RejectCode, TerminateCode};
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,

@@ -1,0 +1,52 @@
+//! The cancel of an order: OrderCancelRequest516.
+
+use hairpin_cme_codecs::ilink3::{OrderCancelRequest516, SideReq};
+use hairpin_sbe::EncodeError;
+
+use crate::ClOrdId;
+use crate::sender::{Outgoing, Stamp};
+
+/// An OrderCancelRequest516: takes a working order back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CancelOrder {
+    /// OrderID (37), as the exchange gave it in its report.
+    pub order_id: u64,
+    /// ClOrdID (11) of this request; CME links it to the order by OrderID.
+    pub cl_ord_id: ClOrdId,
+    /// SecurityID (48) of the order.
+    pub security_id: i32,
+    /// Side (54) of the order.
+    pub side: SideReq,
+    /// OrderRequestID (2422), echoed in reports; the SeqNum of the request if `None`.
+    pub order_request_id: Option<u64>,
+}
+
+impl CancelOrder {
+    /// A cancel of order `order_id`.
+    #[inline]
+    #[must_use]
+    pub const fn new(order_id: u64, security_id: i32, side: SideReq, cl_ord_id: ClOrdId) -> Self {
+        Self { order_id, cl_ord_id, security_id, side, order_request_id: None }
+    }
+}
+
+impl Outgoing for CancelOrder {
+    const MAX_LENGTH: usize = OrderCancelRequest516::ENCODED_LENGTH;
+
+    #[inline]
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        let mut cancel = OrderCancelRequest516::encode(buffer)?;
+        cancel
+            .set_order_id(self.order_id)
+            .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
+            .set_manual_order_indicator(stamp.operator.manual_order_indicator)
+            .set_sender_id(stamp.operator.sender_id)
+            .set_cl_ord_id(self.cl_ord_id.0)
+            .set_order_request_id(self.order_request_id.unwrap_or(u64::from(stamp.seq_num)))
+            .set_sending_time_epoch(stamp.sending_time.as_nanos())
+            .set_location(stamp.operator.location)
+            .set_security_id(self.security_id)
+            .set_side(self.side);
+        Ok(Self::MAX_LENGTH)
+    }
+}
