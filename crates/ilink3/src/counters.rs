@@ -2,63 +2,87 @@
 
 use crate::Error;
 
-/// What came in, and what was wrong with it.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct InboundCounters {
+/// Defines a struct of counters that can list itself.
+macro_rules! counters {
+    (
+        $(#[$attribute:meta])* $name:ident;
+        $($(#[$doc:meta])* $counter:ident,)*
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$doc])* pub $counter: u64,)*
+        }
+
+        impl $name {
+            /// Every counter with its name, in the order of declaration.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+                [$((stringify!($counter), self.$counter)),*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
+    /// What came in, and what was wrong with it.
+    InboundCounters;
     /// Bytes given to the session.
-    pub bytes: u64,
-    /// Bytes not looked at: after a fault, or when no connection was open.
-    pub bytes_discarded: u64,
+    bytes,
+    /// Warnings: bytes not looked at: after a fault, or when no connection was open.
+    bytes_discarded,
     /// Whole frames.
-    pub frames: u64,
+    frames,
     /// Business messages given to the listener.
-    pub business_messages: u64,
+    business_messages,
     /// Session messages (templates 500 to 513).
-    pub session_messages: u64,
-    /// Business messages that came after a gap and were not delivered.
-    pub undelivered: u64,
-    /// Possible retransmissions dropped: see [`Warning::Retransmitted`](crate::Warning).
-    pub retransmissions_dropped: u64,
-    /// Answers to retransmit requests nobody sent.
-    pub unrequested: u64,
-    /// Frames longer than their message.
-    pub trailing_bytes: u64,
-    /// Gaps reported.
-    pub gaps: u64,
-    /// Messages missing in them.
-    pub gap_messages: u64,
-    /// NotApplied messages.
-    pub not_applied: u64,
-    /// NegotiationReject and EstablishmentReject messages.
-    pub rejects: u64,
-    /// Terminate messages of the exchange.
-    pub terminates: u64,
-    /// Keep-alive intervals in which nothing was heard.
-    pub silences: u64,
-    /// Times the exchange asked for a sign of life.
-    pub asked_for_life: u64,
-    /// [`Error::Framing`].
-    pub framing_errors: u64,
-    /// [`Error::Schema`].
-    pub schema_errors: u64,
-    /// [`Error::Decode`].
-    pub decode_errors: u64,
-    /// [`Error::UnknownTemplate`].
-    pub unknown_templates: u64,
-    /// [`Error::Unexpected`].
-    pub unexpected_messages: u64,
-    /// [`Error::Uuid`].
-    pub uuid_errors: u64,
-    /// [`Error::RequestTimestamp`].
-    pub request_timestamp_errors: u64,
-    /// [`Error::SeqNum`] and [`Error::NextSeqNo`].
-    pub sequence_errors: u64,
-    /// [`Error::ResponseTimeout`] and [`Error::TerminateTimeout`].
-    pub timeouts: u64,
-    /// [`Error::KeepAliveLapsed`].
-    pub keep_alive_lapses: u64,
-    /// [`Error::ConnectionLost`].
-    pub connections_lost: u64,
+    session_messages,
+    /// Business messages that came after a gap on the same connection and were not delivered.
+    undelivered,
+    /// Warnings: possible retransmissions dropped; see
+    /// [`Warning::Retransmitted`](crate::Warning).
+    retransmissions_dropped,
+    /// Warnings: answers to retransmit requests nobody sent.
+    unrequested,
+    /// Warnings: frames longer than their message.
+    trailing_bytes,
+    /// Errors: gaps reported.
+    gaps,
+    /// Messages missing in those gaps.
+    gap_messages,
+    /// Warnings: NotApplied messages.
+    not_applied,
+    /// Errors: NegotiationReject and EstablishmentReject messages.
+    rejects,
+    /// Terminate messages of the exchange, answers to ours included.
+    terminates,
+    /// Warnings: times nothing was heard for a keep-alive interval and something was when asked
+    /// for; a silence that lasted is in `keep_alive_lapses`.
+    silences,
+    /// Warnings: times the exchange asked for a sign of life.
+    asked_for_life,
+    /// Errors: [`Error::Framing`].
+    framing_errors,
+    /// Errors: [`Error::Schema`].
+    schema_errors,
+    /// Errors: [`Error::Decode`].
+    decode_errors,
+    /// Errors: [`Error::UnknownTemplate`].
+    unknown_templates,
+    /// Errors: [`Error::Unexpected`].
+    unexpected_messages,
+    /// Errors: [`Error::Uuid`].
+    uuid_errors,
+    /// Errors: [`Error::RequestTimestamp`].
+    request_timestamp_errors,
+    /// Errors: [`Error::SeqNum`] and [`Error::NextSeqNo`].
+    sequence_errors,
+    /// Errors: [`Error::ResponseTimeout`] and [`Error::TerminateTimeout`].
+    timeouts,
+    /// Errors: [`Error::KeepAliveLapsed`].
+    keep_alive_lapses,
+    /// Errors: [`Error::ConnectionLost`].
+    connections_lost,
 }
 
 impl InboundCounters {
@@ -98,27 +122,45 @@ impl InboundCounters {
     }
 }
 
-/// What went out, and what was refused.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct OutboundCounters {
+counters! {
+    /// What went out, and what was refused.
+    OutboundCounters;
     /// Business messages committed: each has a number of its own.
-    pub business_messages: u64,
+    business_messages,
     /// Bytes of them, framing header included.
-    pub business_bytes: u64,
-    /// Business messages of which some bytes had to wait for the connection.
-    pub queued: u64,
-    /// Sends refused because the session was not established.
-    pub refused_not_established: u64,
-    /// Sends refused by the outlet: no room, or too much waiting already.
-    pub refused_by_outlet: u64,
-    /// Messages that could not be encoded.
-    pub encode_errors: u64,
+    business_bytes,
+    /// Warnings: business messages of which some bytes had to wait for the connection.
+    queued,
+    /// Errors: business messages committed whose connection broke while they were written.
+    broken,
+    /// Errors: sends refused because the session was not established.
+    refused_not_established,
+    /// Errors: sends refused because the last number was used.
+    refused_without_number,
+    /// Errors: sends refused by the outlet: no room, or too much waiting already.
+    refused_by_outlet,
+    /// Errors: messages that could not be encoded.
+    encode_errors,
     /// Negotiate messages.
-    pub negotiates: u64,
+    negotiates,
     /// Establish messages.
-    pub establishes: u64,
+    establishes,
     /// Sequence messages.
-    pub sequences: u64,
+    sequences,
     /// Terminate messages.
-    pub terminates: u64,
+    terminates,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_with_their_values() {
+        let counters = InboundCounters { gaps: 3, ..InboundCounters::default() };
+        assert_eq!(counters.iter().find(|(name, _)| *name == "gaps"), Some(("gaps", 3)));
+        assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);
+        let counters = OutboundCounters { terminates: 2, ..OutboundCounters::default() };
+        assert_eq!(counters.iter().last(), Some(("terminates", 2)));
+    }
 }

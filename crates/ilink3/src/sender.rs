@@ -165,6 +165,7 @@ impl Outbound {
             return Err(SendError::NotEstablished(self.state));
         }
         if self.progress.next_outgoing > SEQ_NUM_MAX {
+            self.counters.refused_without_number += 1;
             return Err(SendError::NumbersExhausted);
         }
         Ok(())
@@ -179,6 +180,16 @@ impl Outbound {
         self.counters.business_messages += 1;
         self.counters.business_bytes += length as u64;
         seq_num
+    }
+
+    /// Counts a message that has not left wholly.
+    #[cold]
+    fn not_written(&mut self, delivery: Delivery) {
+        match delivery {
+            Delivery::Written => {}
+            Delivery::Waiting { .. } => self.counters.queued += 1,
+            Delivery::Broken => self.counters.broken += 1,
+        }
     }
 
     /// Begins to terminate gracefully, if there is a session to terminate.
@@ -236,7 +247,7 @@ impl Sender<'_> {
             (Ok(delivery), Ok(length)) => {
                 let seq_num = self.outbound.commit(now, length);
                 if delivery != Delivery::Written {
-                    self.outbound.counters.queued += 1;
+                    self.outbound.not_written(delivery);
                 }
                 Ok(Sent { seq_num, delivery })
             }

@@ -334,7 +334,6 @@ impl Session {
                 return;
             }
             self.inbound.asked = Some(now);
-            self.inbound.counters.silences += 1;
             self.outbound.pending.sequence(true);
             self.warn(context, Warning::Silence);
         }

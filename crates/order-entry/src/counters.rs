@@ -1,23 +1,51 @@
 //! What the connection of a session counts.
 
-/// Bytes and calls of the connection; what the messages were is counted by the protocol.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Counters {
+macro_rules! counters {
+    ($($(#[$doc:meta])* $counter:ident,)*) => {
+        /// Bytes and calls of the connection; what the messages were is counted by the protocol.
+        #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counters {
+            $($(#[$doc])* pub $counter: u64,)*
+        }
+
+        impl Counters {
+            /// Every counter with its name, in the order of declaration.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+                [$((stringify!($counter), self.$counter)),*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
     /// Connections asked for.
-    pub connects: u64,
+    connects,
     /// Connections that were made.
-    pub connected: u64,
-    /// Connections that ended with an error, or could not be made; see
+    connected,
+    /// Errors: connections that ended with an error, or could not be made; see
     /// [`Session::last_failure`](crate::Session::last_failure).
-    pub failures: u64,
+    failures,
     /// Chunks received.
-    pub chunks: u64,
+    chunks,
     /// Bytes the connection has taken.
-    pub bytes_written: u64,
-    /// Writes that took only part of their bytes, or none.
-    pub partial_writes: u64,
-    /// Committed messages that had not left, or not wholly, when their connection ended.
-    pub unsent_records: u64,
-    /// Requests (Negotiate, Establish, Terminate) that left though the journal had no room.
-    pub unjournaled_requests: u64,
+    bytes_written,
+    /// Writes that took only part of their bytes, or none: the connection had no more room.
+    partial_writes,
+    /// Errors: committed messages that had not left, or not wholly, when their connection ended.
+    unsent_records,
+    /// Errors: requests (Negotiate, Establish, Terminate) that left though the journal had no room.
+    unjournaled_requests,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_with_their_values() {
+        let counters = Counters { chunks: 3, ..Counters::default() };
+        assert_eq!(counters.iter().find(|(name, _)| *name == "chunks"), Some(("chunks", 3)));
+        assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);
+    }
 }

@@ -77,10 +77,10 @@ pub use hairpin_cme_codecs::ilink3::{
 };
 pub use hairpin_ilink3::{
     Binding, BusinessRejectReason, CancelOrder, ClOrdId, ConnectError, Delivery, Error,
-    Established, Gap, KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied, Operator,
-    Outgoing, OutletError, Progress, RejectCode, Rejected, SecretKey, SecretKeyError, SendError,
-    Sender, Sent, Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated,
-    Warning,
+    Established, Gap, InboundCounters, KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied,
+    Operator, OutboundCounters, Outgoing, OutletError, Progress, RejectCode, Rejected, SecretKey,
+    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
+    TerminateCode, Terminated, Warning,
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use record::{CONTROL_RECORD, MESSAGE_RECORD};

@@ -170,9 +170,10 @@ fn write<S: Stream>(
             count
         }
         Err(error) => {
-            counters.partial_writes += 1;
             let later = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
-            if !later.contains(&error.kind()) {
+            if later.contains(&error.kind()) {
+                counters.partial_writes += 1;
+            } else {
                 *broken = Some(error);
             }
             0

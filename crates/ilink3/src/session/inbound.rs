@@ -72,7 +72,9 @@ impl Session {
     pub(super) fn handle_frame<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
         self.inbound.counters.frames += 1;
         self.inbound.last_heard = context.now.monotonic;
-        self.inbound.asked = None;
+        if self.inbound.asked.take().is_some() {
+            self.inbound.counters.silences += 1;
+        }
         let (header, body) = match MessageHeader::decode(&frame[FRAMING_HEADER_LENGTH..]) {
             Ok(decoded) => decoded,
             Err(error) => return self.undecodable(context, 0, error),
