@@ -64,7 +64,10 @@ pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
 pub use listener::{Established, Gap, Listener, Message, NotApplied, Rejected, Terminated};
 pub use new_order::NewOrder;
-pub use reason::{BusinessRejectReason, RejectCode, TerminateCode};
+pub use reason::{
+    BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
+    TerminateCode,
+};
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
 };

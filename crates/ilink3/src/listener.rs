@@ -1,7 +1,13 @@
 //! What a session tells.
 
 use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, ExecutionReportCancel534, ExecutionReportNew522, FTI,
+    BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
+    ExecutionReportModify531, ExecutionReportNew522, ExecutionReportPendingCancel564,
+    ExecutionReportPendingReplace565, ExecutionReportReject523, ExecutionReportStatus532,
+    ExecutionReportTradeAddendumOutright548, ExecutionReportTradeAddendumSpread549,
+    ExecutionReportTradeAddendumSpreadLeg550, ExecutionReportTradeOutright525,
+    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, FTI, OrderCancelReject535,
+    OrderCancelReplaceReject536,
 };
 use hairpin_sbe::{CharArray, MessageHeader};
 
@@ -118,6 +124,149 @@ pub trait Listener {
         &mut self,
         sender: &mut Sender<'_>,
         report: ExecutionReportCancel534<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// An order was replaced: this is how it stands now.
+    fn on_execution_report_modify(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportModify531<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// An order traded, wholly or in part, in an instrument that is no spread.
+    fn on_execution_report_trade_outright(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportTradeOutright525<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// An order in a spread traded: its legs follow, each in a report of its own.
+    fn on_execution_report_trade_spread(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportTradeSpread526<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A leg of a spread that traded.
+    fn on_execution_report_trade_spread_leg(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportTradeSpreadLeg527<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// An order ended without a cancel: its day or date is over, or it was not to rest and could not
+    /// trade whole.
+    fn on_execution_report_elimination(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportElimination524<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A new order was refused. Its reason as a type:
+    /// [`OrderRejectReason`](crate::OrderRejectReason).
+    fn on_execution_report_reject(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportReject523<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// How an order stands, in answer to a status request.
+    fn on_execution_report_status(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportStatus532<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A cancel was refused. Its reason as a type: [`CancelRejectReason`](crate::CancelRejectReason).
+    fn on_order_cancel_reject(
+        &mut self,
+        sender: &mut Sender<'_>,
+        reject: OrderCancelReject535<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A replacement was refused; the order stands as before. Its reason as a type:
+    /// [`ReplaceRejectReason`](crate::ReplaceRejectReason).
+    fn on_order_cancel_replace_reject(
+        &mut self,
+        sender: &mut Sender<'_>,
+        reject: OrderCancelReplaceReject536<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A cancel waits, for as long as its delay says.
+    fn on_execution_report_pending_cancel(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportPendingCancel564<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A replacement waits, for as long as its delay says.
+    fn on_execution_report_pending_replace(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportPendingReplace565<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A trade was corrected or cancelled, in an instrument that is no spread.
+    fn on_trade_addendum_outright(
+        &mut self,
+        sender: &mut Sender<'_>,
+        addendum: ExecutionReportTradeAddendumOutright548<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A trade of a spread was corrected or cancelled.
+    fn on_trade_addendum_spread(
+        &mut self,
+        sender: &mut Sender<'_>,
+        addendum: ExecutionReportTradeAddendumSpread549<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// The leg of a trade of a spread was corrected or cancelled.
+    fn on_trade_addendum_spread_leg(
+        &mut self,
+        sender: &mut Sender<'_>,
+        addendum: ExecutionReportTradeAddendumSpreadLeg550<'_>,
         message: &Message<'_>,
     ) {
         self.on_message(sender, message);

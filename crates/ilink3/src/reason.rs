@@ -2,7 +2,7 @@
 //!
 //! Codes are newtypes, not enums: a code that CME adds tomorrow survives and prints its number.
 //! Sources: CME Client Systems Wiki, "iLink 3 - Terminate", "- Negotiation Reject",
-//! "- Establishment Reject", "- Business Reject".
+//! "- Establishment Reject", "- Business Reject", "Futures and Options Reject Codes".
 
 use core::fmt;
 
@@ -156,6 +156,112 @@ codes! {
     130 CROSS_FIRM_MISMATCH "firms of a cross do not match";
     131 NOT_ON_BACKUP "message type is not supported on the backup";
     132 CROSS_SIDES "cross has sides that do not go together";
+    133 DUPLICATE_CL_ORD_ID "ClOrdID is a duplicate";
+    134 TRADE_MISMATCH "value differs from the original trade";
+    135 TRADE_NOT_FOUND "no trade has this OrderID and SecExecID";
+    136 EFIX_PRICE "an eFix instrument takes no limit price but zero";
+    137 LATENCY_FLOOR "session ended while the latency floor held the message back";
+    138 INTERNAL_ERROR "internal technical error";
+    139 MAX_ORDER_SIZE "order is larger than the maximum";
+    140 GOOD_FOR_SESSION_NOT_AUTHORIZED "not authorised for good-for-session orders";
+    141 ON_BEHALF_TOO_SHORT "OrigOrderUser is too short";
+    142 ON_BEHALF_OF_ONESELF "OrigOrderUser is the sending session and firm";
+    143 ON_BEHALF_OF_OTHER_FIRM "OrigOrderUser belongs to another firm";
+    144 BLOCK_ON_BEHALF "quotes cannot be blocked on behalf of another";
+    145 QUOTING_BLOCKED "quoting this instrument is blocked";
+    146 ON_BEHALF_NOT_AVAILABLE "cancel on behalf of another is not available";
+    147 ON_BEHALF_NOT_AUTHORIZED "not authorised to cancel for OrigOrderUser";
+    148 ON_BEHALF_OF_ILINK_2 "an iLink 2 order cannot be cancelled on behalf of another";
+}
+
+codes! {
+    /// OrdRejReason (tag 103) of ExecutionReportReject523: why a new order was refused.
+    OrderRejectReason;
+    1003 MARKET_CLOSED "market is closed or paused";
+    1007 FIELD_MISSING_OR_INCORRECT "a field is missing or incorrect";
+    1010 REQUIRED_FIELD_MISSING "a required field is missing";
+    1011 FIELD_INCORRECT "a field is incorrect";
+    1012 PRICE_NOT_POSITIVE "price is not above zero";
+    1013 INVALID_QUALIFIER "order qualifier is invalid";
+    1014 NOT_AUTHORIZED "not authorised to trade";
+    2013 NO_OPPOSITE_LIMIT "market order meets no opposite limit";
+    2019 EXPIRE_DATE_PAST "ExpireDate is before the end of this or the next session";
+    2046 DISPLAY_QUANTITY_TOO_LARGE "DisplayQty is more than the whole or remaining quantity";
+    2047 UNKNOWN_INSTRUMENT "instrument is unknown";
+    2051 SIDE_MISMATCH "side differs from the order's";
+    2058 STOP_LIMIT_BELOW_TRIGGER "limit of a stop is below its trigger";
+    2059 STOP_LIMIT_ABOVE_TRIGGER "limit of a stop is above its trigger";
+    2060 SELL_STOP_NOT_BELOW_LAST "stop price of a sell is not below the last trade";
+    2061 BUY_STOP_NOT_ABOVE_LAST "stop price of a buy is not above the last trade";
+    2115 QUANTITY_OUT_OF_RANGE "quantity is out of range";
+    2130 NOT_IN_PRE_OPEN "order type is not taken between close and pre-open";
+    2137 PRICE_OUTSIDE_LIMITS "price is outside the limits";
+    2179 PRICE_OUTSIDE_BANDS "price is outside the bands";
+    2311 ORDER_TYPE_NOT_PERMITTED "order type is not taken for this group";
+    2500 CROSS_IN_PROGRESS "a request for cross is in progress";
+    2501 QUANTITY_TOO_LOW "quantity is too low";
+    4999 NO_VALUE_DATE "instrument has no valid value date";
+    7000 REJECTED "order was rejected";
+    7027 MARKET_RESERVED "order type is not taken while the market is reserved";
+    7028 SESSION_DATE_PAST "session date of the order is past";
+    7029 MARKET_FORBIDDEN "market is forbidden";
+    7613 DISPLAY_BELOW_MIN_QUANTITY "DisplayQty is less than MinQty";
+    7614 SELF_MATCH_PREVENTION_ID "self match prevention id is not the firm's";
+}
+
+codes! {
+    /// CxlRejReason (tag 102) of OrderCancelReject535: why a cancel was refused.
+    CancelRejectReason;
+    0 TOO_LATE "too late to cancel";
+    1 UNKNOWN_ORDER "order is unknown";
+    1003 MARKET_CLOSED "market is closed or paused";
+    2045 NOT_ON_BOOK "order is not on the book";
+    2048 OTHER_SESSION "order was entered by another session";
+    2051 SIDE_MISMATCH "side differs from the order's";
+    7024 NO_CANCEL "market is in no-cancel";
+    7027 MARKET_RESERVED "market is reserved";
+    7029 MARKET_FORBIDDEN "market is forbidden";
+}
+
+codes! {
+    /// CxlRejReason (tag 102) of OrderCancelReplaceReject536: why a replacement was refused.
+    ReplaceRejectReason;
+    0 TOO_LATE "too late to replace";
+    1 UNKNOWN_ORDER "order is unknown";
+    1003 MARKET_CLOSED "market is closed or paused";
+    1012 PRICE_NOT_POSITIVE "price is not above zero";
+    1013 INVALID_QUALIFIER "order qualifier is invalid";
+    1014 NOT_AUTHORIZED "not authorised to trade";
+    2013 NO_OPPOSITE_LIMIT "market order meets no opposite limit";
+    2019 EXPIRE_DATE_PAST "ExpireDate is before the end of this or the next session";
+    2045 NOT_ON_BOOK "order is not on the book";
+    2046 DISPLAY_QUANTITY_TOO_LARGE "DisplayQty is more than the whole or remaining quantity";
+    2047 UNKNOWN_INSTRUMENT "instrument is unknown";
+    2048 OTHER_SESSION "order was entered by another session";
+    2058 STOP_LIMIT_BELOW_TRIGGER "limit of a stop is below its trigger";
+    2059 STOP_LIMIT_ABOVE_TRIGGER "limit of a stop is above its trigger";
+    2060 SELL_STOP_NOT_BELOW_LAST "stop price of a sell is not below the last trade";
+    2061 BUY_STOP_NOT_ABOVE_LAST "stop price of a buy is not above the last trade";
+    2100 INSTRUMENT_MISMATCH "instrument differs from the order's";
+    2101 MITIGATION_MISMATCH "in-flight mitigation differs from the first replacement's";
+    2102 SENDER_MISMATCH "sender differs from the order's";
+    2103 TRADER_MISMATCH "trader differs from the order's";
+    2115 QUANTITY_OUT_OF_RANGE "quantity is out of range";
+    2130 NOT_IN_PRE_OPEN "order type is not taken between close and pre-open";
+    2137 PRICE_OUTSIDE_LIMITS "price is outside the limits";
+    2179 PRICE_OUTSIDE_BANDS "price is outside the bands";
+    2311 ORDER_TYPE_NOT_PERMITTED "order type is not taken for this group";
+    2500 CROSS_IN_PROGRESS "a request for cross is in progress";
+    2501 QUANTITY_TOO_LOW "quantity is too low";
+    5102 DISPLAY_QUANTITY_CHANGE "an order cannot gain or lose its DisplayQty";
+    7000 REJECTED "replacement was rejected";
+    7016 GONE "order is not on the book";
+    7024 NO_CANCEL "market is in no-cancel";
+    7027 MARKET_RESERVED "order type is not taken while the market is reserved";
+    7028 SESSION_DATE_PAST "session date of the order is past";
+    7029 MARKET_FORBIDDEN "market is forbidden";
+    7613 DISPLAY_BELOW_MIN_QUANTITY "DisplayQty is less than MinQty";
+    7614 SELF_MATCH_PREVENTION_ID "self match prevention id is not the firm's";
 }
 
 #[cfg(test)]
@@ -179,5 +285,15 @@ mod tests {
     fn an_unknown_code_survives() {
         assert_eq!(TerminateCode(4711).to_string(), "4711 (unknown code)");
         assert_eq!(RejectCode(26).text(), "unknown code");
+        assert_eq!(OrderRejectReason(2).to_string(), "2 (unknown code)");
+    }
+
+    #[test]
+    fn the_same_number_means_what_its_message_says() {
+        assert_eq!(OrderRejectReason(2137).text(), "price is outside the limits");
+        assert_eq!(CancelRejectReason::NOT_ON_BOOK.0, 2045);
+        assert_eq!(CancelRejectReason(0).text(), "too late to cancel");
+        assert_eq!(ReplaceRejectReason(0).text(), "too late to replace");
+        assert_eq!(ReplaceRejectReason::MITIGATION_MISMATCH.0, 2101);
     }
 }

@@ -72,15 +72,21 @@ pub use dial::{Dial, TcpDial};
 /// [`Outgoing`] sends.
 pub use hairpin_cme_codecs::ilink3 as messages;
 pub use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, ExecutionReportCancel534, ExecutionReportNew522, OrderTypeReq, Price9,
-    SideReq, TimeInForce,
+    BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
+    ExecutionReportModify531, ExecutionReportNew522, ExecutionReportPendingCancel564,
+    ExecutionReportPendingReplace565, ExecutionReportReject523, ExecutionReportStatus532,
+    ExecutionReportTradeAddendumOutright548, ExecutionReportTradeAddendumSpread549,
+    ExecutionReportTradeAddendumSpreadLeg550, ExecutionReportTradeOutright525,
+    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, OrderCancelReject535,
+    OrderCancelReplaceReject536, OrderTypeReq, Price9, SideReq, TimeInForce,
 };
 pub use hairpin_ilink3::{
-    Binding, BusinessRejectReason, CancelOrder, ClOrdId, ConnectError, Delivery, Error,
-    Established, Gap, InboundCounters, KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied,
-    Operator, OutboundCounters, Outgoing, OutletError, Progress, RejectCode, Rejected, SecretKey,
-    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
-    TerminateCode, Terminated, Warning,
+    Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, ConnectError,
+    Delivery, Error, Established, Gap, InboundCounters, KEEP_ALIVE_DEFAULT, Listener, Message,
+    NewOrder, NotApplied, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
+    Progress, RejectCode, Rejected, ReplaceRejectReason, SecretKey, SecretKeyError, SendError,
+    Sender, Sent, Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated,
+    Warning,
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use record::{CONTROL_RECORD, MESSAGE_RECORD};

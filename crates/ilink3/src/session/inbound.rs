@@ -116,26 +116,26 @@ impl Session {
         by_template! {
             BusinessReject521 => on_business_reject reject;
             PartyDetailsDefinitionRequestAck519 => on_message;
-            ExecutionReportReject523 => on_message;
-            ExecutionReportElimination524 => on_message;
-            ExecutionReportTradeOutright525 => on_message;
-            ExecutionReportTradeSpread526 => on_message;
-            ExecutionReportTradeSpreadLeg527 => on_message;
-            ExecutionReportModify531 => on_message;
-            ExecutionReportStatus532 => on_message;
-            OrderCancelReject535 => on_message;
-            OrderCancelReplaceReject536 => on_message;
+            ExecutionReportReject523 => on_execution_report_reject report;
+            ExecutionReportElimination524 => on_execution_report_elimination report;
+            ExecutionReportTradeOutright525 => on_execution_report_trade_outright report;
+            ExecutionReportTradeSpread526 => on_execution_report_trade_spread report;
+            ExecutionReportTradeSpreadLeg527 => on_execution_report_trade_spread_leg report;
+            ExecutionReportModify531 => on_execution_report_modify report;
+            ExecutionReportStatus532 => on_execution_report_status report;
+            OrderCancelReject535 => on_order_cancel_reject reject;
+            OrderCancelReplaceReject536 => on_order_cancel_replace_reject reject;
             PartyDetailsListReport538 => on_message;
             MassQuoteAck545 => on_message;
             RequestForQuoteAck546 => on_message;
-            ExecutionReportTradeAddendumOutright548 => on_message;
-            ExecutionReportTradeAddendumSpread549 => on_message;
-            ExecutionReportTradeAddendumSpreadLeg550 => on_message;
+            ExecutionReportTradeAddendumOutright548 => on_trade_addendum_outright addendum;
+            ExecutionReportTradeAddendumSpread549 => on_trade_addendum_spread addendum;
+            ExecutionReportTradeAddendumSpreadLeg550 => on_trade_addendum_spread_leg addendum;
             SecurityDefinitionResponse561 => on_message;
             OrderMassActionReport562 => on_message;
             QuoteCancelAck563 => on_message;
-            ExecutionReportPendingCancel564 => on_message;
-            ExecutionReportPendingReplace565 => on_message;
+            ExecutionReportPendingCancel564 => on_execution_report_pending_cancel report;
+            ExecutionReportPendingReplace565 => on_execution_report_pending_replace report;
             MassQuoteResponse571 => on_message;
         }
     }
