@@ -3,8 +3,9 @@
 use hairpin_cme_codecs::ilink3::{OrderCancelRequest516, SideReq};
 use hairpin_sbe::EncodeError;
 
-use crate::ClOrdId;
+use crate::request::check_order_id;
 use crate::sender::{Outgoing, Stamp};
+use crate::{ClOrdId, RequestError};
 
 /// An OrderCancelRequest516: takes a working order back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,10 +29,23 @@ impl CancelOrder {
     pub const fn new(order_id: u64, security_id: i32, side: SideReq, cl_ord_id: ClOrdId) -> Self {
         Self { order_id, cl_ord_id, security_id, side, order_request_id: None }
     }
+
+    /// With an OrderRequestID (2422) of the caller's.
+    #[inline]
+    #[must_use]
+    pub const fn with_order_request_id(mut self, id: u64) -> Self {
+        self.order_request_id = Some(id);
+        self
+    }
 }
 
 impl Outgoing for CancelOrder {
     const MAX_LENGTH: usize = OrderCancelRequest516::ENCODED_LENGTH;
+
+    #[inline]
+    fn check(&self) -> Result<(), RequestError> {
+        check_order_id(self.order_id)
+    }
 
     #[inline]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {

@@ -137,6 +137,8 @@ counters! {
     refused_not_established,
     /// Errors: sends refused because the last number was used.
     refused_without_number,
+    /// Errors: sends refused because the message contradicts itself.
+    refused_requests,
     /// Errors: sends refused by the outlet: no room, or too much waiting already.
     refused_by_outlet,
     /// Errors: messages that could not be encoded.

@@ -48,8 +48,12 @@ mod error;
 mod listener;
 mod new_order;
 mod pending;
+mod pricing;
+mod qualifier;
 mod reason;
 mod reassembly;
+mod replace_order;
+mod request;
 mod sender;
 mod session;
 mod settings;
@@ -64,6 +68,8 @@ pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
 pub use listener::{Established, Gap, Listener, Message, NotApplied, Rejected, Terminated};
 pub use new_order::NewOrder;
+pub use pricing::Pricing;
+pub use qualifier::Qualifier;
 pub use reason::{
     BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
     TerminateCode,
@@ -71,6 +77,8 @@ pub use reason::{
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
 };
+pub use replace_order::{InFlightMitigation, ReplaceOrder};
+pub use request::RequestError;
 pub use sender::{
     Delivery, Outgoing, Outlet, OutletError, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
 };

@@ -1,44 +1,51 @@
 //! A new order: NewOrderSingle514.
 
-use hairpin_cme_codecs::ilink3::{
-    ExecInst, ExecMode, NewOrderSingle514, OrderTypeReq, Price9, SideReq, TimeInForce,
-};
+use hairpin_cme_codecs::ilink3::{ExecInst, ExecMode, NewOrderSingle514, Price9, SideReq};
 use hairpin_sbe::EncodeError;
 
-use crate::ClOrdId;
+use crate::request::{check_terms, qualified};
 use crate::sender::{Outgoing, Stamp};
+use crate::{ClOrdId, Pricing, Qualifier, RequestError};
 
-/// A NewOrderSingle514. What every order needs is a parameter of [`NewOrder::limit`]; the rest
-/// has the schema's null or the value of a plain day order until it is set.
+/// A NewOrderSingle514. What every order needs is a parameter of each constructor, and what its
+/// type needs one of that constructor; the rest has the schema's null or the value of a plain day
+/// order until it is set.
 ///
 /// SenderID, Location, PartyDetailsListReqID and ManualOrderIndicator come from the session's
 /// [`Operator`](crate::Operator).
+///
+/// ```
+/// use hairpin_ilink3::{ClOrdId, NewOrder, Qualifier};
+/// use hairpin_cme_codecs::ilink3::SideReq;
+/// use hairpin_sbe::Decimal;
+///
+/// let price = Decimal(4_500_250_000_000);
+/// let day = NewOrder::limit(42, SideReq::BUY, price, 3, ClOrdId::from(1));
+/// assert_eq!(day.qualifier, Qualifier::Day);
+/// let iceberg = day.good_till_cancel().with_display_quantity(1);
+/// let now = NewOrder::market(42, SideReq::SELL, 3, ClOrdId::from(2)).fill_or_kill();
+/// # let _ = (iceberg, now);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewOrder {
     /// SecurityID (48).
     pub security_id: i32,
     /// Side (54).
     pub side: SideReq,
-    /// Price (44), mantissa of 10⁻⁹; absent for market orders.
-    pub price: Option<Price9>,
-    /// OrderQty (38), contracts.
+    /// OrdType (40), with Price (44) and StopPx (99).
+    pub pricing: Pricing,
+    /// OrderQty (38), contracts; at least 1.
     pub quantity: u32,
     /// ClOrdID (11).
     pub cl_ord_id: ClOrdId,
     /// OrderRequestID (2422), echoed in reports; the SeqNum of the order if `None`.
     pub order_request_id: Option<u64>,
-    /// OrdType (40).
-    pub order_type: OrderTypeReq,
-    /// TimeInForce (59).
-    pub time_in_force: TimeInForce,
-    /// StopPx (99).
-    pub stop_price: Option<Price9>,
-    /// MinQty (110), contracts.
+    /// TimeInForce (59), with ExpireDate (432).
+    pub qualifier: Qualifier,
+    /// MinQty (110), contracts; from 1 to the quantity.
     pub min_quantity: Option<u32>,
-    /// DisplayQty (1138), contracts.
+    /// DisplayQty (1138), contracts; from 1, or MinQty, to the quantity.
     pub display_quantity: Option<u32>,
-    /// ExpireDate (432), days since the epoch; for good-till-date orders.
-    pub expire_date: Option<u16>,
     /// ExecInst (18).
     pub execution_instructions: ExecInst,
     /// ExecutionMode (5906).
@@ -56,33 +63,98 @@ impl NewOrder {
         quantity: u32,
         cl_ord_id: ClOrdId,
     ) -> Self {
+        Self::new(security_id, side, Pricing::Limit { price }, quantity, cl_ord_id)
+    }
+
+    /// A market order for the day: with protection, as all of CME's are.
+    #[inline]
+    #[must_use]
+    pub const fn market(security_id: i32, side: SideReq, quantity: u32, id: ClOrdId) -> Self {
+        Self::new(security_id, side, Pricing::Market, quantity, id)
+    }
+
+    /// A market-limit order for the day: what the best opposite price does not fill rests there.
+    #[inline]
+    #[must_use]
+    pub const fn market_limit(security_id: i32, side: SideReq, quantity: u32, id: ClOrdId) -> Self {
+        Self::new(security_id, side, Pricing::MarketLimit, quantity, id)
+    }
+
+    /// A stop order for the day: a market order, with protection, once `stop_price` has traded.
+    #[inline]
+    #[must_use]
+    pub const fn stop(
+        security_id: i32,
+        side: SideReq,
+        stop_price: Price9,
+        quantity: u32,
+        cl_ord_id: ClOrdId,
+    ) -> Self {
+        Self::new(security_id, side, Pricing::Stop { stop_price }, quantity, cl_ord_id)
+    }
+
+    /// A stop limit order for the day: a limit order at `price` once `stop_price` has traded.
+    #[inline]
+    #[must_use]
+    pub const fn stop_limit(
+        security_id: i32,
+        side: SideReq,
+        stop_price: Price9,
+        price: Price9,
+        quantity: u32,
+        cl_ord_id: ClOrdId,
+    ) -> Self {
+        let pricing = Pricing::StopLimit { stop_price, price };
+        Self::new(security_id, side, pricing, quantity, cl_ord_id)
+    }
+
+    /// An order for the day, priced in any way.
+    #[inline]
+    #[must_use]
+    pub const fn new(
+        security_id: i32,
+        side: SideReq,
+        pricing: Pricing,
+        quantity: u32,
+        cl_ord_id: ClOrdId,
+    ) -> Self {
         Self {
             security_id,
             side,
-            price: Some(price),
+            pricing,
             quantity,
             cl_ord_id,
             order_request_id: None,
-            order_type: OrderTypeReq::LIMIT,
-            time_in_force: TimeInForce::DAY,
-            stop_price: None,
+            qualifier: Qualifier::Day,
             min_quantity: None,
             display_quantity: None,
-            expire_date: None,
             execution_instructions: ExecInst(0),
             execution_mode: None,
         }
     }
 }
 
+qualified!(NewOrder);
+
 impl Outgoing for NewOrder {
     const MAX_LENGTH: usize = NewOrderSingle514::ENCODED_LENGTH;
+
+    #[inline]
+    fn check(&self) -> Result<(), RequestError> {
+        check_terms(
+            self.pricing,
+            self.qualifier,
+            self.quantity,
+            self.min_quantity,
+            self.display_quantity,
+        )
+    }
 
     #[inline]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
         let mut order = NewOrderSingle514::encode(buffer)?;
         order
-            .set_price(self.price)
+            .set_price(self.pricing.price())
             .set_order_qty(self.quantity)
             .set_security_id(self.security_id)
             .set_side(self.side)
@@ -91,13 +163,13 @@ impl Outgoing for NewOrder {
             .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
             .set_order_request_id(self.order_request_id.unwrap_or(u64::from(stamp.seq_num)))
             .set_sending_time_epoch(stamp.sending_time.as_nanos())
-            .set_stop_px(self.stop_price)
+            .set_stop_px(self.pricing.stop_price())
             .set_location(stamp.operator.location)
             .set_min_qty(self.min_quantity)
             .set_display_qty(self.display_quantity)
-            .set_expire_date(self.expire_date)
-            .set_ord_type(self.order_type)
-            .set_time_in_force(self.time_in_force)
+            .set_expire_date(self.qualifier.expire_date())
+            .set_ord_type(self.pricing.order_type())
+            .set_time_in_force(self.qualifier.time_in_force())
             .set_manual_order_indicator(stamp.operator.manual_order_indicator)
             .set_exec_inst(self.execution_instructions)
             .set_execution_mode(self.execution_mode);

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::pending::Pending;
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
-use crate::{Operator, OutboundCounters, Progress, State, TerminateCode};
+use crate::{Operator, OutboundCounters, Progress, RequestError, State, TerminateCode};
 
 /// The greatest SeqNum; after it a new UUID must be negotiated.
 pub const SEQ_NUM_MAX: u32 = 999_999_999;
@@ -17,11 +17,21 @@ const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 
 /// A business message a client sends.
 ///
-/// [`NewOrder`](crate::NewOrder) and [`CancelOrder`](crate::CancelOrder) are such. Implement it
-/// to fill any other, or any other field, with the generated encoders.
+/// [`NewOrder`](crate::NewOrder), [`ReplaceOrder`](crate::ReplaceOrder) and
+/// [`CancelOrder`](crate::CancelOrder) are such. Implement it to fill any other, or any other
+/// field, with the generated encoders.
 pub trait Outgoing {
     /// The most bytes [`encode`](Self::encode) writes, from the SBE header on.
     const MAX_LENGTH: usize;
+
+    /// Whether the values of the message go together. Asked before anything else is done.
+    ///
+    /// # Errors
+    /// [`RequestError`] with the first that do not.
+    #[inline]
+    fn check(&self) -> Result<(), RequestError> {
+        Ok(())
+    }
 
     /// Writes the message to the start of `buffer`, which has at least [`Self::MAX_LENGTH`]
     /// bytes, from the SBE header on, and returns its length. SeqNum is stored by the session
@@ -107,6 +117,9 @@ pub enum SendError {
     /// Numbers end at 999,999,999: negotiate a new session.
     #[error("the session has used its last sequence number")]
     NumbersExhausted,
+    /// Values of the message do not go together.
+    #[error(transparent)]
+    Request(RequestError),
     /// The message does not fit its layout.
     #[error("encoding: {0}")]
     Encode(EncodeError),
@@ -157,9 +170,9 @@ impl Outbound {
         Ok(FRAMING_HEADER_LENGTH + length)
     }
 
-    /// Whether a business message may be sent now.
+    /// Whether `message` may be sent now.
     #[inline]
-    pub(crate) fn check(&mut self) -> Result<(), SendError> {
+    pub(crate) fn check<M: Outgoing>(&mut self, message: &M) -> Result<(), SendError> {
         if self.state != State::Established {
             self.counters.refused_not_established += 1;
             return Err(SendError::NotEstablished(self.state));
@@ -168,7 +181,10 @@ impl Outbound {
             self.counters.refused_without_number += 1;
             return Err(SendError::NumbersExhausted);
         }
-        Ok(())
+        message.check().map_err(|error| {
+            self.counters.refused_requests += 1;
+            SendError::Request(error)
+        })
     }
 
     /// Uses up the next number for a message of `length` bytes that is now in the journal.
@@ -236,7 +252,7 @@ impl Sender<'_> {
     /// [`SendError`], and nothing has happened: no number is used, no byte is kept or written.
     #[inline]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
-        self.outbound.check()?;
+        self.outbound.check(message)?;
         let (outbound, now) = (&*self.outbound, self.now);
         let mut encoded = Ok(0);
         let delivery = self.outlet.send(FRAMING_HEADER_LENGTH + M::MAX_LENGTH, &mut |frame| {

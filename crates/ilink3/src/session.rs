@@ -154,7 +154,7 @@ impl Session {
         message: &M,
         frame: &mut [u8],
     ) -> Result<usize, SendError> {
-        self.outbound.check()?;
+        self.outbound.check(message)?;
         self.outbound.encode(now, message, frame).map_err(|error| {
             self.outbound.counters.encode_errors += 1;
             SendError::Encode(error)

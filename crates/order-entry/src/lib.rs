@@ -82,11 +82,11 @@ pub use hairpin_cme_codecs::ilink3::{
 };
 pub use hairpin_ilink3::{
     Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, ConnectError,
-    Delivery, Error, Established, Gap, InboundCounters, KEEP_ALIVE_DEFAULT, Listener, Message,
-    NewOrder, NotApplied, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
-    Progress, RejectCode, Rejected, ReplaceRejectReason, SecretKey, SecretKeyError, SendError,
-    Sender, Sent, Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated,
-    Warning,
+    Delivery, Error, Established, Gap, InFlightMitigation, InboundCounters, KEEP_ALIVE_DEFAULT,
+    Listener, Message, NewOrder, NotApplied, Operator, OrderRejectReason, OutboundCounters,
+    Outgoing, OutletError, Pricing, Progress, Qualifier, RejectCode, Rejected, ReplaceOrder,
+    ReplaceRejectReason, RequestError, SecretKey, SecretKeyError, SendError, Sender, Sent,
+    Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use record::{CONTROL_RECORD, MESSAGE_RECORD};

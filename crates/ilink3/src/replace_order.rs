@@ -1,0 +1,179 @@
+//! The replacement of an order: OrderCancelReplaceRequest515.
+
+use hairpin_cme_codecs::ilink3::{
+    ExecInst, ExecMode, OFMOverrideReq, OrderCancelReplaceRequest515, Price9, SideReq,
+};
+use hairpin_sbe::EncodeError;
+
+use crate::request::{check_order_id, check_terms, qualified};
+use crate::sender::{Outgoing, Stamp};
+use crate::{ClOrdId, NewOrder, Pricing, Qualifier, RequestError};
+
+/// OFMOverride (9768): what happens to contracts that trade while a replacement is under way.
+///
+/// The first replacement of an order decides for all that follow: CME refuses a change (reject
+/// 2101). Source: CME Client Systems Wiki, "iLink Order Cancel-Replace and In-Flight Mitigation".
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum InFlightMitigation {
+    /// Disabled (0): the new quantity goes on the book whole. An order of 10 of which 2 trade while
+    /// it is replaced by 5 works 5 more.
+    #[default]
+    Disabled,
+    /// Enabled (1): what has traded counts towards the new quantity. The same order works 3 more.
+    Enabled,
+}
+
+impl InFlightMitigation {
+    /// OFMOverride (9768).
+    #[inline]
+    #[must_use]
+    pub const fn ofm_override(self) -> OFMOverrideReq {
+        match self {
+            Self::Disabled => OFMOverrideReq::DISABLED,
+            Self::Enabled => OFMOverrideReq::ENABLED,
+        }
+    }
+}
+
+/// An OrderCancelReplaceRequest515: gives a working order another price, quantity or qualifier.
+/// It states the whole order anew.
+///
+/// SenderID, Location, PartyDetailsListReqID and ManualOrderIndicator come from the session's
+/// [`Operator`](crate::Operator).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplaceOrder {
+    /// OrderID (37), as the exchange gave it in its report.
+    pub order_id: u64,
+    /// SecurityID (48) of the order; it cannot be changed.
+    pub security_id: i32,
+    /// Side (54) of the order; it cannot be changed.
+    pub side: SideReq,
+    /// OrdType (40), with Price (44) and StopPx (99).
+    pub pricing: Pricing,
+    /// OrderQty (38), contracts; at least 1. See [`InFlightMitigation`].
+    pub quantity: u32,
+    /// ClOrdID (11) of this request; CME links it to the order by OrderID.
+    pub cl_ord_id: ClOrdId,
+    /// OrderRequestID (2422), echoed in reports; the SeqNum of the request if `None`.
+    pub order_request_id: Option<u64>,
+    /// TimeInForce (59), with ExpireDate (432).
+    pub qualifier: Qualifier,
+    /// MinQty (110), contracts; from 1 to the quantity.
+    pub min_quantity: Option<u32>,
+    /// DisplayQty (1138), contracts; from 1, or MinQty, to the quantity.
+    pub display_quantity: Option<u32>,
+    /// ExecInst (18).
+    pub execution_instructions: ExecInst,
+    /// ExecutionMode (5906).
+    pub execution_mode: Option<ExecMode>,
+    /// OFMOverride (9768).
+    pub in_flight_mitigation: InFlightMitigation,
+}
+
+impl ReplaceOrder {
+    /// Order `order_id` becomes a limit order for the day.
+    #[inline]
+    #[must_use]
+    pub const fn limit(
+        order_id: u64,
+        security_id: i32,
+        side: SideReq,
+        price: Price9,
+        quantity: u32,
+        cl_ord_id: ClOrdId,
+    ) -> Self {
+        let order = NewOrder::limit(security_id, side, price, quantity, cl_ord_id);
+        Self::with_terms_of(order_id, &order)
+    }
+
+    /// Order `order_id` becomes a stop order, with protection, for the day.
+    #[inline]
+    #[must_use]
+    pub const fn stop(
+        order_id: u64,
+        security_id: i32,
+        side: SideReq,
+        stop_price: Price9,
+        quantity: u32,
+        cl_ord_id: ClOrdId,
+    ) -> Self {
+        let order = NewOrder::stop(security_id, side, stop_price, quantity, cl_ord_id);
+        Self::with_terms_of(order_id, &order)
+    }
+
+    /// Order `order_id` becomes all that `order` says, its ClOrdID included: for an order that was
+    /// kept as it was sent, with what is to change changed.
+    #[inline]
+    #[must_use]
+    pub const fn with_terms_of(order_id: u64, order: &NewOrder) -> Self {
+        Self {
+            order_id,
+            security_id: order.security_id,
+            side: order.side,
+            pricing: order.pricing,
+            quantity: order.quantity,
+            cl_ord_id: order.cl_ord_id,
+            order_request_id: order.order_request_id,
+            qualifier: order.qualifier,
+            min_quantity: order.min_quantity,
+            display_quantity: order.display_quantity,
+            execution_instructions: order.execution_instructions,
+            execution_mode: order.execution_mode,
+            in_flight_mitigation: InFlightMitigation::Disabled,
+        }
+    }
+
+    /// With in-flight mitigation: what has traded counts towards the new quantity.
+    #[inline]
+    #[must_use]
+    pub const fn mitigated(mut self) -> Self {
+        self.in_flight_mitigation = InFlightMitigation::Enabled;
+        self
+    }
+}
+
+qualified!(ReplaceOrder);
+
+impl Outgoing for ReplaceOrder {
+    const MAX_LENGTH: usize = OrderCancelReplaceRequest515::ENCODED_LENGTH;
+
+    #[inline]
+    fn check(&self) -> Result<(), RequestError> {
+        check_order_id(self.order_id)?;
+        check_terms(
+            self.pricing,
+            self.qualifier,
+            self.quantity,
+            self.min_quantity,
+            self.display_quantity,
+        )
+    }
+
+    #[inline]
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        let mut request = OrderCancelReplaceRequest515::encode(buffer)?;
+        request
+            .set_price(self.pricing.price())
+            .set_order_qty(self.quantity)
+            .set_security_id(self.security_id)
+            .set_side(self.side)
+            .set_sender_id(stamp.operator.sender_id)
+            .set_cl_ord_id(self.cl_ord_id.0)
+            .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
+            .set_order_id(self.order_id)
+            .set_stop_px(self.pricing.stop_price())
+            .set_order_request_id(self.order_request_id.unwrap_or(u64::from(stamp.seq_num)))
+            .set_sending_time_epoch(stamp.sending_time.as_nanos())
+            .set_location(stamp.operator.location)
+            .set_min_qty(self.min_quantity)
+            .set_display_qty(self.display_quantity)
+            .set_expire_date(self.qualifier.expire_date())
+            .set_ord_type(self.pricing.order_type())
+            .set_time_in_force(self.qualifier.time_in_force())
+            .set_manual_order_indicator(stamp.operator.manual_order_indicator)
+            .set_ofm_override(self.in_flight_mitigation.ofm_override())
+            .set_exec_inst(self.execution_instructions)
+            .set_execution_mode(self.execution_mode);
+        Ok(Self::MAX_LENGTH)
+    }
+}
