@@ -50,6 +50,9 @@ counters! {
     gaps,
     /// Messages missing in those gaps.
     gap_messages,
+    /// Warnings: logons at which messages of an earlier UUID may be missing without being a gap
+    /// that is known; see [`Warning::UnknownEnd`](crate::Warning).
+    unknown_ends,
     /// Warnings: NotApplied messages.
     not_applied,
     /// Errors: NegotiationReject and EstablishmentReject messages.

@@ -142,6 +142,16 @@ pub enum Warning {
         /// SeqNum of the message.
         seq_num: u32,
     },
+    /// The exchange says that it has last published under a UUID that was negotiated after `uuid`
+    /// and never established: what it published under `uuid` from number `from` on, if anything,
+    /// is not told by it.
+    #[error("messages of {uuid} from {from} on may be missing")]
+    UnknownEnd {
+        /// The UUID that was established last before.
+        uuid: u64,
+        /// SeqNum of the first message of it that has not arrived.
+        from: u32,
+    },
     /// An answer to a retransmit request, which this session never sends; it is ignored.
     #[error("template {0} answers no request of ours")]
     Unrequested(u16),

@@ -3,6 +3,7 @@
 //! What comes in is judged in `inbound`, control traffic is written in `control`.
 
 mod control;
+mod earlier;
 mod inbound;
 
 use core::ops::ControlFlow;
@@ -16,6 +17,8 @@ use crate::{
     Action, Binding, Error, InboundCounters, Listener, OutboundCounters, Outlet, Progress,
     Reassembly, SendError, Settings, SettingsError, State, Warning,
 };
+
+use earlier::Earlier;
 
 pub use control::CONTROL_LENGTH;
 
@@ -44,8 +47,7 @@ pub struct Session {
     reassembly: Reassembly,
     settings: Settings,
     binding: Binding,
-    /// Where the session stood before the present binding.
-    before: Progress,
+    earlier: Earlier,
     /// RequestTimestamp of the request that is unanswered, or was answered last.
     requested: u64,
     /// When the connection or the answer that is awaited is given up.
@@ -95,7 +97,7 @@ impl Session {
             reassembly: Reassembly::new(),
             settings,
             binding: Binding::New,
-            before: progress,
+            earlier: Earlier::new(progress),
             requested: 0,
             response_deadline: Instant::MAX,
             told: State::Disconnected,
@@ -204,10 +206,12 @@ impl Session {
         self.settle(&mut context);
         self.reassembly.clear();
         self.inbound = Inbound { counters: self.inbound.counters, ..Inbound::default() };
-        self.before = self.outbound.progress;
         match self.binding {
             Binding::New => {
-                self.outbound.progress.uuid = self.before.new_uuid(now.utc.as_nanos());
+                let present = self.outbound.progress;
+                let uuid = present.new_uuid(now.utc.as_nanos());
+                self.earlier.negotiate(present, uuid);
+                self.outbound.progress.uuid = uuid;
                 self.outbound.progress.next_outgoing = 1;
                 self.outbound.progress.next_incoming = 1;
                 self.outbound.pending.negotiate = true;

@@ -107,7 +107,8 @@ impl Session {
             ($($name:ident => $callback:ident $($view:ident)?;)*) => {
                 match frame.header.template_id {
                     $($name::TEMPLATE_ID => {
-                        business!(self, context, frame, $name => $callback $($view)?);
+                        business!(self, context, frame,
+                            $name => $callback $($view)?);
                     })*
                     template => self.fail(context, Error::UnknownTemplate(template)),
                 }
@@ -196,6 +197,22 @@ impl Session {
         self.inbound.counters.gaps += 1;
         self.inbound.counters.gap_messages += u64::from(gap.to - gap.from) + 1;
         self.tell(context, |listener, sender| listener.on_gap(sender, gap));
+    }
+
+    /// Reports what is missing of earlier UUIDs.
+    fn report_missing<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        established: &Established,
+    ) {
+        let missing = self.earlier.acknowledge(established);
+        if let Some(warning) = missing.warning {
+            self.inbound.counters.unknown_ends += 1;
+            self.warn(context, warning);
+        }
+        if let Some(gap) = missing.gap {
+            self.report_gap(context, gap);
+        }
     }
 
     fn handle_session_message<L: Listener>(
@@ -295,21 +312,7 @@ impl Session {
             environment: ack.environment_indicator(),
         };
         self.tell(context, |listener, sender| listener.on_established(sender, &established));
-        if let Some(gap) = self.gap_of_earlier_uuid(&established) {
-            self.report_gap(context, gap);
-        }
-    }
-
-    /// What was published under the UUID before, or before the first logon of the week, and is
-    /// not known to have arrived.
-    fn gap_of_earlier_uuid(&self, established: &Established) -> Option<Gap> {
-        let Established { uuid, previous_uuid, previous_seq_no: to, .. } = *established;
-        let from = match previous_uuid {
-            0 => 1,
-            known if known == self.before.uuid => self.before.next_incoming,
-            _ => return None,
-        };
-        (previous_uuid != uuid && to >= from).then_some(Gap { uuid: previous_uuid, from, to })
+        self.report_missing(context, &established);
     }
 
     fn handle_reject<L: Listener>(

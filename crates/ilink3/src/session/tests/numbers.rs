@@ -84,6 +84,82 @@ fn messages_missing_of_an_earlier_uuid_are_told_and_the_session_goes_on() {
     }
 }
 
+/// Asks for a new session and loses the connection when Negotiate has left.
+fn negotiate_in_vain(trace: &mut Trace) -> u64 {
+    trace.connect(Binding::New);
+    assert_eq!(trace.sent(), ["Negotiate"]);
+    trace.disconnect();
+    trace.session.progress().uuid
+}
+
+/// What is told when the acknowledgement names `previous`, after the state.
+fn told_of_previous(trace: &mut Trace, previous: (u64, u32)) -> Vec<String> {
+    let ack = Ack { previous, ..trace.ack() };
+    trace.told();
+    trace.receive(&establishment_ack(&ack));
+    let mut told = trace.told();
+    assert_eq!(told.remove(0), "state established");
+    told
+}
+
+#[test]
+fn a_logon_that_was_never_acknowledged_forgets_nothing_of_the_session_before() {
+    for previous in [4, 5, 9] {
+        let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
+        negotiate_in_vain(&mut trace);
+        negotiate_in_vain(&mut trace);
+        trace.connect(Binding::New);
+        let requested = trace.sent_request();
+        let uuid = trace.session.progress().uuid;
+        trace.receive(&negotiation_response(uuid, requested));
+        let told = told_of_previous(&mut trace, (7, previous));
+        let gap = (previous > 4).then(|| format!("gap 5 to {previous} of 7"));
+        assert_eq!(told, Vec::from_iter(gap));
+    }
+}
+
+#[test]
+fn a_logon_whose_acknowledgement_was_lost_is_resumed_with_what_was_before_it() {
+    let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
+    negotiate_in_vain(&mut trace);
+    trace.connect(Binding::Resume);
+    assert_eq!(told_of_previous(&mut trace, (7, 9)), ["gap 5 to 9 of 7"]);
+    // It is told once.
+    trace.disconnect();
+    trace.connect(Binding::Resume);
+    assert!(told_of_previous(&mut trace, (7, 9)).is_empty());
+}
+
+#[test]
+fn what_was_published_under_a_uuid_that_was_never_acknowledged_is_missing_from_1_on() {
+    let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
+    let lost = negotiate_in_vain(&mut trace);
+    trace.connect(Binding::New);
+    let requested = trace.sent_request();
+    let uuid = trace.session.progress().uuid;
+    trace.receive(&negotiation_response(uuid, requested));
+    let told = told_of_previous(&mut trace, (lost, 3));
+    let warning = "warning messages of 7 from 5 on may be missing";
+    assert_eq!(told, [warning, &format!("gap 1 to 3 of {lost}")]);
+    assert_eq!(trace.session.inbound_counters().unknown_ends, 1);
+}
+
+#[test]
+fn a_session_that_was_acknowledged_takes_the_place_of_the_one_before() {
+    let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
+    trace.connect(Binding::New);
+    trace.log_on();
+    let second = trace.session.progress().uuid;
+    trace.receive(&[report(1), report(2)].concat());
+    trace.disconnect();
+    trace.connect(Binding::New);
+    let requested = trace.sent_request();
+    let uuid = trace.session.progress().uuid;
+    trace.receive(&negotiation_response(uuid, requested));
+    let told = told_of_previous(&mut trace, (second, 6));
+    assert_eq!(told, [format!("gap 3 to 6 of {second}")]);
+}
+
 #[test]
 fn a_low_number_terminates() {
     let mut trace = Trace::established();
