@@ -48,6 +48,11 @@ impl Outgoing for CancelOrder {
     }
 
     #[inline]
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        Some(self.order_request_id.unwrap_or(u64::from(seq_num)))
+    }
+
+    #[inline]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
         let mut cancel = OrderCancelRequest516::encode(buffer)?;
         cancel

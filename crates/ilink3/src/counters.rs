@@ -136,6 +136,9 @@ counters! {
     queued,
     /// Errors: business messages committed whose connection broke while they were written.
     broken,
+    /// Warnings: numbers taken back because the exchange refused the newest message without using
+    /// its number.
+    taken_back,
     /// Errors: sends refused because the session was not established.
     refused_not_established,
     /// Errors: sends refused because the last number was used.

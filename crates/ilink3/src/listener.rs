@@ -274,6 +274,10 @@ pub trait Listener {
 
     /// A business message of ours was refused. Its reason as a type:
     /// [`BusinessRejectReason`](crate::BusinessRejectReason).
+    ///
+    /// Without a RefSeqNum the exchange has not used the message's number. If it was the newest
+    /// message sent, the next one takes that number, from this callback on; if others were on
+    /// their way, they are not applied: see [`on_not_applied`](Self::on_not_applied).
     fn on_business_reject(
         &mut self,
         sender: &mut Sender<'_>,

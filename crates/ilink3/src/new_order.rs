@@ -151,6 +151,11 @@ impl Outgoing for NewOrder {
     }
 
     #[inline]
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        Some(self.order_request_id.unwrap_or(u64::from(seq_num)))
+    }
+
+    #[inline]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
         let mut order = NewOrderSingle514::encode(buffer)?;
         order

@@ -150,6 +150,11 @@ impl Outgoing for ReplaceOrder {
     }
 
     #[inline]
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        Some(self.order_request_id.unwrap_or(u64::from(seq_num)))
+    }
+
+    #[inline]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
         let mut request = OrderCancelReplaceRequest515::encode(buffer)?;
         request

@@ -33,6 +33,16 @@ pub trait Outgoing {
         Ok(())
     }
 
+    /// The id by which the exchange refers to the message under the number `seq_num` in
+    /// BusinessRejectRefID (379): of orders and their cancels OrderRequestID, of other requests the
+    /// id that layout calls the request's own. A message without one is never known to be the one
+    /// that was refused, so that a number the exchange has not used is not taken back.
+    #[inline]
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        let _ = seq_num;
+        None
+    }
+
     /// Writes the message to the start of `buffer`, which has at least [`Self::MAX_LENGTH`]
     /// bytes, from the SBE header on, and returns its length. SeqNum is stored by the session
     /// afterwards; SendingTimeEpoch is [`Stamp::sending_time`].
@@ -142,6 +152,9 @@ pub struct Sent {
 pub(crate) struct Outbound {
     pub(crate) state: State,
     pub(crate) progress: Progress,
+    /// The id of the message that has the last number, until the exchange has been told a NextSeqNo
+    /// above it: from then on it takes no lower number.
+    pub(crate) newest: Option<u64>,
     /// When the last message of any kind left.
     pub(crate) last_sent: Instant,
     pub(crate) operator: Operator,
@@ -189,9 +202,10 @@ impl Outbound {
 
     /// Uses up the next number for a message of `length` bytes that is now in the journal.
     #[inline]
-    pub(crate) fn commit(&mut self, now: Now, length: usize) -> u32 {
+    pub(crate) fn commit(&mut self, now: Now, length: usize, request_id: Option<u64>) -> u32 {
         let seq_num = self.progress.next_outgoing;
         self.progress.next_outgoing += 1;
+        self.newest = request_id;
         self.last_sent = now.monotonic;
         self.counters.business_messages += 1;
         self.counters.business_bytes += length as u64;
@@ -205,6 +219,18 @@ impl Outbound {
             Delivery::Written => {}
             Delivery::Waiting { .. } => self.counters.queued += 1,
             Delivery::Broken => self.counters.broken += 1,
+        }
+    }
+
+    /// Takes the number of the newest message back, if that is the one the exchange has refused,
+    /// under `request_id`, without using its number. Of any other the number is gone: the exchange
+    /// finds the hole when it reads the next message, and says NotApplied.
+    #[cold]
+    pub(crate) fn take_back(&mut self, request_id: Option<u64>) {
+        if request_id.is_some() && request_id == self.newest {
+            self.newest = None;
+            self.progress.next_outgoing -= 1;
+            self.counters.taken_back += 1;
         }
     }
 
@@ -261,7 +287,8 @@ impl Sender<'_> {
         });
         match (delivery, encoded) {
             (Ok(delivery), Ok(length)) => {
-                let seq_num = self.outbound.commit(now, length);
+                let request_id = message.request_id(self.outbound.progress.next_outgoing);
+                let seq_num = self.outbound.commit(now, length, request_id);
                 if delivery != Delivery::Written {
                     self.outbound.not_written(delivery);
                 }

@@ -48,6 +48,8 @@ pub struct Session {
     settings: Settings,
     binding: Binding,
     earlier: Earlier,
+    /// The id of the message [`send`](Session::send) has written last.
+    written: Option<u64>,
     /// RequestTimestamp of the request that is unanswered, or was answered last.
     requested: u64,
     /// When the connection or the answer that is awaited is given up.
@@ -87,6 +89,7 @@ impl Session {
             outbound: Outbound {
                 state: State::Disconnected,
                 progress,
+                newest: None,
                 last_sent: Instant::ZERO,
                 operator: settings.operator,
                 pending: Pending::default(),
@@ -98,6 +101,7 @@ impl Session {
             settings,
             binding: Binding::New,
             earlier: Earlier::new(progress),
+            written: None,
             requested: 0,
             response_deadline: Instant::MAX,
             told: State::Disconnected,
@@ -157,6 +161,7 @@ impl Session {
         frame: &mut [u8],
     ) -> Result<usize, SendError> {
         self.outbound.check(message)?;
+        self.written = message.request_id(self.outbound.progress.next_outgoing);
         self.outbound.encode(now, message, frame).map_err(|error| {
             self.outbound.counters.encode_errors += 1;
             SendError::Encode(error)
@@ -166,7 +171,7 @@ impl Session {
     /// Uses up the number of the message of `length` bytes that [`send`](Self::send) has written,
     /// now that it is kept, and returns it.
     pub fn commit(&mut self, now: Now, length: usize) -> u32 {
-        self.outbound.commit(now, length)
+        self.outbound.commit(now, length, self.written)
     }
 
     /// Asks for a connection: the next [`poll_action`](Self::poll_action) says so.

@@ -100,6 +100,7 @@ impl Session {
             .set_keep_alive_interval(subject.keep_alive_interval);
         let requested = subject.negotiate.request_timestamp;
         self.request_left(now, requested);
+        self.outbound.newest = None;
         self.outbound.counters.establishes += 1;
         Ok(Establish503::ENCODED_LENGTH)
     }
@@ -117,6 +118,7 @@ impl Session {
             .set_uuid(self.outbound.progress.uuid)
             .set_next_seq_no(self.outbound.progress.next_outgoing)
             .set_keep_alive_interval_lapsed(lapsed);
+        self.outbound.newest = None;
         self.outbound.counters.sequences += 1;
         Ok(Sequence506::ENCODED_LENGTH)
     }

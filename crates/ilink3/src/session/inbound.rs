@@ -33,11 +33,12 @@ macro_rules! decode {
 }
 
 /// Like `decode!` for a business message: checks its number and gives it to `$callback`, with its
-/// view if there is a `$view`.
+/// view if there is a `$view`, and after the session itself has looked at it if it is to look
+/// `$first`.
 macro_rules! business {
     (
         $session:ident, $context:ident, $frame:ident,
-        $name:ident => $callback:ident $($view:ident)?
+        $name:ident => $callback:ident $($view:ident $(after $first:ident)?)?
     ) => {
         decode!($session, $context, $frame, $name as decoded => {
             let message = Message {
@@ -50,6 +51,7 @@ macro_rules! business {
                     == Some(BooleanFlag::TRUE),
             };
             if $session.accept($context, &message) {
+                $($($session.$first(decoded);)?)?
                 $session.tell($context, |listener, sender| {
                     $(let $view = decoded;)?
                     listener.$callback(sender, $($view,)? &message)
@@ -104,18 +106,18 @@ impl Session {
     ) {
         /// Every business message the exchange sends but for the two above.
         macro_rules! by_template {
-            ($($name:ident => $callback:ident $($view:ident)?;)*) => {
+            ($($name:ident => $callback:ident $($view:ident $(after $first:ident)?)?;)*) => {
                 match frame.header.template_id {
                     $($name::TEMPLATE_ID => {
                         business!(self, context, frame,
-                            $name => $callback $($view)?);
+                            $name => $callback $($view $(after $first)?)?);
                     })*
                     template => self.fail(context, Error::UnknownTemplate(template)),
                 }
             };
         }
         by_template! {
-            BusinessReject521 => on_business_reject reject;
+            BusinessReject521 => on_business_reject reject after settle_number;
             PartyDetailsDefinitionRequestAck519 => on_message;
             ExecutionReportReject523 => on_execution_report_reject report;
             ExecutionReportElimination524 => on_execution_report_elimination report;
@@ -138,6 +140,13 @@ impl Session {
             ExecutionReportPendingCancel564 => on_execution_report_pending_cancel report;
             ExecutionReportPendingReplace565 => on_execution_report_pending_replace report;
             MassQuoteResponse571 => on_message;
+        }
+    }
+
+    /// A refusal without the number it refuses: that number is not used on the exchange's side.
+    fn settle_number(&mut self, reject: BusinessReject521<'_>) {
+        if reject.ref_seq_num().is_none() {
+            self.outbound.take_back(reject.business_reject_ref_id());
         }
     }
 

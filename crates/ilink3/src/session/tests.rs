@@ -34,6 +34,7 @@ mod faults;
 mod keep_alive;
 mod logon;
 mod numbers;
+mod refusals;
 mod requests;
 mod sending;
 mod terminate;
