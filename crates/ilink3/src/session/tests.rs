@@ -30,6 +30,7 @@ macro_rules! decode {
     };
 }
 
+mod counters;
 mod faults;
 mod keep_alive;
 mod logon;

@@ -1,0 +1,286 @@
+//! Each counter of a fault is raised by its fault, and by no other.
+
+use super::*;
+use crate::{InboundCounters, OutboundCounters};
+
+/// Counters of what is ordinary: they have no mark, and no test of their own.
+const ORDINARY: [&str; 11] = [
+    "bytes",
+    "frames",
+    "business_messages",
+    "session_messages",
+    "undelivered",
+    "gap_messages",
+    "terminates",
+    "business_bytes",
+    "negotiates",
+    "establishes",
+    "sequences",
+];
+
+/// The faults that were counted.
+fn faults(counters: impl Iterator<Item = (&'static str, u64)>) -> Vec<(&'static str, u64)> {
+    counters.filter(|(name, count)| *count > 0 && !ORDINARY.contains(name)).collect()
+}
+
+/// Asserts that of all faults of both directions only `name` was counted, and once.
+#[track_caller]
+fn assert_only(trace: &Trace, name: &'static str) {
+    let inbound = trace.session.inbound_counters().iter();
+    assert_eq!(faults(inbound.chain(trace.session.outbound_counters().iter())), [(name, 1)]);
+}
+
+/// Receives `bytes` while established.
+fn received(bytes: &[u8]) -> Trace {
+    let mut trace = Trace::established();
+    trace.receive(bytes);
+    trace
+}
+
+#[test]
+fn every_counter_of_a_fault_is_named_in_this_file() {
+    let this = include_str!("counters.rs");
+    let inbound = InboundCounters::default();
+    let outbound = OutboundCounters::default();
+    for (name, _) in inbound.iter().chain(outbound.iter()) {
+        let is_tested = this.contains(&format!("fn counts_{name}_only()"));
+        assert!(is_tested != ORDINARY.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn counts_bytes_discarded_only() {
+    let mut trace = Trace::new();
+    trace.receive(&[7]);
+    assert_only(&trace, "bytes_discarded");
+}
+
+#[test]
+fn counts_retransmissions_dropped_only() {
+    let again = report_of(UUID, 1, BooleanFlag::TRUE);
+    assert_only(&received(&[report(1), again].concat()), "retransmissions_dropped");
+}
+
+#[test]
+fn counts_unrequested_only() {
+    assert_only(&received(&template_only(510, 8, 75)), "unrequested");
+}
+
+#[test]
+fn counts_trailing_bytes_only() {
+    let mut long = report(1);
+    long.push(0);
+    let length = long.len();
+    write_framing_header((&mut long[..4]).try_into().unwrap(), length);
+    assert_only(&received(&long), "trailing_bytes");
+}
+
+#[test]
+fn counts_gaps_only() {
+    assert_only(&received(&report(3)), "gaps");
+}
+
+#[test]
+fn counts_unknown_ends_only() {
+    let mut trace = Trace::with(Progress { uuid: 7, ..Progress::default() });
+    trace.connect(Binding::New);
+    trace.transmitted();
+    let lost = trace.session.progress().uuid;
+    // The connection of a session that is leaving ends without being a fault.
+    trace.receive(&terminate(0, 5));
+    trace.disconnect();
+    trace.connect(Binding::New);
+    let requested = trace.sent_request();
+    trace.receive(&negotiation_response(trace.session.progress().uuid, requested));
+    let ack = Ack { previous: (lost, 0), ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    assert_only(&trace, "unknown_ends");
+}
+
+#[test]
+fn counts_not_applied_only() {
+    assert_only(&received(&not_applied(1, 1)), "not_applied");
+}
+
+#[test]
+fn counts_rejects_only() {
+    let mut trace = Trace::connected();
+    trace.transmitted();
+    trace.receive(&frame(NegotiationReject502::ENCODED_LENGTH, |buffer| {
+        NegotiationReject502::encode(buffer).unwrap().set_uuid(UUID);
+    }));
+    assert_only(&trace, "rejects");
+}
+
+#[test]
+fn counts_silences_only() {
+    let mut trace = Trace::established();
+    trace.at(11_000);
+    trace.receive(&sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED));
+    assert_only(&trace, "silences");
+}
+
+#[test]
+fn counts_asked_for_life_only() {
+    assert_only(&received(&sequence(UUID, 1, KeepAliveLapsed::LAPSED)), "asked_for_life");
+}
+
+#[test]
+fn counts_framing_errors_only() {
+    assert_only(&received(&[0; 12]), "framing_errors");
+}
+
+#[test]
+fn counts_schema_errors_only() {
+    assert_only(&received(&template_only(522, 7, 226)), "schema_errors");
+}
+
+#[test]
+fn counts_decode_errors_only() {
+    let mut short = template_only(522, 8, 226);
+    short.pop();
+    let length = short.len();
+    write_framing_header((&mut short[..4]).try_into().unwrap(), length);
+    assert_only(&received(&short), "decode_errors");
+}
+
+#[test]
+fn counts_unknown_templates_only() {
+    assert_only(&received(&template_only(9_999, 8, 20)), "unknown_templates");
+}
+
+#[test]
+fn counts_unexpected_messages_only() {
+    let mut trace = Trace::connected();
+    trace.transmitted();
+    trace.receive(&report(1));
+    assert_only(&trace, "unexpected_messages");
+}
+
+#[test]
+fn counts_uuid_errors_only() {
+    let other = report_of(UUID + 1, 1, BooleanFlag::FALSE);
+    assert_only(&received(&other), "uuid_errors");
+}
+
+#[test]
+fn counts_request_timestamp_errors_only() {
+    let mut trace = Trace::connected();
+    let requested = trace.sent_request();
+    trace.receive(&negotiation_response(UUID, requested - 1));
+    assert_only(&trace, "request_timestamp_errors");
+}
+
+#[test]
+fn counts_sequence_errors_only() {
+    assert_only(&received(&report(0)), "sequence_errors");
+    assert_only(&received(&sequence(UUID, 0, KeepAliveLapsed::NOT_LAPSED)), "sequence_errors");
+}
+
+#[test]
+fn counts_timeouts_only() {
+    let mut trace = Trace::connected();
+    trace.transmitted();
+    trace.at(2 * KEEP_ALIVE);
+    assert_only(&trace, "timeouts");
+
+    let mut trace = Trace::established();
+    trace.session.terminate(trace.now);
+    trace.transmitted();
+    trace.at(KEEP_ALIVE);
+    assert_only(&trace, "timeouts");
+}
+
+#[test]
+fn counts_keep_alive_lapses_only() {
+    let mut trace = Trace::established();
+    trace.at(11_000);
+    trace.at(21_000);
+    assert_only(&trace, "keep_alive_lapses");
+}
+
+#[test]
+fn counts_connections_lost_only() {
+    let mut trace = Trace::established();
+    trace.disconnect();
+    assert_only(&trace, "connections_lost");
+}
+
+#[test]
+fn counts_queued_only() {
+    let mut trace = Trace::established();
+    trace.wire.delivery = Some(Delivery::Waiting { waiting: 1 });
+    trace.send(1).unwrap();
+    assert_only(&trace, "queued");
+}
+
+#[test]
+fn counts_broken_only() {
+    let mut trace = Trace::established();
+    trace.wire.delivery = Some(Delivery::Broken);
+    trace.send(1).unwrap();
+    assert_only(&trace, "broken");
+}
+
+#[test]
+fn counts_taken_back_only() {
+    let mut trace = Trace::established();
+    trace.send(1).unwrap();
+    trace.receive(&frame(BusinessReject521::ENCODED_LENGTH, |buffer| {
+        let mut message = BusinessReject521::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_seq_num(1).set_poss_retrans_flag(BooleanFlag::FALSE);
+        message.set_business_reject_ref_id(1);
+    }));
+    assert_only(&trace, "taken_back");
+}
+
+#[test]
+fn counts_refused_not_established_only() {
+    let mut trace = Trace::connected();
+    assert!(trace.send(1).is_err());
+    assert_only(&trace, "refused_not_established");
+}
+
+#[test]
+fn counts_refused_without_number_only() {
+    let next_outgoing = 1_000_000_000;
+    let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
+    trace.connect(Binding::Resume);
+    trace.acknowledge();
+    assert_eq!(trace.send(1), Err(SendError::NumbersExhausted));
+    assert_only(&trace, "refused_without_number");
+}
+
+#[test]
+fn counts_refused_requests_only() {
+    let mut trace = Trace::established();
+    let nothing = NewOrder { quantity: 0, ..order(1) };
+    assert!(trace.session.sender(trace.now, &mut trace.wire).send(&nothing).is_err());
+    assert_only(&trace, "refused_requests");
+}
+
+#[test]
+fn counts_refused_by_outlet_only() {
+    let mut trace = Trace::established();
+    trace.wire.refusal = Some(OutletError::Full);
+    assert!(trace.send(1).is_err());
+    assert_only(&trace, "refused_by_outlet");
+}
+
+/// A message that asks for more room than it says.
+struct TooLong;
+
+impl Outgoing for TooLong {
+    const MAX_LENGTH: usize = 20;
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        order(1).encode(stamp, buffer)
+    }
+}
+
+#[test]
+fn counts_encode_errors_only() {
+    let mut trace = Trace::established();
+    assert!(trace.session.sender(trace.now, &mut trace.wire).send(&TooLong).is_err());
+    assert_only(&trace, "encode_errors");
+}
