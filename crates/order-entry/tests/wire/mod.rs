@@ -24,6 +24,8 @@ pub(crate) struct Wire {
     pub(crate) room: usize,
     /// The next write fails so.
     pub(crate) failure: Option<io::ErrorKind>,
+    /// No connection can be made, for this reason.
+    pub(crate) refusal: Option<io::ErrorKind>,
     /// All it has taken.
     pub(crate) taken: Vec<u8>,
     /// What is to be received, and whether the stream ends after it.
@@ -115,7 +117,10 @@ impl Source for Connection {
 impl Dial for Shared {
     type Stream = Connection;
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
-        Ok(Connection { shared: self.clone(), descriptor: File::open("/dev/null")? })
+        match self.wire().refusal {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(Connection { shared: self.clone(), descriptor: File::open("/dev/null")? }),
+        }
     }
 }
 
