@@ -1,32 +1,46 @@
 //! Decimal numbers as ASCII, without the formatting machinery.
 
-/// The decimal digits of a number, left-aligned in a buffer that holds any u64.
+/// The digits of every number below 100, two each: halves the divisions of [`Decimal::new`].
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
+/// The decimal digits of a number, left-aligned and NUL-padded: any u64 fits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decimal {
-    digits: [u8; 20],
-    start: usize,
+    pub(crate) digits: [u8; 20],
+    length: usize,
 }
 
 impl Decimal {
     /// The digits of `number`, without leading zeros; `0` for zero.
     #[inline]
     pub(crate) fn new(mut number: u64) -> Self {
+        let length = number.checked_ilog10().map_or(1, |log| log as usize + 1);
         let mut digits = [0; 20];
-        let mut start = digits.len();
-        loop {
-            start -= 1;
-            digits[start] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                return Self { digits, start };
-            }
+        let mut end = length;
+        while end > 2 {
+            end -= 2;
+            digits[end..end + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+            number /= 100;
         }
+        match end {
+            2 => digits[..2].copy_from_slice(&PAIRS[number as usize % 100]),
+            _ => digits[0] = b'0' + number as u8,
+        }
+        Self { digits, length }
     }
 
     /// The digits.
     #[inline]
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.digits[self.start..]
+        &self.digits[..self.length]
     }
 }
 

@@ -41,11 +41,7 @@ impl ClOrdId {
 impl From<u64> for ClOrdId {
     #[inline]
     fn from(number: u64) -> Self {
-        let decimal = Decimal::new(number);
-        let digits = decimal.as_bytes();
-        let mut id = [0; 20];
-        id[..digits.len()].copy_from_slice(digits);
-        Self(id)
+        Self(Decimal::new(number).digits)
     }
 }
 
