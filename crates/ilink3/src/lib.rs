@@ -6,6 +6,10 @@
 //! no socket, reads no clock and writes no journal: connections belong to whoever drives it, and
 //! business messages leave through an [`Outlet`], which keeps each before it writes it.
 //!
+//! What a client says, it says as a [`NewOrder`], [`ReplaceOrder`] or [`CancelOrder`], or as any
+//! other message of the schema by [`Outgoing`]. What the exchange answers has a callback of its own
+//! in [`Listener`] for each kind of report on an order.
+//!
 //! Not here yet, and reported instead: retransmission of what is missing ([`Listener::on_gap`],
 //! then the session terminates), replay of what was not applied ([`Listener::on_not_applied`],
 //! then a Sequence fills the gap), the backup connection, resending an unanswered logon.

@@ -9,6 +9,7 @@ use hairpin_sbe::MessageHeader;
 use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, SCHEMA_ID, Terminate507};
 
 /// Kind of a record that holds a business message, or the Sequence that fills a gap between them.
+/// Two messages have the same number where the exchange refused the first without using it.
 pub const MESSAGE_RECORD: u32 = 0;
 /// Kind of a record that holds a request of ours, Negotiate, Establish or Terminate: the identity
 /// of the session and the RequestTimestamp last used.
@@ -22,7 +23,9 @@ const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 
 /// Where the session that wrote this journal stood.
 ///
-/// The number of the exchange's next message is not in it: it is 1.
+/// The number of the exchange's next message is not in it: it is 1. That the last message was
+/// refused and its number taken back is not in it either: its number then counts as used, and
+/// NotApplied settles it.
 pub(crate) fn progress(journal: &Journal) -> Progress {
     journal.records().fold(Progress::default(), |progress, (_, frame)| after(progress, frame))
 }

@@ -212,6 +212,25 @@ fn a_hundred_thousand_orders_allocate_nothing() {
 }
 
 #[test]
+fn replacements_and_cancels_allocate_nothing() {
+    let (mut session, _reactor) = established(false, &mut Trader::default());
+    let allocated = allocations(|| {
+        for number in (2..=30_000).step_by(3) {
+            let (now, order) = (now(number), order(number, 42).good_till_date(20_800));
+            session.sender(now).send(&order.with_display_quantity(1)).unwrap();
+            let replace = ReplaceOrder::with_terms_of(7, &order).mitigated();
+            session.sender(now).send(&replace).unwrap();
+            let cancel = CancelOrder::new(7, 42, SideReq::BUY, ClOrdId::from(number));
+            session.sender(now).send(&cancel).unwrap();
+            let nothing = NewOrder { quantity: 0, ..order };
+            assert!(session.sender(now).send(&nothing).is_err());
+        }
+    });
+    assert_eq!(allocated, 0);
+    assert_eq!(session.outbound_counters().business_messages, 30_001);
+}
+
+#[test]
 fn reports_answered_by_orders_allocate_nothing() {
     let mut trader = Trader { reports: 0, orders_left: 50_000 };
     let (mut session, mut reactor) = established(true, &mut trader);

@@ -265,3 +265,23 @@ fn a_connection_that_ends_leaves_the_reactor() {
         bench.session.connect(now(bench.time), Binding::New).unwrap();
     }
 }
+
+#[test]
+fn a_number_that_was_taken_back_is_used_again_and_both_records_are_kept() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = usize::MAX;
+    for refusals in 1..=2 {
+        assert_eq!(bench.send().unwrap().seq_num, 1);
+        let mut wire = bench.shared.wire();
+        let refused = std::mem::take(&mut wire.taken);
+        wire.incoming = wire.exchange.refuse(&refused);
+        drop(wire);
+        bench.turn();
+        assert_eq!(bench.session.outbound_counters().taken_back, refusals);
+    }
+    assert_eq!(bench.send().unwrap().seq_num, 1);
+    let records = bench.session.journal().records();
+    let kept: Vec<_> = records.skip(2).map(|(_, frame)| seq_num(frame)).collect();
+    assert_eq!(kept, [1, 1, 1]);
+    assert_eq!(bench.session.progress().next_outgoing, 2);
+}

@@ -111,6 +111,20 @@ impl Exchange {
         }
     }
 
+    /// Refuses the order in `frame`, which did not use its number.
+    pub(crate) fn refuse(&mut self, frame: &[u8]) -> Vec<u8> {
+        let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();
+        let mut scratch = NewOrderSingle514::SCRATCH;
+        let order = NewOrderSingle514::decode(&header, body, &mut scratch).unwrap();
+        self.reports += 1;
+        framed(BusinessReject521::ENCODED_LENGTH, |buffer| {
+            let mut message = BusinessReject521::encode(buffer).unwrap();
+            message.set_uuid(self.uuid).set_seq_num(self.reports);
+            message.set_poss_retrans_flag(BooleanFlag::FALSE).set_ref_seq_num(None);
+            message.set_business_reject_ref_id(order.order_request_id());
+        })
+    }
+
     /// A Terminate of the exchange's.
     pub(crate) fn terminate(&self, code: u16, request_timestamp: u64) -> Vec<u8> {
         framed(Terminate507::ENCODED_LENGTH, |buffer| {
