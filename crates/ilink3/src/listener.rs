@@ -169,8 +169,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// An order ended without a cancel: its day or date is over, or it was not to rest and could not
-    /// trade whole.
+    /// An order ended without a cancel: its day or date is over, or it was not to rest and could
+    /// not trade whole.
     fn on_execution_report_elimination(
         &mut self,
         sender: &mut Sender<'_>,
@@ -201,7 +201,8 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// A cancel was refused. Its reason as a type: [`CancelRejectReason`](crate::CancelRejectReason).
+    /// A cancel was refused. Its reason as a type:
+    /// [`CancelRejectReason`](crate::CancelRejectReason).
     fn on_order_cancel_reject(
         &mut self,
         sender: &mut Sender<'_>,

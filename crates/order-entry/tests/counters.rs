@@ -1,7 +1,5 @@
 //! Each counter of a fault is raised by its fault, and by no other.
 
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
 mod exchange;
 mod wire;
 

@@ -1,7 +1,5 @@
 //! A connection that takes no more: what was committed waits, in order, and leaves when it can.
 
-#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
-
 mod exchange;
 mod wire;
 

@@ -145,6 +145,24 @@ fn what_was_published_under_a_uuid_that_was_never_acknowledged_is_missing_from_1
 }
 
 #[test]
+fn of_the_first_session_of_a_process_no_end_is_unknown() {
+    let mut trace = Trace::new();
+    let lost = negotiate_in_vain(&mut trace);
+    trace.connect(Binding::New);
+    let requested = trace.sent_request();
+    let uuid = trace.session.progress().uuid;
+    trace.receive(&negotiation_response(uuid, requested));
+    assert_eq!(told_of_previous(&mut trace, (lost, 3)), [format!("gap 1 to 3 of {lost}")]);
+}
+
+#[test]
+fn of_its_own_uuid_the_next_number_says_what_is_missing() {
+    let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
+    trace.connect(Binding::Resume);
+    assert!(told_of_previous(&mut trace, (7, 9)).is_empty(), "NextSeqNo is 5");
+}
+
+#[test]
 fn a_session_that_was_acknowledged_takes_the_place_of_the_one_before() {
     let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 5, ..Progress::default() });
     trace.connect(Binding::New);

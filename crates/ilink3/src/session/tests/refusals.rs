@@ -82,7 +82,7 @@ fn a_number_below_one_the_exchange_was_told_is_never_used_again() {
     let mut trace = having_sent(10);
     trace.at(9_000);
     assert_eq!(trace.sent(), ["Sequence 11"]);
-    trace.receive(&refuse(1, None, Some(10)));
+    trace.receive(&[refuse(1, None, Some(10)), refuse(2, None, None)].concat());
     assert_eq!(next_outgoing(&trace), 11);
 
     let mut trace = having_sent(10);
