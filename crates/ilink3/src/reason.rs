@@ -238,6 +238,7 @@ codes! {
     2046 DISPLAY_QUANTITY_TOO_LARGE "DisplayQty is more than the whole or remaining quantity";
     2047 UNKNOWN_INSTRUMENT "instrument is unknown";
     2048 OTHER_SESSION "order was entered by another session";
+    2051 SIDE_MISMATCH "side differs from the order's";
     2058 STOP_LIMIT_BELOW_TRIGGER "limit of a stop is below its trigger";
     2059 STOP_LIMIT_ABOVE_TRIGGER "limit of a stop is above its trigger";
     2060 SELL_STOP_NOT_BELOW_LAST "stop price of a sell is not below the last trade";
