@@ -2,10 +2,11 @@
 //! time, over a path that cuts the bytes.
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
-use hairpin_cme_codecs::ilink3::{ExecutionReportCancel534, ExecutionReportNew522, SideReq};
+use hairpin_cme_codecs::ilink3::execution_report_trade_outright525::NoFills;
+use hairpin_cme_codecs::ilink3::*;
 use hairpin_exchange as exchange;
 use hairpin_ilink3::*;
-use hairpin_sbe::Decimal;
+use hairpin_sbe::{Decimal, EncodeError};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
@@ -57,6 +58,73 @@ impl Listener for Told {
     ) {
         self.lines.push(format!("cancelled {}", r.cl_ord_id()));
     }
+    fn on_execution_report_modify(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: ExecutionReportModify531<'_>,
+        _: &Message<'_>,
+    ) {
+        let (price, leaves) = (r.price(), r.leaves_qty());
+        self.lines.push(format!("modified {} {price} leaves {leaves}", r.cl_ord_id()));
+    }
+    fn on_execution_report_trade_outright(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: ExecutionReportTradeOutright525<'_>,
+        _: &Message<'_>,
+    ) {
+        let (mut fills, mut scratch, mut filled) = (r.no_fills(), NoFills::SCRATCH, 0);
+        while let Some(fill) = fills.next(&mut scratch) {
+            filled += fill.fill_qty();
+        }
+        assert_eq!(filled, r.last_qty());
+        let (id, traded, leaves) = (r.cl_ord_id(), r.last_qty(), r.leaves_qty());
+        self.lines.push(format!("traded {id} {traded} leaves {leaves}"));
+    }
+    fn on_execution_report_elimination(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: ExecutionReportElimination524<'_>,
+        _: &Message<'_>,
+    ) {
+        self.lines.push(format!("eliminated {} after {}", r.cl_ord_id(), r.cum_qty()));
+    }
+    fn on_execution_report_reject(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: ExecutionReportReject523<'_>,
+        _: &Message<'_>,
+    ) {
+        let reason = OrderRejectReason(r.ord_rej_reason());
+        self.lines.push(format!("refused {}: {reason}", r.cl_ord_id()));
+    }
+    fn on_order_cancel_reject(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: OrderCancelReject535<'_>,
+        _: &Message<'_>,
+    ) {
+        let reason = CancelRejectReason(r.cxl_rej_reason());
+        self.lines.push(format!("cancel {} refused: {reason}", r.cl_ord_id()));
+    }
+    fn on_order_cancel_replace_reject(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: OrderCancelReplaceReject536<'_>,
+        _: &Message<'_>,
+    ) {
+        let reason = ReplaceRejectReason(r.cxl_rej_reason());
+        self.lines.push(format!("replacement {} refused: {reason}", r.cl_ord_id()));
+    }
+    fn on_business_reject(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: BusinessReject521<'_>,
+        _: &Message<'_>,
+    ) {
+        let reason = BusinessRejectReason(r.business_reject_reason());
+        self.lines.push(format!("business {:?}: {reason}", r.ref_seq_num()));
+    }
     fn on_message(&mut self, _: &mut Sender<'_>, m: &Message<'_>) {
         self.lines.push(format!("message {}", m.header.template_id));
     }
@@ -82,6 +150,11 @@ impl Listener for Told {
 
 fn security_id() -> i32 {
     exchange::Instrument::numbered(2)[0].security_id
+}
+
+/// A limit order to buy; `price` in units of 10⁻⁹.
+fn buy(id: u64, price: i64, quantity: u32) -> NewOrder {
+    NewOrder::limit(security_id(), SideReq::BUY, Decimal(price), quantity, id.into())
 }
 
 /// Both sides and the path between them.
@@ -189,18 +262,31 @@ impl World {
         self.run();
     }
 
-    fn order(&mut self, id: u64, price: i64) {
-        let order = NewOrder::limit(security_id(), SideReq::BUY, Decimal(price), 1, id.into());
-        self.session.sender(self.now, &mut self.wire).send(&order).unwrap();
+    fn send<M: Outgoing>(&mut self, message: &M) -> u32 {
+        let sent = self.session.sender(self.now, &mut self.wire).send(message).unwrap();
         self.run();
+        sent.seq_num
+    }
+
+    /// Sends `message` and returns what the client is told then.
+    fn answer<M: Outgoing>(&mut self, message: &M) -> Vec<String> {
+        self.send(message);
+        self.told()
+    }
+
+    fn order(&mut self, id: u64, price: i64) {
+        self.send(&buy(id, price, 1));
+    }
+
+    /// The exchange's id of the order that last began to work.
+    fn working(&self) -> u64 {
+        *self.told.working.last().unwrap()
     }
 
     /// Cancels the order that last began to work.
     fn cancel(&mut self, id: u64) {
-        let order_id = *self.told.working.last().unwrap();
-        let cancel = CancelOrder::new(order_id, security_id(), SideReq::BUY, id.into());
-        self.session.sender(self.now, &mut self.wire).send(&cancel).unwrap();
-        self.run();
+        let order_id = self.working();
+        self.send(&CancelOrder::new(order_id, security_id(), SideReq::BUY, id.into()));
     }
 
     fn lose_connection(&mut self) {
@@ -231,7 +317,7 @@ fn two_readings_of_the_documents_agree() {
         world.cancel(6);
         assert_eq!(world.told(), ["cancelled 6"]);
         world.order(7, 999_999_000_000_000);
-        assert_eq!(world.told(), ["new 7 999999", "message 525"]);
+        assert_eq!(world.told(), ["new 7 999999", "traded 7 1 leaves 0"]);
 
         world.lose_connection();
         assert_eq!(world.told(), ["connection lost while established", "disconnected"]);
@@ -258,4 +344,174 @@ fn a_wrong_key_is_refused() {
     let told = world.told();
     assert_eq!(told[2], "rejected 0 (signature does not match)");
     assert_eq!(world.session.state(), State::Disconnected);
+}
+
+/// The price of the tests' orders that are not to trade.
+const LOW: i64 = 1_000_000_000;
+/// A price at which every order to buy trades.
+const HIGH: i64 = 999_999_000_000_000;
+
+fn established() -> World {
+    let mut world = World::new(KEY, 100_000);
+    world.log_on(Binding::New);
+    world.told();
+    world
+}
+
+#[test]
+fn an_order_is_replaced_and_cancelled() {
+    let mut world = established();
+    assert_eq!(world.answer(&buy(1, LOW, 5)), ["new 1 1"]);
+    let order_id = world.working();
+    let replace = ReplaceOrder::with_terms_of(order_id, &buy(2, 2 * LOW, 7));
+    assert_eq!(world.answer(&replace), ["modified 2 2 leaves 7"]);
+    let replace = ReplaceOrder::with_terms_of(order_id, &buy(3, LOW, 6).good_till_cancel());
+    assert_eq!(world.answer(&replace), ["modified 3 1 leaves 6"]);
+    world.cancel(4);
+    assert_eq!(world.told(), ["cancelled 4"]);
+    let gone = world.answer(&replace);
+    assert_eq!(gone, ["replacement 3 refused: 2045 (order is not on the book)"]);
+}
+
+#[test]
+fn orders_trade_and_what_may_not_rest_is_eliminated() {
+    let mut world = established();
+    let id = security_id();
+    assert_eq!(world.answer(&buy(1, LOW, 5).fill_and_kill()), ["new 1 1", "eliminated 1 after 0"]);
+    assert_eq!(world.answer(&buy(2, LOW, 5).fill_or_kill()), ["new 2 1", "eliminated 2 after 0"]);
+    for order in [
+        NewOrder::market(id, SideReq::BUY, 1, 3.into()),
+        NewOrder::market_limit(id, SideReq::BUY, 1, 3.into()),
+        buy(3, HIGH, 1).fill_and_kill(),
+        buy(3, HIGH, 1).fill_or_kill(),
+    ] {
+        let told = world.answer(&order);
+        assert!(told[0].starts_with("new 3 "), "{told:?}");
+        assert_eq!(told[1..], ["traded 3 1 leaves 0"]);
+    }
+}
+
+#[test]
+fn what_the_market_does_not_take_is_refused_with_a_known_reason() {
+    let mut world = established();
+    world.send(&buy(1, LOW, 5));
+    world.told();
+    let (order_id, security) = (world.working(), security_id());
+    let order = buy(9, LOW, 1);
+    let replace = ReplaceOrder::with_terms_of(order_id, &order);
+    let refused = |line: &str, told: Vec<String>| assert_eq!(told, [line]);
+    refused("refused 9: 1011 (a field is incorrect)", world.answer(&buy(9, LOW + 1, 1)));
+    let quantity = "refused 9: 2115 (quantity is out of range)";
+    refused(quantity, world.answer(&buy(9, LOW, 99_999)));
+    let value = "business Some(4): 100 (value is out of range for its tag)";
+    refused(value, world.answer(&buy(9, LOW, 100_000)));
+    let unknown = NewOrder { security_id: 1, ..order };
+    refused("refused 9: 2047 (instrument is unknown)", world.answer(&unknown));
+    let qualifier = "refused 9: 1013 (order qualifier is invalid)";
+    refused(qualifier, world.answer(&order.good_till_date(20_000)));
+    refused("business Some(7): 0 (other reason)", world.answer(&order.with_display_quantity(1)));
+    let stop = NewOrder::stop(security, SideReq::BUY, Decimal(LOW), 1, 9.into());
+    let order_type = "refused 9: 2311 (order type is not taken for this group)";
+    refused(order_type, world.answer(&stop));
+
+    let gone = "replacement 9 refused: 2045 (order is not on the book)";
+    refused(gone, world.answer(&ReplaceOrder { order_id: 1, ..replace }));
+    let side = "replacement 9 refused: 2051 (side differs from the order's)";
+    refused(side, world.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
+    refused("modified 9 1 leaves 1", world.answer(&replace.mitigated()));
+    let mitigation = "replacement 9 refused: 2101 \
+                      (in-flight mitigation differs from the first replacement's)";
+    refused(mitigation, world.answer(&replace));
+
+    let gone = "cancel 9 refused: 2045 (order is not on the book)";
+    refused(gone, world.answer(&CancelOrder::new(1, security, SideReq::BUY, 9.into())));
+    let side = "cancel 9 refused: 2051 (side differs from the order's)";
+    refused(side, world.answer(&CancelOrder::new(order_id, security, SideReq::SELL, 9.into())));
+    assert_eq!(world.session.state(), State::Established);
+}
+
+/// An order that ends before its block does.
+struct Broken {
+    request_id: Option<u64>,
+}
+
+impl Outgoing for Broken {
+    const MAX_LENGTH: usize = NewOrder::MAX_LENGTH;
+
+    fn request_id(&self, _: u32) -> Option<u64> {
+        self.request_id
+    }
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        buy(9, LOW, 1).encode(stamp, buffer)?;
+        Ok(40)
+    }
+}
+
+const NOT_DECODED: &str = "business None: 109 (message could not be decoded)";
+
+#[test]
+fn a_number_that_is_taken_back_is_the_one_the_gateway_expects() {
+    let mut world = established();
+    // This gateway cannot read an id from such a message, and says 0.
+    assert_eq!(world.send(&Broken { request_id: Some(0) }), 1);
+    assert_eq!(world.told(), [NOT_DECODED]);
+    assert_eq!(world.send(&buy(2, LOW, 1)), 1);
+    assert_eq!(world.told(), ["new 2 1"]);
+}
+
+#[test]
+fn a_number_that_is_not_taken_back_is_settled_by_not_applied() {
+    let mut world = established();
+    assert_eq!(world.send(&Broken { request_id: None }), 1);
+    assert_eq!(world.told(), [NOT_DECODED]);
+    assert_eq!(world.send(&buy(2, LOW, 1)), 2);
+    assert_eq!(world.told(), ["NotApplied { from_seq_no: 1, count: 2 }"]);
+    assert_eq!(world.send(&buy(3, LOW, 1)), 3);
+    assert_eq!(world.told(), ["new 3 1"]);
+}
+
+#[test]
+fn refused_numbers_with_others_in_flight_are_settled_by_not_applied() {
+    let mut world = established();
+    // All three leave before the gateway's answer to the first arrives.
+    for refused in [true, false, false] {
+        let mut sender = world.session.sender(world.now, &mut world.wire);
+        let sent = match refused {
+            true => sender.send(&Broken { request_id: Some(0) }),
+            false => sender.send(&buy(2, LOW, 1)),
+        };
+        sent.unwrap();
+    }
+    world.run();
+    let not_applied = "NotApplied { from_seq_no: 1, count: 2 }";
+    assert_eq!(world.told()[..2], [NOT_DECODED, not_applied]);
+    assert_eq!(world.session.outbound_counters().taken_back, 0);
+    assert_eq!(world.send(&buy(3, LOW, 1)), 4);
+    assert_eq!(world.told(), ["new 3 1"]);
+}
+
+/// The number a line ends with.
+fn leaves(line: &str) -> u32 {
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn what_has_traded_counts_towards_a_replacement_if_it_is_said_so() {
+    const PRICE: i64 = 1_000_250_000_000;
+    for mitigated in [false, true] {
+        let mut world = established();
+        // Takes all that is offered at this price and rests as the best bid with the remainder.
+        let order = buy(1, PRICE, 4_000);
+        let resting = leaves(world.answer(&order).last().unwrap());
+        let order_id = world.working();
+        let sell = NewOrder { side: SideReq::SELL, quantity: 2, cl_ord_id: 2.into(), ..order };
+        let left = resting - 2;
+        let traded = format!("traded 1 2 leaves {left}");
+        assert_eq!(world.answer(&sell), ["new 2 1000.25", "traded 2 2 leaves 0", &traded]);
+        let replace = ReplaceOrder::with_terms_of(order_id, &buy(3, PRICE, 4_000));
+        let replace = if mitigated { replace.mitigated() } else { replace };
+        let expected = if mitigated { left } else { 4_000 };
+        assert_eq!(world.answer(&replace), [format!("modified 3 1000.25 leaves {expected}")]);
+    }
 }
