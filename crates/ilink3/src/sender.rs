@@ -48,7 +48,8 @@ pub trait Outgoing {
     /// afterwards; SendingTimeEpoch is [`Stamp::sending_time`].
     ///
     /// # Errors
-    /// Whatever the encoder refuses. Nothing is sent then and no number is used.
+    /// Whatever the encoder refuses. Nothing is sent then and no number is used. A length that is
+    /// beyond the buffer, or that leaves no room for SeqNum, is refused as [`EncodeError::Buffer`].
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError>;
 }
 
@@ -178,7 +179,8 @@ impl Outbound {
             return Err(EncodeError::Buffer);
         };
         let length = message.encode(&stamp, body)?;
-        store_seq_num(&mut body[..length], seq_num);
+        let message = body.get_mut(..length).ok_or(EncodeError::Buffer)?;
+        store_seq_num(message, seq_num)?;
         write_framing_header(header, FRAMING_HEADER_LENGTH + length);
         Ok(FRAMING_HEADER_LENGTH + length)
     }
@@ -254,10 +256,15 @@ impl Outbound {
 
 /// Stores `seq_num` in the message that begins with the SBE header `message`.
 #[inline]
-fn store_seq_num(message: &mut [u8], seq_num: u32) {
+fn store_seq_num(message: &mut [u8], seq_num: u32) -> Result<(), EncodeError> {
+    // Every message of a client is longer than this.
+    if message.len() < SEQ_NUM_OFFSET + 4 {
+        return Err(EncodeError::Buffer);
+    }
     let template_id = u16::from_le_bytes([message[2], message[3]]);
     let offset = SEQ_NUM_OFFSET - usize::from(template_id == PARTY_DETAILS_LIST_REQUEST);
     message[offset..offset + 4].copy_from_slice(&seq_num.to_le_bytes());
+    Ok(())
 }
 
 /// Numbers, encodes, journals and transmits business messages.

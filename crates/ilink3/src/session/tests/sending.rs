@@ -126,3 +126,27 @@ fn any_message_of_the_schema_can_be_sent_and_is_numbered() {
     assert_eq!(request.party_details_list_req_id(), 0x0101_0101_0101_0101);
     assert_eq!(frames[1].len(), 12 + 20 + 3 + 3);
 }
+
+/// A message that says it is as long as this, whatever it is.
+struct Claims(usize);
+
+impl Outgoing for Claims {
+    const MAX_LENGTH: usize = 140;
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        order(1).encode(stamp, buffer)?;
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn a_length_that_cannot_be_is_refused_and_uses_no_number() {
+    let mut trace = Trace::established();
+    for length in [0, 3, 8, 28, 141, usize::MAX] {
+        let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Claims(length));
+        assert_eq!(sent, Err(SendError::Encode(EncodeError::Buffer)), "{length}");
+    }
+    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Claims(29));
+    assert_eq!(sent.unwrap().seq_num, 1);
+    assert_eq!(trace.transmitted().len(), 1);
+}
