@@ -2,8 +2,8 @@
 
 use hairpin_cme_codecs::ilink3::Terminate507;
 use hairpin_exchange::{
-    Action, ConnectionId, Credentials, Floor, FloorSettings, Gateway, GatewayCounters, Instrument,
-    Listener, OrderId, Rejected, SessionState,
+    Action, Capacity, ConnectionId, Credentials, Floor, FloorSettings, Gateway, GatewayCounters,
+    Instrument, Listener, OrderId, Rejected, SessionState,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -12,7 +12,7 @@ use crate::decode;
 
 pub(crate) const START: u64 = 1_700_000_000_000_000_000;
 pub(crate) const UUID: u64 = 1_700_000_000_000_000;
-const CAPACITY: u32 = 32_768;
+const CAPACITY: Capacity = Capacity { orders: 4_096, levels: 1_024 };
 
 /// What the listener was told, in words.
 #[derive(Debug, Default)]
@@ -65,8 +65,9 @@ impl Bench {
         let other = Credentials::new("OTHERKEY", KEY, "XYZ", "DEFGH").unwrap();
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(START) };
         let instruments = Instrument::numbered(2);
-        let floor = Floor::new(&FloorSettings { instruments, ..FloorSettings::default() }, now);
-        let gateway = Gateway::new(vec![credentials(), other], 2, CAPACITY);
+        let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
+        let floor = Floor::new(&settings, now);
+        let gateway = Gateway::new(vec![credentials(), other], 2, CAPACITY.orders);
         Self { now, floor, gateway, notes: Notes::default() }
     }
 

@@ -1,0 +1,140 @@
+//! Orders by name, and what became of them in words.
+
+use std::collections::BTreeMap;
+
+use hairpin_exchange::{
+    Accumulator, Capacity, Matching, NewOrder, Order, OrderId, OrderKind, Owner, Rejection,
+    Replaced, Replacement, Side, Submitted, Terms, TimeInForce,
+};
+use hairpin_sbe::Decimal;
+
+const TICK: i64 = 250_000_000;
+
+/// An engine of one instrument with a tick of 0.25 and a protection of 5 ticks. All prices here
+/// are in ticks.
+pub(crate) struct Trace {
+    pub(crate) matching: Matching,
+    pub(crate) events: Accumulator,
+    names: BTreeMap<OrderId, &'static str>,
+}
+
+/// A limit order, good for the day.
+pub(crate) fn limit(side: Side, ticks: i64, quantity: u32) -> NewOrder {
+    NewOrder::limit(0, side, Decimal(ticks * TICK), quantity, Owner::HOUSE)
+}
+
+/// A market order with protection.
+pub(crate) fn market(side: Side, quantity: u32) -> NewOrder {
+    NewOrder { kind: OrderKind::Market, ..limit(side, 0, quantity) }
+}
+
+/// A market-limit order.
+pub(crate) fn market_limit(side: Side, quantity: u32) -> NewOrder {
+    NewOrder { kind: OrderKind::MarketLimit, ..limit(side, 0, quantity) }
+}
+
+/// A fill-and-kill order.
+pub(crate) fn fill_and_kill(side: Side, ticks: i64, quantity: u32) -> NewOrder {
+    NewOrder { time_in_force: TimeInForce::FillAndKill, ..limit(side, ticks, quantity) }
+}
+
+/// A fill-or-kill order.
+pub(crate) fn fill_or_kill(side: Side, ticks: i64, quantity: u32) -> NewOrder {
+    NewOrder { minimum: quantity, ..fill_and_kill(side, ticks, quantity) }
+}
+
+/// A replacement by a limit order for the day, without mitigation.
+pub(crate) fn to(ticks: i64, quantity: u32) -> Replacement {
+    Replacement { price: Decimal(ticks * TICK), quantity, ..Replacement::default() }
+}
+
+impl Trace {
+    pub(crate) fn new() -> Self {
+        let terms = Terms { tick: Decimal(TICK), protection: Decimal(5 * TICK) };
+        let matching = Matching::new([terms], Capacity { orders: 64, levels: 16 });
+        let events = matching.accumulator();
+        Self { matching, events, names: BTreeMap::new() }
+    }
+
+    /// Submits an order under a name: its trades as `quantity@ticks:with`, and what is left.
+    pub(crate) fn submit(&mut self, name: &'static str, order: NewOrder) -> String {
+        self.events.clear();
+        match self.matching.submit(&order, &mut self.events) {
+            Ok(submitted) => {
+                self.names.insert(submitted.order, name);
+                self.outcome(&submitted)
+            }
+            Err(rejection) => format!("{rejection:?}"),
+        }
+    }
+
+    pub(crate) fn replace(&mut self, name: &str, replacement: Replacement) -> String {
+        self.events.clear();
+        match self.try_replace(name, replacement) {
+            Ok(Replaced::Modified { order, submitted }) => {
+                assert_eq!((order.id, submitted.order), (self.id(name), self.id(name)));
+                format!("open {}: {}", order.remaining, self.outcome(&submitted))
+            }
+            Ok(Replaced::Cancelled(order)) => format!("cancelled {}", order.remaining),
+            Err(rejection) => format!("{rejection:?}"),
+        }
+    }
+
+    fn try_replace(&mut self, name: &str, by: Replacement) -> Result<Replaced, Rejection> {
+        self.matching.replace(self.id(name), &by, &mut self.events)
+    }
+
+    /// Ends the session; the names of the orders that left, sorted.
+    pub(crate) fn end_session(&mut self) -> String {
+        self.events.clear();
+        let mut left = Vec::new();
+        let names = &self.names;
+        self.matching.end_session(&mut self.events, |order| left.push(names[&order.id]));
+        left.sort_unstable();
+        left.join(" ")
+    }
+
+    pub(crate) fn order(&self, name: &str) -> Order {
+        *self.matching.order(self.id(name)).unwrap()
+    }
+
+    pub(crate) fn id(&self, name: &str) -> OrderId {
+        *self.names.iter().find(|(_, known)| **known == name).unwrap().0
+    }
+
+    /// A side's levels as `ticks: quantity of order order`, best first.
+    pub(crate) fn book(&self, side: Side) -> String {
+        let levels = self.matching.levels(0, side).map(|level| {
+            format!("{}: {} in {}", level.price.0 / TICK, level.quantity, level.orders)
+        });
+        levels.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The names of the orders at the best price, in priority.
+    pub(crate) fn queue(&self, side: Side) -> String {
+        let names = self.matching.orders_at_best(0, side).map(|order| self.names[&order.id]);
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    fn outcome(&self, submitted: &Submitted) -> String {
+        let mut parts = Vec::new();
+        for trade in self.events.trades() {
+            let fills = self.events.fills_of(trade);
+            assert_eq!(fills[0].order, submitted.order, "the aggressor is first");
+            let met: u32 = fills[1..].iter().map(|fill| fill.quantity).sum();
+            assert_eq!((trade.quantity, fills[0].quantity), (met, met));
+            for fill in &fills[1..] {
+                let (ticks, name) = (trade.price.0 / TICK, self.names[&fill.order]);
+                parts.push(format!("{}@{ticks}:{name}", fill.quantity));
+            }
+        }
+        match (submitted.remaining, submitted.eliminated) {
+            (0, 0) => {}
+            (rests, 0) => parts.push(format!("rests {rests}@{}", submitted.price.0 / TICK)),
+            (0, gone) => parts.push(format!("eliminated {gone}")),
+            both => panic!("{both:?}"),
+        }
+        assert_eq!(self.matching.order(submitted.order).is_some(), submitted.remaining > 0);
+        parts.join(" ")
+    }
+}

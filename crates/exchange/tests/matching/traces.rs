@@ -1,0 +1,300 @@
+//! The rules, one trace each.
+
+use hairpin_exchange::{
+    NewOrder, OrderKind, Replacement,
+    Side::{Bid, Offer},
+    TimeInForce,
+};
+
+use crate::trace::{Trace, fill_and_kill, fill_or_kill, limit, market, market_limit, to};
+
+#[test]
+fn price_first_then_time() {
+    let mut trace = Trace::new();
+    trace.submit("late", limit(Offer, 21, 3));
+    trace.submit("first", limit(Offer, 20, 2));
+    trace.submit("second", limit(Offer, 20, 4));
+    assert_eq!(trace.submit("in", limit(Bid, 21, 7)), "2@20:first 4@20:second 1@21:late");
+    assert_eq!(trace.book(Offer), "21: 2 in 1");
+}
+
+#[test]
+fn a_partial_fill_keeps_its_place_and_counts_exactly() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("b", limit(Bid, 10, 7));
+    assert_eq!(trace.submit("x", limit(Offer, 10, 2)), "2@10:a");
+    let a = trace.order("a");
+    assert_eq!((a.quantity, a.remaining, a.traded), (5, 3, 2));
+    assert_eq!(trace.submit("y", limit(Offer, 10, 4)), "3@10:a 1@10:b");
+    let b = trace.order("b");
+    assert_eq!((b.quantity, b.remaining, b.traded), (7, 6, 1));
+    assert_eq!(trace.book(Bid), "10: 6 in 1");
+}
+
+/// CME's example in ticks: the best offer and 5 points beyond are the protected range, and what
+/// does not trade rests at its end.
+#[test]
+fn a_market_order_trades_within_its_protection_and_rests_there() {
+    let mut trace = Trace::new();
+    for (name, ticks, quantity) in [("a", 20, 2), ("b", 23, 3), ("c", 25, 3), ("d", 26, 9)] {
+        trace.submit(name, limit(Offer, ticks, quantity));
+    }
+    assert_eq!(trace.submit("in", market(Bid, 15)), "2@20:a 3@23:b 3@25:c rests 7@25");
+    assert_eq!((trace.book(Bid), trace.book(Offer)), ("25: 7 in 1".into(), "26: 9 in 1".into()));
+    assert_eq!(trace.order("in").kind, OrderKind::Market);
+
+    let mut trace = Trace::new();
+    for (name, ticks, quantity) in [("a", 20, 2), ("b", 15, 3), ("c", 14, 9)] {
+        trace.submit(name, limit(Bid, ticks, quantity));
+    }
+    assert_eq!(trace.submit("in", market(Offer, 6)), "2@20:a 3@15:b rests 1@15");
+}
+
+#[test]
+fn a_market_limit_order_takes_the_best_price_and_rests_there() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 2));
+    trace.submit("b", limit(Offer, 21, 3));
+    assert_eq!(trace.submit("in", market_limit(Bid, 15)), "2@20:a rests 13@20");
+    assert_eq!((trace.book(Bid), trace.book(Offer)), ("20: 13 in 1".into(), "21: 3 in 1".into()));
+}
+
+#[test]
+fn market_orders_are_refused_without_a_price_on_the_other_side() {
+    let mut trace = Trace::new();
+    trace.submit("same side", limit(Bid, 10, 1));
+    assert_eq!(trace.submit("m", market(Bid, 1)), "NoOppositePrice");
+    assert_eq!(trace.submit("k", market_limit(Bid, 1)), "NoOppositePrice");
+    assert_eq!(trace.matching.resting(), 1);
+}
+
+#[test]
+fn fill_and_kill_trades_what_it_can_and_never_rests() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 2));
+    trace.submit("b", limit(Offer, 22, 3));
+    assert_eq!(trace.submit("some", fill_and_kill(Bid, 20, 5)), "2@20:a eliminated 3");
+    assert_eq!(trace.submit("none", fill_and_kill(Bid, 21, 5)), "eliminated 5");
+    assert_eq!(trace.submit("all", fill_and_kill(Bid, 22, 3)), "3@22:b");
+    assert_eq!((trace.book(Bid), trace.book(Offer)), (String::new(), String::new()));
+    let order = NewOrder { time_in_force: TimeInForce::FillAndKill, ..market(Bid, 9) };
+    trace.submit("c", limit(Offer, 20, 2));
+    assert_eq!(trace.submit("market", order), "2@20:c eliminated 7");
+}
+
+#[test]
+fn fill_or_kill_trades_all_or_nothing() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 2));
+    trace.submit("b", limit(Offer, 21, 3));
+    trace.submit("far", limit(Offer, 22, 9));
+    assert_eq!(trace.submit("too many", fill_or_kill(Bid, 21, 6)), "eliminated 6");
+    assert_eq!(trace.book(Offer), "20: 2 in 1, 21: 3 in 1, 22: 9 in 1");
+    assert_eq!(trace.submit("just so", fill_or_kill(Bid, 21, 5)), "2@20:a 3@21:b");
+}
+
+#[test]
+fn a_minimum_decides_at_entry_and_binds_nothing_later() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 3));
+    let day = |minimum| NewOrder { minimum, ..limit(Bid, 20, 9) };
+    assert_eq!(trace.submit("too much", day(4)), "eliminated 9");
+    assert_eq!(trace.submit("enough", day(3)), "3@20:a rests 6@20");
+    assert_eq!(trace.submit("b", limit(Offer, 20, 1)), "1@20:enough");
+    assert_eq!(trace.submit("no", NewOrder { minimum: 2, ..limit(Bid, 1, 1) }), "Minimum");
+}
+
+#[test]
+fn less_quantity_keeps_the_place_in_the_queue() {
+    let mut trace = Trace::new();
+    for name in ["a", "b", "c"] {
+        trace.submit(name, limit(Bid, 10, 5));
+    }
+    assert_eq!(trace.replace("a", to(10, 2)), "open 2: rests 2@10");
+    assert_eq!(trace.replace("b", to(10, 5)), "open 5: rests 5@10");
+    assert_eq!((trace.queue(Bid), trace.book(Bid)), ("a b c".into(), "10: 12 in 3".into()));
+    assert_eq!(trace.submit("in", limit(Offer, 10, 3)), "2@10:a 1@10:b");
+}
+
+#[test]
+fn more_quantity_another_price_and_another_kind_lose_the_place() {
+    for (replacement, queue, outcome) in [
+        (to(10, 6), "b a", "open 6: rests 6@10"),
+        (to(9, 5), "b", "open 5: rests 5@9"),
+        (to(11, 1), "a", "open 1: rests 1@11"),
+        (Replacement { kind: OrderKind::MarketLimit, ..to(0, 5) }, "a", "open 5: rests 5@12"),
+    ] {
+        let mut trace = Trace::new();
+        trace.submit("a", limit(Bid, 10, 5));
+        trace.submit("b", limit(Bid, 10, 5));
+        if replacement.kind == OrderKind::MarketLimit {
+            // Somebody to name a price, gone when it comes to resting.
+            trace.submit("c", limit(Offer, 12, 1));
+            assert_eq!(trace.replace("a", replacement), "open 5: 1@12:c rests 4@12");
+        } else {
+            assert_eq!(trace.replace("a", replacement), outcome);
+        }
+        assert_eq!(trace.queue(Bid), queue);
+    }
+}
+
+#[test]
+fn what_rests_of_a_market_order_loses_its_place_even_to_the_same_price() {
+    let mut trace = Trace::new();
+    trace.submit("x", limit(Offer, 10, 1));
+    trace.submit("m", market_limit(Bid, 4));
+    trace.submit("b", limit(Bid, 10, 4));
+    assert_eq!(trace.queue(Bid), "m b");
+    assert_eq!(trace.replace("m", to(10, 3)), "open 3: rests 3@10");
+    assert_eq!(trace.queue(Bid), "b m");
+}
+
+#[test]
+fn another_time_in_force_keeps_the_place() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("b", limit(Bid, 10, 5));
+    let good_till_cancel = Replacement { time_in_force: TimeInForce::GoodTillCancel, ..to(10, 5) };
+    assert_eq!(trace.replace("a", good_till_cancel), "open 5: rests 5@10");
+    assert_eq!(trace.queue(Bid), "a b");
+    assert_eq!(trace.end_session(), "b");
+    assert_eq!(trace.queue(Bid), "a");
+}
+
+#[test]
+fn a_replaced_order_may_trade_at_once() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("x", limit(Offer, 12, 2));
+    trace.submit("y", limit(Offer, 13, 2));
+    assert_eq!(trace.replace("a", to(12, 5)), "open 5: 2@12:x rests 3@12");
+    let a = trace.order("a");
+    assert_eq!((a.quantity, a.remaining, a.traded), (5, 3, 2));
+    let kill = Replacement { time_in_force: TimeInForce::FillAndKill, ..to(13, 4) };
+    assert_eq!(trace.replace("a", kill), "open 4: 2@13:y eliminated 2");
+    assert_eq!(trace.matching.resting(), 0);
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("x", limit(Offer, 12, 2));
+    let minimum = Replacement { minimum: 3, ..to(12, 5) };
+    assert_eq!(trace.replace("a", minimum), "open 5: eliminated 5");
+}
+
+/// CME's example of a replacement without mitigation: 15, of which 2 trade, replaced by 10.
+#[test]
+fn without_mitigation_the_quantity_is_what_shall_be_open() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 15));
+    trace.submit("x", limit(Offer, 10, 2));
+    assert_eq!(trace.replace("a", to(10, 10)), "open 10: rests 10@10");
+    trace.submit("y", limit(Offer, 10, 10));
+    let fills = trace.events.fills();
+    let a = fills.iter().find(|fill| fill.order == trace.id("a")).unwrap();
+    assert_eq!((a.quantity, a.remaining, a.traded), (10, 0, 12));
+}
+
+/// CME's examples with mitigation: what has traded counts, and too little cancels.
+#[test]
+fn with_mitigation_what_has_traded_counts() {
+    let mitigated = |ticks, quantity| Replacement { mitigates: true, ..to(ticks, quantity) };
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("x", limit(Offer, 10, 4));
+    assert_eq!(trace.replace("a", mitigated(10, 10)), "open 6: rests 6@10");
+    for quantity in [5, 6] {
+        let mut trace = Trace::new();
+        trace.submit("a", limit(Bid, 10, 10));
+        trace.submit("x", limit(Offer, 10, 6));
+        assert_eq!(trace.replace("a", mitigated(10, quantity)), "cancelled 4");
+        assert_eq!(trace.matching.resting(), 0);
+    }
+}
+
+#[test]
+fn the_first_replacement_decides_about_mitigation() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    assert_eq!(trace.replace("a", to(10, 4)), "open 4: rests 4@10");
+    let mitigated = Replacement { mitigates: true, ..to(10, 3) };
+    assert_eq!(trace.replace("a", mitigated), "Mitigation");
+    assert_eq!(trace.replace("a", to(11, 3)), "open 3: rests 3@11");
+    assert_eq!(trace.replace("a", mitigated), "Mitigation");
+}
+
+#[test]
+fn a_bad_replacement_changes_nothing() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("b", limit(Bid, 10, 5));
+    let before = trace.order("a");
+    for (bad, why) in [
+        (to(10, 0), "Quantity"),
+        (to(10, NewOrder::MAX_QUANTITY + 1), "Quantity"),
+        (Replacement { price: hairpin_sbe::Decimal(1), ..to(0, 5) }, "Price"),
+        (Replacement { minimum: 6, ..to(10, 5) }, "Minimum"),
+        (Replacement { kind: OrderKind::Market, ..to(10, 5) }, "NoOppositePrice"),
+    ] {
+        assert_eq!(trace.replace("a", bad), why);
+    }
+    assert_eq!((trace.order("a"), trace.queue(Bid)), (before, "a b".into()));
+    trace.submit("x", limit(Offer, 10, 5));
+    assert_eq!(trace.replace("a", to(10, 1)), "UnknownOrder");
+}
+
+#[test]
+fn a_full_engine_still_replaces() {
+    let mut trace = Trace::new();
+    for name in ["a"; 64] {
+        trace.submit(name, limit(Bid, 10, 1));
+    }
+    assert_eq!(trace.submit("more", limit(Bid, 10, 1)), "Full");
+    assert_eq!(trace.replace("a", to(11, 1)), "open 1: rests 1@11");
+    for ticks in 12..=25 {
+        assert_eq!(trace.replace("a", to(ticks, 1)), format!("open 1: rests 1@{ticks}"));
+    }
+}
+
+#[test]
+fn the_end_of_a_session_takes_day_orders_and_leaves_the_others() {
+    let mut trace = Trace::new();
+    let good = |order| NewOrder { time_in_force: TimeInForce::GoodTillCancel, ..order };
+    trace.submit("day", limit(Bid, 10, 5));
+    trace.submit("good", good(limit(Bid, 10, 6)));
+    trace.submit("day too", limit(Bid, 10, 7));
+    trace.submit("last", good(limit(Bid, 10, 8)));
+    trace.submit("offer", limit(Offer, 12, 1));
+    assert_eq!(trace.end_session(), "day day too offer");
+    assert_eq!((trace.queue(Bid), trace.book(Bid)), ("good last".into(), "10: 14 in 2".into()));
+    assert_eq!((trace.book(Offer), trace.events.touched()), (String::new(), [0].as_slice()));
+    assert_eq!(trace.end_session(), "");
+    assert_eq!(trace.submit("in", limit(Offer, 10, 9)), "6@10:good 3@10:last");
+}
+
+#[test]
+fn a_closed_instrument_only_cancels() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 10, 5));
+    trace.submit("b", limit(Bid, 10, 5));
+    trace.matching.set_open(0, false);
+    assert_eq!(trace.submit("c", limit(Bid, 9, 5)), "Closed");
+    assert_eq!(trace.replace("a", to(10, 1)), "Closed");
+    let a = trace.id("a");
+    assert!(trace.matching.cancel(a, &mut trace.events).is_some());
+    trace.matching.set_open(0, true);
+    assert_eq!(trace.submit("d", limit(Offer, 10, 6)), "5@10:b rests 1@10");
+}
+
+#[test]
+fn sides_of_trades_have_numbers_of_their_own() {
+    let mut trace = Trace::new();
+    for name in ["a", "b", "c"] {
+        trace.submit(name, limit(Offer, 20, 1));
+    }
+    trace.submit("d", limit(Offer, 21, 1));
+    trace.submit("in", limit(Bid, 21, 4));
+    let numbers: Vec<u32> = trace.events.fills().iter().map(|fill| fill.side_trade).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+    let trades: Vec<u32> = trace.events.trades().iter().map(|trade| trade.id).collect();
+    assert_eq!(trades, [1, 2]);
+}
