@@ -8,6 +8,7 @@ use hairpin_time::Utc;
 use crate::cell::{Cell, Panel};
 use crate::picture::{self, Picture, dark_style, file_letter};
 use crate::scale::thousands;
+use crate::svg::printable;
 use crate::table::{interval, micros, notes};
 use crate::{Host, Results, Row, Timestamping};
 
@@ -104,7 +105,8 @@ impl<'a> Page<'a> {
 
     /// The text of the page.
     pub(crate) fn render(&self) -> String {
-        Template::render(self).expect("a String takes all that is written to it")
+        let page = Template::render(self).expect("a String takes all that is written to it");
+        page.chars().map(printable).collect()
     }
 
     /// The machine and the command, or each file's name, in a line that fits the head of a picture.

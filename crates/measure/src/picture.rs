@@ -153,8 +153,8 @@ impl Canvas {
         );
     }
 
-    /// Lines of the grid across a panel, one per tick of its vertical axis; with labels if it is the
-    /// first of its row.
+    /// Lines of the grid across a panel, one per tick of its vertical axis, with labels if it has
+    /// room for them.
     fn rows(&mut self, y: &Scale, x: [f64; 2], most: usize, label: Option<fn(f64) -> String>) {
         for tick in y.ticks(most) {
             let at = y.at(tick);
@@ -308,7 +308,7 @@ fn brief(nanos: Option<u64>) -> String {
     match nanos {
         None => "–".to_string(),
         Some(nanos @ ..100_000) => format!("{:.1}", nanos as f64 / 1e3),
-        Some(nanos) => thousands((nanos + 500) / 1_000),
+        Some(nanos) => thousands(nanos / 1_000 + u64::from(nanos % 1_000 >= 500)),
     }
 }
 

@@ -40,14 +40,21 @@ impl Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
-                // XML 1.0, section 2.2: not even a reference to one of these is allowed.
-                '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
-                    f.write_char(char::REPLACEMENT_CHARACTER)?;
-                }
-                _ => f.write_char(c)?,
+                _ => f.write_char(printable(c))?,
             }
         }
         Ok(())
+    }
+}
+
+/// A character, or what stands for one that XML allows nowhere, not even by number (XML 1.0, section
+/// 2.2). None of them is worth reading, and some would talk to a terminal.
+pub(crate) const fn printable(c: char) -> char {
+    match c {
+        '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
+            char::REPLACEMENT_CHARACTER
+        }
+        _ => c,
     }
 }
 

@@ -153,13 +153,12 @@ fn slowest(canvas: &mut Canvas, line: &Line<'_>, x: &Scale, y: &Scale) {
     let mut dots = Outline::default();
     let mut beyond = row.samples;
     for bucket in row.summary.histogram.iter() {
-        for _ in 0..bucket.count.min(beyond) {
-            if beyond <= SAMPLES_BEYOND {
-                let nanos = if beyond == 1 { exact_max(row) } else { value(row, bucket) };
-                dots.dot(x.at(rarity(beyond, row.samples)), y.at(nanos));
-            }
-            beyond -= 1;
+        let after = beyond.saturating_sub(bucket.count);
+        for these in (after + 1..=beyond.min(SAMPLES_BEYOND)).rev() {
+            let nanos = if these == 1 { exact_max(row) } else { value(row, bucket) };
+            dots.dot(x.at(rarity(these, row.samples)), y.at(nanos));
         }
+        beyond = after;
     }
     canvas.svg.element(
         "path",

@@ -1,0 +1,326 @@
+//! The report as a browser, another program and a hostile file see it.
+
+use std::fs;
+use std::path::Path;
+
+use hairpin_measure::{
+    Clock, Host, Kind, Recorder, Report, ReportError, Results, Row, Setting, Timestamping,
+};
+use hairpin_time::{Duration, Utc};
+use roxmltree::Document;
+
+fn setting(wait: &str, case: &str) -> Setting {
+    Setting {
+        bench: "t2t".to_string(),
+        case: case.to_string(),
+        feed: Some("multicast".to_string()),
+        transport: "kernel".to_string(),
+        wait: wait.to_string(),
+        protocol: "multicast+tcp".to_string(),
+        size_bytes: 144,
+        interval_us: 500,
+        kind: Kind::Rtt,
+        clock: Clock::Tsc,
+        rounds: 1,
+    }
+}
+
+fn recorded(samples: impl IntoIterator<Item = u64>) -> Recorder {
+    let samples: Vec<u64> = samples.into_iter().collect();
+    let mut recorder = Recorder::with_capacity(samples.len());
+    samples.into_iter().for_each(|nanos| recorder.record(Duration::from_nanos(nanos)));
+    recorder
+}
+
+/// A row of `samples` samples from 10 µs up, the last few of them slow.
+fn row(wait: &str, samples: u64) -> Row {
+    let nanos = (0..samples).map(|index| 10_000 + index * 3 + (index % 97 / 96) * 900_000);
+    Row::new(setting(wait, "intended to order"), &recorded(nanos), &recorded([100]))
+}
+
+fn results(rows: Vec<Row>) -> Results {
+    let host = Host {
+        cpu: "A processor".to_string(),
+        cores: 2,
+        kernel: "6.1.0".to_string(),
+        virtualised: true,
+        tsc_hz: Some(2_445_000_000),
+        governor: None,
+        nic: "veth".to_string(),
+        timestamping: Timestamping::Software,
+    };
+    let started = Utc::from_nanos(1_795_284_000_000_000_000);
+    Results { rows, ..Results::new(started, "hairpin t2t --quick", host) }
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// The names of the files of a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The report of these rows: the page, and each picture by name.
+fn written(files: &[Results]) -> (String, Vec<(String, String)>) {
+    let folder = folder();
+    let paths = Report::new(files).write(folder.path()).unwrap();
+    assert_eq!(paths.len(), names(folder.path()).len());
+    assert_eq!(paths.last().unwrap().file_name().unwrap(), "report.html");
+    let read = |name: &String| fs::read_to_string(folder.path().join(name)).unwrap();
+    let pictures = names(folder.path()).into_iter().filter(|name| name.ends_with(".svg"));
+    let pictures = pictures.map(|name| (name.clone(), read(&name))).collect();
+    (read(&"report.html".to_string()), pictures)
+}
+
+/// The text elements of a picture that is valid XML, has a size, a title and a description.
+fn texts(svg: &str) -> Vec<String> {
+    let document = Document::parse(svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
+    let root = document.root_element();
+    assert!(root.has_tag_name(("http://www.w3.org/2000/svg", "svg")));
+    for size in ["width", "height"] {
+        assert!(root.attribute(size).unwrap().parse::<f64>().unwrap() > 0.0);
+    }
+    for name in ["title", "desc"] {
+        let element = root.children().find(|child| child.tag_name().name() == name).unwrap();
+        assert!(!element.text().unwrap_or_default().is_empty(), "{name}");
+        let id = element.attribute("id").unwrap();
+        assert!(root.attribute("aria-labelledby").unwrap().split(' ').any(|label| label == id));
+    }
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    let texts = document
+        .descendants()
+        .filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "text")));
+    texts.map(|node| node.text().unwrap_or_default().to_string()).collect()
+}
+
+#[test]
+fn pictures_are_named_by_kind_feed_and_interval() {
+    let mut tcp = row("epoll", 200);
+    (tcp.setting.feed, tcp.setting.interval_us) = (Some("tcp".to_string()), 10_000);
+    let (_, pictures) = written(&[results(vec![row("epoll", 200), tcp])]);
+    let names: Vec<_> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = [
+        "histogram-multicast-500.svg",
+        "histogram-tcp-10000.svg",
+        "latency-multicast-500.svg",
+        "latency-tcp-10000.svg",
+        "percentiles-multicast-500.svg",
+        "percentiles-tcp-10000.svg",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_picture_stands_alone_with_units_counts_and_source() {
+    let rows = vec![Row { lost: 3, ..row("epoll", 2_000) }, row("spin", 2_000)];
+    for (name, svg) in written(&[results(rows)]).1 {
+        let texts = texts(&svg).join("\n");
+        for expected in ["multicast, 500 µs", "round trip, µs", "epoll", "spin", "A processor"] {
+            assert!(texts.contains(expected), "{name}: no {expected} in {texts}");
+        }
+        let counts = "epoll 2,000 samples, 3 lost; spin 2,000 samples, none lost.";
+        assert!(texts.contains(counts), "{name}: {texts}");
+    }
+}
+
+#[test]
+fn the_same_pictures_are_in_the_page() {
+    let (page, pictures) = written(&[results(vec![row("epoll", 2_000)])]);
+    assert_eq!(page.matches("<svg").count(), pictures.len());
+    for (name, svg) in pictures {
+        let outlines = svg.split(" d=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        for outline in outlines {
+            assert!(page.contains(outline), "{name}: {outline}");
+        }
+    }
+}
+
+#[test]
+fn the_same_results_give_the_same_bytes() {
+    let files =
+        [results(vec![row("epoll", 2_000), row("spin", 300)]), results(vec![row("poll", 50)])];
+    assert_eq!(written(&files), written(&files));
+}
+
+#[test]
+fn nothing_in_a_results_file_is_taken_for_markup_or_for_a_path() {
+    let hostile = "../../<script>alert(1)</script>&\"'\u{1}\u{1b}[31m";
+    let mut bad = row(hostile, 200);
+    bad.setting.feed = Some(hostile.to_string());
+    bad.setting.case = hostile.to_string();
+    bad.ground = Some(hostile.to_string());
+    let mut failed = Row::failed(setting("poll", hostile), hostile);
+    failed.setting.feed = Some(hostile.to_string());
+    let mut results = results(vec![bad, failed]);
+    (results.command, results.host.cpu) = (hostile.to_string(), hostile.to_string());
+    results.commit = Some(hostile.to_string());
+    let names = [hostile.to_string()];
+
+    let folder = folder();
+    let paths =
+        Report::new(std::slice::from_ref(&results)).named(&names).write(folder.path()).unwrap();
+    assert!(paths.iter().all(|path| path.parent() == Some(folder.path())), "{paths:?}");
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("<script>alert"), "{}", path.display());
+        assert!(!text.contains('\u{1}') && !text.contains('\u{1b}'), "{}", path.display());
+        if path.extension().is_some_and(|extension| extension == "svg") {
+            assert!(texts(&text).iter().any(|text| text.contains("<script>alert(1)")));
+        }
+    }
+}
+
+#[test]
+fn feeds_whose_names_look_alike_have_pictures_of_their_own() {
+    let mut other = row("epoll", 200);
+    other.setting.feed = Some("Multicast".to_string());
+    let (page, pictures) = written(&[results(vec![row("epoll", 200), other])]);
+    assert_eq!(pictures.len(), 6, "{pictures:?}");
+    assert!(page.contains("id=\"percentiles-multicast-500-2\""));
+}
+
+#[test]
+fn few_samples_equal_ones_and_huge_ones_can_be_drawn() {
+    let of = |samples: Vec<u64>| {
+        Row::new(setting("epoll", "intended to order"), &recorded(samples), &recorded([]))
+    };
+    let rows = [
+        of(vec![7]),
+        of(vec![0]),
+        of(vec![0, u64::MAX]),
+        of(vec![123_456; 30]),
+        of(vec![1, 60_000_000_000]),
+        of((0..30).collect()),
+    ];
+    for row in rows {
+        let samples = row.samples;
+        let (_, pictures) = written(&[results(vec![row])]);
+        assert_eq!(pictures.len(), 3, "{samples}");
+        pictures.iter().for_each(|(_, svg)| drop(texts(svg)));
+    }
+}
+
+#[test]
+fn each_of_the_slowest_samples_is_a_dot() {
+    let dots = |samples| {
+        let (_, pictures) = written(&[results(vec![row("epoll", samples)])]);
+        let (_, svg) = pictures.iter().find(|(name, _)| name.starts_with("percentiles")).unwrap();
+        svg.matches("h0").count()
+    };
+    assert_eq!([1, 4, 10, 11, 2_000].map(dots), [1, 4, 10, 10, 10]);
+}
+
+#[test]
+fn a_file_without_rows_is_said_to_have_none() {
+    let (page, pictures) = written(&[results(vec![])]);
+    assert_eq!(pictures.len(), 0);
+    assert!(page.contains("There are no rows in this file"), "{page}");
+    let (page, _) = written(&[]);
+    assert!(page.contains("There are no rows in these files"), "{page}");
+}
+
+#[test]
+fn failed_rows_are_in_the_table_with_their_reason_and_in_no_picture() {
+    let failed = Row { failed: Some("3 gaps".to_string()), ..row("spin", 2_000) };
+    let (page, pictures) = written(&[results(vec![row("epoll", 2_000), failed.clone()])]);
+    assert!(page.contains("Failed: multicast, 500 µs, spin: 3 gaps"), "{page}");
+    assert!(page.contains("failed: 3 gaps</td>"), "{page}");
+    for (name, svg) in pictures {
+        assert!(!svg.contains("data-wait=\"spin\""), "{name}");
+        assert!(texts(&svg).iter().any(|text| text.contains("Not drawn, see the table: spin.")));
+    }
+    let (page, pictures) = written(&[results(vec![failed])]);
+    assert!(pictures.is_empty() && page.contains("No row here has samples that count"), "{page}");
+}
+
+#[test]
+fn late_and_interrupted_rows_say_so_everywhere() {
+    let row = Row { late: true, interrupted: true, ..row("spin", 2_000) };
+    let (page, pictures) = written(&[results(vec![row])]);
+    assert!(page.contains("1 of 1 rows late: "), "{page}");
+    assert!(page.contains("1 of 1 rows interrupted: "), "{page}");
+    assert!(page.contains("late; interrupted</td>"), "{page}");
+    for (name, svg) in pictures {
+        let texts = texts(&svg);
+        assert!(texts.iter().any(|text| text == "spin late"), "{name}: {texts:?}");
+        let said = |text: &&String| text.contains("Sender late: spin. Interrupted: spin.");
+        assert!(texts.iter().any(|text| said(&text)), "{name}: {texts:?}");
+    }
+}
+
+#[test]
+fn a_set_that_was_run_again_is_drawn_by_the_run_that_kept_its_schedule() {
+    let slow = |nanos: u64| (0..2_000).map(move |index| nanos + index);
+    let run = |nanos, late| {
+        let row = Row::new(setting("spin", "a"), &recorded(slow(nanos)), &recorded([]));
+        Row { late, ..row }
+    };
+    let in_time = run(20_000, false);
+    for rows in [vec![run(90_000, true), in_time.clone()], vec![in_time, run(90_000, true)]] {
+        let (page, pictures) = written(&[results(rows)]);
+        for (name, svg) in pictures {
+            let texts = texts(&svg);
+            assert!(texts.iter().any(|text| text == "spin"), "{name}: {texts:?}");
+            assert!(!texts.iter().any(|text| text == "spin late"), "{name}: {texts:?}");
+            let lines = if name.starts_with("percentiles") { 2 } else { 1 };
+            assert_eq!(svg.matches("data-wait=\"spin\"").count(), lines, "{name}");
+        }
+        assert_eq!(page.matches("<td class=\"word\">spin</td>").count(), 2);
+    }
+}
+
+#[test]
+fn files_with_the_same_cells_share_their_pictures() {
+    let files = [results(vec![row("epoll", 2_000)]), results(vec![row("epoll", 300)])];
+    let names = ["before.json".to_string(), "after.json".to_string()];
+    let page = Report::new(&files).named(&names).html();
+    for expected in ["before.json", "after.json", "A: intended to order", "B: intended to order"] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert!(page.contains("A: 2,000 samples, none lost. B: 300 samples, none lost."), "{page}");
+    assert_eq!(written(&files).1.len(), 3);
+}
+
+#[test]
+fn what_a_file_does_not_tell_is_not_drawn() {
+    let old = Row { over_time: Vec::new(), ..row("epoll", 2_000) };
+    let (page, pictures) = written(&[results(vec![old.clone()])]);
+    assert!(pictures.iter().all(|(name, _)| !name.starts_with("latency")));
+    assert!(page.contains("There is no picture over time"), "{page}");
+    // One that tells it beside one that does not.
+    let (_, pictures) = written(&[results(vec![old]), results(vec![row("epoll", 2_000)])]);
+    let (_, svg) = pictures.iter().find(|(name, _)| name.starts_with("latency")).unwrap();
+    assert!(texts(svg).iter().any(|text| text.starts_with("the file does not tell")));
+}
+
+#[test]
+fn a_report_is_rewritten_in_place() {
+    let folder = folder();
+    fs::write(folder.path().join("mine.txt"), "kept").unwrap();
+    let write = |samples| Report::new(&[results(vec![row("spin", samples)])]).write(folder.path());
+    write(200).unwrap();
+    let before = names(folder.path());
+    write(2_000).unwrap();
+    assert_eq!(names(folder.path()), before);
+    assert!(fs::read_to_string(folder.path().join("report.html")).unwrap().contains("2,000"));
+    assert_eq!(fs::read_to_string(folder.path().join("mine.txt")).unwrap(), "kept");
+}
+
+#[test]
+fn a_folder_that_is_none_is_named() {
+    let folder = folder();
+    let file = folder.path().join("taken");
+    fs::write(&file, "kept").unwrap();
+    let error = Report::new(&[]).write(&file).unwrap_err();
+    assert!(matches!(error, ReportError::NotAFolder { .. }), "{error}");
+    let error = Report::new(&[]).write(&file.join("below")).unwrap_err();
+    assert!(matches!(error, ReportError::Io { .. }), "{error}");
+    assert!(error.to_string().contains("below"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
+}
