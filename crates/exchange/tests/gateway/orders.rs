@@ -44,7 +44,9 @@ fn refuses_what_is_no_order_with_a_business_reject() {
     let resting = bench.floor.matching().resting();
     let count = cases.len() as u64;
     for (number, (change, reason, tag)) in (1..).zip(cases) {
-        let request = order_with(number, price, |order| drop(change(order)));
+        let request = order_with(number, price, |order| {
+            change(order);
+        });
         let reply = bench.send_one(id, &request);
         let reject = decode!(BusinessReject521, reply);
         assert_eq!(reject.business_reject_reason(), reason.code(), "order {number}");
@@ -85,7 +87,9 @@ fn refuses_orders_the_market_does_not_take_with_an_execution_report() {
     let resting = bench.floor.matching().resting();
     let count = cases.len() as u64;
     for (number, (change, reason)) in (1..).zip(cases) {
-        let request = order_with(number, price, |order| drop(change(order)));
+        let request = order_with(number, price, |order| {
+            change(order);
+        });
         let reply = bench.send_one(id, &request);
         let reject = decode!(ExecutionReportReject523, reply);
         assert_eq!(reject.ord_rej_reason(), reason.code(), "order {number}");
