@@ -32,6 +32,8 @@ counters! {
     bytes_written,
     /// Writes that took only part of their bytes, or none: the connection had no more room.
     partial_writes,
+    /// Times the journal was full, forgot all it held and began again.
+    journals_begun_again,
     /// Errors: committed messages that had not left, or not wholly, when their connection ended.
     unsent_records,
     /// Errors: requests (Negotiate, Establish, Terminate) that left though the journal had no room.

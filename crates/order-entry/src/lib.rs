@@ -91,4 +91,4 @@ pub use hairpin_ilink3::{
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use record::{CONTROL_RECORD, MESSAGE_RECORD};
 pub use session::Session;
-pub use settings::{Settings, WAITING_DEFAULT};
+pub use settings::{Settings, WAITING_DEFAULT, WhenFull};

@@ -8,15 +8,16 @@ use hairpin_ilink3::{CONTROL_LENGTH, Delivery, Outlet, OutletError, Session};
 use hairpin_mapped::{Journal, Record};
 use hairpin_time::Now;
 
-use crate::Counters;
 use crate::backlog::Backlog;
 use crate::record::{CONTROL_RECORD, MESSAGE_RECORD};
+use crate::{Counters, WhenFull};
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
 #[derive(Debug)]
 pub(crate) struct Link<S> {
     pub(crate) journal: Journal,
+    when_full: WhenFull,
     /// The connection, once it is established.
     pub(crate) stream: Option<S>,
     backlog: Backlog,
@@ -41,6 +42,7 @@ impl<S: Stream> Outlet for Link<S> {
         if self.backlog.is_full() {
             return Err(OutletError::WouldBlock { waiting: self.waiting() });
         }
+        self.make_room(max);
         let mut claim = self.journal.claim(max).map_err(|_| OutletError::Full)?;
         let length = encode(claim.payload()).ok_or(OutletError::Abandoned)?;
         let record = claim.commit_kind(MESSAGE_RECORD, length);
@@ -53,15 +55,29 @@ impl<S: Stream> Outlet for Link<S> {
 }
 
 impl<S: Stream> Link<S> {
-    pub(crate) fn new(journal: Journal, waiting_max: usize) -> Self {
+    pub(crate) fn new(journal: Journal, waiting_max: usize, when_full: WhenFull) -> Self {
         Self {
             journal,
+            when_full,
             stream: None,
             backlog: Backlog::new(waiting_max),
             control: [0; CONTROL_LENGTH],
             control_left: 0..0,
             broken: None,
             counters: Counters::default(),
+        }
+    }
+
+    /// Begins the journal again if it has to and may: no record of it is still to leave.
+    #[inline]
+    fn make_room(&mut self, payload: usize) {
+        let left = self.journal.capacity() - self.journal.used();
+        if Journal::room(payload) > left
+            && self.when_full == WhenFull::BeginAgain
+            && self.backlog.is_empty()
+        {
+            self.journal.begin_again();
+            self.counters.journals_begun_again += 1;
         }
     }
 
@@ -144,6 +160,7 @@ impl<S: Stream> Link<S> {
     /// when the journal is full.
     #[cold]
     fn keep_request(&mut self, length: usize) {
+        self.make_room(length);
         match self.journal.claim(length) {
             Ok(mut claim) => {
                 claim.payload().copy_from_slice(&self.control[..length]);

@@ -64,7 +64,7 @@ impl<D: Dial> Session<D> {
         let progress = record::progress(&journal);
         Ok(Self {
             protocol: hairpin_ilink3::Session::new(settings.logon, progress)?,
-            link: Link::new(journal, settings.waiting_max),
+            link: Link::new(journal, settings.waiting_max, settings.when_full),
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),

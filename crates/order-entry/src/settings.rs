@@ -18,12 +18,25 @@ pub struct Settings {
     /// Committed messages that may wait for a connection that takes no more; beyond them a send
     /// is refused. At least 1 is kept. See [`WAITING_DEFAULT`].
     pub waiting_max: usize,
+    /// What becomes of a message for which the journal has no room.
+    pub when_full: WhenFull,
+}
+
+/// What becomes of a message for which the journal has no room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It is refused: [`SendError`](crate::SendError) says that the journal is full.
+    #[default]
+    Refuse,
+    /// Once nothing waits for the connection, the journal forgets all it holds and begins again.
+    /// For a journal in memory, which no restart reads, of a session that runs for long.
+    BeginAgain,
 }
 
 impl Settings {
-    /// Settings with the default of what may wait.
+    /// Settings with the defaults of all the rest.
     #[must_use]
     pub fn new(gateway: SocketAddrV4, logon: ilink3::Settings) -> Self {
-        Self { gateway, logon, waiting_max: WAITING_DEFAULT }
+        Self { gateway, logon, waiting_max: WAITING_DEFAULT, when_full: WhenFull::default() }
     }
 }

@@ -9,7 +9,8 @@ use hairpin_order_entry::*;
 use wire::Bench;
 
 /// Counters of what is ordinary: they have no mark, and no test of their own.
-const ORDINARY: [&str; 5] = ["connects", "connected", "chunks", "bytes_written", "partial_writes"];
+const ORDINARY: [&str; 6] =
+    ["connects", "connected", "chunks", "bytes_written", "partial_writes", "journals_begun_again"];
 
 /// Asserts that of all faults only `name` was counted, and once.
 #[track_caller]

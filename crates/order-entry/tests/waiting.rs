@@ -147,6 +147,35 @@ fn a_full_journal_refuses_and_still_terminates() {
 }
 
 #[test]
+fn a_journal_may_begin_again_once_nothing_waits() {
+    let mut bench = Bench::forgetful(64);
+    bench.shared.wire().room = usize::MAX;
+    for number in 1..=100 {
+        assert_eq!(bench.send().unwrap().seq_num, number);
+    }
+    let begun_again = bench.session.counters().journals_begun_again;
+    assert!(begun_again > 0, "4 KiB hold fewer than 100 orders");
+    let numbers = bench.session.journal().records().map(|(_, frame)| seq_num(frame));
+    let numbers: Vec<u32> = numbers.collect();
+    assert_eq!(numbers.last(), Some(&100));
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
+    // What has still to leave is never forgotten.
+    bench.shared.wire().room = 0;
+    let refusal = loop {
+        match bench.send() {
+            Ok(_) => {}
+            Err(refusal) => break refusal,
+        }
+    };
+    assert_eq!(refusal, SendError::Outlet(OutletError::Full));
+    let waiting = bench.session.waiting();
+    bench.give(waiting);
+    assert_eq!(bench.session.waiting(), 0);
+    let numbers: Vec<u32> = bench.shared.taken().iter().map(|(_, number)| *number).collect();
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
+}
+
+#[test]
 fn a_logon_that_is_blocked_goes_on_byte_by_byte() {
     let mut bench = Bench::connecting(4);
     while bench.session.state() != State::Established {

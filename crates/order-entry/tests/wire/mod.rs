@@ -150,7 +150,17 @@ pub(crate) const ORDER: usize = 12 + 132;
 impl Bench {
     /// Established, all taken forgotten, no more room.
     pub(crate) fn established(waiting_max: usize) -> Self {
-        let mut bench = Self::connecting(waiting_max);
+        Self::connecting(waiting_max).establish()
+    }
+
+    /// Established, with a journal that begins again when it is full.
+    pub(crate) fn forgetful(waiting_max: usize) -> Self {
+        let when_full = WhenFull::BeginAgain;
+        Self::with(Settings { waiting_max, when_full, ..exchange::settings(1) }).establish()
+    }
+
+    fn establish(self) -> Self {
+        let mut bench = self;
         bench.shared.wire().room = usize::MAX;
         while bench.session.state() != State::Established {
             bench.turn();
@@ -164,8 +174,11 @@ impl Bench {
     }
 
     pub(crate) fn connecting(waiting_max: usize) -> Self {
+        Self::with(Settings { waiting_max, ..exchange::settings(1) })
+    }
+
+    fn with(settings: Settings) -> Self {
         let shared = Shared::default();
-        let settings = Settings { waiting_max, ..exchange::settings(1) };
         let journal = Journal::anonymous(1 << 12).unwrap();
         let session = Session::with_dial(settings, journal, shared.clone()).unwrap();
         let reactor = Reactor::new(Wait::Spin).unwrap();
