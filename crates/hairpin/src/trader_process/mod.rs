@@ -12,7 +12,7 @@ use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address};
 use hairpin_mapped::Journal;
 use hairpin_order_entry::{
-    KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings,
+    KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
 
@@ -91,8 +91,11 @@ fn session(setup: &TraderSetup) -> Result<Session> {
         operator: Operator::automated("TRADER", "US,IL"),
     };
     let journal = Journal::anonymous(setup.journal_bytes).context("no memory for the journal")?;
-    let settings =
-        SessionSettings { waiting_max: WAITING_MAX, ..SessionSettings::new(setup.gateway, logon) };
+    let settings = SessionSettings {
+        waiting_max: WAITING_MAX,
+        when_full: WhenFull::BeginAgain,
+        ..SessionSettings::new(setup.gateway, logon)
+    };
     Ok(Session::new(settings, journal)?)
 }
 
