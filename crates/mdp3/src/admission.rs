@@ -1,9 +1,11 @@
 //! Whether an entry is the next of its instrument, and what follows if it is not.
 
-use crate::entries::Entry;
+use crate::book_entry::Target;
+use crate::entries::{Entry, Kind};
+use crate::entry_queue::Queued;
 use crate::market::Market;
 use crate::sync::State;
-use crate::{InstrumentIndex, LateJoin, Listener, Packet};
+use crate::{InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
 impl Market {
     /// The usual case: the book is in sync and this is its next entry.
@@ -28,7 +30,7 @@ impl Market {
     ) -> Option<InstrumentIndex> {
         let instrument = match instrument {
             Some(instrument) => instrument,
-            None => self.meet(packet, entry.security_id, listener)?,
+            None => self.meet(packet, entry, listener)?,
         };
         let recovery = self.recovery[instrument.as_usize()];
         let head = self.instruments.cells[instrument.as_usize()].head;
@@ -44,6 +46,8 @@ impl Market {
                 return None;
             }
             State::InSync if is_unnumbered => return Some(instrument),
+            // Whatever was missed, the books are empty then.
+            State::InSync | State::Waiting | State::Suspect if entry.resets_book() => {}
             State::Suspect if rpt_seq == next && rpt_seq > self.unproven => {
                 self.counters.found_unaffected += 1;
                 self.come_in(instrument, State::InSync, listener);
@@ -52,17 +56,17 @@ impl Market {
                 self.instruments.cells[instrument.as_usize()].head.state = State::InSync
             }
             State::Unknown => {
-                self.meet_unknown(entry.security_id, listener);
+                self.meet_unknown(packet, entry, listener);
                 return None;
             }
             State::InSync | State::Suspect => {
                 self.counters.rpt_seq_gaps += 1;
                 self.fall_out(instrument, packet.sequence, listener);
-                self.withhold();
+                self.withhold(packet, instrument, entry, listener);
                 return None;
             }
             State::Waiting | State::Replaying => {
-                self.withhold();
+                self.withhold(packet, instrument, entry, listener);
                 return None;
             }
         }
@@ -71,21 +75,34 @@ impl Market {
         Some(instrument)
     }
 
-    fn withhold(&mut self) {
+    /// Keeps an entry for when its instrument's snapshot comes.
+    fn withhold(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &Entry,
+        listener: &mut impl Listener,
+    ) {
         self.counters.withheld_entries += 1;
-        self.has_withheld = true;
+        let book = if let Kind::Book(book_entry) = entry.kind { Some(book_entry) } else { None };
+        let queued = Queued { sequence: packet.sequence, rpt_seq: entry.rpt_seq, book };
+        if let Some(dropped) = self.queue.push(instrument, queued) {
+            self.floor = self.floor.max(dropped.saturating_add(1));
+            self.warn(&Warning::QueueOverflow, listener);
+        }
     }
 
     /// An entry of an instrument that has never been seen.
     fn meet(
         &mut self,
         packet: &Packet,
-        security_id: i32,
+        entry: &Entry,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
+        let security_id = entry.security_id;
         match self.settings.late_join {
             LateJoin::InstrumentsAndBooks => {
-                self.meet_unknown(security_id, listener);
+                self.meet_unknown(packet, entry, listener);
                 None
             }
             LateJoin::Books => {
@@ -105,11 +122,18 @@ impl Market {
 
     /// An entry of an instrument without a definition. While definitions are being collected it
     /// is kept, since its instrument's may be still to come; afterwards they are collected again.
-    fn meet_unknown(&mut self, security_id: i32, listener: &mut impl Listener) {
-        if self.definition_loop.is_first() {
-            self.withhold();
-        } else {
-            self.miss_definition(security_id, listener);
+    fn meet_unknown(&mut self, packet: &Packet, entry: &Entry, listener: &mut impl Listener) {
+        if !self.definition_loop.is_first() {
+            self.miss_definition(entry.security_id, listener);
+        } else if let Some(instrument) = self.find_or_insert(entry.security_id, listener) {
+            self.withhold(packet, instrument, entry, listener);
         }
+    }
+}
+
+impl Entry {
+    /// Whether it empties its instrument's books.
+    fn resets_book(&self) -> bool {
+        matches!(&self.kind, Kind::Book(entry) if Target::of(entry.entry_type) == Target::Reset)
     }
 }

@@ -5,10 +5,14 @@
 //! after a channel reset, and when a publisher is started again, and the sides need not restart
 //! at the same moment. So each side carries the epoch it is in, and a side that has not restarted
 //! yet is not listened to.
+//!
+//! One packet is never believed to have changed everything. If its number is far ahead, or falls
+//! without a reset before it, or it was sent in this host's future, it is set aside until another
+//! packet goes on from there; the stream it does not belong to leaves it behind.
 
 use hairpin_time::{Duration, Utc};
 
-use crate::Side;
+use crate::{PacketHeader, Side};
 
 /// What to do with a packet of the incremental feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +25,10 @@ pub(crate) enum Verdict {
     Duplicate,
     /// Its side is still in the numbering before the restart.
     OlderEpoch,
+    /// It does not go with what came before it, and nothing confirms it yet: to be set aside.
+    Doubtful,
+    /// It goes on from the one set aside: both are to be judged by [`Arbiter::settle`] now.
+    Confirms,
 }
 
 /// A verdict, and whether the packet began a new epoch: then nothing before it counts any more.
@@ -46,20 +54,50 @@ const LONGEST_LAG: Duration = Duration::from_secs(5);
 /// How much earlier than the first side's the SendingTime of the other side's restart may be.
 const CLOCK_SKEW: Duration = Duration::from_secs(1);
 
-/// How far a sequence must fall to be a restart if it is not 1 and no reset preceded: farther
-/// than a network reorders packets.
-const RESTART_DISTANCE: u32 = 64;
+/// How far ahead of the host's clock a SendingTime may be. A clock that trades is set to better
+/// than this; one that is not costs the wait for a second packet, once.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(10);
+
+/// How much later than the last packet of its side a packet may be sent without a look at the
+/// clock.
+const LONGEST_PAUSE: u64 = CLOCK_TOLERANCE.as_nanos();
+
+/// How far ahead a sequence may be without another to confirm it: farther than both sides lose
+/// together but in an outage.
+const LONGEST_JUMP: u32 = 1_000;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct SideState {
     seen: bool,
     epoch: u32,
-    /// The highest sequence in this epoch, and the latest SendingTime.
+    /// The highest sequence in this epoch, and the SendingTime of its packet.
     sequence: u32,
     sending_time: Utc,
 }
 
-#[derive(Debug, Default)]
+/// What does not go with what came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// It was sent in the host's future.
+    Future,
+    /// Its sequence was passed long ago, but it was sent later, and no reset announced it.
+    Fall,
+    /// Its sequence is far ahead.
+    Jump,
+}
+
+/// The packet set aside.
+#[derive(Debug, Clone, Copy)]
+struct Doubtful {
+    doubt: Doubt,
+    side: Side,
+    sequence: u32,
+    sending_time: Utc,
+    /// The highest sequence of its side when it came: if the side has gone on since, it was alone.
+    after: u32,
+}
+
+#[derive(Debug)]
 pub(crate) struct Arbiter {
     /// The next sequence; meaningless until `started`.
     expected: u32,
@@ -69,9 +107,29 @@ pub(crate) struct Arbiter {
     /// The sequence of a ChannelReset, until a later packet of the same numbering is processed.
     reset_at: Option<u32>,
     sides: [SideState; 2],
+    longest_jump: u32,
+    /// How far ahead of the host's clock packets may be.
+    tolerance: Duration,
+    doubtful: Option<Doubtful>,
 }
 
 impl Arbiter {
+    /// An arbiter that believes any jump within the reorder window.
+    pub(crate) fn new(reorder_packets: usize) -> Self {
+        let window = u32::try_from(reorder_packets).unwrap_or(u32::MAX);
+        Self {
+            expected: 0,
+            started: false,
+            epoch: 0,
+            epoch_began: Utc::EPOCH,
+            reset_at: None,
+            sides: [SideState::default(); 2],
+            longest_jump: LONGEST_JUMP.max(window),
+            tolerance: CLOCK_TOLERANCE,
+            doubtful: None,
+        }
+    }
+
     /// The sequence that comes next.
     pub(crate) fn expected(&self) -> u32 {
         self.expected
@@ -82,24 +140,30 @@ impl Arbiter {
         self.epoch_began
     }
 
+    /// The latest SendingTime that can be believed when the host's clock shows `utc`. A clock at
+    /// the epoch is none.
+    pub(crate) fn latest_credible(&self, utc: Utc) -> Utc {
+        if utc == Utc::EPOCH { Utc::from_nanos(u64::MAX) } else { utc + self.tolerance }
+    }
+
     /// Judges a packet by its header. Changes nothing but what is known of its side, and the
     /// expected sequence if the numbering starts or restarts.
     #[inline]
-    pub(crate) fn judge(&mut self, side: Side, sequence: u32, sending_time: Utc) -> Arbitration {
+    pub(crate) fn judge(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
+        let PacketHeader { sequence, sending_time } = header;
         let state = &mut self.sides[side as usize];
-        let in_order = state.epoch == self.epoch && sequence > state.sequence && state.seen;
-        let restart = if in_order { None } else { self.settle_epoch(side, sequence, sending_time) };
-        let state = &mut self.sides[side as usize];
-        state.sequence = state.sequence.max(sequence);
-        state.sending_time = state.sending_time.max(sending_time);
-        Arbitration { verdict: self.place(side, sequence), restart }
+        let step = sequence.wrapping_sub(state.sequence).wrapping_sub(1);
+        let later = sending_time.as_nanos().wrapping_sub(state.sending_time.as_nanos());
+        let goes_on = step < LONGEST_JUMP && later <= LONGEST_PAUSE;
+        if !goes_on || !state.seen || state.epoch != self.epoch {
+            return self.judge_odd(side, header, utc);
+        }
+        (state.sequence, state.sending_time) = (sequence, sending_time);
+        Arbitration { verdict: self.place(sequence), restart: None }
     }
 
     #[inline]
-    fn place(&self, side: Side, sequence: u32) -> Verdict {
-        if self.sides[side as usize].epoch != self.epoch {
-            return Verdict::OlderEpoch;
-        }
+    fn place(&self, sequence: u32) -> Verdict {
         match sequence.cmp(&self.expected) {
             core::cmp::Ordering::Equal => Verdict::Next,
             core::cmp::Ordering::Greater => Verdict::Ahead,
@@ -121,39 +185,92 @@ impl Arbiter {
         self.reset_at = Some(sequence);
     }
 
-    /// Finds the epoch of a side whose packet is its first, or not above its last.
+    /// Judges a packet that is its side's first, or not one of the next on it.
     #[cold]
-    fn settle_epoch(&mut self, side: Side, sequence: u32, sending_time: Utc) -> Option<Restart> {
+    fn judge_odd(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
+        let Some(doubt) = self.doubt(side, header, utc) else { return self.settle(side, header) };
+        let PacketHeader { sequence, sending_time } = header;
+        let verdict = if self.confirms(doubt, side, header) {
+            if doubt == Doubt::Future {
+                self.tolerance = sending_time.saturating_since(utc) + CLOCK_TOLERANCE;
+            }
+            self.doubtful = None;
+            Verdict::Confirms
+        } else {
+            let after = self.sides[side as usize].sequence;
+            self.doubtful = Some(Doubtful { doubt, side, sequence, sending_time, after });
+            Verdict::Doubtful
+        };
+        Arbitration { verdict, restart: None }
+    }
+
+    /// What makes a packet doubtful, if anything does.
+    fn doubt(&self, side: Side, header: PacketHeader, utc: Utc) -> Option<Doubt> {
+        let state = self.sides[side as usize];
+        if header.sending_time > self.latest_credible(utc) {
+            return Some(Doubt::Future);
+        }
+        if !self.started {
+            return None;
+        }
+        let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
+        if state.seen && state.epoch == self.epoch && state.falls(header) {
+            return (header.sequence != 1 && !after_reset).then_some(Doubt::Fall);
+        }
+        let is_far_ahead = header.sequence > self.expected.saturating_add(self.longest_jump);
+        (is_far_ahead && self.is_current(state, header.sending_time)).then_some(Doubt::Jump)
+    }
+
+    /// Whether a doubtful packet goes on from the one set aside, which nothing has left behind.
+    fn confirms(&self, doubt: Doubt, side: Side, header: PacketHeader) -> bool {
+        self.doubtful.is_some_and(|first| {
+            first.doubt == doubt
+                && header.sequence.wrapping_sub(first.sequence) <= LONGEST_JUMP
+                && header.sending_time >= first.sending_time
+                && (header.sequence != first.sequence || side != first.side)
+                && self.sides[first.side as usize].sequence == first.after
+        })
+    }
+
+    /// Judges a packet that is believed whatever its number, and finds the epoch of its side.
+    #[cold]
+    pub(crate) fn settle(&mut self, side: Side, header: PacketHeader) -> Arbitration {
+        let PacketHeader { sequence, sending_time } = header;
         let state = self.sides[side as usize];
         if !self.started {
             self.started = true;
             self.expected = sequence;
         }
-        if state.seen && self.is_restart(state, sequence, sending_time) {
-            return self.restart(side, sequence, sending_time);
+        let restart = if state.seen && state.falls(header) {
+            self.restart(side, header)
+        } else {
+            let is_current = self.is_current(state, sending_time);
+            let state = &mut self.sides[side as usize];
+            if is_current && state.epoch != self.epoch {
+                (state.sequence, state.epoch) = (0, self.epoch);
+            }
+            state.seen = true;
+            None
+        };
+        let state = &mut self.sides[side as usize];
+        if sequence >= state.sequence {
+            (state.sequence, state.sending_time) = (sequence, sending_time);
         }
-        let is_current = state.epoch == self.epoch
-            || sending_time > self.epoch_began + LONGEST_LAG
-            || (!state.seen && self.epoch == 0);
-        if is_current && state.epoch != self.epoch {
-            self.sides[side as usize].sequence = 0;
-            self.sides[side as usize].epoch = self.epoch;
-        }
-        self.sides[side as usize].seen = true;
-        None
+        let is_older = state.epoch != self.epoch;
+        let verdict = if is_older { Verdict::OlderEpoch } else { self.place(sequence) };
+        Arbitration { verdict, restart }
     }
 
-    /// A sequence that was passed, in a packet sent later: the numbering has restarted, unless
-    /// the fall is so small that the publisher's clock may have stepped amid reordered packets.
-    fn is_restart(&self, state: SideState, sequence: u32, sending_time: Utc) -> bool {
-        let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
-        sequence <= state.sequence
-            && sending_time > state.sending_time
-            && (sequence == 1 || after_reset || state.sequence - sequence >= RESTART_DISTANCE)
+    /// Whether a side whose numbering does not restart here is in the current epoch.
+    fn is_current(&self, state: SideState, sending_time: Utc) -> bool {
+        state.epoch == self.epoch
+            || sending_time > self.epoch_began + LONGEST_LAG
+            || (!state.seen && self.epoch == 0)
     }
 
     /// The side restarts: either into a new epoch, or into the one the other side has begun.
-    fn restart(&mut self, side: Side, sequence: u32, sending_time: Utc) -> Option<Restart> {
+    fn restart(&mut self, side: Side, header: PacketHeader) -> Option<Restart> {
+        let PacketHeader { sequence, sending_time } = header;
         let leads = self.sides[side as usize].epoch == self.epoch;
         let follows = !leads && sending_time + CLOCK_SKEW >= self.epoch_began;
         if leads {
@@ -165,7 +282,7 @@ impl Arbiter {
         if leads || follows {
             state.epoch = self.epoch;
         }
-        state.sequence = sequence;
+        (state.sequence, state.sending_time) = (sequence, sending_time);
         match (leads, self.reset_at.is_some()) {
             (false, _) => None,
             (true, true) => {
@@ -177,28 +294,65 @@ impl Arbiter {
     }
 }
 
+impl SideState {
+    /// Whether the packet's sequence was passed, though it was sent later: its numbering is
+    /// another.
+    fn falls(self, header: PacketHeader) -> bool {
+        header.sequence <= self.sequence && header.sending_time > self.sending_time
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use Side::{A, B};
-    use Verdict::{Ahead, Duplicate, Next, OlderEpoch};
+    use Verdict::{Ahead, Confirms, Doubtful, Duplicate, Next, OlderEpoch};
 
-    /// Drives an arbiter with `side sequence @ seconds`, processing whatever is next.
-    #[derive(Default)]
+    /// Drives an arbiter with `side sequence @ seconds`, processing whatever is next. Packets come
+    /// when they are sent, by a clock that is right unless it is set.
     struct Trace {
         arbiter: Arbiter,
         restarts: u32,
+        /// The packet set aside.
+        aside: Option<(Side, PacketHeader)>,
+        clock: Option<u64>,
+    }
+
+    impl Default for Trace {
+        fn default() -> Self {
+            Self { arbiter: Arbiter::new(8), restarts: 0, aside: None, clock: None }
+        }
     }
 
     impl Trace {
         #[track_caller]
         fn packet(&mut self, side: Side, sequence: u32, second: u64, verdict: Verdict) {
-            let time = Utc::from_nanos(second * 1_000_000_000);
-            let arbitration = self.arbiter.judge(side, sequence, time);
+            let at = |second: u64| Utc::from_nanos(second * 1_000_000_000);
+            let header = PacketHeader { sequence, sending_time: at(second) };
+            let utc = at(self.clock.unwrap_or(second));
+            let arbitration = self.arbiter.judge(side, header, utc);
             assert_eq!(arbitration.verdict, verdict, "{side}{sequence} at {second} s");
+            match verdict {
+                Doubtful => self.aside = Some((side, header)),
+                Confirms => {
+                    let (first, first_header) = self.aside.take().expect("one is set aside");
+                    self.settle(first, first_header);
+                    self.settle(side, header);
+                }
+                _ => self.take(header, arbitration),
+            }
+        }
+
+        fn settle(&mut self, side: Side, header: PacketHeader) {
+            let arbitration = self.arbiter.settle(side, header);
+            self.take(header, arbitration);
+        }
+
+        /// Processes what is next; what is ahead is not waited for.
+        fn take(&mut self, header: PacketHeader, arbitration: Arbitration) {
             self.restarts += u32::from(arbitration.restart == Some(Restart::Unannounced));
-            if verdict == Next {
-                self.arbiter.advance_to(sequence + 1);
+            if arbitration.verdict == Next {
+                self.arbiter.advance_to(header.sequence + 1);
             }
         }
 
@@ -235,7 +389,10 @@ mod tests {
         trace.packet(A, 101, 101, Next);
         trace.packet(A, 1, 1, Duplicate);
         trace.packet(A, 102, 102, Next);
-        trace.packet(A, 100, 103, Duplicate);
+        // The publisher's clock stepped amid packets that the network reordered.
+        trace.packet(A, 100, 103, Doubtful);
+        trace.packet(A, 103, 104, Next);
+        trace.packet(A, 101, 105, Doubtful);
         assert_eq!(trace.restarts, 0);
     }
 
@@ -297,8 +454,9 @@ mod tests {
         trace.packet(A, 10, 10, Next);
         trace.packet(B, 10, 10, Duplicate);
         trace.packet(A, 1, 20, Next);
-        trace.packet(B, 2, 21, OlderEpoch);
-        trace.packet(B, 2, 26, Next);
+        // B has lost all packets up to where it was: nothing tells this from the old numbering.
+        trace.packet(B, 11, 21, OlderEpoch);
+        trace.packet(B, 12, 26, Ahead);
     }
 
     #[test]
@@ -309,5 +467,91 @@ mod tests {
         trace.packet(B, 11, 20, OlderEpoch);
         trace.packet(B, 1, 21, Duplicate);
         trace.packet(B, 2, 21, Next);
+    }
+
+    #[test]
+    fn a_jump_far_ahead_is_believed_when_another_packet_goes_on_from_it() {
+        let mut trace = Trace::default();
+        trace.packet(A, 10, 10, Next);
+        trace.packet(B, 10, 10, Duplicate);
+        trace.packet(A, 5_000, 11, Doubtful);
+        trace.packet(A, 11, 11, Next);
+        trace.packet(A, 5_001, 12, Doubtful);
+        trace.packet(B, 5_001, 12, Confirms);
+        assert_eq!(trace.arbiter.expected(), 12, "what is between is for the window to give up");
+        trace.packet(A, 5_002, 13, Ahead);
+    }
+
+    #[test]
+    fn the_same_packet_twice_on_one_side_confirms_nothing() {
+        let mut trace = Trace::default();
+        trace.packet(A, 10, 10, Next);
+        trace.packet(A, 5_000, 11, Doubtful);
+        trace.packet(A, 5_000, 11, Doubtful);
+        trace.packet(A, 11, 12, Next);
+    }
+
+    #[test]
+    fn a_packet_from_the_future_is_set_aside() {
+        let mut trace = Trace { clock: Some(10), ..Trace::default() };
+        trace.packet(A, 10, 10, Next);
+        trace.packet(A, 11, 21, Doubtful);
+        trace.packet(A, 11, 20, Next);
+        trace.packet(A, 12, 11, Next);
+        // The restart after it is seen, which a SendingTime never reached again would hide.
+        trace.packet(A, 1, 12, Next);
+        assert_eq!(trace.restarts, 1);
+    }
+
+    #[test]
+    fn a_host_whose_clock_is_slow_hears_the_feed_from_the_second_packet_on() {
+        let mut trace = Trace { clock: Some(10), ..Trace::default() };
+        trace.packet(A, 10, 3_600, Doubtful);
+        trace.packet(B, 10, 3_600, Confirms);
+        trace.packet(A, 11, 3_601, Next);
+        // Also after a pause.
+        trace.clock = Some(70);
+        trace.packet(A, 12, 3_661, Next);
+        trace.packet(A, 13, 3_600 + 3_700, Doubtful);
+    }
+
+    #[test]
+    fn a_host_without_a_clock_believes_every_time() {
+        let mut trace = Trace { clock: Some(0), ..Trace::default() };
+        trace.packet(A, 10, 3_600, Next);
+        trace.packet(A, 11, 7_200, Next);
+    }
+
+    #[test]
+    fn a_restart_from_a_low_sequence_is_seen_though_packet_1_is_lost() {
+        let mut trace = Trace::default();
+        trace.packet(A, 40, 10, Next);
+        trace.packet(B, 40, 10, Duplicate);
+        trace.packet(A, 2, 20, Doubtful);
+        trace.packet(A, 3, 21, Confirms);
+        assert_eq!((trace.restarts, trace.arbiter.expected()), (1, 1));
+        trace.packet(B, 2, 20, Ahead);
+    }
+
+    #[test]
+    fn one_packet_that_falls_is_no_restart() {
+        let mut trace = Trace::default();
+        trace.packet(A, 900, 10, Next);
+        trace.packet(A, 7, 11, Doubtful);
+        trace.packet(A, 901, 11, Next);
+        trace.packet(A, 8, 12, Doubtful);
+        trace.packet(A, 902, 12, Next);
+        assert_eq!(trace.restarts, 0);
+    }
+
+    #[test]
+    fn the_restart_of_one_side_explains_that_of_the_other() {
+        let mut trace = Trace::default();
+        trace.packet(A, 40, 10, Next);
+        trace.packet(B, 40, 10, Duplicate);
+        trace.packet(A, 1, 20, Next);
+        // B lost its packets 1 and 2.
+        trace.packet(B, 3, 21, Ahead);
+        assert_eq!(trace.restarts, 1);
     }
 }

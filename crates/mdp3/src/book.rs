@@ -30,7 +30,7 @@ pub struct Changes(u8);
 impl Changes {
     /// Nothing.
     pub const NONE: Self = Self(0);
-    /// Some level of either side.
+    /// Some level of either side of the direct book.
     pub const BOOK: Self = Self(1);
     /// The best bid: its price, quantity or number of orders, or whether there is one.
     pub const BEST_BID: Self = Self(1 << 1);
@@ -40,6 +40,12 @@ impl Changes {
     pub const BEST_BID_PRICE: Self = Self(1 << 3);
     /// The price of the best ask, or whether there is one.
     pub const BEST_ASK_PRICE: Self = Self(1 << 4);
+    /// Some level of either side of the implied book.
+    pub const IMPLIED: Self = Self(1 << 5);
+    /// The best implied bid: its price or quantity, or whether there is one.
+    pub const BEST_IMPLIED_BID: Self = Self(1 << 6);
+    /// The best implied ask: its price or quantity, or whether there is one.
+    pub const BEST_IMPLIED_ASK: Self = Self(1 << 7);
 
     /// Whether all of `others` have changed.
     #[must_use]
@@ -53,7 +59,7 @@ impl Changes {
         self.0 & others.0 != 0
     }
 
-    /// Whether the best price of either side has changed.
+    /// Whether the best direct price of either side has changed.
     #[must_use]
     pub const fn best_price(self) -> bool {
         self.intersects(Self(Self::BEST_BID_PRICE.0 | Self::BEST_ASK_PRICE.0))
@@ -63,6 +69,11 @@ impl Changes {
     #[must_use]
     pub const fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
+    }
+
+    /// What has changed in an implied book, given the same of a direct one.
+    pub(crate) const fn of_implied(self) -> Self {
+        Self((self.0 & (Self::BOOK.0 | Self::BEST_BID.0 | Self::BEST_ASK.0)) << 5)
     }
 }
 
@@ -78,8 +89,9 @@ pub(crate) struct Head {
     best_bid: Level,
     best_ask: Level,
     pub(crate) security_id: i32,
-    /// Touched by the message being processed.
-    pub(crate) is_touched: bool,
+    /// Which books the message being processed has touched, `BOOK`, `IMPLIED` or both, and what
+    /// of their best levels was settled amid it.
+    pub(crate) touched: Changes,
     /// What the event being processed has changed.
     pub(crate) event_changes: Changes,
     /// There were levels on the side when the best ones were last taken from them.
@@ -87,19 +99,22 @@ pub(crate) struct Head {
     had_ask: bool,
 }
 
-/// An instrument's part of the arena.
+/// A book of an instrument, of up to `N` levels a side.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Cell {
+pub(crate) struct Cell<const N: usize> {
     pub(crate) head: Head,
-    bids: Levels,
-    asks: Levels,
+    bids: Levels<N>,
+    asks: Levels<N>,
 }
 
-const _: () = assert!(size_of::<Head>() == 64 && size_of::<Level>() == 24);
-const _: () = assert!(size_of::<Cell>() == 576 && align_of::<Cell>() == 64);
+/// An instrument's part of the arena: its direct book, and what else a packet needs.
+pub(crate) type DirectCell = Cell<MAX_DEPTH>;
 
-impl Cell {
+const _: () = assert!(size_of::<Head>() == 64 && size_of::<Level>() == 24);
+const _: () = assert!(size_of::<DirectCell>() == 576 && align_of::<DirectCell>() == 64);
+
+impl<const N: usize> Cell<N> {
     /// An empty book of an instrument of which nothing is known.
     pub(crate) const VACANT: Self = Self {
         head: Head {
@@ -111,13 +126,13 @@ impl Cell {
             best_bid: Level::NONE,
             best_ask: Level::NONE,
             security_id: 0,
-            is_touched: false,
+            touched: Changes::NONE,
             event_changes: Changes::NONE,
             had_bid: false,
             had_ask: false,
         },
-        bids: [Level::NONE; MAX_DEPTH],
-        asks: [Level::NONE; MAX_DEPTH],
+        bids: [Level::NONE; N],
+        asks: [Level::NONE; N],
     };
 
     /// Applies one entry; `level` counts from 0.
@@ -142,8 +157,8 @@ impl Cell {
     #[inline]
     pub(crate) fn levels(&self, side: BookSide) -> &[Level] {
         match side {
-            BookSide::Bid => &self.bids[..usize::from(self.head.bid_count).min(MAX_DEPTH)],
-            BookSide::Ask => &self.asks[..usize::from(self.head.ask_count).min(MAX_DEPTH)],
+            BookSide::Bid => &self.bids[..usize::from(self.head.bid_count).min(N)],
+            BookSide::Ask => &self.asks[..usize::from(self.head.ask_count).min(N)],
         }
     }
 
@@ -162,9 +177,9 @@ impl Cell {
         (self.head.bid_count, self.head.ask_count) = (0, 0);
     }
 
-    /// Sets the depth, at most [`MAX_DEPTH`], and drops the levels below it.
+    /// Sets the depth, at most `N`, and drops the levels below it.
     pub(crate) fn set_depth(&mut self, depth: u8) {
-        debug_assert!(usize::from(depth) <= MAX_DEPTH);
+        debug_assert!(usize::from(depth) <= N);
         self.head.depth = depth;
         self.head.bid_count = self.head.bid_count.min(depth);
         self.head.ask_count = self.head.ask_count.min(depth);
@@ -194,16 +209,28 @@ impl Cell {
         }
         changes
     }
+
+    /// The highest bid as it was when the best ones were last taken.
+    #[inline]
+    pub(crate) fn best_bid(&self) -> Option<&Level> {
+        if self.head.had_bid { Some(&self.head.best_bid) } else { None }
+    }
+
+    /// The lowest ask as it was when the best ones were last taken.
+    #[inline]
+    pub(crate) fn best_ask(&self) -> Option<&Level> {
+        if self.head.had_ask { Some(&self.head.best_ask) } else { None }
+    }
 }
 
 /// A view of an instrument's direct book.
 #[derive(Clone, Copy)]
 pub struct Book<'a> {
-    cell: &'a Cell,
+    cell: &'a DirectCell,
 }
 
 impl<'a> Book<'a> {
-    pub(crate) const fn new(cell: &'a Cell) -> Self {
+    pub(crate) const fn new(cell: &'a DirectCell) -> Self {
         Self { cell }
     }
 
@@ -245,16 +272,14 @@ impl<'a> Book<'a> {
     #[must_use]
     #[inline]
     pub fn best_bid(self) -> Option<&'a Level> {
-        let head = &self.cell.head;
-        if head.had_bid { Some(&head.best_bid) } else { None }
+        self.cell.best_bid()
     }
 
     /// The lowest price someone sells at.
     #[must_use]
     #[inline]
     pub fn best_ask(self) -> Option<&'a Level> {
-        let head = &self.cell.head;
-        if head.had_ask { Some(&head.best_ask) } else { None }
+        self.cell.best_ask()
     }
 
     /// The level that CME numbers `level`: 1 is the best.
@@ -335,8 +360,8 @@ mod tests {
         Level { price: Price9(price), quantity, orders: 1 }
     }
 
-    fn cell(bids: &[Level], asks: &[Level]) -> Cell {
-        let mut cell = Cell::VACANT;
+    fn cell(bids: &[Level], asks: &[Level]) -> DirectCell {
+        let mut cell = DirectCell::VACANT;
         cell.set_depth(10);
         cell.load(bids, asks);
         cell.settle_best();

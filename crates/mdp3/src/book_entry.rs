@@ -1,4 +1,4 @@
-//! What a book entry of a message does to its instrument's book.
+//! What a book entry of a message does to a book of its instrument.
 
 use crate::book::{BookSide, Cell};
 use crate::entries::BookEntry;
@@ -11,8 +11,6 @@ pub(crate) enum Outcome {
     Changed,
     /// The book has changed, though a Change should not have altered this price.
     PriceChanged,
-    /// The entry is of a kind of book that is not kept.
-    NotKept,
     /// The level is below the book's depth.
     BeyondDepth,
     /// The entry cannot be read.
@@ -21,14 +19,43 @@ pub(crate) enum Outcome {
     Inapplicable,
 }
 
-/// Applies one entry.
+/// What a book entry is for, by MDEntryType (269).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// `0` and `1`: a side of the direct book.
+    Direct(BookSide),
+    /// `E` and `F`: a side of the implied book.
+    Implied(BookSide),
+    /// `J`: both books are empty.
+    Reset,
+    /// `w` and `x`: the best of the whole market, which is no level of either book.
+    MarketBest,
+    /// No entry type of books.
+    Invalid,
+}
+
+impl Target {
+    #[inline]
+    pub(crate) const fn of(entry_type: u8) -> Self {
+        match entry_type {
+            b'0' => Self::Direct(BookSide::Bid),
+            b'1' => Self::Direct(BookSide::Ask),
+            b'E' => Self::Implied(BookSide::Bid),
+            b'F' => Self::Implied(BookSide::Ask),
+            b'J' => Self::Reset,
+            b'w' | b'x' => Self::MarketBest,
+            _ => Self::Invalid,
+        }
+    }
+}
+
+/// Applies one entry to a side of a book.
 #[inline]
-pub(crate) fn apply(cell: &mut Cell, entry: &BookEntry) -> Outcome {
-    let side = match entry.entry_type {
-        b'0' => BookSide::Bid,
-        b'1' => BookSide::Ask,
-        _ => return apply_special(cell, entry.entry_type),
-    };
+pub(crate) fn apply<const N: usize>(
+    cell: &mut Cell<N>,
+    side: BookSide,
+    entry: &BookEntry,
+) -> Outcome {
     let (Some(action), Some(level)) = (Action::from_wire(entry.action), entry.level.checked_sub(1))
     else {
         return Outcome::Invalid;
@@ -51,22 +78,15 @@ pub(crate) fn apply(cell: &mut Cell, entry: &BookEntry) -> Outcome {
     }
 }
 
-/// Everything but bids and asks: BookReset, implied prices, the market's best.
-fn apply_special(cell: &mut Cell, entry_type: u8) -> Outcome {
-    match entry_type {
-        b'J' => {
-            cell.clear();
-            Outcome::Changed
-        }
-        b'E' | b'F' | b'w' | b'x' => Outcome::NotKept,
-        _ => Outcome::Invalid,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Price9;
+    use crate::book::DirectCell;
+
+    fn apply(cell: &mut DirectCell, entry: &BookEntry) -> Outcome {
+        super::apply(cell, BookSide::Bid, entry)
+    }
 
     const ENTRY: BookEntry = BookEntry {
         entry_type: b'0',
@@ -77,8 +97,8 @@ mod tests {
         orders: 1,
     };
 
-    fn cell(depth: u8) -> Cell {
-        let mut cell = Cell::VACANT;
+    fn cell(depth: u8) -> DirectCell {
+        let mut cell = DirectCell::VACANT;
         cell.set_depth(depth);
         assert_eq!(apply(&mut cell, &ENTRY), Outcome::Changed);
         cell
@@ -107,11 +127,10 @@ mod tests {
     }
 
     #[test]
-    fn unknown_actions_types_and_level_0_are_invalid() {
+    fn unknown_actions_and_level_0_are_invalid() {
         let mut cell = cell(2);
         assert_eq!(apply(&mut cell, &BookEntry { action: 6, ..ENTRY }), Outcome::Invalid);
         assert_eq!(apply(&mut cell, &BookEntry { level: 0, ..ENTRY }), Outcome::Invalid);
-        assert_eq!(apply(&mut cell, &BookEntry { entry_type: b'2', ..ENTRY }), Outcome::Invalid);
     }
 
     #[test]
@@ -121,14 +140,5 @@ mod tests {
         assert_eq!(apply(&mut cell, &entry), Outcome::PriceChanged);
         assert_eq!(apply(&mut cell, &entry), Outcome::Changed);
         assert_eq!(cell.levels(BookSide::Bid)[0].price, Price9(8));
-    }
-
-    #[test]
-    fn a_book_reset_empties_and_implied_prices_are_left_out() {
-        let mut cell = cell(2);
-        assert_eq!(apply(&mut cell, &BookEntry { entry_type: b'E', ..ENTRY }), Outcome::NotKept);
-        assert_eq!(cell.levels(BookSide::Bid).len(), 1);
-        assert_eq!(apply(&mut cell, &BookEntry { entry_type: b'J', ..ENTRY }), Outcome::Changed);
-        assert_eq!(cell.levels(BookSide::Bid).len(), 0);
     }
 }

@@ -2,7 +2,8 @@
 
 use hairpin_time::{Instant, Now, Utc};
 
-use crate::arbiter::{Arbiter, Restart, Verdict};
+use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
+use crate::aside::Aside;
 use crate::holding::HoldingArea;
 use crate::market::Market;
 use crate::{
@@ -40,6 +41,7 @@ pub struct Channel {
     holding: HoldingArea,
     /// When the hole before the lowest packet held is called a gap.
     hole_deadline: Option<Instant>,
+    aside: Aside,
     market: Market,
     /// Which feeds the caller has been told to join.
     joined: [bool; Feed::ALL.len()],
@@ -50,9 +52,10 @@ impl Channel {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
-            arbiter: Arbiter::default(),
+            arbiter: Arbiter::new(settings.reorder_packets),
             holding: HoldingArea::new(settings.reorder_packets, settings.max_packet),
             hole_deadline: None,
+            aside: Aside::new(settings.max_packet),
             market: Market::new(settings),
             joined: [false; Feed::ALL.len()],
         }
@@ -83,8 +86,10 @@ impl Channel {
             handed_over: now.monotonic,
         };
         match input.feed {
-            Feed::Incremental => self.handle_incremental(&packet, messages, listener),
-            Feed::Instrument | Feed::Snapshot => self.handle_loop(&packet, messages, listener),
+            Feed::Incremental => self.handle_incremental(now.utc, &packet, messages, listener),
+            Feed::Instrument | Feed::Snapshot => {
+                self.handle_loop(now.utc, &packet, messages, listener);
+            }
         }
     }
 
@@ -167,6 +172,7 @@ impl Channel {
     #[inline]
     fn handle_incremental(
         &mut self,
+        utc: Utc,
         packet: &Packet,
         messages: &[u8],
         listener: &mut impl Listener,
@@ -176,7 +182,18 @@ impl Channel {
             Side::A => &mut counters.packets_a,
             Side::B => &mut counters.packets_b,
         } += 1;
-        let judged = self.arbiter.judge(packet.side, packet.sequence, packet.sending_time);
+        let judged = self.arbiter.judge(packet.side, packet.header(), utc);
+        self.handle_judged(judged, packet, messages, listener);
+    }
+
+    #[inline]
+    fn handle_judged(
+        &mut self,
+        judged: Arbitration,
+        packet: &Packet,
+        messages: &[u8],
+        listener: &mut impl Listener,
+    ) {
         if let Some(restart) = judged.restart {
             self.restart(restart, listener);
         }
@@ -190,16 +207,62 @@ impl Channel {
             Verdict::Ahead => self.handle_ahead(packet, messages, listener),
             Verdict::Duplicate => self.market.counters.duplicates += 1,
             Verdict::OlderEpoch => self.market.counters.older_epoch_packets += 1,
+            Verdict::Doubtful => {
+                self.aside.set(packet, messages);
+                self.warn_doubtful(packet, listener);
+            }
+            Verdict::Confirms => self.handle_confirmed(packet, messages, listener),
         }
     }
 
     #[cold]
-    fn handle_loop(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
+    fn warn_doubtful(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        let (feed, sequence) = (packet.feed, packet.sequence);
+        self.market.warn(&Warning::DoubtfulPacket { feed, sequence }, listener);
+    }
+
+    /// A packet shows that the one set aside was no stray: both count, one after the other.
+    #[cold]
+    fn handle_confirmed(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
+        let aside = core::mem::take(&mut self.aside);
+        if let Some(first) = aside.packet {
+            let judged = self.arbiter.settle(first.side, first.header());
+            self.settle_judged(judged, &first, &aside.bytes[..aside.length], listener);
+        }
+        self.aside = Aside { packet: None, ..aside };
+        let judged = self.arbiter.settle(packet.side, packet.header());
+        self.settle_judged(judged, packet, messages, listener);
+    }
+
+    /// The same as `handle_judged`, out of line.
+    fn settle_judged(
+        &mut self,
+        judged: Arbitration,
+        packet: &Packet,
+        messages: &[u8],
+        listener: &mut impl Listener,
+    ) {
+        debug_assert!(!matches!(judged.verdict, Verdict::Doubtful | Verdict::Confirms));
+        self.handle_judged(judged, packet, messages, listener);
+    }
+
+    #[cold]
+    fn handle_loop(
+        &mut self,
+        utc: Utc,
+        packet: &Packet,
+        messages: &[u8],
+        listener: &mut impl Listener,
+    ) {
         let is_of_older_epoch =
             packet.feed == Feed::Snapshot && packet.sending_time < self.arbiter.epoch_began();
         if !self.market.wants(packet.feed) || is_of_older_epoch {
             self.market.counters.unwanted_packets += 1;
             return;
+        }
+        if packet.sending_time > self.arbiter.latest_credible(utc) {
+            // It would pass for the start of a pass that later ones come before.
+            return self.warn_doubtful(packet, listener);
         }
         match packet.feed {
             Feed::Instrument => self.market.process_instrument(packet, messages, listener),

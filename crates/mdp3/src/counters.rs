@@ -60,8 +60,14 @@ counters! {
     heartbeats,
     /// Events ended by a message with MatchEventIndicator bit 0x80.
     events,
-    /// Price level entries of the incremental feed that changed a book.
+    /// Price level entries of the incremental feed that changed a direct book.
     book_entries,
+    /// Price level entries of the incremental feed that changed an implied book.
+    implied_entries,
+    /// BookReset entries obeyed, which empty both books of one instrument.
+    book_resets,
+    /// SecurityStatus messages.
+    statuses,
     /// Trade entries.
     trades,
     /// Electronic volume entries.
@@ -88,12 +94,8 @@ counters! {
     rpt_seq_gaps,
     /// Entries that repeated what a snapshot had already stated.
     entries_in_snapshot,
-    /// Entries withheld because their instrument was not in sync.
+    /// Entries put into the recovery queue because their instrument was not in sync.
     withheld_entries,
-    /// Packets copied into the recovery queue.
-    queued_packets,
-    /// Queued packets dropped because the recovery queue was full.
-    queue_overflows,
     /// Errors: packets shorter than the 12 bytes of a packet header.
     packets_too_short,
     /// Errors: messages whose MsgSize is smaller than the 10 bytes of a message header.
@@ -126,8 +128,15 @@ counters! {
     instruments_over_capacity,
     /// Warnings: definitions deeper than a book can hold, cut to its depth.
     depths_cut,
-    /// Warnings: packets too long to be held or queued, processed out of turn or dropped.
+    /// Warnings: definitions whose legs or underlyings did not fit in the channel's memory.
+    related_over_capacity,
+    /// Warnings: packets too long to be held, processed out of turn.
     oversized_packets,
+    /// Warnings: packets whose number or SendingTime does not go with what came before, set aside
+    /// until another confirms them.
+    doubtful_packets,
+    /// Warnings: queued entries dropped because the recovery queue was full.
+    queue_overflows,
     /// Warnings: loops with more packets than can be kept account of.
     loops_too_long,
 }

@@ -1,67 +1,10 @@
 //! What the exchange says of an instrument before it trades.
 
-use core::fmt;
-
-use hairpin_cme_codecs::mdp3 as codec;
-use hairpin_cme_codecs::mdp3::SecurityTradingStatus;
-use hairpin_sbe::{DecodeError, MessageHeader};
+use hairpin_cme_codecs::mdp3::{InstAttribValue, SecurityTradingStatus};
+use hairpin_sbe::MonthYear;
 use hairpin_time::Utc;
 
-use crate::Price9;
-
-/// A short text of at most `N` bytes, kept in place: a symbol, a group, a currency.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Text<const N: usize>([u8; N]);
-
-impl<const N: usize> Text<N> {
-    /// No text.
-    pub const EMPTY: Self = Self([0; N]);
-
-    /// The text up to the first NUL.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(N);
-        &self.0[..length]
-    }
-
-    /// The text; empty if it is not UTF-8, which CME's always is, being ASCII.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        core::str::from_utf8(self.as_bytes()).unwrap_or("")
-    }
-
-    /// The first `N` of some bytes.
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let mut text = [0; N];
-        let length = bytes.len().min(N);
-        text[..length].copy_from_slice(&bytes[..length]);
-        Self(text)
-    }
-}
-
-impl<const N: usize> fmt::Debug for Text<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
-}
-
-impl<const N: usize> fmt::Display for Text<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl<const N: usize> PartialEq<str> for Text<N> {
-    fn eq(&self, other: &str) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl<const N: usize> PartialEq<&str> for Text<N> {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
+use crate::{Details, Price9, Text};
 
 /// SecurityUpdateAction (tag 980): what a definition does to the instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,8 +18,8 @@ pub enum DefinitionAction {
     Delete,
 }
 
-/// What all definitions (templates 54 to 58 and 63) say alike. What only some of them say is in
-/// the message, which [`crate::Listener::on_message`] is shown first.
+/// What all definitions (templates 54 to 58 and 63) say alike, and in [`Details`] what only one
+/// kind of them says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Definition {
@@ -88,6 +31,8 @@ pub struct Definition {
     pub security_group: Text<6>,
     /// Asset (6937).
     pub asset: Text<6>,
+    /// SecurityExchange (207).
+    pub security_exchange: Text<4>,
     /// SecurityType (167), such as `FUT`.
     pub security_type: Text<6>,
     /// CFICode (461).
@@ -96,26 +41,59 @@ pub struct Definition {
     pub currency: Text<3>,
     /// MarketSegmentID (1300): what an order for the instrument is sent to.
     pub market_segment_id: u8,
+    /// UnderlyingProduct (462).
+    pub underlying_product: Option<u8>,
+    /// MaturityMonthYear (200); nothing in it of fixed income and repos, whose dates are in the
+    /// details.
+    pub maturity: MonthYear,
+    /// MatchAlgorithm (1142), a letter.
+    pub match_algorithm: u8,
+    /// MinTradeVol (562): the smallest quantity of an order.
+    pub min_trade_vol: u32,
+    /// MaxTradeVol (1140): the largest quantity of an order.
+    pub max_trade_vol: u32,
     /// MinPriceIncrement (969): the tick size. `None` where the tick depends on the price.
     pub min_price_increment: Option<Price9>,
     /// DisplayFactor (9787): multiply a price by this to show it.
     pub display_factor: Price9,
+    /// MainFraction (37702): the denominator in which prices are shown.
+    pub main_fraction: Option<u8>,
+    /// SubFraction (37703): the denominator of what is shown after that.
+    pub sub_fraction: Option<u8>,
+    /// PriceDisplayFormat (9800): digits shown to the right of the tick mark.
+    pub price_display_format: Option<u8>,
     /// MarketDepth (264) of feed type `GBX`: levels of the direct book, 0 if there is none.
     /// As stated; a book holds at most [`crate::MAX_DEPTH`].
     pub depth: u8,
     /// MarketDepth (264) of feed type `GBI`: levels of the implied book, 0 if there is none.
+    /// As stated; a book holds at most [`crate::MAX_IMPLIED_DEPTH`].
     pub implied_depth: u8,
     /// HighLimitPrice (1149).
     pub high_limit_price: Option<Price9>,
     /// LowLimitPrice (1148).
     pub low_limit_price: Option<Price9>,
-    /// MDSecurityTradingStatus (1682).
+    /// MaxPriceVariation (1143); options have none.
+    pub max_price_variation: Option<Price9>,
+    /// InstAttribValue (872): what the instrument may be used for.
+    pub attributes: InstAttribValue,
+    /// EventTime (1145) of the event Activation.
+    pub activation: Option<Utc>,
+    /// EventTime (1145) of the event LastEligibleTradeDate.
+    pub last_trade: Option<Utc>,
+    /// UserDefinedInstrument (9779): a user of the exchange made it.
+    pub is_user_defined: bool,
+    /// InstrumentGUID (37513), since version 10.
+    pub instrument_guid: Option<u64>,
+    /// What only this kind of definition says.
+    pub details: Details,
+    /// MDSecurityTradingStatus (1682) when the definition was sent; what holds now is in
+    /// [`crate::Instruments::status`].
     pub trading_status: Option<SecurityTradingStatus>,
     /// LastUpdateTime (779) of the definition.
     pub last_update_time: Utc,
     /// SecurityUpdateAction (980).
     pub action: DefinitionAction,
-    /// The template the definition came in.
+    /// The template the definition came in, 0 if none came.
     pub template_id: u16,
 }
 
@@ -127,16 +105,32 @@ impl Definition {
             symbol: Text::EMPTY,
             security_group: Text::EMPTY,
             asset: Text::EMPTY,
+            security_exchange: Text::EMPTY,
             security_type: Text::EMPTY,
             cfi_code: Text::EMPTY,
             currency: Text::EMPTY,
             market_segment_id: 0,
+            underlying_product: None,
+            maturity: UNDATED,
+            match_algorithm: 0,
+            min_trade_vol: 0,
+            max_trade_vol: 0,
             min_price_increment: None,
             display_factor: Price9(0),
+            main_fraction: None,
+            sub_fraction: None,
+            price_display_format: None,
             depth: 0,
             implied_depth: 0,
             high_limit_price: None,
             low_limit_price: None,
+            max_price_variation: None,
+            attributes: InstAttribValue(0),
+            activation: None,
+            last_trade: None,
+            is_user_defined: false,
+            instrument_guid: None,
+            details: Details::None,
             trading_status: None,
             last_update_time: Utc::EPOCH,
             action: DefinitionAction::Delete,
@@ -148,92 +142,44 @@ impl Definition {
     pub(crate) fn is_in_force(&self) -> bool {
         self.action != DefinitionAction::Delete
     }
+
+    /// Whether a loop's definition says nothing that this one does not know: by LastUpdateTime
+    /// (779), since a loop lags behind what is sent as it happens.
+    pub(crate) fn is_as_new_as(&self, looped: &Self) -> bool {
+        let has_same_force = self.is_in_force() == looped.is_in_force();
+        self.template_id != 0
+            && (looped.last_update_time < self.last_update_time
+                || (looped.last_update_time == self.last_update_time && has_same_force))
+    }
+
+    /// Whether the two say the same; whether an instrument was added or modified is no matter.
+    pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
+        self.is_in_force() == other.is_in_force()
+            && Self { action: other.action, ..*self } == *other
+    }
 }
 
-/// A definition as it came, with what concerns the message and not the instrument.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Decoded {
-    pub(crate) definition: Definition,
-    pub(crate) match_event_indicator: u8,
-    /// TotNumReports (911): how many definitions a whole loop has.
-    pub(crate) total_reports: Option<u32>,
-}
+/// No maturity.
+pub(crate) const UNDATED: MonthYear = MonthYear { year: None, month: None, day: None, week: None };
 
-/// Decodes a definition of any template; `None` if the template is not a definition's.
-pub(crate) fn decode(header: &MessageHeader, body: &[u8]) -> Option<Result<Decoded, DecodeError>> {
-    Some(match header.template_id {
-        codec::MDInstrumentDefinitionFuture54::TEMPLATE_ID => future(header, body),
-        codec::MDInstrumentDefinitionOption55::TEMPLATE_ID => option(header, body),
-        codec::MDInstrumentDefinitionSpread56::TEMPLATE_ID => spread(header, body),
-        codec::MDInstrumentDefinitionFixedIncome57::TEMPLATE_ID => fixed_income(header, body),
-        codec::MDInstrumentDefinitionRepo58::TEMPLATE_ID => repo(header, body),
-        codec::MDInstrumentDefinitionFX63::TEMPLATE_ID => fx(header, body),
-        _ => return None,
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// One decoder per template; the templates name these fields alike but share no type.
-macro_rules! decoder {
-    ($name:ident, $message:ident, $module:ident) => {
-        fn $name(header: &MessageHeader, body: &[u8]) -> Result<Decoded, DecodeError> {
-            let mut scratch = codec::$message::SCRATCH;
-            let message = codec::$message::decode(header, body, &mut scratch)?;
-            let (mut depth, mut implied_depth) = (0, 0);
-            let mut feed_types = message.no_md_feed_types();
-            let mut scratch = codec::$module::NoMDFeedTypes::SCRATCH;
-            while let Some(feed_type) = feed_types.next(&mut scratch) {
-                let levels = u8::try_from(feed_type.market_depth()).unwrap_or(0);
-                match feed_type.md_feed_type().as_bytes() {
-                    b"GBX" => depth = levels,
-                    b"GBI" => implied_depth = levels,
-                    _ => {}
-                }
-            }
-            let definition = Definition {
-                security_id: message.security_id(),
-                symbol: Text::from_bytes(message.symbol().as_bytes()),
-                security_group: Text::from_bytes(message.security_group().as_bytes()),
-                asset: Text::from_bytes(message.asset().as_bytes()),
-                security_type: Text::from_bytes(message.security_type().as_bytes()),
-                cfi_code: Text::from_bytes(message.cfi_code().as_bytes()),
-                currency: Text::from_bytes(message.currency().as_bytes()),
-                market_segment_id: message.market_segment_id(),
-                min_price_increment: message.min_price_increment().into(),
-                display_factor: message.display_factor(),
-                depth,
-                implied_depth,
-                high_limit_price: message.high_limit_price(),
-                low_limit_price: message.low_limit_price(),
-                trading_status: message.md_security_trading_status(),
-                last_update_time: Utc::from_nanos(message.last_update_time()),
-                action: action(message.security_update_action().0),
-                template_id: header.template_id,
-            };
-            Ok(Decoded {
-                definition,
-                match_event_indicator: message.match_event_indicator().0,
-                total_reports: message.tot_num_reports(),
-            })
-        }
-    };
-}
+    fn definition(updated: u64, action: DefinitionAction) -> Definition {
+        let last_update_time = Utc::from_nanos(updated);
+        Definition { last_update_time, action, template_id: 54, ..Definition::none(7) }
+    }
 
-decoder!(future, MDInstrumentDefinitionFuture54, md_instrument_definition_future54);
-decoder!(option, MDInstrumentDefinitionOption55, md_instrument_definition_option55);
-decoder!(spread, MDInstrumentDefinitionSpread56, md_instrument_definition_spread56);
-decoder!(
-    fixed_income,
-    MDInstrumentDefinitionFixedIncome57,
-    md_instrument_definition_fixed_income57
-);
-decoder!(repo, MDInstrumentDefinitionRepo58, md_instrument_definition_repo58);
-decoder!(fx, MDInstrumentDefinitionFX63, md_instrument_definition_fx63);
-
-/// `A`, `M` or `D`; anything else is taken for an addition, which states the most.
-fn action(wire: u8) -> DefinitionAction {
-    match wire {
-        b'M' => DefinitionAction::Modify,
-        b'D' => DefinitionAction::Delete,
-        _ => DefinitionAction::Add,
+    #[test]
+    fn a_loop_is_believed_from_its_last_update_time_on() {
+        use DefinitionAction::{Add, Delete, Modify};
+        let known = definition(5, Modify);
+        assert!(known.is_as_new_as(&definition(4, Add)));
+        assert!(known.is_as_new_as(&definition(5, Add)));
+        assert!(!known.is_as_new_as(&definition(6, Add)));
+        assert!(!known.is_as_new_as(&definition(5, Delete)));
+        assert!(definition(5, Delete).is_as_new_as(&definition(4, Add)), "it lags");
+        assert!(!Definition::none(7).is_as_new_as(&definition(0, Add)));
     }
 }

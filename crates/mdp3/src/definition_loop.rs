@@ -1,13 +1,15 @@
 //! Definitions: from the instrument feed's loop, and one by one on the incremental feed.
 
-use crate::definition::{self, Decoded, DefinitionAction};
-use crate::levels::MAX_DEPTH;
+use crate::definition_decoder::{self, Decoded};
+use crate::instruments::USUAL_IMPLIED_DEPTH;
+use crate::levels::{MAX_DEPTH, MAX_IMPLIED_DEPTH};
 use crate::loop_tracker::{LoopTracker, Position};
 use crate::market::Market;
+use crate::status::InstrumentStatus;
 use crate::sync::State;
 use crate::{
-    DefinitionUpdate, Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Messages, Packet,
-    Warning,
+    DefinitionAction, DefinitionUpdate, Error, Feed, InstrumentIndex, LateJoin, Listener, Message,
+    Messages, Packet, Warning,
 };
 
 /// How far the collection of definitions has come.
@@ -20,6 +22,8 @@ pub(crate) struct DefinitionLoop {
     is_collecting: bool,
     /// No collection has been completed yet, and the channel waits for the first.
     is_first: bool,
+    /// Packets were lost since the collection began: it may have gone past what they changed.
+    is_outdated: bool,
     /// A pass has begun since the collection began.
     has_begun: bool,
     /// The number of this collection; instruments it has named carry it.
@@ -34,6 +38,7 @@ impl DefinitionLoop {
             tracker: LoopTracker::new(max_packets),
             is_collecting: is_wanted,
             is_first: is_wanted,
+            is_outdated: false,
             has_begun: false,
             collection: 1,
             total: 0,
@@ -59,6 +64,12 @@ impl DefinitionLoop {
             self.tracker.abandon();
             self.begin(0);
         }
+    }
+
+    /// Packets were lost that may have had definitions: collects once more from now on.
+    pub(crate) fn collect_again(&mut self) {
+        self.is_outdated = self.is_collecting;
+        self.collect();
     }
 
     /// Begins to count, to `total`.
@@ -87,6 +98,9 @@ impl DefinitionLoop {
 
     fn end(&mut self) {
         (self.is_collecting, self.is_first) = (false, false);
+        if core::mem::take(&mut self.is_outdated) {
+            self.collect();
+        }
     }
 }
 
@@ -134,7 +148,8 @@ impl Market {
         if !self.is_readable(packet, message, listener) {
             return;
         }
-        match definition::decode(&message.header, message.body) {
+        let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
+        match decoded {
             Some(Ok(decoded)) => {
                 if let Some(instrument) = self.define(packet, &decoded, false, listener) {
                     let last_collection = &mut self.recovery[instrument.as_usize()].collection;
@@ -154,16 +169,18 @@ impl Market {
     /// again. Once for each instrument, since the exchange may never define it.
     pub(crate) fn miss_definition(&mut self, security_id: i32, listener: &mut impl Listener) {
         self.warn(&Warning::UnknownSecurity { security_id }, listener);
-        let is_new = self.instruments.find(security_id).is_none();
-        if is_new
-            && self.settings.late_join == LateJoin::InstrumentsAndBooks
-            && self.find_or_insert(security_id, listener).is_some()
+        if self.settings.late_join != LateJoin::InstrumentsAndBooks {
+            return;
+        }
+        if let Some(instrument) = self.find_or_insert(security_id, listener)
+            && !core::mem::replace(&mut self.recovery[instrument.as_usize()].was_missed, true)
         {
             self.definition_loop.collect();
         }
     }
 
-    /// Takes a definition; `None` if there is no room for its instrument.
+    /// Takes a definition; `None` if there is no room for its instrument. What it relates the
+    /// instrument to is in `self.related`.
     pub(crate) fn define(
         &mut self,
         packet: &Packet,
@@ -174,16 +191,27 @@ impl Market {
         self.counters.definitions += 1;
         let definition = decoded.definition;
         let instrument = self.find_or_insert(definition.security_id, listener)?;
-        let known = &mut self.instruments.definitions[instrument.as_usize()];
-        let repeats = known.is_in_force() == definition.is_in_force()
-            && definition::Definition { action: definition.action, ..*known } == definition;
+        let known = &self.instruments.definitions[instrument.as_usize()];
+        let repeats = if is_live {
+            known.says_the_same_as(&definition)
+                && self.instruments.related(instrument).eq(&self.related)
+        } else {
+            known.is_as_new_as(&definition)
+        };
         if repeats {
             return Some(instrument);
         }
-        *known = definition;
+        self.instruments.definitions[instrument.as_usize()] = definition;
+        if !self.instruments.related.replace(instrument, &self.related) {
+            let security_id = definition.security_id;
+            self.warn(&Warning::RelatedOverCapacity { security_id }, listener);
+        }
         self.set_depth(instrument, listener);
+        self.definition_status(instrument, is_live.then_some(packet.sequence));
         let told = &self.instruments.definitions[instrument.as_usize()];
-        listener.on_definition(&DefinitionUpdate { packet, instrument, definition: told });
+        let instruments = &self.instruments;
+        let update = DefinitionUpdate { packet, instrument, definition: told, instruments };
+        listener.on_definition(&update);
         if definition.is_in_force() {
             self.enter_definition(instrument, is_live, definition.action, listener);
         } else {
@@ -192,20 +220,23 @@ impl Market {
         Some(instrument)
     }
 
-    /// The depth of a direct book. A definition without feed types says nothing of depth; one
-    /// with other feed types only says that there is no such book.
+    /// The depths of both books. A definition without feed types says nothing of depth; one with
+    /// other feed types only says that there is no such book.
     fn set_depth(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let definition = &self.instruments.definitions[instrument.as_usize()];
         let (security_id, stated) = (definition.security_id, definition.depth);
-        let depth = match (stated, definition.implied_depth) {
-            (0, 0) => self.settings.depth_unless_defined(),
-            _ => stated.min(MAX_DEPTH as u8),
+        let implied = definition.implied_depth;
+        let (depth, implied_depth) = match (stated, implied) {
+            (0, 0) => (self.settings.depth_unless_defined(), USUAL_IMPLIED_DEPTH),
+            _ => (stated.min(MAX_DEPTH as u8), implied.min(MAX_IMPLIED_DEPTH as u8)),
         };
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        cell.set_depth(depth);
-        cell.settle_best();
-        if stated > depth {
-            self.warn(&Warning::DepthCut { security_id, depth: stated }, listener);
+        self.instruments.cells[instrument.as_usize()].set_depth(depth);
+        self.instruments.implied[instrument.as_usize()].set_depth(implied_depth);
+        self.instruments.settle(instrument);
+        for (stated, kept) in [(stated, depth), (implied, implied_depth)] {
+            if stated > kept {
+                self.warn(&Warning::DepthCut { security_id, depth: stated }, listener);
+            }
         }
     }
 
@@ -224,10 +255,11 @@ impl Market {
         }
         let is_new = is_live && action == DefinitionAction::Add;
         if is_new || self.settings.late_join == LateJoin::Nothing {
-            cell.clear();
-            cell.settle_best();
             cell.head.next_rpt_seq = 0;
             cell.head.state = State::Fresh;
+            self.instruments.empty(instrument);
+            self.instruments.settle(instrument);
+            self.queue.forget(instrument);
             self.recovery[instrument.as_usize()].snapshot_sequence = 0;
             self.recovery[instrument.as_usize()].snapshot_rpt_seq = 0;
             self.tell_state(instrument, listener);
@@ -247,8 +279,11 @@ impl Market {
             self.out_of_sync -= 1;
         }
         cell.head.state = State::Unknown;
-        cell.clear();
-        cell.settle_best();
+        self.instruments.empty(instrument);
+        self.instruments.settle(instrument);
+        self.instruments.related.remove(instrument);
+        self.instruments.statuses[instrument.as_usize()] = InstrumentStatus::UNKNOWN;
+        self.queue.forget(instrument);
         self.tell_state(instrument, listener);
     }
 }

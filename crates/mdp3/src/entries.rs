@@ -230,7 +230,6 @@ macro_rules! root {
 pub(crate) fn read_root(message: &Message<'_>) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::ChannelReset4::TEMPLATE_ID => root!(message, ChannelReset4),
-        codec::SecurityStatus30::TEMPLATE_ID => root!(message, SecurityStatus30),
         codec::MDIncrementalRefreshOrderBook47::TEMPLATE_ID => {
             root!(message, MDIncrementalRefreshOrderBook47)
         }

@@ -150,16 +150,31 @@ pub enum Warning {
         /// MarketDepth.
         depth: u8,
     },
-    /// A packet longer than `Settings::max_packet` had to be held, or longer than the recovery
-    /// queue had to be queued.
+    /// The legs or underlyings of all definitions are more than `Settings::max_related`; the
+    /// instrument is without its own.
+    #[error("no room for the legs or underlyings of instrument {security_id}")]
+    RelatedOverCapacity {
+        /// SecurityID.
+        security_id: i32,
+    },
+    /// A packet that does not go with what came before it: far ahead in number, fallen behind
+    /// though sent later, or sent in this host's future. It is set aside until another confirms
+    /// it.
+    #[error("packet {sequence} of the {feed} feed does not go with what came before it")]
+    DoubtfulPacket {
+        /// The feed.
+        feed: Feed,
+        /// MsgSeqNum.
+        sequence: u32,
+    },
+    /// A packet longer than `Settings::max_packet` had to be held.
     #[error("packet of {length} bytes is too long to be kept")]
     OversizedPacket {
         /// Bytes of the packet.
         length: usize,
     },
-    /// The recovery queue was full: its oldest packets were dropped, and recovery starts again
-    /// from later snapshots.
-    #[error("the recovery queue is full, the oldest packets were dropped")]
+    /// The recovery queue was full: its oldest entry was dropped, and later snapshots are needed.
+    #[error("the recovery queue is full, the oldest entries were dropped")]
     QueueOverflow,
     /// A pass of a loop has more packets than `Settings::max_loop_packets`; it never counts as
     /// seen whole.
@@ -181,6 +196,8 @@ impl Warning {
             Self::UnknownSecurity { .. } => &mut counters.unknown_securities,
             Self::InstrumentsOverCapacity { .. } => &mut counters.instruments_over_capacity,
             Self::DepthCut { .. } => &mut counters.depths_cut,
+            Self::RelatedOverCapacity { .. } => &mut counters.related_over_capacity,
+            Self::DoubtfulPacket { .. } => &mut counters.doubtful_packets,
             Self::OversizedPacket { .. } => &mut counters.oversized_packets,
             Self::QueueOverflow => &mut counters.queue_overflows,
             Self::LoopTooLong { .. } => &mut counters.loops_too_long,
@@ -200,6 +217,8 @@ impl Warning {
             Self::OversizedPacket { .. } => 7,
             Self::QueueOverflow => 8,
             Self::LoopTooLong { .. } => 9,
+            Self::RelatedOverCapacity { .. } => 10,
+            Self::DoubtfulPacket { .. } => 11,
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Packets of the incremental feed, in order and once.
 
-use crate::book_entry::{self, Outcome};
+use crate::book::{BookSide, Changes};
+use crate::book_entry::{self, Outcome, Target};
+use crate::definition_decoder;
 use crate::entries::{self, BookEntry, Entry, Kind, Root, TradeEntry};
 use crate::market::Market;
 use crate::sync::State;
 use crate::{
     BookUpdate, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin, Listener, Message,
-    Messages, Packet, Trade, UpdateSource, Volume, Warning, definition,
+    Messages, Packet, Trade, UpdateSource, Volume, Warning,
 };
 
 use hairpin_cme_codecs::mdp3 as codec;
@@ -21,17 +23,14 @@ impl Market {
         bytes: &[u8],
         listener: &mut impl Listener,
     ) {
-        self.has_withheld = false;
         self.next_sequence = packet.sequence.wrapping_add(1);
+        self.last_sent = packet.sending_time;
         listener.on_packet(packet);
         for message in Messages::new(bytes) {
             match message {
                 Ok(message) => self.incremental_message(packet, &message, listener),
                 Err(error) => self.lose_contents(packet, &error, listener),
             }
-        }
-        if self.has_withheld {
-            self.enqueue(packet, bytes, listener);
         }
     }
 
@@ -98,19 +97,71 @@ impl Market {
         entry: &BookEntry,
         listener: &mut impl Listener,
     ) {
+        let side = match entry.entry_type {
+            b'0' => BookSide::Bid,
+            b'1' => BookSide::Ask,
+            _ => return self.rare_entry(packet, instrument, entry, listener),
+        };
         let cell = &mut self.instruments.cells[instrument.as_usize()];
-        let outcome = book_entry::apply(cell, entry);
+        let outcome = book_entry::apply(cell, side, entry);
         if !matches!(outcome, Outcome::Changed)
             && !self.odd_entry(packet, instrument, outcome, entry, listener)
         {
             return;
         }
         self.counters.book_entries += 1;
+        self.touch(instrument, Changes::BOOK);
+    }
+
+    /// A book entry that is not of the direct book.
+    #[cold]
+    fn rare_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &BookEntry,
+        listener: &mut impl Listener,
+    ) {
+        let outcome = match Target::of(entry.entry_type) {
+            Target::Implied(side) => {
+                book_entry::apply(&mut self.instruments.implied[instrument.as_usize()], side, entry)
+            }
+            Target::Reset => return self.reset_book(instrument, listener),
+            Target::MarketBest => return,
+            Target::Direct(_) | Target::Invalid => Outcome::Invalid,
+        };
+        if matches!(outcome, Outcome::Changed)
+            || self.odd_entry(packet, instrument, outcome, entry, listener)
+        {
+            self.counters.implied_entries += 1;
+            self.touch(instrument, Changes::IMPLIED);
+        }
+    }
+
+    /// The exchange has emptied an instrument's books. CME does not say whether its RptSeq counts
+    /// on from here or begins again, so the next entry may carry any.
+    fn reset_book(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        self.counters.book_resets += 1;
+        self.instruments.empty(instrument);
+        let changes = self.instruments.settle(instrument);
         let head = &mut self.instruments.cells[instrument.as_usize()].head;
-        if !head.is_touched {
-            head.is_touched = true;
+        if head.state.needs_snapshot() {
+            self.come_in(instrument, State::Fresh, listener);
+        } else {
+            head.state = State::Fresh;
+        }
+        self.touch(instrument, changes);
+    }
+
+    /// Notes that the message has changed books of an instrument, and what of them it is known to
+    /// have changed.
+    #[inline]
+    fn touch(&mut self, instrument: InstrumentIndex, changes: Changes) {
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        if head.touched == Changes::NONE {
             self.touched.push(instrument);
         }
+        head.touched = head.touched.union(changes);
     }
 
     /// An entry that did not simply change the book; whether it has changed it all the same.
@@ -131,7 +182,6 @@ impl Market {
                 self.warn(&Warning::PriceChanged { security_id, level }, listener);
                 return true;
             }
-            Outcome::NotKept => return false,
             Outcome::BeyondDepth => {
                 self.warn(&Warning::BeyondDepth { security_id, level }, listener);
                 return false;
@@ -177,13 +227,12 @@ impl Market {
     fn finish_message(&mut self, packet: &Packet, root: Root, listener: &mut impl Listener) {
         for position in 0..self.touched.len() {
             let instrument = self.touched[position];
-            let cell = &mut self.instruments.cells[instrument.as_usize()];
-            cell.head.is_touched = false;
-            let changes = cell.settle_best();
-            if cell.head.event_changes == crate::Changes::NONE {
+            let changes = self.settle_touched(instrument);
+            let head = &mut self.instruments.cells[instrument.as_usize()].head;
+            if head.event_changes == Changes::NONE {
                 self.changed.push(instrument);
             }
-            cell.head.event_changes = cell.head.event_changes.union(changes);
+            head.event_changes = head.event_changes.union(changes);
             let book = self.instruments.book(instrument);
             if book.is_in_sync() {
                 listener.on_book_update(&BookUpdate {
@@ -191,6 +240,7 @@ impl Market {
                     transact_time: root.transact_time,
                     instrument,
                     book,
+                    instruments: &self.instruments,
                     changes,
                     source: UpdateSource::Incremental,
                 });
@@ -199,6 +249,17 @@ impl Market {
         self.touched.clear();
         if root.ends_event() {
             self.end_event(packet, root.transact_time, listener);
+        }
+    }
+
+    /// Takes the best levels of the books that the message has touched; what of them has changed.
+    #[inline]
+    fn settle_touched(&mut self, instrument: InstrumentIndex) -> Changes {
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        match core::mem::take(&mut cell.head.touched) {
+            Changes::BOOK => cell.settle_best(),
+            Changes::IMPLIED => self.instruments.settle_implied(instrument),
+            touched => self.instruments.settle(instrument).union(touched),
         }
     }
 
@@ -218,7 +279,8 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let template_id = message.header.template_id;
-        let root = match definition::decode(&message.header, message.body) {
+        let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
+        let root = match decoded {
             Some(Ok(decoded)) => {
                 self.define(packet, &decoded, true, listener);
                 Ok(Some(Root {
@@ -227,6 +289,9 @@ impl Market {
                 }))
             }
             Some(Err(error)) => Err(error),
+            None if template_id == codec::SecurityStatus30::TEMPLATE_ID => {
+                self.security_status(packet, message, listener).map(Some)
+            }
             None => entries::read_root(message),
         };
         match root {
@@ -257,16 +322,15 @@ impl Market {
         self.was_reset = true;
         self.forget_event();
         self.queue.clear();
-        self.has_withheld = false;
         self.floor = packet.sequence.saturating_add(1);
         self.snapshot_loop.end_join();
         self.snapshot_loop.abandon_pass();
         for instrument in self.instruments.iter() {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
+            self.instruments.empty(instrument);
+            self.instruments.settle(instrument);
             let cell = &mut self.instruments.cells[instrument.as_usize()];
-            cell.clear();
-            cell.settle_best();
             cell.head.next_rpt_seq = 0;
             match cell.head.state {
                 State::Unknown => {}
@@ -283,29 +347,9 @@ impl Market {
         self.report(Some(packet), error, listener);
         // Entries before the error have been applied, but the message was not finished.
         for instrument in self.touched.drain(..) {
-            let cell = &mut self.instruments.cells[instrument.as_usize()];
-            cell.head.is_touched = false;
-            cell.settle_best();
+            self.instruments.cells[instrument.as_usize()].head.touched = Changes::NONE;
+            self.instruments.settle(instrument);
         }
         self.doubt_all(1, packet.sequence.saturating_add(1), listener);
-    }
-
-    /// Keeps a packet for when its instruments' snapshots come.
-    #[cold]
-    fn enqueue(&mut self, packet: &Packet, bytes: &[u8], listener: &mut impl Listener) {
-        match self.queue.push(packet.sequence, bytes) {
-            Some(0) => self.counters.queued_packets += 1,
-            Some(dropped) => {
-                self.counters.queued_packets += 1;
-                self.counters.queue_overflows += dropped as u64 - 1;
-                self.floor = self.floor.max(self.queue.oldest().unwrap_or(packet.sequence));
-                self.warn(&Warning::QueueOverflow, listener);
-            }
-            None => {
-                self.queue.clear();
-                self.floor = packet.sequence.saturating_add(1);
-                self.warn(&Warning::OversizedPacket { length: bytes.len() }, listener);
-            }
-        }
     }
 }

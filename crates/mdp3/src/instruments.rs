@@ -3,9 +3,16 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::Definition;
-use crate::book::{Book, Cell};
+use crate::book::{Book, Changes, DirectCell};
+use crate::consolidated_book::ConsolidatedBook;
+use crate::implied_book::{ImpliedBook, ImpliedCell};
 use crate::instrument_index::{IdTable, InstrumentIndex};
+use crate::related::{Leg, Related, RelatedLists, Underlying};
+use crate::status::InstrumentStatus;
+use crate::{Definition, Settings};
+
+/// The depth of an implied book of which nothing says it: CME's usual one.
+pub(crate) const USUAL_IMPLIED_DEPTH: u8 = 2;
 
 /// The instruments of a channel with their books and definitions. Callbacks are shown this, so
 /// that a decision may look at other books than the one that changed.
@@ -13,17 +20,25 @@ use crate::instrument_index::{IdTable, InstrumentIndex};
 pub struct Instruments {
     ids: IdTable,
     /// The book arena; the first `count` are in use.
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<DirectCell>,
+    /// Cold: implied books, definitions with legs and underlyings, statuses.
+    pub(crate) implied: Vec<ImpliedCell>,
     pub(crate) definitions: Vec<Definition>,
+    pub(crate) related: RelatedLists,
+    pub(crate) statuses: Vec<InstrumentStatus>,
     count: usize,
 }
 
 impl Instruments {
-    pub(crate) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let capacity = settings.max_instruments;
         Self {
             ids: IdTable::new(capacity),
-            cells: vec![Cell::VACANT; capacity],
+            cells: vec![DirectCell::VACANT; capacity],
+            implied: vec![ImpliedCell::VACANT; capacity],
             definitions: vec![Definition::none(0); capacity],
+            related: RelatedLists::new(capacity, settings.max_related),
+            statuses: vec![InstrumentStatus::UNKNOWN; capacity],
             count: 0,
         }
     }
@@ -52,7 +67,7 @@ impl Instruments {
         self.ids.find(security_id)
     }
 
-    /// The book of an instrument.
+    /// The direct book of an instrument.
     ///
     /// # Panics
     ///
@@ -63,7 +78,27 @@ impl Instruments {
         Book::new(&self.cells[instrument.as_usize()])
     }
 
-    /// The book of the instrument with a SecurityID.
+    /// The implied book of an instrument.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn implied_book(&self, instrument: InstrumentIndex) -> ImpliedBook<'_> {
+        ImpliedBook::new(&self.implied[instrument.as_usize()])
+    }
+
+    /// The direct and the implied book of an instrument as one.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn consolidated_book(&self, instrument: InstrumentIndex) -> ConsolidatedBook<'_> {
+        ConsolidatedBook::new(self.book(instrument), self.implied_book(instrument))
+    }
+
+    /// The direct book of the instrument with a SecurityID.
     #[must_use]
     pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
         self.find(security_id).map(|instrument| self.book(instrument))
@@ -80,12 +115,74 @@ impl Instruments {
         definition.is_in_force().then_some(definition)
     }
 
+    /// The legs of a spread as its definition has them; none of anything else.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn legs(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Leg> {
+        self.related(instrument).filter_map(|related| match related {
+            Related::Leg(leg) => Some(leg),
+            _ => None,
+        })
+    }
+
+    /// What an option or a repo is on, as its definition has it; nothing of anything else.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn underlyings(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Underlying> {
+        self.related(instrument).filter_map(|related| match related {
+            Related::Underlying(underlying) => Some(underlying),
+            _ => None,
+        })
+    }
+
+    /// Everything the definition of an instrument relates it to, in the order of the message:
+    /// legs, or underlyings and then related instruments.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn related(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
+        self.related.of(instrument)
+    }
+
+    /// What is known of an instrument's trading status.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn status(&self, instrument: InstrumentIndex) -> &InstrumentStatus {
+        &self.statuses[instrument.as_usize()]
+    }
+
+    /// Empties both books of an instrument.
+    pub(crate) fn empty(&mut self, instrument: InstrumentIndex) {
+        self.cells[instrument.as_usize()].clear();
+        self.implied[instrument.as_usize()].clear();
+    }
+
+    /// Takes the best levels of both books into their heads; returns what of them has changed.
+    pub(crate) fn settle(&mut self, instrument: InstrumentIndex) -> Changes {
+        let implied = self.implied[instrument.as_usize()].settle_best();
+        self.cells[instrument.as_usize()].settle_best().union(implied.of_implied())
+    }
+
+    /// The same of the implied book alone.
+    pub(crate) fn settle_implied(&mut self, instrument: InstrumentIndex) -> Changes {
+        self.implied[instrument.as_usize()].settle_best().of_implied()
+    }
+
     /// Enters an instrument that is not there yet; `None` if there is no room.
     pub(crate) fn insert(&mut self, security_id: i32, depth: u8) -> Option<InstrumentIndex> {
         let cell = self.cells.get_mut(self.count)?;
         let instrument = InstrumentIndex(self.count as u32);
         cell.head.security_id = security_id;
         cell.set_depth(depth);
+        self.implied[self.count].set_depth(USUAL_IMPLIED_DEPTH);
         self.definitions[self.count] = Definition::none(security_id);
         self.ids.insert(security_id, instrument);
         self.count += 1;
@@ -99,7 +196,8 @@ mod tests {
 
     #[test]
     fn there_is_room_for_so_many_and_no_more() {
-        let mut instruments = Instruments::new(2);
+        let mut instruments =
+            Instruments::new(&Settings { max_instruments: 2, ..Settings::default() });
         assert_eq!(instruments.insert(7, 10), Some(InstrumentIndex(0)));
         assert_eq!(instruments.insert(8, 10), Some(InstrumentIndex(1)));
         assert_eq!(instruments.insert(9, 10), None);

@@ -6,8 +6,12 @@
 
 use crate::Price9;
 
-/// The most levels a book holds on each side: CME's deepest price book.
+/// The most levels a direct book holds on each side: CME's deepest price book.
 pub const MAX_DEPTH: usize = 10;
+
+/// The most levels an implied book holds on each side. CME's are 2 deep, those of FX Spot+ 3;
+/// with a fourth a book fills four cache lines.
+pub const MAX_IMPLIED_DEPTH: usize = 4;
 
 /// One price level of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +31,7 @@ impl Level {
 }
 
 /// The memory of one side; how many of its levels are in use stands in the instrument's line 0.
-pub(crate) type Levels = [Level; MAX_DEPTH];
+pub(crate) type Levels<const N: usize> = [Level; N];
 
 /// MDUpdateAction (tag 279) of a book entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,15 +72,15 @@ pub(crate) struct Inapplicable;
 /// uses afterwards.
 ///
 /// `level` counts from 0 and is below `depth` for all actions that state a level; `stated` is
-/// what they state. `depth` is at most [`MAX_DEPTH`].
+/// what they state. `depth` is at most `N`.
 #[inline]
-pub(crate) fn apply(
-    levels: &mut Levels,
+pub(crate) fn apply<const N: usize>(
+    levels: &mut Levels<N>,
     (count, depth): (usize, usize),
     (action, level): (Action, usize),
     stated: Level,
 ) -> Result<usize, Inapplicable> {
-    debug_assert!(count <= depth && depth <= MAX_DEPTH);
+    debug_assert!(count <= depth && depth <= N);
     match action {
         Action::New if level <= count && level < depth => {
             let new_count = (count + 1).min(depth);

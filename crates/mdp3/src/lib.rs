@@ -1,16 +1,17 @@
 //! A CME MDP 3.0 market data channel, without IO.
 //!
 //! A [`Channel`] takes the packets of all feeds of one CME channel, from sides A and B, and tells
-//! a [`Listener`] what they mean: definitions, trades, volume, and price books that are right or
-//! say that they are not. It arbitrates between the sides, finds gaps, joins late and recovers
-//! from snapshots; what only IO can do it asks for by [`Channel::poll_action`].
+//! a [`Listener`] what they mean: definitions, statuses, trades, volume, and price books that are
+//! right or say that they are not. It arbitrates between the sides, finds gaps, joins late and
+//! recovers from snapshots; what only IO can do it asks for by [`Channel::poll_action`].
 //!
 //! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`. All
 //! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
 //!
-//! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. Of the
-//! books it keeps the direct ones by price, up to [`MAX_DEPTH`] levels; implied books, orders and
-//! statistics are shown as messages ([`Listener::on_message`]) and counted in RptSeq, not kept.
+//! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
+//! books by price: the direct ones up to [`MAX_DEPTH`] levels, the implied ones up to
+//! [`MAX_IMPLIED_DEPTH`]. Orders and statistics are shown as messages ([`Listener::on_message`])
+//! and counted in RptSeq, not kept.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
@@ -40,16 +41,22 @@ extern crate alloc;
 
 mod admission;
 mod arbiter;
+mod aside;
 mod book;
 mod book_entry;
 mod channel;
+mod consolidated_book;
 mod counters;
 mod definition;
+mod definition_decoder;
+mod definition_details;
 mod definition_loop;
 mod entries;
+mod entry_queue;
 mod error;
 mod feed;
 mod holding;
+mod implied_book;
 mod incremental;
 mod instrument_index;
 mod instruments;
@@ -58,27 +65,41 @@ mod listener;
 mod loop_tracker;
 mod market;
 mod packet;
-mod packet_queue;
+mod related;
 mod replay;
 mod settings;
 mod snapshot;
 mod snapshot_loop;
+mod status;
 mod sync;
+mod text;
 
 pub use book::{Book, BookSide, Changes};
 pub use channel::{Action, Channel, Input};
+pub use consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
 pub use counters::Counters;
-pub use definition::{Definition, DefinitionAction, Text};
+pub use definition::{Definition, DefinitionAction};
+pub use definition_details::{
+    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+};
 pub use error::{Error, Warning};
 pub use feed::{Feed, Side};
-pub use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction, Price9, SecurityTradingStatus};
+pub use hairpin_cme_codecs::mdp3::{
+    AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction, Price9,
+    PutOrCall, RepoSubType, SecurityTradingEvent, SecurityTradingStatus,
+};
+pub use hairpin_sbe::MonthYear;
+pub use implied_book::ImpliedBook;
 pub use instrument_index::InstrumentIndex;
 pub use instruments::Instruments;
-pub use levels::{Level, MAX_DEPTH};
+pub use levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
-    InstrumentStateChange, Listener, Trade, UpdateSource, Volume,
+    InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
 pub use packet::{Message, Messages, Packet, PacketHeader};
+pub use related::{Leg, Related, Underlying};
 pub use settings::{LateJoin, Settings};
+pub use status::{InstrumentStatus, StatusScope};
 pub use sync::SyncState;
+pub use text::Text;

@@ -1,11 +1,13 @@
 //! What a channel tells.
 
-use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction};
+use hairpin_cme_codecs::mdp3::{
+    AggressorSide, HaltReason, MDUpdateAction, SecurityTradingEvent, SecurityTradingStatus,
+};
 use hairpin_time::Utc;
 
 use crate::{
-    Book, Changes, Definition, Error, InstrumentIndex, Instruments, Message, Packet, Price9,
-    SyncState, Warning,
+    Book, Changes, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex, Instruments,
+    Leg, Message, Packet, Price9, Related, StatusScope, SyncState, Underlying, Warning,
 };
 
 /// What a channel tells, in the order of the stream. Every method does nothing by default.
@@ -27,8 +29,9 @@ pub trait Listener {
         let _ = update;
     }
 
-    /// A message has changed a book. All its entries for the book have been applied, and the book
-    /// may still be amid an event: crossed, or with a level to be deleted yet.
+    /// A message has changed a book, direct or implied: [`BookUpdate::changes`] says which. All
+    /// its entries for the book have been applied, and the book may still be amid an event:
+    /// crossed, or with a level to be deleted yet.
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let _ = update;
     }
@@ -36,6 +39,12 @@ pub trait Listener {
     /// A trade. Told also while the instrument's book is not in sync.
     fn on_trade(&mut self, trade: &Trade<'_>) {
         let _ = trade;
+    }
+
+    /// Trading has begun, halted or ended for an instrument, a group or a product. Told also when
+    /// a snapshot shows that such a message was missed.
+    fn on_security_status(&mut self, status: &SecurityStatus<'_>) {
+        let _ = status;
     }
 
     /// The session's electronic volume of an instrument, told also while its book is not in sync.
@@ -117,6 +126,24 @@ pub struct DefinitionUpdate<'a> {
     pub instrument: InstrumentIndex,
     /// What it is now. If its action is `Delete`, what it was.
     pub definition: &'a Definition,
+    pub(crate) instruments: &'a Instruments,
+}
+
+impl<'a> DefinitionUpdate<'a> {
+    /// The legs of a spread; none of anything else.
+    pub fn legs(&self) -> impl Iterator<Item = &'a Leg> + use<'a> {
+        self.instruments.legs(self.instrument)
+    }
+
+    /// What an option or a repo is on; nothing of anything else.
+    pub fn underlyings(&self) -> impl Iterator<Item = &'a Underlying> + use<'a> {
+        self.instruments.underlyings(self.instrument)
+    }
+
+    /// Everything the definition relates the instrument to, in the order of the message.
+    pub fn related(&self) -> impl Iterator<Item = &'a Related> + use<'a> {
+        self.instruments.related(self.instrument)
+    }
 }
 
 /// A book has changed.
@@ -129,11 +156,49 @@ pub struct BookUpdate<'a> {
     pub transact_time: Utc,
     /// The instrument.
     pub instrument: InstrumentIndex,
-    /// Its book, with all entries of the message applied.
+    /// Its direct book, with all entries of the message applied.
     pub book: Book<'a>,
+    /// All books.
+    pub instruments: &'a Instruments,
     /// What has changed.
     pub changes: Changes,
     /// Whether a message or a snapshot has changed it.
+    pub source: UpdateSource,
+}
+
+impl<'a> BookUpdate<'a> {
+    /// The instrument's implied book, with all entries of the message applied.
+    #[must_use]
+    pub fn implied(&self) -> ImpliedBook<'a> {
+        self.instruments.implied_book(self.instrument)
+    }
+
+    /// The instrument's direct and implied book as one.
+    #[must_use]
+    pub fn consolidated(&self) -> ConsolidatedBook<'a> {
+        self.instruments.consolidated_book(self.instrument)
+    }
+}
+
+/// Whether trading goes on (template 30).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SecurityStatus<'a> {
+    /// The packet with the message, or with the snapshot.
+    pub packet: &'a Packet,
+    /// TransactTime (60) of the message, or of the snapshot.
+    pub transact_time: Utc,
+    /// Which instruments are meant.
+    pub scope: StatusScope,
+    /// SecurityTradingStatus (326); `NO_CHANGE` or `None` if only the event is told.
+    pub trading_status: Option<SecurityTradingStatus>,
+    /// HaltReason (327); `None` in a snapshot.
+    pub halt_reason: Option<HaltReason>,
+    /// SecurityTradingEvent (1174); `None` in a snapshot.
+    pub event: Option<SecurityTradingEvent>,
+    /// TradeDate (75): days since 1970-01-01.
+    pub trade_date: Option<u16>,
+    /// Whether a message or a snapshot told it.
     pub source: UpdateSource,
 }
 
@@ -199,8 +264,8 @@ pub struct EndOfEvent<'a> {
 }
 
 impl<'a> EndOfEvent<'a> {
-    /// The instruments whose books the event has changed and that are in sync, and what of them
-    /// any of its messages has changed.
+    /// The instruments whose books, direct or implied, the event has changed and that are in sync;
+    /// their direct books, and what of both any of its messages has changed.
     pub fn changed(&self) -> impl Iterator<Item = (InstrumentIndex, Book<'a>, Changes)> + use<'a> {
         let (instruments, changed) = (self.instruments, self.changed);
         changed.iter().filter_map(move |&instrument| {

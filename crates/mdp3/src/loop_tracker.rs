@@ -59,7 +59,14 @@ impl LoopTracker {
     /// Forgets the current pass: only one that starts from now on will count.
     pub(crate) fn abandon(&mut self) {
         self.is_sound = false;
+        // If it was not what it seemed, no later pass shall be measured by it.
+        self.pass_began = Utc::EPOCH;
         self.sides = [SideState::default(); 2];
+    }
+
+    /// When the first packet of the current pass was sent.
+    pub(crate) fn pass_began(&self) -> Utc {
+        self.pass_began
     }
 
     /// The number of the current pass; marks of what was seen in it carry this.
@@ -188,6 +195,15 @@ mod tests {
     fn a_pass_whose_start_was_lost_spoils_the_one_before() {
         let tracker = trace(&[(A, 1, 1, Starts), (A, 2, 2, Continues), (A, 2, 12, Continues)]);
         assert!(!tracker.has_no_hole());
+    }
+
+    #[test]
+    fn an_abandoned_pass_is_no_measure_for_later_ones() {
+        let mut tracker = trace(&[(A, 1, 1_000, Starts)]);
+        assert_eq!(tracker.observe(A, 1, Utc::from_nanos(11)), Repeats);
+        tracker.abandon();
+        assert_eq!(tracker.observe(A, 1, Utc::from_nanos(21)), Starts);
+        assert!(tracker.has_no_hole());
     }
 
     #[test]

@@ -5,9 +5,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hairpin_cme_codecs::mdp3::SCHEMA_ID;
+use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
-use crate::packet_queue::PacketQueue;
+use crate::entry_queue::EntryQueue;
+use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
 use crate::{
@@ -15,8 +17,9 @@ use crate::{
     LateJoin, Listener, Message, Packet, Settings, Warning,
 };
 
-/// More entries of 16 bytes, the shortest with an RptSeq, than an Ethernet frame holds.
-const MOST_ENTRIES: u32 = 100;
+/// The shortest entry with an RptSeq, one of template 37: a packet has no more entries than this
+/// goes into it.
+const SHORTEST_ENTRY: usize = 16;
 
 /// What recovery needs to know of an instrument; line 0 has the rest.
 #[derive(Debug, Default, Clone, Copy)]
@@ -33,6 +36,10 @@ pub(crate) struct Recovery {
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
     pub(crate) collection: u32,
+    /// Definitions have been collected for the instrument's sake.
+    pub(crate) was_missed: bool,
+    /// The status known is that of this packet of the incremental feed, or older.
+    pub(crate) status_sequence: u32,
 }
 
 #[derive(Debug)]
@@ -42,17 +49,16 @@ pub(crate) struct Market {
     pub(crate) settings: Settings,
     /// One for each instrument.
     pub(crate) recovery: Vec<Recovery>,
-    /// Packets with entries for instruments that are not in sync.
-    pub(crate) queue: PacketQueue,
-    /// Every packet from this one on has been processed or is in the queue.
+    /// Entries for instruments that are not in sync.
+    pub(crate) queue: EntryQueue,
+    /// Every entry from this packet on has been processed or is in the queue.
     pub(crate) floor: u32,
-    /// The packet of the incremental feed that comes next.
+    /// The packet of the incremental feed that comes next, and when the last was sent.
     pub(crate) next_sequence: u32,
+    pub(crate) last_sent: Utc,
     /// After a loss, the next RptSeq proves that nothing was missed only if it is above this: a
     /// ChannelReset may have been lost, and numbers up to this may have come round again.
     pub(crate) unproven: u32,
-    /// The packet being processed has entries that had to be withheld.
-    pub(crate) has_withheld: bool,
     /// A ChannelReset came since the channel last asked.
     pub(crate) was_reset: bool,
     /// The books changed by the message, and by the event.
@@ -62,6 +68,10 @@ pub(crate) struct Market {
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
     pub(crate) snapshot_loop: SnapshotLoop,
+    /// A status may have been lost, and no whole pass of snapshots has been seen since.
+    pub(crate) doubts_statuses: bool,
+    /// What the definition being read relates its instrument to.
+    pub(crate) related: Vec<Related>,
     state: ChannelState,
     /// One bit for each kind of warning told, and for each template modulo 64.
     warned: u32,
@@ -78,15 +88,15 @@ impl Market {
             LateJoin::Nothing => ChannelState::InSync,
         };
         Self {
-            instruments: Instruments::new(capacity),
+            instruments: Instruments::new(&settings),
             counters: Counters::default(),
             settings,
             recovery: vec![Recovery::default(); capacity],
-            queue: PacketQueue::new(settings.queue_bytes),
+            queue: EntryQueue::new(settings.queue_bytes, capacity),
             floor: u32::MAX,
             next_sequence: 0,
+            last_sent: Utc::EPOCH,
             unproven: 0,
-            has_withheld: false,
             was_reset: false,
             touched: Vec::with_capacity(capacity),
             changed: Vec::with_capacity(capacity),
@@ -96,6 +106,8 @@ impl Market {
                 settings.max_loop_packets,
                 settings.late_join == LateJoin::Books,
             ),
+            doubts_statuses: false,
+            related: Vec::with_capacity(MOST_RELATED),
             state,
             warned: 0,
             warned_templates: 0,
@@ -110,7 +122,9 @@ impl Market {
             Feed::Snapshot => {
                 self.settings.late_join != LateJoin::Nothing
                     && !self.definition_loop.is_first()
-                    && (self.out_of_sync > 0 || self.snapshot_loop.is_joining())
+                    && (self.out_of_sync > 0
+                        || self.snapshot_loop.is_joining()
+                        || self.doubts_statuses)
             }
         }
     }
@@ -254,6 +268,7 @@ impl Market {
     ) {
         debug_assert!(state.is_in_sync());
         self.instruments.cells[instrument.as_usize()].head.state = state;
+        self.queue.forget(instrument);
         self.out_of_sync -= 1;
         self.tell_state(instrument, listener);
     }
@@ -264,20 +279,30 @@ impl Market {
         listener.on_instrument_state(&InstrumentStateChange { instrument, state, book });
     }
 
-    /// So many packets before `floor` were lost: any book may lack an entry, nothing queued is of
-    /// use.
+    /// So many packets before `floor` were lost: any book may lack an entry, any definition may
+    /// have changed, nothing queued is of use.
     #[cold]
     pub(crate) fn doubt_all(&mut self, lost: u32, floor: u32, listener: &mut impl Listener) {
         self.floor = floor;
-        self.unproven = self.unproven.saturating_add(lost.saturating_mul(MOST_ENTRIES));
+        let most_entries = self.settings.max_packet.div_ceil(SHORTEST_ENTRY) as u32;
+        self.unproven = self.unproven.saturating_add(lost.saturating_mul(most_entries));
         self.queue.clear();
         self.forget_event();
+        self.doubts_statuses = true;
+        self.doubt_definitions();
         for instrument in self.instruments.iter() {
             match self.instruments.cells[instrument.as_usize()].head.state {
                 State::InSync => self.doubt(instrument, State::Suspect, listener),
                 State::Fresh => self.doubt(instrument, State::Waiting, listener),
                 _ => {}
             }
+        }
+    }
+
+    /// Definitions may have been lost: they are collected again, while books go on.
+    fn doubt_definitions(&mut self) {
+        if self.settings.late_join == LateJoin::InstrumentsAndBooks {
+            self.definition_loop.collect_again();
         }
     }
 
@@ -294,10 +319,14 @@ impl Market {
         for instrument in self.instruments.iter() {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
-            recovery.snapshot_rpt_seq = 0;
+            (recovery.snapshot_rpt_seq, recovery.status_sequence) = (0, 0);
             if !keeps_books && self.instruments.book(instrument).is_in_sync() {
                 self.fall_out(instrument, 0, listener);
             }
+        }
+        if !keeps_books {
+            self.doubts_statuses = true;
+            self.doubt_definitions();
         }
     }
 

@@ -69,6 +69,14 @@ pub struct Packet {
     pub handed_over: Instant,
 }
 
+impl Packet {
+    /// The packet's header.
+    #[inline]
+    pub(crate) const fn header(&self) -> PacketHeader {
+        PacketHeader { sequence: self.sequence, sending_time: self.sending_time }
+    }
+}
+
 #[cfg(test)]
 impl Packet {
     /// An incremental packet of which only the sequence matters.

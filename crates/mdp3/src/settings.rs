@@ -28,7 +28,7 @@ pub enum LateJoin {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The most instruments, about 760 bytes each.
+    /// The most instruments, about 1,400 bytes each.
     pub max_instruments: usize,
     /// How the channel comes to know what was there before it.
     pub late_join: LateJoin,
@@ -41,8 +41,10 @@ pub struct Settings {
     pub reorder_wait: Duration,
     /// The longest packet that can be held, in bytes.
     pub max_packet: usize,
-    /// The recovery queue, in bytes.
+    /// The recovery queue, in bytes: 56 for each entry.
     pub queue_bytes: usize,
+    /// The most legs and underlyings of all definitions together.
+    pub max_related: usize,
     /// The most packets in one pass of the instrument or snapshot loop.
     pub max_loop_packets: usize,
     /// How far a snapshot may be ahead of the incremental feed, in packets: the feeds come by
@@ -50,7 +52,7 @@ pub struct Settings {
     pub max_snapshot_lead: u32,
 }
 
-/// For a channel of up to 4,096 instruments; about 8 MB.
+/// For a channel of up to 4,096 instruments; about 11 MB.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -64,6 +66,7 @@ impl Default for Settings {
             // An Ethernet frame without jumbo frames, rounded up.
             max_packet: 2_048,
             queue_bytes: 4 << 20,
+            max_related: 8_192,
             max_loop_packets: 1 << 16,
             max_snapshot_lead: 10_000,
         }

@@ -1,12 +1,13 @@
-//! A snapshot of one price book (templates 52 and 69), as far as books go.
+//! A snapshot of one instrument's price books (templates 52 and 69), as far as books go.
 
 use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_cme_codecs::mdp3::SecurityTradingStatus;
 use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
 use crate::Message;
 use crate::entries::{count, sound};
-use crate::levels::{Level, Levels, MAX_DEPTH};
+use crate::levels::{Level, Levels, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 
 /// What a snapshot states.
 pub(crate) struct Stated {
@@ -16,19 +17,55 @@ pub(crate) struct Stated {
     pub(crate) total: u32,
     pub(crate) security_id: i32,
     pub(crate) rpt_seq: u32,
-    pub(crate) bids: Side,
-    pub(crate) asks: Side,
+    pub(crate) transact_time: Utc,
+    /// MDSecurityTradingStatus (1682).
+    pub(crate) trading_status: Option<SecurityTradingStatus>,
+    bids: Side<MAX_DEPTH>,
+    asks: Side<MAX_DEPTH>,
+    implied_bids: Side<MAX_IMPLIED_DEPTH>,
+    implied_asks: Side<MAX_IMPLIED_DEPTH>,
+}
+
+/// The levels of both books of an instrument, best first.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Books<'a> {
+    pub(crate) bids: &'a [Level],
+    pub(crate) asks: &'a [Level],
+    pub(crate) implied_bids: &'a [Level],
+    pub(crate) implied_asks: &'a [Level],
+}
+
+impl Stated {
+    /// The books, if there is no hole between their levels.
+    pub(crate) fn books(&self) -> Option<Books<'_>> {
+        Some(Books {
+            bids: self.bids.levels()?,
+            asks: self.asks.levels()?,
+            implied_bids: self.implied_bids.levels()?,
+            implied_asks: self.implied_asks.levels()?,
+        })
+    }
+
+    fn put(&mut self, entry_type: u8, level: u8, stated: Level) {
+        match entry_type {
+            b'0' => self.bids.put(level, stated),
+            b'1' => self.asks.put(level, stated),
+            b'E' => self.implied_bids.put(level, stated),
+            b'F' => self.implied_asks.put(level, stated),
+            _ => {}
+        }
+    }
 }
 
 /// One side as far as it has been read.
-pub(crate) struct Side {
-    levels: Levels,
+struct Side<const N: usize> {
+    levels: Levels<N>,
     /// One bit for each level that was stated.
     stated: u16,
 }
 
-impl Side {
-    const EMPTY: Self = Self { levels: [Level::NONE; MAX_DEPTH], stated: 0 };
+impl<const N: usize> Side<N> {
+    const EMPTY: Self = Self { levels: [Level::NONE; N], stated: 0 };
 
     /// Takes a level, numbered from 1; those below the deepest book are left out.
     fn put(&mut self, level: u8, stated: Level) {
@@ -40,7 +77,7 @@ impl Side {
     }
 
     /// The levels, if there is no hole between them.
-    pub(crate) fn levels(&self) -> Option<&[Level]> {
+    fn levels(&self) -> Option<&[Level]> {
         let count = self.stated.trailing_ones();
         (self.stated >> count == 0).then(|| &self.levels[..count as usize])
     }
@@ -51,36 +88,34 @@ macro_rules! stated {
     ($message:ident, $type:ident, $module:ident, |$entry:ident| $level:expr, $quantity:expr) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
-        let (mut bids, mut asks) = (Side::EMPTY, Side::EMPTY);
-        let mut entries = decoded.no_md_entries();
-        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
-        while let Some($entry) = entries.next(&mut scratch) {
-            let side = match $entry.md_entry_type().0 {
-                b'0' => &mut bids,
-                b'1' => &mut asks,
-                _ => continue,
-            };
-            if let (Some(level), Some(price), Some(quantity)) =
-                ($level, $entry.md_entry_px(), $quantity)
-            {
-                let orders = count($entry.number_of_orders().unwrap_or(0));
-                side.put(level, Level { price, quantity, orders });
-            }
-        }
-        let stated = Stated {
+        let mut stated = Stated {
             last_sequence: decoded.last_msg_seq_num_processed(),
             total: decoded.tot_num_reports(),
             security_id: decoded.security_id(),
             rpt_seq: decoded.rpt_seq(),
-            bids,
-            asks,
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            trading_status: decoded.md_security_trading_status(),
+            bids: Side::EMPTY,
+            asks: Side::EMPTY,
+            implied_bids: Side::EMPTY,
+            implied_asks: Side::EMPTY,
         };
-        Ok(Some((stated, Utc::from_nanos(decoded.transact_time()))))
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
+        while let Some($entry) = entries.next(&mut scratch) {
+            if let (Some(level), Some(price), Some(quantity)) =
+                ($level, $entry.md_entry_px(), $quantity)
+            {
+                let orders = count($entry.number_of_orders().unwrap_or(0));
+                stated.put($entry.md_entry_type().0, level, Level { price, quantity, orders });
+            }
+        }
+        Ok(Some(stated))
     }};
 }
 
-/// Decodes a snapshot of a price book and its TransactTime; `None` for another template.
-pub(crate) fn decode(message: &Message<'_>) -> Result<Option<(Stated, Utc)>, DecodeError> {
+/// Decodes a snapshot of price books; `None` for another template.
+pub(crate) fn decode(message: &Message<'_>) -> Result<Option<Stated>, DecodeError> {
     match message.header.template_id {
         codec::SnapshotFullRefresh52::TEMPLATE_ID => stated!(
             message,

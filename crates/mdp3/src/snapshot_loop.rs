@@ -3,15 +3,16 @@
 //! A snapshot states a book *after* packet LastMsgSeqNumProcessed (369) of the incremental feed.
 //! For its instrument, queued packets up to that one are done with, and so are entries with an
 //! RptSeq up to the snapshot's; the one after it must come next. An instrument that a whole pass
-//! of the loop does not name has an empty book, as of the lowest 369 in the pass.
+//! of the loop does not name has empty books, as of the lowest 369 in the pass. At the start of
+//! the week the loop names nobody: then a pass of heartbeats alone says that all books are empty,
+//! as of the last packet before it.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
 
-use crate::levels::Level;
 use crate::loop_tracker::{LoopTracker, Position};
 use crate::market::Market;
-use crate::snapshot::{self, Stated};
+use crate::snapshot::{self, Books, Stated};
 use crate::sync::State;
 use crate::{Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Messages, Packet, Warning};
 
@@ -29,6 +30,10 @@ pub(crate) struct SnapshotLoop {
     lowest_before: Option<u32>,
     /// Whether the pass has been found whole, and its conclusion drawn.
     is_concluded: bool,
+    /// The pass had something else than heartbeats.
+    has_contents: bool,
+    /// The incremental packet before the pass, if it is known to have been sent before.
+    before: Option<u32>,
 }
 
 impl SnapshotLoop {
@@ -41,6 +46,8 @@ impl SnapshotLoop {
             lowest: u32::MAX,
             lowest_before: None,
             is_concluded: false,
+            has_contents: false,
+            before: None,
         }
     }
 
@@ -63,7 +70,7 @@ impl SnapshotLoop {
         self.lowest_before = (self.lowest != u32::MAX).then_some(self.lowest);
         self.lowest = u32::MAX;
         (self.total, self.distinct) = (0, 0);
-        self.is_concluded = false;
+        (self.is_concluded, self.has_contents, self.before) = (false, false, None);
     }
 
     /// Counts a snapshot of the pass; `last_pass` is the last pass that named its instrument.
@@ -85,6 +92,11 @@ impl SnapshotLoop {
         }
     }
 
+    /// Whether the pass, of which no more will come, was whole and named nobody.
+    fn was_empty(&self) -> bool {
+        !self.has_contents && self.tracker.has_no_hole()
+    }
+
     fn is_whole(&self) -> bool {
         !self.is_concluded
             && self.total > 0
@@ -102,13 +114,19 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         self.counters.snapshot_packets += 1;
+        let was_empty = self.snapshot_loop.was_empty();
         let tracker = &mut self.snapshot_loop.tracker;
         let position = tracker.observe(packet.side, packet.sequence, packet.sending_time);
         if tracker.is_too_long() {
             self.warn(&Warning::LoopTooLong { feed: Feed::Snapshot }, listener);
         }
         match position {
-            Position::Starts => self.start_snapshot_pass(),
+            Position::Starts => {
+                if was_empty {
+                    self.conclude_empty_pass(packet, listener);
+                }
+                self.start_snapshot_pass();
+            }
             Position::Continues => {}
             Position::Repeats => {
                 self.counters.loop_duplicates += 1;
@@ -122,7 +140,10 @@ impl Market {
                 Ok(message) => {
                     self.snapshot_message(packet, &message, &mut transact_time, listener)
                 }
-                Err(error) => self.report(Some(packet), &error, listener),
+                Err(error) => {
+                    self.snapshot_loop.has_contents = true;
+                    self.report(Some(packet), &error, listener);
+                }
             }
         }
         self.replay(packet, transact_time, listener);
@@ -140,6 +161,10 @@ impl Market {
             self.queue.drop_through(sequence);
             self.floor = self.floor.max(sequence.saturating_add(1));
         }
+        // If the stream has overtaken the loop, the pass may lack what came last.
+        if self.floor != u32::MAX && self.last_sent <= self.snapshot_loop.tracker.pass_began() {
+            self.snapshot_loop.before = Some(self.next_sequence.saturating_sub(1));
+        }
     }
 
     fn snapshot_message(
@@ -149,12 +174,15 @@ impl Market {
         transact_time: &mut Utc,
         listener: &mut impl Listener,
     ) {
+        if message.header.template_id != codec::AdminHeartbeat12::TEMPLATE_ID {
+            self.snapshot_loop.has_contents = true;
+        }
         if !self.is_readable(packet, message, listener) {
             return;
         }
         match snapshot::decode(message) {
-            Ok(Some((stated, time))) => {
-                *transact_time = time;
+            Ok(Some(stated)) => {
+                *transact_time = stated.transact_time;
                 self.take_snapshot(packet, &stated, listener);
             }
             Ok(None) => self.loop_extra(message, listener),
@@ -182,16 +210,26 @@ impl Market {
         };
         let recovery = &mut self.recovery[instrument.as_usize()];
         self.snapshot_loop.count(stated, Some(&mut recovery.snapshot_pass));
+        let sequence = stated.last_sequence;
+        if sequence <= self.farthest_snapshot() {
+            let status = (stated.transact_time, stated.trading_status);
+            self.snapshot_status(packet, instrument, sequence, status, listener);
+        }
         let state = self.instruments.cells[instrument.as_usize()].head.state;
-        if !state.needs_snapshot() || !self.connects(instrument, stated.last_sequence) {
+        if !state.needs_snapshot() || !self.connects(instrument, sequence) {
             return;
         }
-        let (Some(bids), Some(asks)) = (stated.bids.levels(), stated.asks.levels()) else {
+        let Some(books) = stated.books() else {
             let error = Error::InvalidSnapshot { security_id: stated.security_id };
             return self.report(Some(packet), &error, listener);
         };
-        self.load(instrument, stated.last_sequence, (bids, asks), Some(stated.rpt_seq));
+        self.load(instrument, sequence, &books, Some(stated.rpt_seq));
         self.counters.snapshots_applied += 1;
+    }
+
+    /// The last packet that a snapshot of the current numbering can be as of.
+    fn farthest_snapshot(&self) -> u32 {
+        self.next_sequence.saturating_add(self.settings.max_snapshot_lead)
     }
 
     /// The instrument of a snapshot, known or not.
@@ -222,24 +260,25 @@ impl Market {
             self.counters.snapshots_too_old += 1;
             return false;
         }
-        let farthest = self.next_sequence.saturating_add(self.settings.max_snapshot_lead);
-        if last_sequence > farthest {
+        if last_sequence > self.farthest_snapshot() {
             self.counters.snapshots_too_far_ahead += 1;
             return false;
         }
         true
     }
 
-    /// Loads a book as of packet `sequence`. Without an RptSeq the next entry may carry any.
+    /// Loads books as of packet `sequence`. Without an RptSeq the next entry may carry any.
     fn load(
         &mut self,
         instrument: InstrumentIndex,
         sequence: u32,
-        (bids, asks): (&[Level], &[Level]),
+        books: &Books<'_>,
         rpt_seq: Option<u32>,
     ) {
+        let implied = &mut self.instruments.implied[instrument.as_usize()];
+        implied.load(books.implied_bids, books.implied_asks);
         let cell = &mut self.instruments.cells[instrument.as_usize()];
-        cell.load(bids, asks);
+        cell.load(books.bids, books.asks);
         cell.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
         cell.head.state = State::Replaying;
         let recovery = &mut self.recovery[instrument.as_usize()];
@@ -254,17 +293,42 @@ impl Market {
     fn conclude_pass(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
         self.snapshot_loop.is_concluded = true;
         let (pass, lowest) = (self.snapshot_loop.tracker.pass(), self.snapshot_loop.lowest);
-        for instrument in self.instruments.iter() {
-            let state = self.instruments.cells[instrument.as_usize()].head.state;
-            let was_named = self.recovery[instrument.as_usize()].snapshot_pass == pass;
-            if state.needs_snapshot() && !was_named && self.connects(instrument, lowest) {
-                self.load(instrument, lowest, (&[], &[]), None);
-                self.counters.empty_by_absence += 1;
-            }
-        }
+        self.empty_absent(pass, lowest);
         self.replay(packet, transact_time, listener);
+        self.end_pass(lowest);
+    }
+
+    /// A pass has ended that named nobody: every instrument that waits is empty, as of the packet
+    /// before the pass, unless it is known better.
+    #[cold]
+    fn conclude_empty_pass(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        let Some(before) = self.snapshot_loop.before else { return };
+        if self.queue.oldest().is_some_and(|oldest| oldest <= before) {
+            // Someone was active before the pass began; the loop will name them yet.
+            return;
+        }
+        self.empty_absent(0, before);
+        self.replay(packet, packet.sending_time, listener);
+        self.end_pass(before);
+    }
+
+    /// A whole pass as of packet `lowest` or later: if nothing was lost since, all is told.
+    fn end_pass(&mut self, lowest: u32) {
         if lowest.saturating_add(1) >= self.floor {
             self.snapshot_loop.end_join();
+            self.doubts_statuses = false;
+        }
+    }
+
+    /// Loads empty books as of packet `lowest` for all that wait and were not named in `pass`.
+    fn empty_absent(&mut self, pass: u32, lowest: u32) {
+        for instrument in self.instruments.iter() {
+            let state = self.instruments.cells[instrument.as_usize()].head.state;
+            let was_named = pass != 0 && self.recovery[instrument.as_usize()].snapshot_pass == pass;
+            if state.needs_snapshot() && !was_named && self.connects(instrument, lowest) {
+                self.load(instrument, lowest, &Books::default(), None);
+                self.counters.empty_by_absence += 1;
+            }
         }
     }
 }

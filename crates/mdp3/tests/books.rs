@@ -81,24 +81,6 @@ fn a_book_that_falls_out_of_sync_amid_a_message_is_not_told() {
 }
 
 #[test]
-fn implied_prices_count_in_rpt_seq_and_stay_out_of_the_book() {
-    let mut trace = Trace::in_sync();
-    let implied = bid(7, 1).add(1, 50, 1).of_kind(b'E');
-    trace.a(&packet(101).book(END, &[implied, bid(7, 2).add(1, 49, 1)]));
-    trace.told(["book 7 B: 1@49 |", "end 101 7B"]);
-}
-
-#[test]
-fn a_book_reset_empties_its_instrument_alone() {
-    let mut trace = Trace::in_sync();
-    trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
-    trace.recorder.take();
-    trace.a(&packet(102).book(END, &[bid(7, 2).add(1, 0, 0).of_kind(b'J')]));
-    trace.told(["book 7 B: |", "end 102 7B"]);
-    assert_eq!(trace.book(8), "1@20 |");
-}
-
-#[test]
 fn levels_beyond_the_depth_are_dropped() {
     let mut trace = Trace::in_sync_with(SETTINGS, 2);
     let entries = [bid(7, 1).add(1, 50, 1), bid(7, 2).add(2, 49, 1), bid(7, 3).add(1, 51, 1)];

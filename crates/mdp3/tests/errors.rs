@@ -7,36 +7,43 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 use proptest::prelude::*;
 use support::*;
 
-const ERRORS: [&str; 9] = [
-    "packets_too_short",
-    "message_sizes_too_small",
-    "truncated_messages",
-    "trailing_bytes",
-    "foreign_schemas",
-    "malformed_messages",
-    "invalid_entries",
-    "inapplicable_entries",
-    "invalid_snapshots",
-];
+/// The counters whose doc line begins with `kind`, as the source declares them.
+fn documented(kind: &str) -> Vec<&'static str> {
+    let lines: Vec<_> = include_str!("../src/counters.rs").lines().map(str::trim).collect();
+    let mut names = Vec::new();
+    let mut is_of_kind = false;
+    for (number, line) in lines.iter().enumerate() {
+        let begins = number == 0 || !lines[number - 1].starts_with("///");
+        match line.strip_prefix("/// ") {
+            Some(text) if begins => is_of_kind = text.starts_with(kind),
+            Some(_) => {}
+            None if is_of_kind => {
+                names.extend(line.strip_suffix(','));
+                is_of_kind = false;
+            }
+            None => {}
+        }
+    }
+    names
+}
 
-const WARNINGS: [&str; 10] = [
-    "unknown_templates",
-    "newer_versions",
-    "beyond_depth",
-    "prices_changed",
-    "unknown_securities",
-    "instruments_over_capacity",
-    "depths_cut",
-    "oversized_packets",
-    "queue_overflows",
-    "loops_too_long",
-];
+#[test]
+fn every_counter_of_errors_and_warnings_has_a_test() {
+    let (errors, warnings) = (documented("Errors: "), documented("Warnings: "));
+    assert!(errors.len() >= 9 && warnings.len() >= 12, "{errors:?} {warnings:?}");
+    for name in errors.iter().chain(&warnings) {
+        let test = format!("fn counts_{name}_only()");
+        assert!(include_str!("errors.rs").contains(&test), "no {test}");
+    }
+}
 
 /// The counter is 1 and no other counter of errors and warnings has counted.
 #[track_caller]
 fn counted_only(counters: &Counters, name: &str) {
+    let wrong = [documented("Errors: "), documented("Warnings: ")].concat();
+    assert!(wrong.contains(&name), "{name}");
     for (counter, value) in counters.iter() {
-        if ERRORS.contains(&counter) || WARNINGS.contains(&counter) {
+        if wrong.contains(&counter) {
             assert_eq!(value, u64::from(counter == name), "{counter}");
         }
     }
@@ -51,7 +58,7 @@ fn counts_only(name: &str, packet: &PacketBuilder) -> Trace {
 fn counts_only_in(mut trace: Trace, name: &str, packet: &PacketBuilder) -> Trace {
     trace.a(packet);
     counted_only(trace.channel.counters(), name);
-    let is_error = ERRORS.contains(&name);
+    let is_error = documented("Errors: ").contains(&name);
     let kind = if is_error { "error " } else { "warning " };
     let told = trace.recorder.take();
     assert_eq!(told.iter().filter(|line| line.starts_with(kind)).count(), 1, "{told:?}");
@@ -207,10 +214,9 @@ fn counts_depths_cut_only() {
 
 #[test]
 fn counts_oversized_packets_only() {
-    let settings = Settings { queue_bytes: 64, ..SETTINGS };
+    let settings = Settings { max_packet: 32, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
-    let entries = [bid(7, 2).add(1, 50, 1), bid(7, 3).add(1, 50, 1), bid(7, 4).add(1, 50, 1)];
-    trace.a(&packet(101).book(END, &entries));
+    trace.a(&packet(102).book(END, &[bid(7, 1).add(1, 50, 1)]));
     counted_only(trace.channel.counters(), "oversized_packets");
 }
 
@@ -221,6 +227,25 @@ fn counts_queue_overflows_only() {
     trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1)]));
     trace.a(&packet(102).book(END, &[bid(7, 3).add(1, 50, 1)]));
     counted_only(trace.channel.counters(), "queue_overflows");
+}
+
+#[test]
+fn counts_related_over_capacity_only() {
+    let settings = Settings { max_related: 1, ..SETTINGS };
+    let mut trace = Trace::in_sync_with(settings, 10);
+    trace.a(&packet(101).spread(9, 3, &[7, 8]));
+    counted_only(trace.channel.counters(), "related_over_capacity");
+    let instrument = trace.channel.find(9).unwrap();
+    assert!(trace.channel.definition(instrument).is_some(), "it has no legs, but it is there");
+    assert_eq!(trace.channel.instruments().legs(instrument).count(), 0);
+}
+
+#[test]
+fn counts_doubtful_packets_only() {
+    counts_only("doubtful_packets", &packet(1_000_000).heartbeat());
+    let in_two_hours = sent_at(101, 7_200_000).heartbeat();
+    counts_only("doubtful_packets", &in_two_hours);
+    counts_only("doubtful_packets", &sent_at(7, 1_000).heartbeat());
 }
 
 #[test]
@@ -252,7 +277,13 @@ fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
     packet(sequence)
         .definition(id, 2, 10)
         .snapshot(id, last, 2, 3, &[(b'0', 1, 50, 1), (b'1', 1, 51, 1)])
+        .option(id + 1, 2, id)
+        .spread(id + 2, 2, &[id, id + 1])
+        .fx(id + 3, 2)
+        .status(id, 2, 1, 0)
+        .group_status("ES", "", 17)
         .book(MORE, &[bid(id, 4).add(1, 50, 1), ask(id, 5).delete_thru(1)])
+        .book(MORE, &[bid(id + 1, 4).add(1, 50, 1).of_kind(b'E'), bid(id, 6).of_kind(b'J')])
         .trade(MORE, id, 6, 50, 1)
         .volume(MORE, id, 7, 1)
         .statistics(MORE, id, 8)

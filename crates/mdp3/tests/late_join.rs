@@ -80,7 +80,7 @@ fn packets_before_the_definitions_are_queued() {
     let levels = [(b'0', 1, 51, 1), (b'0', 2, 50, 5)];
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 41, &levels));
     trace.told(["7 in sync", "restored 7 B: 1@52 1@51 5@50 |", "channel InSync"]);
-    assert_eq!(trace.counter("queued_packets"), 2);
+    assert_eq!(trace.counter("withheld_entries"), 2);
 }
 
 #[test]

@@ -13,7 +13,8 @@ fn after_a_gap() -> Trace {
     trace.a(&packet(103).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
-    assert_eq!(trace.actions(), [Action::Join(Feed::Snapshot)]);
+    let wanted = [Action::Join(Feed::Instrument), Action::Join(Feed::Snapshot)];
+    assert_eq!(trace.actions(), wanted);
     trace
 }
 
@@ -203,7 +204,7 @@ fn a_second_gap_makes_what_was_queued_useless() {
 
 #[test]
 fn a_full_queue_is_a_warning_and_later_snapshots_serve() {
-    let settings = Settings { queue_bytes: 300, ..SETTINGS };
+    let settings = Settings { queue_bytes: 4 * 56, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
     trace.a(&packet(102).book(END, &[bid(7, 2).add(1, 50, 1)]));
     trace.wait(Duration::from_millis(10));
@@ -212,9 +213,9 @@ fn a_full_queue_is_a_warning_and_later_snapshots_serve() {
         trace.a(&packet(sequence).book(END, &[bid(7, rpt_seq).add(1, i64::from(sequence), 1)]));
     }
     let told = trace.recorder.take();
-    let warning = "warning the recovery queue is full, the oldest packets were dropped";
+    let warning = "warning the recovery queue is full, the oldest entries were dropped";
     assert_eq!(told.iter().filter(|line| *line == warning).count(), 1);
-    // 300 bytes hold four packets: 106 to 109.
+    // There is room for four entries: 106 to 109.
     assert_eq!(trace.counter("queue_overflows"), 4);
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 4, &[]));
     assert_eq!(trace.counter("snapshots_too_old"), 1);

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses what it needs")]
 #![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
 
+mod definitions;
 mod packets;
 mod recorder;
 
@@ -16,6 +17,8 @@ pub struct Trace {
     pub channel: Channel,
     pub recorder: Recorder,
     pub now: Instant,
+    /// The host's clock: long after all packets were sent, unless a test sets it.
+    pub utc: Utc,
 }
 
 /// Small enough for tests to fill, with a wait of 10 ms.
@@ -27,6 +30,7 @@ pub const SETTINGS: Settings = Settings {
     reorder_wait: Duration::from_millis(10),
     max_packet: 2_048,
     queue_bytes: 4_096,
+    max_related: 16,
     max_loop_packets: 64,
     max_snapshot_lead: 100,
 };
@@ -35,7 +39,8 @@ impl Trace {
     /// A channel that has seen nothing.
     pub fn new(settings: Settings) -> Self {
         let now = Instant::from_nanos(1_000_000_000);
-        Self { channel: Channel::new(settings), recorder: Recorder::default(), now }
+        let utc = YEAR_2026 + Duration::from_secs(3_600);
+        Self { channel: Channel::new(settings), recorder: Recorder::default(), now, utc }
     }
 
     /// A channel in sync after packet 100: instruments 7 and 8 of depth 10, books empty, RptSeq 0.
@@ -53,6 +58,11 @@ impl Trace {
         Self::in_sync_at(settings, depth, 0)
     }
 
+    /// The same at any time of the day.
+    pub fn in_sync_at_rpt_seq(rpt_seq: u32) -> Self {
+        Self::in_sync_at(SETTINGS, 10, rpt_seq)
+    }
+
     fn in_sync_at(settings: Settings, depth: i8, rpt_seq: u32) -> Self {
         let mut trace = Self::new(settings);
         trace.a(&packet(100).heartbeat());
@@ -66,7 +76,7 @@ impl Trace {
     }
 
     fn packet(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
-        let now = Now { monotonic: self.now, utc: Utc::EPOCH };
+        let now = Now { monotonic: self.now, utc: self.utc };
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
     }
@@ -86,6 +96,18 @@ impl Trace {
         self.packet(Feed::Instrument, Side::A, packet);
     }
 
+    /// What is known of the trading status of an instrument, by its number.
+    pub fn status(&self, security_id: i32) -> Option<u8> {
+        let instrument = self.channel.find(security_id).expect("the instrument is known");
+        self.channel.instruments().status(instrument).trading_status.map(|status| status.0)
+    }
+
+    /// The implied book of an instrument, as `book` shows the direct one.
+    pub fn implied(&self, security_id: i32) -> String {
+        let instrument = self.channel.find(security_id).expect("the instrument is known");
+        recorder::show_implied(self.channel.instruments().implied_book(instrument))
+    }
+
     /// A packet of the snapshot feed, side A.
     pub fn snapshot(&mut self, packet: &PacketBuilder) {
         self.packet(Feed::Snapshot, Side::A, packet);
@@ -99,7 +121,7 @@ impl Trace {
     /// Lets time pass, and does what falls due.
     pub fn wait(&mut self, span: Duration) {
         self.now += span;
-        let now = Now { monotonic: self.now, utc: Utc::EPOCH };
+        let now = Now { monotonic: self.now, utc: self.utc };
         self.channel.handle_timeout(now, &mut self.recorder);
     }
 

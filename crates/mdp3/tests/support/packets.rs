@@ -9,7 +9,7 @@ use hairpin_time::{Duration, Utc};
 pub const MORE: u8 = 0x04;
 pub const END: u8 = 0x84;
 
-const YEAR_2026: Utc = Utc::from_nanos(1_767_225_600_000_000_000);
+pub const YEAR_2026: Utc = Utc::from_nanos(1_767_225_600_000_000_000);
 
 /// A packet being built.
 #[derive(Clone)]
@@ -177,13 +177,24 @@ impl PacketBuilder {
     }
 
     pub fn volume(self, indicator: u8, id: i32, rpt_seq: u32, quantity: i32) -> Self {
+        self.volumes_of(indicator, id, &[rpt_seq], quantity)
+    }
+
+    /// A volume of one lot with each of some RptSeq.
+    pub fn volumes(self, indicator: u8, id: i32, rpt_seqs: &[u32]) -> Self {
+        self.volumes_of(indicator, id, rpt_seqs, 1)
+    }
+
+    fn volumes_of(self, indicator: u8, id: i32, rpt_seqs: &[u32], quantity: i32) -> Self {
         let time = self.transact_time();
         self.message(|buffer| {
             let (mut root, mut groups) = MDIncrementalRefreshVolume37::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
             let mut group = groups.no_md_entries().unwrap();
-            let mut entry = group.push().unwrap();
-            entry.set_md_entry_size(quantity).set_security_id(id).set_rpt_seq(rpt_seq);
+            for rpt_seq in rpt_seqs {
+                let mut entry = group.push().unwrap();
+                entry.set_md_entry_size(quantity).set_security_id(id).set_rpt_seq(*rpt_seq);
+            }
             groups.finish().unwrap()
         })
     }
@@ -197,6 +208,38 @@ impl PacketBuilder {
             let mut group = groups.no_md_entries().unwrap();
             group.push().unwrap().set_security_id(id).set_rpt_seq(rpt_seq);
             groups.finish().unwrap()
+        })
+    }
+
+    /// A status of one instrument: status, reason and event by their numbers.
+    pub fn status(self, id: i32, status: u8, halt_reason: u8, event: u8) -> Self {
+        self.status_of(Some(id), ("", ""), (status, halt_reason, event))
+    }
+
+    /// A status of a group, or of a product in it.
+    pub fn group_status(self, group: &str, asset: &str, status: u8) -> Self {
+        self.status_of(None, (group, asset), (status, 0, 0))
+    }
+
+    fn status_of(
+        self,
+        id: Option<i32>,
+        (group, asset): (&str, &str),
+        (status, halt_reason, event): (u8, u8, u8),
+    ) -> Self {
+        let time = self.transact_time();
+        self.message(|buffer| {
+            let mut root = SecurityStatus30::encode(buffer).unwrap();
+            root.set_transact_time(time)
+                .set_security_group(group)
+                .set_asset(asset)
+                .set_security_id(id)
+                .set_trade_date(20_454)
+                .set_match_event_indicator(MatchEventIndicator(END))
+                .set_security_trading_status(SecurityTradingStatus(status))
+                .set_halt_reason(HaltReason(halt_reason))
+                .set_security_trading_event(SecurityTradingEvent(event));
+            SecurityStatus30::ENCODED_LENGTH
         })
     }
 
@@ -243,10 +286,40 @@ impl PacketBuilder {
         })
     }
 
+    /// A future like that of `definition`, but for its name and LastUpdateTime.
+    pub fn renamed(self, id: i32, total: u32, symbol: &str, updated: u64) -> Self {
+        self.message(|buffer| {
+            let (mut root, mut groups) = MDInstrumentDefinitionFuture54::encode(buffer).unwrap();
+            root.set_match_event_indicator(MatchEventIndicator(END))
+                .set_tot_num_reports(total)
+                .set_security_update_action(SecurityUpdateAction::MODIFY)
+                .set_last_update_time(updated)
+                .set_security_group("ES")
+                .set_symbol(symbol)
+                .set_security_id(id);
+            let mut feed_types = groups.no_md_feed_types().unwrap();
+            feed_types.push().unwrap().set_md_feed_type("GBX").set_market_depth(10);
+            feed_types.push().unwrap().set_md_feed_type("GBI").set_market_depth(2);
+            groups.finish().unwrap()
+        })
+    }
+
     /// A book as it was after incremental packet `last`: (side, level, price, quantity).
     pub fn snapshot(
         self,
         id: i32,
+        last: u32,
+        total: u32,
+        rpt_seq: u32,
+        levels: &[(u8, i8, i64, i32)],
+    ) -> Self {
+        self.snapshot_with((id, None), last, total, rpt_seq, levels)
+    }
+
+    /// The same with a trading status.
+    pub fn snapshot_with(
+        self,
+        (id, status): (i32, Option<u8>),
         last: u32,
         total: u32,
         rpt_seq: u32,
@@ -259,6 +332,7 @@ impl PacketBuilder {
                 .set_tot_num_reports(total)
                 .set_security_id(id)
                 .set_rpt_seq(rpt_seq)
+                .set_md_security_trading_status(status.map(SecurityTradingStatus))
                 .set_transact_time(time);
             let mut group = groups.no_md_entries().unwrap();
             for &(side, level, at, quantity) in levels {

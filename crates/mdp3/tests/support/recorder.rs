@@ -2,8 +2,8 @@
 
 use hairpin_mdp3::{
     Book, BookUpdate, Changes, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Error,
-    Gap, InstrumentStateChange, Level, Listener, Packet, SyncState, Trade, UpdateSource, Volume,
-    Warning,
+    Gap, ImpliedBook, InstrumentStateChange, Level, Listener, Packet, SecurityStatus, StatusScope,
+    SyncState, Trade, UpdateSource, Volume, Warning,
 };
 
 /// Writes down everything but packets and messages, which it counts.
@@ -23,12 +23,31 @@ impl Recorder {
 
 /// `quantity@price …| quantity@price …`, best first.
 pub fn show(book: Book<'_>) -> String {
+    show_sides(book.bids(), book.asks())
+}
+
+/// The same of an implied book.
+pub fn show_implied(book: ImpliedBook<'_>) -> String {
+    show_sides(book.bids(), book.asks())
+}
+
+fn show_sides(bids: &[Level], asks: &[Level]) -> String {
     let side = |levels: &[Level]| {
         let shown: Vec<_> =
             levels.iter().map(|level| format!("{}@{}", level.quantity, level.price)).collect();
         shown.join(" ")
     };
-    format!("{} | {}", side(book.bids()), side(book.asks())).trim().to_owned()
+    format!("{} | {}", side(bids), side(asks)).trim().to_owned()
+}
+
+/// `i` for the implied book, with `e` and `f` for its best levels.
+fn show_implied_changes(changes: Changes) -> String {
+    let letters = [
+        (Changes::IMPLIED, 'i'),
+        (Changes::BEST_IMPLIED_BID, 'e'),
+        (Changes::BEST_IMPLIED_ASK, 'f'),
+    ];
+    letters.iter().filter(|(bit, _)| changes.contains(*bit)).map(|(_, letter)| letter).collect()
 }
 
 /// `b` and `a` for the best levels, `B` and `A` if their price has changed too.
@@ -75,16 +94,44 @@ impl Listener for Recorder {
             UpdateSource::Incremental => "book",
             _ => "restored",
         };
+        let changes = update.changes;
+        let direct = if changes.contains(Changes::BOOK) { show_changes(changes) } else { "" };
+        let implied = if update.implied().bids().is_empty() && update.implied().asks().is_empty() {
+            String::new()
+        } else {
+            format!(" ~ {}", show_implied(update.implied()))
+        };
+        // An implied book that is empty before and after is not worth a word.
+        let letters = if source == "restored" && implied.is_empty() {
+            String::new()
+        } else {
+            show_implied_changes(changes)
+        };
         self.lines.push(format!(
-            "{source} {} {}: {}",
+            "{source} {} {direct}{letters}: {}{implied}",
             update.book.security_id(),
-            show_changes(update.changes),
             show(update.book)
         ));
     }
 
     fn on_trade(&mut self, trade: &Trade<'_>) {
         self.lines.push(format!("trade {} {}@{}", trade.security_id, trade.quantity, trade.price));
+    }
+
+    fn on_security_status(&mut self, status: &SecurityStatus<'_>) {
+        let scope = match status.scope {
+            StatusScope::Instrument { security_id, .. } => security_id.to_string(),
+            StatusScope::Group { security_group, asset } => format!("{security_group}/{asset}"),
+            _ => unreachable!(),
+        };
+        let number = |value: Option<u8>| value.map_or("-".to_owned(), |value| value.to_string());
+        let source = if status.source == UpdateSource::Snapshot { " restored" } else { "" };
+        self.lines.push(format!(
+            "status{source} {scope}: {} {} {}",
+            number(status.trading_status.map(|status| status.0)),
+            number(status.halt_reason.map(|reason| reason.0)),
+            number(status.event.map(|event| event.0)),
+        ));
     }
 
     fn on_volume(&mut self, volume: &Volume<'_>) {
@@ -94,7 +141,11 @@ impl Listener for Recorder {
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let changed: String = event
             .changed()
-            .map(|(_, book, changes)| format!(" {}{}", book.security_id(), show_changes(changes)))
+            .map(|(_, book, changes)| {
+                let direct =
+                    if changes.contains(Changes::BOOK) { show_changes(changes) } else { "" };
+                format!(" {}{direct}{}", book.security_id(), show_implied_changes(changes))
+            })
             .collect();
         self.lines.push(format!("end {}{changed}", event.packet.sequence));
     }

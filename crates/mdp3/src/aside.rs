@@ -1,0 +1,32 @@
+//! The one packet that is set aside until another confirms it.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::Packet;
+
+/// Room for a packet. One that is too long for it is noted without its messages, and counts as
+/// lost if it is confirmed.
+#[derive(Debug, Default)]
+pub(crate) struct Aside {
+    pub(crate) packet: Option<Packet>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) length: usize,
+}
+
+impl Aside {
+    /// Room for `max_packet` bytes of messages.
+    pub(crate) fn new(max_packet: usize) -> Self {
+        Self { packet: None, bytes: vec![0; max_packet], length: 0 }
+    }
+
+    /// Sets a packet aside, instead of the one that was.
+    pub(crate) fn set(&mut self, packet: &Packet, messages: &[u8]) {
+        let room = self.bytes.get_mut(..messages.len());
+        self.packet = room.is_some().then_some(*packet);
+        if let Some(room) = room {
+            room.copy_from_slice(messages);
+            self.length = messages.len();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Short texts, kept in place.
+
+use core::fmt;
+
+/// A short text of at most `N` bytes, kept in place: a symbol, a group, a currency.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Text<const N: usize>([u8; N]);
+
+impl<const N: usize> Text<N> {
+    /// No text.
+    pub const EMPTY: Self = Self([0; N]);
+
+    /// The text up to the first NUL.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(N);
+        &self.0[..length]
+    }
+
+    /// The text; empty if it is not UTF-8, which CME's always is, being ASCII.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(self.as_bytes()).unwrap_or("")
+    }
+
+    /// The first `N` of some bytes.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let mut text = [0; N];
+        let length = bytes.len().min(N);
+        text[..length].copy_from_slice(&bytes[..length]);
+        Self(text)
+    }
+}
+
+impl<const N: usize> fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl<const N: usize> PartialEq<str> for Text<N> {
+    fn eq(&self, other: &str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl<const N: usize> PartialEq<&str> for Text<N> {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_at_the_first_nul_or_with_its_room() {
+        assert_eq!(Text::<4>::from_bytes(b"ES\0X"), "ES");
+        assert_eq!(Text::<4>::from_bytes(b"EURUSD").as_str(), "EURU");
+        assert_eq!(Text::<4>::from_bytes(b"\xFF").as_str(), "");
+        assert!(Text::<4>::EMPTY.as_bytes().is_empty());
+    }
+}

@@ -1,0 +1,143 @@
+//! Books that the exchange has emptied: one by one, or all of a channel.
+
+mod support;
+
+use hairpin_mdp3::ChannelState;
+use hairpin_time::Duration;
+use support::*;
+
+/// A BookReset.
+fn reset(id: i32, rpt_seq: u32) -> Entry {
+    bid(id, rpt_seq).add(1, 0, 0).of_kind(b'J')
+}
+
+/// 7 and 8 with a level in each book.
+fn with_books(mut trace: Trace, rpt_seq: u32) -> Trace {
+    let entries = [7, 8].map(|id| {
+        [bid(id, rpt_seq + 1).add(1, 50, 1), bid(id, rpt_seq + 2).add(1, 51, 1).of_kind(b'E')]
+    });
+    trace.a(&packet(101).book(END, entries.as_flattened()));
+    trace.recorder.take();
+    trace
+}
+
+#[test]
+fn a_book_reset_empties_both_books_of_its_instrument_alone() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    trace.a(&packet(102).book(END, &[reset(7, 3)]));
+    trace.told(["book 7 Bie: |", "end 102 7Bie"]);
+    assert_eq!((trace.book(8).as_str(), trace.implied(8).as_str()), ("1@50 |", "1@51 |"));
+    assert_eq!(trace.counter("book_resets"), 1);
+}
+
+#[test]
+fn after_a_book_reset_numbers_count_on_or_begin_again() {
+    for next in [4, 1] {
+        let mut trace = with_books(Trace::in_sync(), 0);
+        trace.a(&packet(102).book(END, &[reset(7, 3)]));
+        trace.a(&packet(103).book(END, &[bid(7, next).add(1, 60, 1)]));
+        trace.a(&packet(104).book(END, &[bid(7, next + 1).add(1, 61, 1)]));
+        assert_eq!((trace.book(7).as_str(), trace.counter("rpt_seq_gaps")), ("1@61 1@60 |", 0));
+        trace.a(&packet(105).book(END, &[bid(7, next + 3).add(1, 62, 1)]));
+        assert_eq!(trace.counter("rpt_seq_gaps"), 1);
+    }
+}
+
+#[test]
+fn entries_after_the_reset_in_its_message_count() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    trace.a(&packet(102).book(END, &[reset(7, 3), bid(7, 4).add(1, 40, 2)]));
+    trace.told(["book 7 Bie: 2@40 |", "end 102 7Bie"]);
+}
+
+#[test]
+fn a_book_reset_puts_its_instrument_in_sync() {
+    let mut trace = with_books(Trace::in_sync_late(), 1_000);
+    trace.a(&packet(103).book(END, &[bid(7, 1_005).add(1, 60, 1)]));
+    trace.wait(Duration::from_millis(10));
+    trace.recorder.take();
+    // 7 waits for a snapshot, 8 for its next entry; both have been emptied meanwhile.
+    trace.a(&packet(104).book(MORE, &[reset(7, 1_009)]).book(END, &[reset(8, 1_008)]));
+    trace.told([
+        "7 in sync",
+        "book 7 Bie: |",
+        "8 in sync",
+        "book 8 Bie: |",
+        "end 104 7Bie 8Bie",
+        "channel InSync",
+    ]);
+}
+
+#[test]
+fn a_book_reset_that_the_snapshot_contains_is_dropped() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    // As of 105, though only 103 has come: 104 is a reset, 105 an entry after it.
+    trace.snapshot(&packet(1).snapshot(7, 105, 2, 4, &[(b'0', 1, 40, 1)]));
+    trace.a(&packet(104).book(END, &[reset(7, 3)]));
+    trace.a(&packet(105).book(END, &[bid(7, 4).add(1, 40, 1)]));
+    assert_eq!(trace.book(7), "1@40 |");
+    assert_eq!((trace.counter("book_resets"), trace.counter("entries_in_snapshot")), (0, 2));
+}
+
+#[test]
+fn a_queued_book_reset_empties_what_the_snapshot_stated() {
+    let mut trace = Trace::new(SETTINGS);
+    // Whose these are nobody knows yet.
+    trace.a(&packet(100).heartbeat());
+    trace.a(&packet(101).book(END, &[reset(7, 42), bid(7, 43).add(1, 60, 1)]));
+    trace.instrument(&packet(1).definition(7, 1, 10));
+    let levels = [(b'0', 1, 51, 1), (b'E', 1, 52, 1)];
+    trace.snapshot(&packet(1).snapshot(7, 100, 1, 41, &levels));
+    assert_eq!((trace.book(7).as_str(), trace.implied(7).as_str()), ("1@60 |", "|"));
+    trace.a(&packet(102).book(END, &[bid(7, 44).add(1, 61, 1)]));
+    assert_eq!(trace.book(7), "1@61 1@60 |");
+}
+
+#[test]
+fn a_channel_reset_after_which_numbering_goes_on() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    trace.b(&packet(101).heartbeat());
+    trace.a(&packet(102).channel_reset());
+    trace.told(["reset", "end 102"]);
+    assert_eq!(["|", "|"], [trace.book(7), trace.implied(7)].each_ref().map(String::as_str));
+    // RptSeq begins again, packets do not; B says the same a second later.
+    trace.a(&sent_at(103, 103).book(END, &[bid(7, 1).add(1, 60, 1)]));
+    trace.a(&sent_at(104, 104).book(END, &[bid(7, 2).add(1, 61, 1)]));
+    trace.b(&sent_at(102, 102).channel_reset());
+    trace.b(&sent_at(103, 103).book(END, &[bid(7, 1).add(1, 60, 1)]));
+    assert_eq!(trace.book(7), "1@61 1@60 |");
+    assert_eq!((trace.counter("resets"), trace.counter("restarts")), (1, 0));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn a_channel_reset_after_which_numbering_restarts_a_before_b() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    trace.b(&packet(101).heartbeat());
+    trace.a(&sent_at(102, 1_000).channel_reset());
+    trace.a(&sent_at(1, 1_001).book(END, &[bid(7, 1).add(1, 60, 1)]));
+    trace.a(&sent_at(2, 1_002).book(END, &[bid(7, 2).add(1, 61, 1)]));
+    // B is still before its reset, and its packets bear numbers that A's do too.
+    trace.b(&sent_at(102, 1_100).book(END, &[bid(7, 3).add(1, 90, 1)]));
+    trace.b(&sent_at(103, 1_999).channel_reset());
+    assert_eq!(trace.book(7), "1@61 1@60 |");
+    trace.b(&sent_at(1, 2_001).book(END, &[bid(7, 1).add(1, 60, 1)]));
+    trace.b(&sent_at(3, 2_003).book(END, &[bid(7, 3).add(1, 62, 1)]));
+    assert_eq!(trace.book(7), "1@62 1@61 1@60 |");
+    assert_eq!((trace.counter("resets"), trace.counter("restarts")), (1, 1));
+    assert_eq!((trace.counter("gaps"), trace.counter("older_epoch_packets")), (0, 2));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn a_channel_reset_empties_books_that_were_out_of_sync_too() {
+    let mut trace = with_books(Trace::in_sync_late(), 1_000);
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+    trace.a(&packet(104).channel_reset());
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    assert_eq!((trace.book(7).as_str(), trace.implied(7).as_str()), ("|", "|"));
+}
