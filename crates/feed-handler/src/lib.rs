@@ -73,10 +73,14 @@ pub use feed_handler::FeedHandler;
 pub use hairpin_endpoint::ReceiveBuffer;
 pub use hairpin_mdp3::{
     AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset, ChannelState,
-    Counters, Definition, DefinitionAction, DefinitionUpdate, EndOfEvent, Error, Feed, Gap,
-    InstrumentIndex, InstrumentStateChange, Instruments, LateJoin, Level, Listener, MAX_DEPTH,
-    MDUpdateAction, Message, Packet, Price9, SecurityTradingStatus, Settings, Side, SyncState,
-    Text, Trade, UpdateSource, Volume, Warning,
+    ConsolidatedBook, ConsolidatedLevel, Counters, DecimalQty, Definition, DefinitionAction,
+    DefinitionUpdate, Details, EndOfEvent, Error, Feed, FixedIncomeDetails, FxDetails, Gap,
+    HaltReason, ImpliedBook, InstAttribValue, InstrumentIndex, InstrumentStateChange,
+    InstrumentStatus, Instruments, LateJoin, Leg, LegSide, Level, Listener, MAX_DEPTH,
+    MAX_IMPLIED_DEPTH, MDUpdateAction, Message, MonthYear, OptionDetails, Packet, Price9,
+    PutOrCall, Related, RepoDetails, RepoSubType, SecurityStatus, SecurityTradingEvent,
+    SecurityTradingStatus, Settings, Side, SpreadDetails, StatusScope, SyncState, Text, Trade,
+    Underlying, UpdateSource, Volume, Warning,
 };
 pub use line::LineStatistics;
 pub use statistics::Statistics;
