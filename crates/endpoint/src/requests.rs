@@ -2,9 +2,9 @@
 
 use std::os::fd::RawFd;
 
+use io_uring::opcode;
 use io_uring::squeue::Entry;
 use io_uring::types::Fd;
-use io_uring::{cqueue, opcode};
 
 use crate::Intake;
 use crate::completions::Completion;
@@ -166,14 +166,13 @@ impl Requests {
         })
     }
 
-    /// Takes an answer.
+    /// Takes the answer to the request of this name.
     #[inline]
-    pub(crate) fn complete(&mut self, answer: &cqueue::Entry) {
-        let (slot, kind, generation) = parse(answer.user_data());
+    pub(crate) fn complete(&mut self, name: u64, completion: Completion) {
+        let (slot, kind, generation) = parse(name);
         if kind == Kind::Cancel || self.places[slot].generation != generation {
             return;
         }
-        let completion = Completion { result: answer.result(), flags: answer.flags() };
         if !completion.has_more() {
             self.pending[kind as usize] &= !(1 << slot);
         }
@@ -300,4 +299,181 @@ pub(crate) fn slots(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set - 1;
         Some(slot)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::Notice;
+    use crate::arrivals::Shape;
+    use crate::delivery::Delivery;
+
+    /// An answer with a buffer.
+    const fn brought(result: i32, buffer: u32) -> Completion {
+        Completion { result, flags: buffer << 16 | BUFFER | MORE }
+    }
+    const BUFFER: u32 = 1;
+    const MORE: u32 = 2;
+
+    /// An answer that is the last of its request.
+    const fn last(result: i32) -> Completion {
+        Completion { result, flags: 0 }
+    }
+
+    /// A receiver of chunks with four buffers, in slot 3.
+    fn receiver(requests: &mut Requests) -> Delivery {
+        let mut delivery = Delivery::new(Shape::Chunks, 4, 8);
+        delivery.set_open();
+        add(requests, &mut delivery);
+        delivery
+    }
+
+    fn add(requests: &mut Requests, delivery: &mut Delivery) {
+        let notice = Notice { word: Arc::new(AtomicU64::new(0)), bit: 8 };
+        requests.add(3, 42, delivery.attach(Some(notice)).unwrap());
+    }
+
+    /// What is asked for when slot 3 is waited for.
+    fn made(requests: &mut Requests, readable: bool, writable: bool) -> Vec<(Kind, u64)> {
+        let mut all = Vec::new();
+        requests.make(u64::from(readable) << 3, u64::from(writable) << 3, |entry| {
+            let name = entry.get_user_data();
+            assert_eq!(parse(name).0, 3);
+            all.push((parse(name).1, name));
+        });
+        all
+    }
+
+    fn kinds(all: &[(Kind, u64)]) -> Vec<Kind> {
+        all.iter().map(|(kind, _)| *kind).collect()
+    }
+
+    #[test]
+    fn a_receiver_has_one_request_until_its_last_answer() {
+        let mut requests = Requests::new();
+        let mut delivery = receiver(&mut requests);
+        let all = made(&mut requests, true, false);
+        assert_eq!(kinds(&all), [Kind::Receive]);
+        assert!(made(&mut requests, true, false).is_empty());
+        requests.complete(all[0].1, brought(5, 0));
+        assert!(made(&mut requests, true, false).is_empty());
+        assert_eq!(requests.ready(), (8, 0));
+        delivery.pop();
+        assert_eq!(requests.ready(), (0, 0));
+        requests.complete(all[0].1, last(-libc::EAGAIN));
+        assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
+        assert!(!requests.has_pending(2) && requests.has_pending(3));
+    }
+
+    #[test]
+    fn without_buffers_the_next_request_is_made_when_half_are_free() {
+        let mut requests = Requests::new();
+        let mut delivery = receiver(&mut requests);
+        let name = made(&mut requests, true, false)[0].1;
+        (0..4).for_each(|buffer| requests.complete(name, brought(8, buffer)));
+        requests.complete(name, last(-libc::ENOBUFS));
+        assert_eq!(requests.exhausted(), 1);
+        for _ in 0..2 {
+            assert!(made(&mut requests, true, false).is_empty());
+            delivery.pop();
+        }
+        assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
+        assert_eq!(requests.ready(), (8, 0), "the rest is still to be delivered");
+    }
+
+    #[test]
+    fn after_a_failure_the_next_request_is_made_when_it_is_delivered() {
+        let mut requests = Requests::new();
+        let mut delivery = receiver(&mut requests);
+        let name = made(&mut requests, true, false)[0].1;
+        requests.complete(name, last(-libc::ECONNRESET));
+        assert_eq!(requests.ready(), (8, 0));
+        assert!(made(&mut requests, true, false).is_empty());
+        let error = delivery.first().unwrap().unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        delivery.pop();
+        let name = made(&mut requests, true, false)[0].1;
+        requests.complete(name, last(0));
+        delivery.pop();
+        assert_eq!(requests.ready(), (8, 0), "an end stays");
+        assert!(made(&mut requests, true, false).is_empty(), "and nothing follows");
+    }
+
+    #[test]
+    fn a_receiver_without_a_connection_is_polled_for_until_it_has_one() {
+        let mut requests = Requests::new();
+        let mut delivery = Delivery::new(Shape::Chunks, 4, 8);
+        add(&mut requests, &mut delivery);
+        let all = made(&mut requests, true, true);
+        assert_eq!(kinds(&all), [Kind::Input, Kind::Output]);
+        assert!(!delivery.is_responsible());
+        requests.complete(all[1].1, last(i32::from(libc::POLLOUT)));
+        assert_eq!(requests.ready(), (0, 8));
+        delivery.set_open();
+        assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
+        assert!(delivery.is_responsible());
+    }
+
+    #[test]
+    fn what_is_undelivered_when_a_source_is_added_comes_before_any_request() {
+        let mut requests = Requests::new();
+        let mut delivery = receiver(&mut requests);
+        let name = made(&mut requests, true, false)[0].1;
+        requests.complete(name, brought(8, 2));
+        let intake = requests.remove(3).unwrap();
+        intake.0.detach();
+        assert_eq!(requests.ready(), (0, 0));
+        requests.complete(name, brought(8, 3));
+        assert_eq!(requests.ready(), (0, 0), "an answer to what was asked before");
+        assert!(requests.is_free(3));
+        add(&mut requests, &mut delivery);
+        assert!(!requests.is_free(3));
+        assert_eq!(requests.ready(), (8, 0));
+        assert!(made(&mut requests, true, false).is_empty());
+        delivery.pop();
+        assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
+    }
+
+    #[test]
+    fn a_poll_that_fails_or_finds_a_hang_up_makes_ready_for_all() {
+        for result in [-libc::EINVAL, i32::from(libc::POLLERR), i32::from(libc::POLLHUP)] {
+            let mut requests = Requests::new();
+            requests.add(3, 42, None);
+            let all = made(&mut requests, true, false);
+            assert_eq!(kinds(&all), [Kind::Input]);
+            requests.complete(all[0].1, last(result));
+            assert_eq!(requests.ready(), (8, 8));
+            requests.forget();
+            assert_eq!(requests.ready(), (0, 0));
+            assert_eq!(requests.lost(), 0);
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_is_closed_is_lost_until_it_is_removed() {
+        let mut requests = Requests::new();
+        requests.add(3, 42, None);
+        let all = made(&mut requests, true, false);
+        requests.complete(all[0].1, last(-libc::EBADF));
+        assert_eq!((requests.lost(), requests.ready()), (8, (0, 0)));
+        requests.remove(3);
+        assert_eq!(requests.lost(), 0);
+    }
+
+    #[test]
+    fn all_that_is_pending_can_be_cancelled() {
+        let mut requests = Requests::new();
+        let _delivery = receiver(&mut requests);
+        assert_eq!(requests.cancel(3).count(), 0);
+        made(&mut requests, true, true);
+        let names: Vec<u64> = requests.cancel(3).map(|entry| entry.get_user_data()).collect();
+        assert_eq!(names.len(), 2);
+        // The answer to that is nothing to anybody.
+        requests.complete(names[0], last(-libc::EBADF));
+        assert!(requests.lost() == 0 && requests.has_pending(3));
+        assert_eq!(slots(1 << 63 | 1 << 5 | 1).collect::<Vec<_>>(), [0, 5, 63]);
+    }
 }

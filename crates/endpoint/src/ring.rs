@@ -12,6 +12,7 @@ use io_uring::IoUring;
 use io_uring::squeue::Entry;
 use io_uring::types::{SubmitArgs, Timespec};
 
+use crate::completions::Completion;
 use crate::requests::{CAPACITY, Requests, slots};
 use crate::{Intake, Notice, Source};
 
@@ -202,7 +203,8 @@ impl Ring {
     fn reap(&mut self) -> usize {
         let mut count = 0;
         for answer in self.uring.completion() {
-            self.requests.complete(&answer);
+            let completion = Completion { result: answer.result(), flags: answer.flags() };
+            self.requests.complete(answer.user_data(), completion);
             count += 1;
         }
         count

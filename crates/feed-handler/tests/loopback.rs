@@ -205,7 +205,7 @@ fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
 
 #[test]
 fn the_other_side_is_read_before_a_hole_becomes_a_gap() {
-    for (wait, number) in [(Wait::Block, 5), (Wait::Epoll, 6)] {
+    for (wait, number) in [(Wait::Block, 5), (Wait::Epoll, 6), (Wait::IoUring, 10)] {
         let mut market = Market::open(wait, number);
         market.come_in_sync();
         let lines = market.addresses.clone();

@@ -1,0 +1,315 @@
+//! That a loop is told the same whatever its wait: same bytes, in the same order, to their end.
+
+#![allow(clippy::unwrap_used, reason = "this is all tests")]
+
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, AsRawFd};
+
+use hairpin_endpoint::{
+    Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
+    UdpSender,
+};
+use hairpin_host::Clock;
+use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
+use hairpin_time::{Duration, Instant};
+
+const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+const DATAGRAMS: usize = 10_000;
+
+/// The waits of this host.
+fn waits() -> impl Iterator<Item = Wait> {
+    Wait::ALL.into_iter().filter(|wait| match wait.probe() {
+        Ok(()) => true,
+        Err(reason) => {
+            println!("skipped {wait}: {reason}");
+            false
+        }
+    })
+}
+
+/// xorshift64*: numbers that are the same for the same seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
+    }
+}
+
+fn turn_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
+    let clock = Clock::of_kernel();
+    let end = clock.instant() + Duration::from_secs(30);
+    loop {
+        let now = clock.instant();
+        assert!(now < end, "{}: waited in vain", reactor.kind());
+        if is_over(reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap()) {
+            return;
+        }
+    }
+}
+
+/// What a receiver was given: whether the sender was the right one, and the bytes.
+type Seen = Vec<(bool, Vec<u8>)>;
+
+/// Two receivers in one reactor, and a sender for each.
+struct Bench {
+    reactor: Reactor,
+    receivers: [UdpReceiver; 2],
+    senders: [UdpSender; 2],
+    tokens: [Token; 2],
+    seen: [Seen; 2],
+    /// What there is to send: the same for every wait.
+    traffic: Numbers,
+    /// What the loop does between its turns.
+    actions: Numbers,
+    sent: usize,
+}
+
+impl Bench {
+    fn new(wait: Wait, seed: u64) -> Self {
+        let (traffic, mut actions) = (Numbers(seed), Numbers(!seed));
+        let mut reactor = Reactor::new(wait).unwrap();
+        let batch = 1 + actions.below(40) as usize;
+        let options = UdpOptions { batch, datagram_max: 512, ..UdpOptions::default() };
+        let mut receivers = [(); 2].map(|()| UdpReceiver::bind(ANY_PORT, options).unwrap());
+        let senders = [0, 1].map(|index: usize| {
+            UdpSender::connect(receivers[index].local_address(), Ipv4Addr::LOCALHOST).unwrap()
+        });
+        let tokens = [0, 1]
+            .map(|index: usize| reactor.add(&mut receivers[index], Interest::READABLE).unwrap());
+        let seen = [Vec::new(), Vec::new()];
+        Self { reactor, receivers, senders, tokens, seen, traffic, actions, sent: 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.count() == DATAGRAMS
+    }
+
+    fn count(&self) -> usize {
+        self.seen.iter().map(Vec::len).sum()
+    }
+
+    /// Sends a burst of any size of datagrams of any length, some of them empty, some too long; no
+    /// more than the sockets hold.
+    fn send(&mut self) {
+        if self.sent - self.count() > 150 {
+            return;
+        }
+        let burst = self.traffic.below(150).min((DATAGRAMS - self.sent) as u64);
+        for _ in 0..burst {
+            let to = self.traffic.below(2) as usize;
+            let length = self.traffic.below(600).saturating_sub(20) as usize;
+            let number = (self.sent as u32).to_ne_bytes();
+            let fill = |bytes: &mut [u8]| {
+                bytes.chunks_mut(4).for_each(|chunk| chunk.copy_from_slice(&number[..chunk.len()]));
+            };
+            self.senders[to].transmit(length, fill).unwrap();
+            self.sent += 1;
+        }
+    }
+
+    /// At times takes a receiver out of the reactor, or does not wait for it for a turn.
+    fn act(&mut self, now: Instant) {
+        let index = self.actions.below(2) as usize;
+        let receiver = &mut self.receivers[index];
+        match self.actions.below(8) {
+            0 => {
+                self.reactor.remove(self.tokens[index], receiver).unwrap();
+                self.tokens[index] = self.reactor.add(receiver, Interest::READABLE).unwrap();
+            }
+            1 => {
+                let token = self.tokens[index];
+                self.reactor.set_interest(token, receiver, Interest::NONE).unwrap();
+                let ready = self.reactor.wait(now, Some(now)).unwrap();
+                assert!(!ready.is_readable(token));
+                self.reactor.set_interest(token, receiver, Interest::READABLE).unwrap();
+            }
+            _ => {}
+        }
+    }
+
+    fn turn(&mut self, now: Instant) {
+        let patience = Duration::from_micros(if self.sent < DATAGRAMS { 0 } else { 1_000 });
+        let ready = self.reactor.wait(now, Some(now + patience)).unwrap();
+        for index in 0..2 {
+            if ready.is_readable(self.tokens[index]) {
+                let budget = self.actions.below(70) as usize;
+                let (seen, from) = (&mut self.seen[index], self.senders[index].local_address());
+                let received = self.receivers[index]
+                    .receive(budget, |meta, bytes| seen.push((meta.source == from, bytes.to_vec())))
+                    .unwrap();
+                assert!(received.count <= budget);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_wait_delivers_the_same_datagrams() {
+    for seed in [1, 2, 3, 0x5eed] {
+        let mut first: Option<[Seen; 2]> = None;
+        for wait in waits() {
+            println!("seed {seed}, {wait}");
+            let clock = Clock::of_kernel();
+            let end = clock.instant() + Duration::from_secs(30);
+            let mut bench = Bench::new(wait, seed);
+            while !bench.is_over() {
+                let now = clock.instant();
+                assert!(now < end, "{} of {DATAGRAMS} came", bench.count());
+                bench.send();
+                bench.act(now);
+                bench.turn(now);
+            }
+            let truncated = bench.receivers.each_ref().map(UdpReceiver::truncated);
+            assert!(truncated.iter().all(|&count| count > 0));
+            assert!(bench.seen.iter().flatten().all(|(is_from_sender, _)| *is_from_sender));
+            for (index, receiver) in bench.receivers.iter_mut().enumerate() {
+                bench.reactor.remove(bench.tokens[index], receiver).unwrap();
+                assert_eq!(receiver.receive(8, |_, _| {}).unwrap().count, 0);
+                assert_eq!(receiver.dropped(), 0);
+            }
+            let seen = std::mem::take(&mut bench.seen);
+            assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "seed {seed}, {wait}");
+        }
+    }
+}
+
+/// Writes of any length, read in chunks of any, while the writer waits for nobody.
+#[test]
+fn every_wait_delivers_the_same_bytes_and_their_end() {
+    for seed in [4, 5, 6] {
+        println!("seed {seed}");
+        for wait in waits() {
+            let mut numbers = Numbers(seed);
+            let chunk_max = 1 + numbers.below(5_000) as usize;
+            let (mut client, mut server) = tcp(TcpOptions { chunk_max, ..TcpOptions::default() });
+            let mut reactor = Reactor::new(wait).unwrap();
+            let token = reactor.add(&mut server, Interest::READABLE).unwrap();
+            let all: Vec<u8> = (0..300_000).map(|_| numbers.below(256) as u8).collect();
+            let (mut sent, mut seen) = (0, Vec::<u8>::new());
+            turn_until(&mut reactor, |ready| {
+                let end = all.len().min(sent + numbers.below(20_000) as usize);
+                sent += client.write(&all[sent..end]).unwrap_or(0);
+                if sent == all.len() {
+                    client.shutdown().unwrap();
+                }
+                let budget = numbers.below(10) as usize;
+                ready.is_readable(token)
+                    && server.receive(budget, |_, bytes| seen.extend(bytes)).unwrap().closed
+            });
+            assert!(seen == all, "{wait}, seed {seed}");
+            // The end stays, and can be asked for again.
+            for _ in 0..2 {
+                turn_until(&mut reactor, |ready| ready.is_readable(token));
+                assert!(server.receive(8, |_, _| panic!("nothing more")).unwrap().closed);
+            }
+            reactor.remove(token, &mut server).unwrap();
+        }
+    }
+}
+
+fn tcp(options: TcpOptions) -> (TcpStream, TcpStream) {
+    let mut listener = TcpListener::bind(ANY_PORT).unwrap();
+    let mut client = TcpStream::connect(listener.local_address(), options).unwrap();
+    loop {
+        let server = listener.accept(options).unwrap();
+        if let (true, Some(server)) = (client.finish_connect().unwrap(), server) {
+            return (client, server);
+        }
+    }
+}
+
+/// Has the kernel reset the connection when it is closed.
+fn reset(stream: TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    // SAFETY: the descriptor is open and the option's value of its length.
+    let status = unsafe {
+        let value = (&raw const linger).cast();
+        let length = size_of_val(&linger) as libc::socklen_t;
+        let socket = stream.as_fd().as_raw_fd();
+        libc::setsockopt(socket, libc::SOL_SOCKET, libc::SO_LINGER, value, length)
+    };
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn every_wait_tells_of_a_reset_after_the_bytes_before_it() {
+    for wait in waits() {
+        let (mut client, mut server) = tcp(TcpOptions::default());
+        let mut reactor = Reactor::new(wait).unwrap();
+        let token = reactor.add(&mut server, Interest::READABLE).unwrap();
+        client.write(b"goodbye").unwrap();
+        // That the bytes are there before the reset.
+        turn_until(&mut reactor, |ready| ready.is_readable(token));
+        reset(client);
+        let mut told = Vec::new();
+        turn_until(&mut reactor, |ready| {
+            if ready.is_readable(token) {
+                let mut seen = Vec::new();
+                match server.receive(8, |_, bytes| seen.extend(bytes)) {
+                    Ok(received) if received.closed => told.push("end".to_owned()),
+                    Ok(_) => {}
+                    Err(error) => told.push(format!("{:?}", error.kind())),
+                }
+                if !seen.is_empty() {
+                    told.insert(0, String::from_utf8(seen).unwrap());
+                }
+            }
+            told.last().is_some_and(|last| last == "end")
+        });
+        told.dedup();
+        assert_eq!(told, ["goodbye", "ConnectionReset", "end"], "{wait}");
+        reactor.remove(token, &mut server).unwrap();
+    }
+}
+
+#[test]
+fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
+    for wait in waits() {
+        for interest in [Interest::WRITABLE, Interest::READABLE, Interest::BOTH] {
+            // Blocking in its receive would take the reason.
+            if wait == Wait::Block && interest != Interest::WRITABLE {
+                continue;
+            }
+            let listener = TcpListener::bind(ANY_PORT).unwrap();
+            let address = listener.local_address();
+            drop(listener);
+            let Ok(mut client) = TcpStream::connect(address, TcpOptions::default()) else {
+                println!("{wait}: refused at once");
+                continue;
+            };
+            let mut reactor = Reactor::new(wait).unwrap();
+            let token = reactor.add(&mut client, interest).unwrap();
+            let mut outcome = None;
+            turn_until(&mut reactor, |ready| {
+                if ready.is_readable(token) || ready.is_writable(token) {
+                    outcome = client.finish_connect().err();
+                }
+                outcome.is_some()
+            });
+            assert_eq!(outcome.unwrap().kind(), ErrorKind::ConnectionRefused, "{wait}");
+            reactor.remove(token, &mut client).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_wait_sees_the_deadline_that_has_passed_and_what_is_there() {
+    for wait in waits() {
+        let mut reactor = Reactor::new(wait).unwrap();
+        let mut receiver = UdpReceiver::bind(ANY_PORT, UdpOptions::default()).unwrap();
+        let mut sender = UdpSender::connect(receiver.local_address(), Ipv4Addr::LOCALHOST).unwrap();
+        let token = reactor.add(&mut receiver, Interest::READABLE).unwrap();
+        for _ in 0..3 {
+            sender.transmit(1, |_| {}).unwrap();
+            let ready = reactor.wait(Instant::ZERO, Some(Instant::ZERO)).unwrap();
+            assert!(ready.is_readable(token), "{wait}");
+            assert_eq!(receiver.receive(8, |_, _| {}).unwrap().count, 1, "{wait}");
+        }
+        reactor.remove(token, &mut receiver).unwrap();
+    }
+}
