@@ -47,8 +47,8 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// A character, or what stands for one that XML allows nowhere, not even by number (XML 1.0, section
-/// 2.2). None of them is worth reading, and some would talk to a terminal.
+/// A character, or what stands for one that XML allows nowhere, not even by number (XML 1.0,
+/// section 2.2). None of them is worth reading, and some would talk to a terminal.
 pub(crate) const fn printable(c: char) -> char {
     match c {
         '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
