@@ -57,6 +57,7 @@
 
 mod addresses;
 mod backlog;
+pub mod config;
 mod connection;
 mod connections;
 mod error;

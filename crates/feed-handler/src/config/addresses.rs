@@ -1,0 +1,145 @@
+//! Between a channel of a configuration and the addresses of a feed handler.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use hairpin_mdp3::Side;
+
+use super::{ChannelConfig, ConfigError, ConnectionConfig, FeedType, Protocol};
+use crate::{Addresses, Group, Lines, Multicast, TcpLines};
+
+impl ChannelConfig {
+    /// Where a feed handler finds this channel, by way of the interface with this local address.
+    ///
+    /// Groups are received from the channel's hosts only; clear [`Group::sources`] to receive from
+    /// any. By TCP the first host of each side is taken. Feeds that a [`FeedHandler`] does not read
+    /// (snapshots of order books, historical replay) are passed over.
+    ///
+    /// [`FeedHandler`]: crate::FeedHandler
+    ///
+    /// # Errors
+    /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`].
+    pub fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses, ConfigError> {
+        let incremental = |protocol| {
+            let is = |it: &&ConnectionConfig| it.feed_type == FeedType::Incremental;
+            self.connections.iter().filter(is).any(|it| it.protocol == protocol)
+        };
+        if incremental(Protocol::Udp) {
+            return Ok(Addresses::Multicast(Multicast {
+                incremental: self.lines(&FeedType::Incremental)?,
+                instrument: self.lines(&FeedType::Instrument)?,
+                snapshot: self.lines(&FeedType::Snapshot)?,
+                interface,
+            }));
+        }
+        if incremental(Protocol::Tcp) {
+            let side = |side| -> Result<Option<SocketAddrV4>, ConfigError> {
+                let found = self.connection(&FeedType::Incremental, Protocol::Tcp, side)?;
+                found.map(ConnectionConfig::host).transpose()
+            };
+            return Ok(Addresses::Tcp(TcpLines {
+                a: side(Side::A)?,
+                b: side(Side::B)?,
+                interface,
+            }));
+        }
+        Err(ConfigError::NoIncrementalFeed { id: self.id.clone() })
+    }
+
+    /// A channel whose feeds are at `addresses`: what [`ChannelConfig::addresses`] gives back, but
+    /// for the interface.
+    #[must_use]
+    pub fn of(id: &str, label: &str, addresses: &Addresses) -> Self {
+        let mut connections = Vec::new();
+        match addresses {
+            Addresses::Multicast(Multicast { incremental, instrument, snapshot, .. }) => {
+                let feeds = [
+                    (FeedType::Incremental, incremental),
+                    (FeedType::Instrument, instrument),
+                    (FeedType::Snapshot, snapshot),
+                ];
+                for (feed_type, lines) in feeds {
+                    for (side, group) in [(Side::A, &lines.a), (Side::B, &lines.b)] {
+                        let of = |group| multicast(id, feed_type.clone(), side, group);
+                        connections.extend(group.as_ref().map(of));
+                    }
+                }
+            }
+            Addresses::Tcp(TcpLines { a, b, .. }) => {
+                for (side, address) in [(Side::A, a), (Side::B, b)] {
+                    connections.extend(address.map(|address| tcp(id, side, address)));
+                }
+            }
+        }
+        Self { id: id.to_owned(), label: label.to_owned(), products: Vec::new(), connections }
+    }
+
+    fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
+        let group = |side| -> Result<Option<Group>, ConfigError> {
+            let found = self.connection(feed_type, Protocol::Udp, side)?;
+            found.map(ConnectionConfig::multicast_group).transpose()
+        };
+        Ok(Lines { a: group(Side::A)?, b: group(Side::B)? })
+    }
+
+    fn connection(
+        &self,
+        feed_type: &FeedType,
+        protocol: Protocol,
+        side: Side,
+    ) -> Result<Option<&ConnectionConfig>, ConfigError> {
+        let mut found = self.connections.iter().filter(|connection| {
+            connection.feed_type == *feed_type
+                && connection.protocol == protocol
+                && connection.side == side
+        });
+        let first = found.next();
+        match found.next() {
+            None => Ok(first),
+            Some(_) => Err(ConfigError::Twice {
+                id: self.id.clone(),
+                feed_type: feed_type.code().to_owned(),
+                side,
+            }),
+        }
+    }
+}
+
+impl ConnectionConfig {
+    fn multicast_group(&self) -> Result<Group, ConfigError> {
+        let group = self.group.ok_or_else(|| self.without("ip"))?;
+        Ok(Group::new(SocketAddrV4::new(group, self.port), &self.hosts))
+    }
+
+    fn host(&self) -> Result<SocketAddrV4, ConfigError> {
+        let host = self.hosts.first().ok_or_else(|| self.without("host-ip"))?;
+        Ok(SocketAddrV4::new(*host, self.port))
+    }
+
+    fn without(&self, what: &'static str) -> ConfigError {
+        ConfigError::NoAddress { id: self.id.clone(), what }
+    }
+}
+
+fn multicast(channel: &str, feed_type: FeedType, side: Side, group: &Group) -> ConnectionConfig {
+    ConnectionConfig {
+        id: format!("{channel}{}{side}", feed_type.code()),
+        feed_type,
+        protocol: Protocol::Udp,
+        group: Some(*group.address.ip()),
+        hosts: group.sources.clone(),
+        port: group.address.port(),
+        side,
+    }
+}
+
+fn tcp(channel: &str, side: Side, address: SocketAddrV4) -> ConnectionConfig {
+    ConnectionConfig {
+        id: format!("{channel}I{side}"),
+        feed_type: FeedType::Incremental,
+        protocol: Protocol::Tcp,
+        group: None,
+        hosts: vec![*address.ip()],
+        port: address.port(),
+        side,
+    }
+}

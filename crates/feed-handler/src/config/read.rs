@@ -1,0 +1,131 @@
+//! From text to configuration.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::str::FromStr;
+
+use hairpin_mdp3::Side;
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::{ChannelConfig, Config, ConfigError, ConnectionConfig, FeedType, Product, Protocol};
+
+/// CME's own file has some 300 kB.
+const LONGEST: u64 = 16 << 20;
+/// CME's own file has some 10,000.
+const MOST_NODES: u32 = 1 << 20;
+/// Characters of a wrong text that an error repeats.
+const SHOWN: usize = 40;
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// See [`ConfigError`]; none names the path.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let mut text = String::new();
+        File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > LONGEST {
+            return Err(ConfigError::TooLong { max: LONGEST });
+        }
+        text.parse()
+    }
+}
+
+impl FromStr for Config {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+        let document = Document::parse_with_options(text, options)
+            .map_err(|error| ConfigError::Xml(error.to_string()))?;
+        let root = document.root_element();
+        if root.tag_name().name() != "configuration" {
+            let found = cut(root.tag_name().name());
+            return Err(ConfigError::Root { line: line(root), found });
+        }
+        let channels = children(root, "channel").map(channel).collect::<Result<_, _>>()?;
+        let attribute = |name| root.attribute(name).unwrap_or_default().to_owned();
+        Ok(Self { environment: attribute("environment"), updated: attribute("updated"), channels })
+    }
+}
+
+fn channel(node: Node<'_, '_>) -> Result<ChannelConfig, ConfigError> {
+    let inside = |outer, inner| children(node, outer).flat_map(move |outer| children(outer, inner));
+    Ok(ChannelConfig {
+        id: required(node, "channel", "id", "an id")?.to_owned(),
+        label: node.attribute("label").unwrap_or_default().to_owned(),
+        products: inside("products", "product").map(product).collect::<Result<_, _>>()?,
+        connections: inside("connections", "connection")
+            .map(connection)
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn product(node: Node<'_, '_>) -> Result<Product, ConfigError> {
+    let group = |node| required(node, "group", "code", "a code").map(str::to_owned);
+    Ok(Product {
+        code: required(node, "product", "code", "a code")?.to_owned(),
+        groups: children(node, "group").map(group).collect::<Result<_, _>>()?,
+    })
+}
+
+fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, ConfigError> {
+    let missing = |what| ConfigError::Missing { line: line(node), element: "connection", what };
+    let child = |name, what| children(node, name).next().ok_or_else(|| missing(what));
+    let feed_type = child("type", "a type")?;
+    let feed_type = required(feed_type, "type", "feed-type", "a feed-type")?;
+    let address = |node| parse::<Ipv4Addr>(node, "IPv4 address");
+    Ok(ConnectionConfig {
+        id: node.attribute("id").unwrap_or_default().to_owned(),
+        feed_type: FeedType::from_code(feed_type),
+        protocol: match text(child("protocol", "a protocol")?) {
+            "UDP/IP" => Protocol::Udp,
+            "TCP/IP" => Protocol::Tcp,
+            _ => return Err(bad(child("protocol", "a protocol")?, "protocol of UDP/IP, TCP/IP")),
+        },
+        group: children(node, "ip").next().map(address).transpose()?,
+        hosts: children(node, "host-ip").map(address).collect::<Result<_, _>>()?,
+        port: parse(child("port", "a port")?, "port")?,
+        side: match text(child("feed", "a feed")?) {
+            "A" => Side::A,
+            "B" => Side::B,
+            _ => return Err(bad(child("feed", "a feed")?, "side A or B")),
+        },
+    })
+}
+
+fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Item = Node<'a, 'b>> {
+    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+fn required<'a>(
+    node: Node<'a, '_>,
+    element: &'static str,
+    attribute: &str,
+    what: &'static str,
+) -> Result<&'a str, ConfigError> {
+    let missing = || ConfigError::Missing { line: line(node), element, what };
+    node.attribute(attribute).ok_or_else(missing)
+}
+
+fn parse<T: FromStr>(node: Node<'_, '_>, what: &'static str) -> Result<T, ConfigError> {
+    text(node).parse().map_err(|_| bad(node, what))
+}
+
+fn text<'a>(node: Node<'a, '_>) -> &'a str {
+    node.text().unwrap_or_default().trim()
+}
+
+fn bad(node: Node<'_, '_>, what: &'static str) -> ConfigError {
+    ConfigError::Bad { line: line(node), what, text: cut(text(node)) }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn line(node: Node<'_, '_>) -> u32 {
+    node.document().text_pos_at(node.range().start).row
+}

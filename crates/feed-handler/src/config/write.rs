@@ -1,0 +1,81 @@
+//! From configuration to text.
+
+use std::fmt::{self, Write};
+
+use super::{ChannelConfig, Config, ConnectionConfig, Product, Protocol};
+
+/// The file, as [`Config::from_str`](std::str::FromStr) reads it. Texts must be of characters that
+/// XML has: no control characters but tab and line ends.
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { environment, updated, channels } = self;
+        writeln!(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+        writeln!(
+            f,
+            "<configuration environment=\"{}\" updated=\"{}\">",
+            Escaped(environment),
+            Escaped(updated)
+        )?;
+        channels.iter().try_for_each(|channel| write_channel(f, channel))?;
+        writeln!(f, "</configuration>")
+    }
+}
+
+fn write_channel(f: &mut fmt::Formatter<'_>, channel: &ChannelConfig) -> fmt::Result {
+    let ChannelConfig { id, label, products, connections } = channel;
+    writeln!(f, "  <channel id=\"{}\" label=\"{}\">", Escaped(id), Escaped(label))?;
+    writeln!(f, "    <products>")?;
+    for Product { code, groups } in products {
+        write!(f, "      <product code=\"{}\">", Escaped(code))?;
+        for group in groups {
+            write!(f, "<group code=\"{}\"/>", Escaped(group))?;
+        }
+        writeln!(f, "</product>")?;
+    }
+    writeln!(f, "    </products>")?;
+    writeln!(f, "    <connections>")?;
+    connections.iter().try_for_each(|connection| write_connection(f, connection))?;
+    writeln!(f, "    </connections>")?;
+    writeln!(f, "  </channel>")
+}
+
+fn write_connection(f: &mut fmt::Formatter<'_>, connection: &ConnectionConfig) -> fmt::Result {
+    let ConnectionConfig { id, feed_type, protocol, group, hosts, port, side } = connection;
+    writeln!(f, "      <connection id=\"{}\">", Escaped(id))?;
+    let (code, label) = (feed_type.code(), feed_type.label());
+    writeln!(f, "        <type feed-type=\"{}\">{}</type>", Escaped(code), Escaped(label))?;
+    let protocol = match protocol {
+        Protocol::Udp => "UDP/IP",
+        Protocol::Tcp => "TCP/IP",
+    };
+    writeln!(f, "        <protocol>{protocol}</protocol>")?;
+    if let Some(group) = group {
+        writeln!(f, "        <ip>{group}</ip>")?;
+    }
+    for host in hosts {
+        writeln!(f, "        <host-ip>{host}</host-ip>")?;
+    }
+    writeln!(f, "        <port>{port}</port>")?;
+    writeln!(f, "        <feed>{side}</feed>")?;
+    writeln!(f, "      </connection>")
+}
+
+/// A text within quotation marks. White space is written by number, since XML makes blanks of it
+/// there.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(character))?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}

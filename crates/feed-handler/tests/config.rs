@@ -1,0 +1,235 @@
+//! CME's configuration files, real, made up and broken.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+
+use hairpin_feed_handler::config::{
+    ChannelConfig, Config, ConfigError, ConnectionConfig, FeedType, Product, Protocol,
+};
+use hairpin_feed_handler::{Addresses, Side};
+use proptest::prelude::*;
+
+const INTERFACE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+
+/// A file of the folder with real data, or `None` where there is none.
+fn real(name: &str) -> Option<String> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let folder =
+        std::env::var_os("HAIRPIN_DATA").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let text = std::fs::read_to_string(folder.join("config").join(name));
+    if text.is_err() {
+        assert!(std::env::var_os("HAIRPIN_DATA_REQUIRED").is_none(), "{name} is not there");
+        println!("skipped: no {name}");
+    }
+    text.ok()
+}
+
+#[test]
+fn reads_what_cme_has_published() {
+    // Channels, connections and products, as counted by another program.
+    let counted = [
+        ("cme-config-production-2016.xml", "Production", 40, 356, 2302),
+        ("cme-config-certification-2018.xml", "Certification", 66, 310, 975),
+    ];
+    for (name, environment, channels, connections, products) in counted {
+        let Some(text) = real(name) else { return };
+        let config: Config = text.parse().unwrap();
+        assert!(config.environment.eq_ignore_ascii_case(environment), "{}", config.environment);
+        assert_eq!(config.channels.len(), channels, "{name}");
+        let of =
+            |count: fn(&ChannelConfig) -> usize| config.channels.iter().map(count).sum::<usize>();
+        assert_eq!(of(|channel| channel.connections.len()), connections, "{name}");
+        assert_eq!(of(|channel| channel.products.len()), products, "{name}");
+        for channel in &config.channels {
+            // Some channels of the certification file have no feed but the loops.
+            let is_incremental = |it: &ConnectionConfig| it.feed_type == FeedType::Incremental;
+            let has_one = channel.connections.iter().any(is_incremental);
+            assert_eq!(channel.addresses(INTERFACE).is_ok(), has_one, "{}", channel.id);
+        }
+        assert_eq!(config.to_string().parse::<Config>().unwrap(), config, "{name}");
+    }
+}
+
+#[test]
+fn a_channel_of_cme_is_where_it_says() {
+    let Some(text) = real("cme-config-production-2016.xml") else { return };
+    let config: Config = text.parse().unwrap();
+    let channel = config.channel(Some("310")).unwrap();
+    assert_eq!(channel.label, "CME Globex Equity Futures");
+    assert_eq!(channel.products, [Product { code: "ES".into(), groups: vec!["ES".into()] }]);
+    let Addresses::Multicast(feeds) = channel.addresses(INTERFACE).unwrap() else { panic!() };
+    let address = |text: &str| text.parse::<SocketAddrV4>().unwrap();
+    let a = feeds.incremental.a.unwrap();
+    assert_eq!(a.address, address("224.0.31.1:14310"));
+    assert_eq!(
+        a.sources,
+        ["205.209.223.70", "205.209.221.70"].map(|it| it.parse::<Ipv4Addr>().unwrap())
+    );
+    assert_eq!(feeds.instrument.b.unwrap().address, address("224.0.32.43:15310"));
+    assert_eq!(feeds.snapshot.a.unwrap().address, address("224.0.31.22:14310"));
+    let replay = channel.connections.iter().find(|it| it.feed_type == FeedType::HistoricalReplay);
+    let replay = replay.unwrap();
+    assert_eq!((replay.protocol, replay.group, replay.port), (Protocol::Tcp, None, 10_000));
+}
+
+/// A file with one connection.
+fn file(connection: &str) -> String {
+    format!(
+        "<configuration environment='Test'>\n<channel id='1'><connections>\n\
+         <connection id='1IA'>{connection}</connection></connections></channel></configuration>"
+    )
+}
+
+const GOOD: &str = "<type feed-type='I'/><protocol>UDP/IP</protocol><ip>239.1.1.1</ip>\
+                    <host-ip>10.0.0.9</host-ip><port>5000</port><feed>A</feed>";
+
+#[test]
+fn unknown_elements_and_white_space_are_passed_over() {
+    let plain: Config = file(GOOD).parse().unwrap();
+    let decorated = GOOD
+        .replace("<port>", "<!-- a port --><extra><port>1</port></extra><port>\n  ")
+        .replace("<feed>A", "<feed> A\n");
+    assert_eq!(file(&decorated).parse::<Config>().unwrap(), plain);
+    assert_eq!(plain.channels[0].connections[0].feed_type, FeedType::Incremental);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_said_in_one_line() {
+    let without = |part: &str| file(&GOOD.replace(part, ""));
+    let with = |old: &str, new: &str| file(&GOOD.replace(old, new));
+    let wrong = [
+        (String::new(), ""),
+        ("<configuration".into(), ""),
+        ("<templates/>".into(), "line 1: <templates> where"),
+        (without("<type feed-type='I'/>"), "line 3: <connection> without a type"),
+        (without(" feed-type='I'"), "line 3: <type> without a feed-type"),
+        (without("<port>5000</port>"), "<connection> without a port"),
+        (without("<feed>A</feed>"), "<connection> without a feed"),
+        (without("<protocol>UDP/IP</protocol>"), "<connection> without a protocol"),
+        (with("5000", "70000"), "'70000' is no port"),
+        (with("5000", "-1"), "'-1' is no port"),
+        (with("239.1.1.1", "239.1.1"), "'239.1.1' is no IPv4 address"),
+        (with("10.0.0.9", "host"), "'host' is no IPv4 address"),
+        (with("UDP/IP", "SCTP"), "'SCTP' is no protocol"),
+        (with(">A<", ">C<"), "'C' is no side"),
+        (file(GOOD).replace("channel id='1'", "channel"), "line 2: <channel> without an id"),
+        (format!("<!DOCTYPE x [<!ENTITY a 'aa'>]>{}", file(GOOD)), ""),
+    ];
+    for (text, expected) in wrong {
+        let error = text.parse::<Config>().unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+        assert_eq!(error.lines().count(), 1, "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_channel_is_found_by_its_id_or_because_it_is_the_only_one() {
+    let channel = |id: &str| ChannelConfig { id: id.into(), ..ChannelConfig::default() };
+    let two = Config { channels: vec![channel("1"), channel("2")], ..Config::default() };
+    assert_eq!(two.channel(Some("2")).unwrap().id, "2");
+    assert_eq!(two.channel(Some("3")).unwrap_err().to_string(), "no channel 3; there are 1, 2");
+    assert_eq!(two.channel(None).unwrap_err().to_string(), "which channel? there are 1, 2");
+    let one = Config { channels: vec![channel("1")], ..Config::default() };
+    assert_eq!(one.channel(None).unwrap().id, "1");
+    assert!(matches!(Config::default().channel(None), Err(ConfigError::SeveralChannels { .. })));
+}
+
+#[test]
+fn addresses_that_contradict_themselves_are_refused() {
+    let config: Config = file(GOOD).parse().unwrap();
+    let channel = &config.channels[0];
+    let mut twice = channel.clone();
+    twice.connections.push(twice.connections[0].clone());
+    let error = twice.addresses(INTERFACE).unwrap_err().to_string();
+    assert_eq!(error, "channel 1: feed-type I, side A is there twice");
+    let mut nowhere = channel.clone();
+    nowhere.connections[0].group = None;
+    assert_eq!(nowhere.addresses(INTERFACE).unwrap_err().to_string(), "connection 1IA has no ip");
+    nowhere.connections[0].protocol = Protocol::Tcp;
+    nowhere.connections[0].hosts.clear();
+    let error = nowhere.addresses(INTERFACE).unwrap_err().to_string();
+    assert_eq!(error, "connection 1IA has no host-ip");
+    nowhere.connections.clear();
+    let error = nowhere.addresses(INTERFACE).unwrap_err();
+    assert!(matches!(error, ConfigError::NoIncrementalFeed { .. }));
+}
+
+#[test]
+fn a_feed_by_tcp_comes_back_as_it_was_written() {
+    let lines = hairpin_feed_handler::TcpLines {
+        interface: INTERFACE,
+        ..hairpin_feed_handler::TcpLines::both(
+            "10.0.0.2:5001".parse().unwrap(),
+            "10.0.0.2:5002".parse().unwrap(),
+        )
+    };
+    let addresses = Addresses::Tcp(lines);
+    let channels = vec![ChannelConfig::of("310", "Hairpin", &addresses)];
+    let text = Config { channels, ..Config::default() }.to_string();
+    let read: Config = text.parse().unwrap();
+    assert_eq!(read.channels[0].addresses(INTERFACE).unwrap(), addresses);
+    assert_eq!(read.channels[0].connections[1].side, Side::B);
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[ -~\t\n\r\u{e9}\u{20ac}]{0,12}"
+}
+
+fn connections() -> impl Strategy<Value = ConnectionConfig> {
+    let feed_type = prop_oneof!["I|N|S|SMBO|H", "[a-zA-Z<&\"' ]{0,6}"];
+    let hosts = prop::collection::vec(any::<[u8; 4]>(), 0..3);
+    let shape = (any::<bool>(), any::<Option<[u8; 4]>>(), hosts, any::<u16>(), any::<bool>());
+    (text(), feed_type, shape).prop_map(|(id, feed_type, (is_udp, group, hosts, port, is_a))| {
+        ConnectionConfig {
+            id,
+            feed_type: FeedType::from_code(&feed_type),
+            protocol: if is_udp { Protocol::Udp } else { Protocol::Tcp },
+            group: group.map(Ipv4Addr::from),
+            hosts: hosts.into_iter().map(Ipv4Addr::from).collect(),
+            port,
+            side: if is_a { Side::A } else { Side::B },
+        }
+    })
+}
+
+fn channels() -> impl Strategy<Value = ChannelConfig> {
+    let groups = prop::collection::vec(text(), 0..3);
+    let product = (text(), groups).prop_map(|(code, groups)| Product { code, groups });
+    let products = prop::collection::vec(product, 0..3);
+    let connections = prop::collection::vec(connections(), 0..4);
+    (text(), text(), products, connections).prop_map(|(id, label, products, connections)| {
+        ChannelConfig { id, label, products, connections }
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(
+        environment in text(),
+        updated in text(),
+        channels in prop::collection::vec(channels(), 0..4),
+    ) {
+        let config = Config { environment, updated, channels };
+        prop_assert_eq!(config.to_string().parse::<Config>().unwrap(), config);
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(
+        channel in channels(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<char>()), 0..8),
+    ) {
+        let mut text: Vec<char> =
+            Config { channels: vec![channel], ..Config::default() }.to_string().chars().collect();
+        for (index, character) in changes {
+            let index = index.index(text.len());
+            text[index] = character;
+        }
+        let text: String = text.into_iter().collect();
+        if let Ok(config) = text.parse::<Config>() {
+            for channel in &config.channels {
+                let _ = channel.addresses(INTERFACE);
+            }
+        }
+    }
+}
