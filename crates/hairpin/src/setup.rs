@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use hairpin_feed_handler::{Addresses, Group, Lines, Multicast, TcpLines};
 use hairpin_host::ClockSource;
 use hairpin_mapped::{Control, Slot};
 use hairpin_measure::{Clock, Kind, Row, Setting};
@@ -158,6 +159,21 @@ pub(crate) enum MarketData {
 }
 
 impl MarketData {
+    /// The same for a feed handler, by way of `interface`; groups from `sources` alone, or from any.
+    pub(crate) fn addresses(&self, interface: Ipv4Addr, sources: &[Ipv4Addr]) -> Addresses {
+        let group = |address| Group::new(address, sources);
+        let lines = |[a, b]: [_; 2]| Lines::both(group(a), group(b));
+        match *self {
+            Self::Multicast(groups) => Addresses::Multicast(Multicast {
+                incremental: lines(groups.incremental),
+                instrument: lines(groups.instrument),
+                snapshot: lines(groups.snapshot),
+                interface,
+            }),
+            Self::Tcp([a, b]) => Addresses::Tcp(TcpLines { a: Some(a), b: Some(b), interface }),
+        }
+    }
+
     /// The name in tables and results.
     pub(crate) const fn name(&self) -> &'static str {
         match self {

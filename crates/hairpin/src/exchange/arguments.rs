@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use anyhow::Result;
+use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_reactor::Wait;
 
 use crate::groups::Groups;
@@ -13,6 +14,8 @@ use crate::words::{
 };
 use crate::{cores, output};
 
+/// The number of the benchmark's channel.
+const CHANNEL: &str = "310";
 /// The interval unless told otherwise, in microseconds.
 const INTERVAL_US: u64 = 1_000;
 
@@ -120,12 +123,20 @@ impl Arguments {
         }
     }
 
-    /// Writes the configuration file, if one was asked for.
+    /// Writes the configuration file, if one was asked for. It is there whole or not at all.
     ///
     /// # Errors
     /// Those of the file system, with the path.
-    pub(crate) fn write_config(&self, _data: &MarketData, _interface: Ipv4Addr) -> Result<()> {
-        Ok(())
+    pub(crate) fn write_config(&self, data: &MarketData, interface: Ipv4Addr) -> Result<()> {
+        let Some(path) = &self.config_out else { return Ok(()) };
+        let addresses = data.addresses(interface, &[interface]);
+        let channel = ChannelConfig::of(CHANNEL, "Hairpin's benchmark", &addresses);
+        let config = Config {
+            environment: "Hairpin".to_owned(),
+            channels: vec![channel],
+            ..Config::default()
+        };
+        output::replace(path, &config.to_string())
     }
 }
 

@@ -3,8 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use hairpin_feed_handler::Addresses;
+use hairpin_feed_handler::config::Config;
 use hairpin_reactor::Wait;
 
 use crate::cores;
@@ -62,9 +63,19 @@ impl Arguments {
     ///
     /// # Errors
     /// The file cannot be read, or does not say.
-    pub(crate) fn addresses(&self, _interface: Ipv4Addr) -> Result<Addresses> {
-        let _ = (&self.config, &self.channel, self.any_source);
-        todo!()
+    pub(crate) fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses> {
+        let named = || self.config.display().to_string();
+        let config = Config::read(&self.config).with_context(named)?;
+        let channel = config.channel(self.channel.as_deref()).with_context(named)?;
+        let mut addresses = channel.addresses(interface).with_context(named)?;
+        if self.any_source
+            && let Addresses::Multicast(feeds) = &mut addresses
+        {
+            let lines = [&mut feeds.incremental, &mut feeds.instrument, &mut feeds.snapshot];
+            let groups = lines.into_iter().flat_map(|lines| [&mut lines.a, &mut lines.b]);
+            groups.flatten().for_each(|group| group.sources.clear());
+        }
+        Ok(addresses)
     }
 
     /// Bytes of the trader's journal.

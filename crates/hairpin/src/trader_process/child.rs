@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_feed_handler::{Addresses, Group, Lines, Multicast, TcpLines};
 
 pub(crate) use crate::setup::ChildArguments as Arguments;
-use crate::setup::{self, MarketData, TraderChildSetup, TraderOutcome};
+use crate::setup::{self, TraderChildSetup, TraderOutcome};
 use crate::signals::Signals;
 use crate::trader::Counts;
 
@@ -17,25 +16,11 @@ use crate::trader::Counts;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<TraderChildSetup>()?;
     let signals = Signals::take_as_child()?;
-    let mut trader = super::open(&setup.trader, addresses(&setup))?;
+    let addresses = setup.market_data.addresses(setup.interface, &setup.sources);
+    let mut trader = super::open(&setup.trader, addresses)?;
     let counts = trader.run(|| page.asked_to_stop() || signals.asked_to_stop())?;
     setup::say(&outcome(counts))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn addresses(setup: &TraderChildSetup) -> Addresses {
-    let group = |address| Group::new(address, &setup.sources);
-    let lines = |[a, b]: [_; 2]| Lines::both(group(a), group(b));
-    let interface = setup.interface;
-    match setup.market_data {
-        MarketData::Multicast(groups) => Addresses::Multicast(Multicast {
-            incremental: lines(groups.incremental),
-            instrument: lines(groups.instrument),
-            snapshot: lines(groups.snapshot),
-            interface,
-        }),
-        MarketData::Tcp([a, b]) => Addresses::Tcp(TcpLines { a: Some(a), b: Some(b), interface }),
-    }
 }
 
 fn outcome(counts: Counts) -> TraderOutcome {

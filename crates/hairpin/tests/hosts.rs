@@ -1,0 +1,195 @@
+//! An exchange and three traders on two hosts of their own, joined by a veth.
+//!
+//! `HAIRPIN_TICKS` sets the ticks of each run (an hour at a tick a millisecond is 3,600,000),
+//! `HAIRPIN_INTERVAL_US` the pause between them. What is asserted is that nothing is lost, never
+//! how fast it is.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use hairpin_reactor::Wait;
+use hairpin_testbed::Bed;
+use serde_json::Value;
+use support::{Process, assert_done, assert_status, hairpin, rows};
+
+/// Traders of one exchange.
+const TRADERS: u32 = 3;
+const GATEWAY_PORT: u16 = 9_100;
+/// Ticks of a round that are not recorded.
+const WARM_UP: u64 = 100;
+
+/// The exchange spins: these tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().unwrap())
+}
+
+/// Two hosts, an exchange on the first, and the folder that both see.
+struct Market {
+    bed: Bed,
+    folder: tempfile::TempDir,
+    exchange: Process,
+}
+
+impl Market {
+    fn open(words: &[&str]) -> Self {
+        let bed = Bed::namespaces().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let [host, _] = bed.hosts();
+        let gateway = format!("{}:{GATEWAY_PORT}", host.address());
+        let interval = number("HAIRPIN_INTERVAL_US", 1_000).to_string();
+        let traders = TRADERS.to_string();
+        let mut command = hairpin();
+        command.args(["exchange", "--interface", host.interface(), "--gateway", &gateway]);
+        command.args(["--traders", &traders, "--interval-us", &interval]).args(words);
+        command.arg("--config-out").arg(folder.path().join("config.xml"));
+        command.arg("--json").arg(folder.path().join("results.json"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut exchange = Process::of(host.spawn(command, &[]).unwrap());
+        let until = Instant::now() + Duration::from_secs(20);
+        while !folder.path().join("config.xml").exists() {
+            assert!(exchange.runs() && Instant::now() < until, "the exchange does not listen");
+            sleep(Duration::from_millis(5));
+        }
+        Self { bed, folder, exchange }
+    }
+
+    fn trader(&self, id: u32, wait: Wait) -> Process {
+        let [exchange, host] = self.bed.hosts();
+        let gateway = format!("{}:{GATEWAY_PORT}", exchange.address());
+        let mut command = hairpin();
+        command.args(["trader", "--interface", host.interface(), "--gateway", &gateway]);
+        command.args(["--id", &id.to_string(), "--wait", wait.name()]);
+        command.arg("--config").arg(self.folder.path().join("config.xml"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Process::of(host.spawn(command, &[]).unwrap())
+    }
+
+    fn traders(&self, wait: Wait) -> Vec<Process> {
+        (1..=TRADERS).map(|id| self.trader(id, wait)).collect()
+    }
+
+    fn results(&self) -> PathBuf {
+        self.folder.path().join("results.json")
+    }
+
+    /// Rows saved so far.
+    fn saved(&self) -> usize {
+        let text = fs::read_to_string(self.results()).unwrap_or_default();
+        let document: Value = serde_json::from_str(&text).unwrap_or_default();
+        document["rows"].as_array().map_or(0, Vec::len)
+    }
+
+    /// Waits until so many more rounds of the three are saved.
+    fn wait_for_rounds(&mut self, rounds: usize) {
+        let rows = self.saved() + rounds * 2 * TRADERS as usize;
+        let until = Instant::now() + Duration::from_secs(120);
+        while self.saved() < rows {
+            assert!(self.exchange.runs(), "the exchange has ended");
+            assert!(Instant::now() < until, "{} of {rows} rows within 120 s", self.saved());
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// The waits of this host that may be used by three traders on one core: spinning is not one.
+fn waits() -> impl Iterator<Item = Wait> {
+    Wait::ALL.into_iter().filter(|wait| *wait != Wait::Spin && wait.probe().is_ok())
+}
+
+fn assert_nothing_lost(results: &[Value], said: &Output) {
+    for row in results {
+        assert_eq!(row["lost"], 0, "{row}\n{said:?}");
+        assert!(row["failed"].is_null(), "{row}\n{said:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn three_traders_answer_every_tick_under_every_wait() {
+    let _turn = turn();
+    let ticks = number("HAIRPIN_TICKS", 2_000);
+    // A round holds up to a million samples.
+    let rounds = ticks.div_ceil(500_000);
+    let samples = ticks / rounds;
+    for feed in ["multicast", "tcp"] {
+        for wait in waits() {
+            let (samples, rounds) = (samples.to_string(), rounds.to_string());
+            let words = ["--feed", feed, "--samples", &samples, "--rounds", &rounds];
+            let market = Market::open(&words);
+            let traders = market.traders(wait);
+            let results = market.results();
+            let exchange = market.exchange.output();
+            let traders: Vec<Output> = traders.into_iter().map(Process::output).collect();
+            for trader in &traders {
+                assert_done(trader);
+            }
+            assert_done(&exchange);
+            let rows = rows(&results);
+            assert_nothing_lost(&rows, &exchange);
+            let expected = number("HAIRPIN_TICKS", 2_000) / ticks.div_ceil(500_000);
+            assert!(rows.iter().all(|row| row["samples"] == expected));
+            assert_eq!(rows.len() as u64, 2 * u64::from(TRADERS) * ticks.div_ceil(500_000));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_side_that_is_cut_is_no_gap() {
+    let _turn = turn();
+    for cut in ["--mute-a", "--mute-b"] {
+        let words = ["--samples", "2000", "--rounds", "1", cut, "500,1000"];
+        let market = Market::open(&words);
+        let traders = market.traders(Wait::Epoll);
+        let results = market.results();
+        let exchange = market.exchange.output();
+        assert_done(&exchange);
+        assert_nothing_lost(&rows(&results), &exchange);
+        for trader in traders {
+            let output = trader.output();
+            assert_done(&output);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let orders = format!("{} orders", 2_000 + WARM_UP);
+            assert!(said.contains(&orders) && said.contains("; 0 gaps"), "{said}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn traders_killed_and_restarted_lose_what_that_explains() {
+    let _turn = turn();
+    let mut market = Market::open(&["--samples", "1000"]);
+    let mut traders: Vec<Process> = market.traders(Wait::Epoll);
+    market.wait_for_rounds(1);
+    for (id, wait) in (2..).zip([Wait::Poll, Wait::Epoll]) {
+        let victim = traders.remove(1);
+        victim.signal("KILL");
+        assert!(victim.output().status.code().is_none());
+        traders.push(market.trader(id, wait));
+        market.wait_for_rounds(2);
+    }
+    market.exchange.signal("INT");
+    let results = market.results();
+    let exchange = market.exchange.output();
+    assert_status(&exchange, 130);
+    for trader in traders {
+        assert_done(&trader.output());
+    }
+    assert_nothing_lost(&rows(&results), &exchange);
+    let said = String::from_utf8_lossy(&exchange.stdout).into_owned();
+    assert_eq!(said.matches("; left 1 times: ").count(), 2, "{said}");
+}
