@@ -120,7 +120,8 @@ impl LogonReject {
     }
 }
 
-/// Why nothing is sent again: ErrorCodes of RetransmitReject510.
+/// Why nothing is sent again: ErrorCodes of RetransmitReject510. CME's code for a request during
+/// another (3) cannot happen: requests are answered one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum RetransmitReason {
@@ -130,8 +131,6 @@ pub enum RetransmitReason {
     InvalidUuid = 1,
     /// More than 2,500 messages.
     RequestLimitExceeded = 2,
-    /// An earlier request is still being answered.
-    AlreadyInProgress = 3,
     /// FromSeqNo is 0.
     InvalidFromSeqNo = 5,
 }
@@ -150,7 +149,6 @@ impl RetransmitReason {
             Self::OutOfRange => "OutOfRange",
             Self::InvalidUuid => "InvalidUUID",
             Self::RequestLimitExceeded => "RequestLimitExceeded",
-            Self::AlreadyInProgress => "RetransmitAlreadyInProgress",
             Self::InvalidFromSeqNo => "InvalidFromSeqNo",
         }
     }

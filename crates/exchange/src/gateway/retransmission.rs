@@ -54,9 +54,6 @@ impl<L: Listener> Handling<'_, L> {
         let known = &self.accounts[account];
         let uuid = message.last_uuid().unwrap_or(known.uuid);
         let (from, asked) = (message.from_seq_no(), u32::from(message.msg_count()));
-        if self.session.replay.is_some() {
-            return Err(RetransmitReason::AlreadyInProgress);
-        }
         if asked > LARGEST_COUNT {
             return Err(RetransmitReason::RequestLimitExceeded);
         }

@@ -133,7 +133,8 @@ fn length(published: &Published) -> usize {
     let real: usize = published.sides.iter().map(|side| side.levels().len()).sum();
     let implied: usize = published.implied.iter().map(|side| side.levels().len()).sum();
     let levels = real + implied;
-    let statistics = if published.last_trade.is_some() { 2 } else { 0 };
+    let statistics =
+        usize::from(published.volume > 0) + usize::from(published.last_trade.is_some());
     2 + 8 + 59 + 3 + 22 * (levels + statistics)
 }
 
@@ -182,11 +183,14 @@ fn encode(
                 .set_md_entry_type(entry_type);
         }
     }
-    if let Some((price, quantity)) = published.last_trade {
+    // After a reset of the channel there is a volume, but no last trade.
+    if published.volume > 0 {
         entries
             .push()?
             .set_md_entry_size(volume_size(published.volume))
             .set_md_entry_type(MDEntryType::ELECTRONIC_VOLUME);
+    }
+    if let Some((price, quantity)) = published.last_trade {
         entries
             .push()?
             .set_md_entry_px(price)

@@ -6,8 +6,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{
     Establish503, KeepAliveLapsed, ManualOrdIndReq, Negotiate500, NewOrderSingle514,
-    NewOrderSingle514Encoder, OrderCancelRequest516, OrderTypeReq, RetransmitRequest508,
-    Sequence506, SideReq, Terminate507, TimeInForce,
+    NewOrderSingle514Encoder, OFMOverrideReq, OrderCancelReplaceRequest515,
+    OrderCancelReplaceRequest515Encoder, OrderCancelRequest516, OrderCancelRequest516Encoder,
+    OrderTypeReq, RetransmitRequest508, Sequence506, SideReq, Terminate507, TimeInForce,
 };
 use hairpin_exchange::Credentials;
 use hairpin_sbe::{Decimal, MessageHeader};
@@ -16,9 +17,7 @@ use sha2::Sha256;
 
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 pub(crate) const ACCESS_KEY: &str = "HAIRPINTESTACCESSKEY";
-const NAME: &str = "Hairpin";
-const VERSION: &str = "0.1";
-const VENDOR: &str = "Tests";
+pub(crate) const SYSTEM: (&str, &str, &str) = ("Hairpin", "0.1", "Tests");
 
 pub(crate) fn credentials() -> Credentials {
     Credentials::new(ACCESS_KEY, KEY, "ABC", "DEFGH").unwrap()
@@ -60,30 +59,41 @@ pub(crate) fn establish_with(
     timestamp: u64,
     next: u32,
     keep_alive: u16,
+    system: (&str, &str, &str),
+) -> Vec<u8> {
+    establish_by(uuid, timestamp, (next, keep_alive), system, (ACCESS_KEY, "ABC"))
+}
+
+/// An Establish of the session with this access key and name.
+pub(crate) fn establish_by(
+    uuid: u64,
+    timestamp: u64,
+    (next, keep_alive): (u32, u16),
     (name, version, vendor): (&str, &str, &str),
+    (access_key, session): (&str, &str),
 ) -> Vec<u8> {
     let mut buffer = [0; Establish503::ENCODED_LENGTH];
     let signature = sign(&format!(
-        "{timestamp}\n{uuid}\nABC\nDEFGH\n{name}\n{version}\n{vendor}\n{next}\n{keep_alive}"
+        "{timestamp}\n{uuid}\n{session}\nDEFGH\n{name}\n{version}\n{vendor}\n{next}\n{keep_alive}"
     ));
     Establish503::encode(&mut buffer)
         .unwrap()
         .set_hmac_signature(signature)
-        .set_access_key_id(ACCESS_KEY)
+        .set_access_key_id(access_key)
         .set_trading_system_name(name)
         .set_trading_system_version(version)
         .set_trading_system_vendor(vendor)
         .set_uuid(uuid)
         .set_request_timestamp(timestamp)
         .set_next_seq_no(next)
-        .set_session("ABC")
+        .set_session(session)
         .set_firm("DEFGH")
         .set_keep_alive_interval(keep_alive);
     frame(&buffer)
 }
 
 pub(crate) fn establish(uuid: u64, timestamp: u64, next: u32) -> Vec<u8> {
-    establish_with(uuid, timestamp, next, 10_000, (NAME, VERSION, VENDOR))
+    establish_with(uuid, timestamp, next, 10_000, SYSTEM)
 }
 
 pub(crate) fn sequence(uuid: u64, next: u32, lapsed: KeepAliveLapsed) -> Vec<u8> {
@@ -107,13 +117,24 @@ pub(crate) fn terminate(uuid: u64, timestamp: u64, code: u16) -> Vec<u8> {
 }
 
 pub(crate) fn retransmit_request(uuid: u64, timestamp: u64) -> Vec<u8> {
+    retransmit_request_of(uuid, timestamp, None, 1, 5)
+}
+
+pub(crate) fn retransmit_request_of(
+    uuid: u64,
+    timestamp: u64,
+    last_uuid: Option<u64>,
+    from: u32,
+    count: u16,
+) -> Vec<u8> {
     let mut buffer = [0; RetransmitRequest508::ENCODED_LENGTH];
     RetransmitRequest508::encode(&mut buffer)
         .unwrap()
         .set_uuid(uuid)
+        .set_last_uuid(last_uuid)
         .set_request_timestamp(timestamp)
-        .set_from_seq_no(1)
-        .set_msg_count(5);
+        .set_from_seq_no(from)
+        .set_msg_count(count);
     frame(&buffer)
 }
 
@@ -148,10 +169,49 @@ pub(crate) fn order(number: u32, price: i64) -> Vec<u8> {
     order_with(number, price, |_| {})
 }
 
+/// A good replacement to buy one contract, and whatever `change` does to it.
+pub(crate) fn replace_with(
+    number: u32,
+    order: impl Into<Option<u64>>,
+    price: i64,
+    change: impl FnOnce(&mut OrderCancelReplaceRequest515Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; OrderCancelReplaceRequest515::ENCODED_LENGTH];
+    let mut replace = OrderCancelReplaceRequest515::encode(&mut buffer).unwrap();
+    replace
+        .set_price(Decimal(price))
+        .set_order_qty(1)
+        .set_security_id(1_001)
+        .set_side(SideReq::BUY)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_cl_ord_id(number.to_string())
+        .set_party_details_list_req_id(1)
+        .set_order_id(order)
+        .set_order_request_id(u64::from(number) + 7_000)
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_ord_type(OrderTypeReq::LIMIT)
+        .set_time_in_force(TimeInForce::DAY)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_ofm_override(OFMOverrideReq::DISABLED);
+    change(&mut replace);
+    frame(&buffer)
+}
+
 pub(crate) fn cancel(number: u32, order: impl Into<Option<u64>>) -> Vec<u8> {
+    cancel_with(number, order, |_| {})
+}
+
+/// A good cancel of an order to buy, and whatever `change` does to it.
+pub(crate) fn cancel_with(
+    number: u32,
+    order: impl Into<Option<u64>>,
+    change: impl FnOnce(&mut OrderCancelRequest516Encoder<'_>),
+) -> Vec<u8> {
     let mut buffer = [0; OrderCancelRequest516::ENCODED_LENGTH];
-    OrderCancelRequest516::encode(&mut buffer)
-        .unwrap()
+    let mut cancel = OrderCancelRequest516::encode(&mut buffer).unwrap();
+    cancel
         .set_order_id(order)
         .set_party_details_list_req_id(1)
         .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
@@ -163,6 +223,7 @@ pub(crate) fn cancel(number: u32, order: impl Into<Option<u64>>) -> Vec<u8> {
         .set_location("US,IL")
         .set_security_id(1_001)
         .set_side(SideReq::BUY);
+    change(&mut cancel);
     frame(&buffer)
 }
 

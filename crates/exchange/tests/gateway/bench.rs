@@ -7,7 +7,9 @@ use hairpin_exchange::{
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::client::{KEY, Reply, credentials, establish, negotiate, replies};
+use crate::client::{
+    KEY, Reply, SYSTEM, credentials, establish, establish_by, negotiate, negotiate_by, replies,
+};
 use crate::decode;
 
 pub(crate) const START: u64 = 1_700_000_000_000_000_000;
@@ -27,6 +29,15 @@ impl Listener for Notes {
     }
     fn on_acknowledged(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
         self.0.push(format!("acknowledged {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_replace(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
+        self.0.push(format!("replace {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_replaced(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
+        self.0.push(format!("replaced {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_eliminated(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
+        self.0.push(format!("eliminated {}", String::from_utf8_lossy(cl_ord_id)));
     }
     fn on_cancel(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
         self.0.push(format!("cancel {}", String::from_utf8_lossy(cl_ord_id)));
@@ -62,12 +73,18 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
+        Self::with_places(2)
+    }
+
+    /// A bench for three accounts and so many connections.
+    pub(crate) fn with_places(places: u32) -> Self {
+        let third = Credentials::new("THIRDKEY", KEY, "TRI", "DEFGH").unwrap();
         let other = Credentials::new("OTHERKEY", KEY, "XYZ", "DEFGH").unwrap();
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(START) };
         let instruments = Instrument::numbered(2);
         let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
         let floor = Floor::new(&settings, now);
-        let gateway = Gateway::new(vec![credentials(), other], 2, CAPACITY.orders);
+        let gateway = Gateway::new(vec![credentials(), other, third], places, CAPACITY.orders);
         Self { now, floor, gateway, notes: Notes::default() }
     }
 
@@ -85,6 +102,30 @@ impl Bench {
         let timestamp = self.timestamp();
         assert_eq!(self.send(id, &establish(UUID, timestamp, 1))[0].template(), 504);
         self.notes.0.clear();
+    }
+
+    /// Logs on another account than the first.
+    pub(crate) fn log_on_by(&mut self, id: ConnectionId, by: (&str, &str)) {
+        let timestamp = self.timestamp();
+        let replies = self.send(id, &negotiate_by(UUID, timestamp, by.0, by.1));
+        assert_eq!(replies[0].template(), 501);
+        let timestamp = self.timestamp();
+        let message = establish_by(UUID, timestamp, (1, 10_000), SYSTEM, by);
+        assert_eq!(self.send(id, &message)[0].template(), 504);
+        self.notes.0.clear();
+    }
+
+    /// Lets the packets of the feed go.
+    pub(crate) fn drain_feed(&mut self) {
+        while self.floor.publisher().has_event() {
+            self.floor.publisher_mut().poll_transmit(self.now, &mut [0; 1_420]);
+        }
+    }
+
+    /// Reports what has happened to sessions' orders.
+    pub(crate) fn report(&mut self) {
+        self.gateway.handle_fills(self.now, &mut self.floor, &mut self.notes);
+        self.drain_feed();
     }
 
     pub(crate) fn connect(&mut self) -> ConnectionId {

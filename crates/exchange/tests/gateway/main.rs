@@ -6,10 +6,15 @@ mod any_bytes;
 mod bench;
 #[path = "../client/mod.rs"]
 mod client;
+mod counters;
 mod keep_alive;
+mod kinds;
 mod logon;
 mod numbers;
 mod orders;
+mod replace;
+mod retransmission;
 mod session;
+mod several;
 mod terminate;
 mod trades;

@@ -5,25 +5,62 @@
 use std::collections::BTreeMap;
 
 use hairpin_cme_codecs::mdp3::{
-    AdminHeartbeat12, AggressorSide, MDEntryType, MDEntryTypeBook, MDIncrementalRefreshBook46,
-    MDIncrementalRefreshTradeSummary48, MDIncrementalRefreshVolume37,
-    MDInstrumentDefinitionFuture54, MDUpdateAction, SnapshotFullRefresh52,
+    AdminHeartbeat12, AggressorSide, ChannelReset4, MDEntryType, MDEntryTypeBook,
+    MDIncrementalRefreshBook46, MDIncrementalRefreshTradeSummary48, MDIncrementalRefreshVolume37,
+    MDUpdateAction, SecurityStatus30, SnapshotFullRefresh52, channel_reset4,
     md_incremental_refresh_book46, md_incremental_refresh_trade_summary48,
-    md_incremental_refresh_volume37, md_instrument_definition_future54, snapshot_full_refresh52,
+    md_incremental_refresh_volume37, snapshot_full_refresh52,
 };
 use hairpin_sbe::MessageHeader;
+
+pub(crate) use definition::Definition;
+
+mod definition;
 
 /// Price mantissa, quantity, orders.
 pub(crate) type Level = (i64, i32, i32);
 
+/// Price mantissa, quantity: no orders stand behind an implied level.
+pub(crate) type ImpliedLevel = (i64, i32);
+
+/// ReadyToTrade.
+const READY: u8 = 17;
+
 /// One instrument as received.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Book {
     pub bids: Vec<Level>,
     pub offers: Vec<Level>,
+    pub implied_bids: Vec<ImpliedLevel>,
+    pub implied_offers: Vec<ImpliedLevel>,
     pub rpt_seq: u32,
     pub volume: i32,
     pub last_trade: Option<(i64, i32)>,
+    pub status: u8,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Self {
+            bids: Vec::new(),
+            offers: Vec::new(),
+            implied_bids: Vec::new(),
+            implied_offers: Vec::new(),
+            rpt_seq: 0,
+            volume: 0,
+            last_trade: None,
+            status: READY,
+        }
+    }
+}
+
+impl Book {
+    fn empty(&mut self) {
+        self.bids.clear();
+        self.offers.clear();
+        self.implied_bids.clear();
+        self.implied_offers.clear();
+    }
 }
 
 /// What has been seen, so that a test can tell that it was not about nothing.
@@ -40,6 +77,15 @@ pub(crate) struct Census {
     pub end_next_packet: u64,
     pub events_over_packets: u64,
     pub heartbeats: u64,
+    pub implied_new: u64,
+    pub implied_change: u64,
+    pub implied_delete: u64,
+    pub book_resets: u64,
+    pub instrument_statuses: u64,
+    pub group_statuses: u64,
+    pub channel_resets: u64,
+    pub restarts: u64,
+    pub resent_events: u64,
     pub definition_loops: u64,
     pub snapshot_loops: u64,
 }
@@ -74,8 +120,10 @@ pub(crate) fn open(bytes: &[u8]) -> Packet<'_> {
 #[derive(Debug, Default)]
 struct Event {
     packets: u32,
-    /// 0 nothing, 1 trades, 2 volumes, 3 books: never goes back.
+    /// 0 nothing, 1 trades, 2 volumes, 4 books, 16 implied books: never goes back.
     stage: u8,
+    /// 0x20 if what was sent before is sent again; `None` before the first message.
+    resent: Option<u8>,
     /// Kinds whose last-of-its-kind bit has come, and kinds that have come at all.
     closed: u8,
     seen: u8,
@@ -90,6 +138,8 @@ pub(crate) struct Receiver {
     /// Of the last trade of any instrument.
     pub last_aggressor: Option<AggressorSide>,
     next_sequence: Option<u32>,
+    /// The packet before was a ChannelReset: the numbering may restart.
+    after_reset: bool,
     event: Option<Event>,
     /// Whether the packet at hand has carried data of the event.
     in_packet_data: bool,
@@ -106,7 +156,9 @@ impl Receiver {
     pub(crate) fn handle_incremental(&mut self, bytes: &[u8]) -> Option<Vec<i32>> {
         let packet = open(bytes);
         let expected = self.next_sequence.unwrap_or(packet.sequence);
-        assert_eq!(packet.sequence, expected, "a gap");
+        let restarts = core::mem::take(&mut self.after_reset) && packet.sequence == 1;
+        assert!(packet.sequence == expected || restarts, "{expected}, not {}", packet.sequence);
+        self.census.restarts += u64::from(restarts);
         self.next_sequence = Some(packet.sequence + 1);
         self.in_packet_data = false;
         let mut ended = None;
@@ -124,6 +176,8 @@ impl Receiver {
                 48 => self.handle_trades(&header, body),
                 37 => self.handle_volumes(&header, body),
                 46 => self.handle_book(&header, body),
+                30 => self.handle_status(&header, body),
+                4 => self.handle_reset(&header, body),
                 other => panic!("template {other} on the incremental feed"),
             };
             if indicator & 0x80 != 0 {
@@ -136,16 +190,20 @@ impl Receiver {
     fn end(&mut self, event: Event) -> Vec<i32> {
         assert_eq!(event.seen, event.closed, "the last message of a kind is not marked");
         self.census.events += 1;
+        self.census.resent_events += u64::from(event.resent == Some(0x20));
         if event.packets > 1 {
             self.census.events_over_packets += 1;
         }
         event.touched
     }
 
-    /// Notes a message of a kind (1 trade, 2 volume, 4 quote): order and bits.
+    /// Notes a message of a kind (1 trade, 2 volume, 4 quote, 16 implied quote): order and bits.
     fn note(&mut self, kind: u8, indicator: u8, is_empty: bool) {
         let event = self.event.as_mut().unwrap();
-        assert_eq!(indicator & !0x87, 0, "bits that mean something else");
+        assert_eq!(indicator & !0xB7, 0, "bits that mean something else");
+        let resent = *event.resent.get_or_insert(indicator & 0x20);
+        assert_eq!(indicator & 0x20, resent, "an event is resent whole");
+        let indicator = indicator & !0x20;
         if is_empty {
             assert_eq!((kind, indicator), (4, 0x80), "only a book message may be empty");
             match self.in_packet_data {
@@ -232,42 +290,128 @@ impl Receiver {
         let message = MDIncrementalRefreshBook46::decode(header, body, &mut scratch).unwrap();
         assert_eq!(message.encoded_length(), body.len() + 8);
         let indicator = message.match_event_indicator().0;
+        let mut first = message.no_md_entries();
+        let mut scratch = md_incremental_refresh_book46::NoMDEntries::SCRATCH;
+        let is_implied = first.next(&mut scratch).is_some_and(|entry| is_implied(&entry));
         let mut entries = message.no_md_entries();
-        self.note(4, indicator, entries.is_empty());
+        self.note(if is_implied { 16 } else { 4 }, indicator, entries.is_empty());
         let mut scratch = md_incremental_refresh_book46::NoMDEntries::SCRATCH;
         while let Some(entry) = entries.next(&mut scratch) {
-            let level = (
-                entry.md_entry_px().unwrap().0,
-                entry.md_entry_size().unwrap(),
-                entry.number_of_orders().unwrap(),
-            );
-            let place = usize::from(entry.md_price_level()) - 1;
-            assert!(place < 10);
-            match entry.md_update_action() {
-                MDUpdateAction::NEW => self.census.new += 1,
-                MDUpdateAction::CHANGE => self.census.change += 1,
-                MDUpdateAction::DELETE => self.census.delete += 1,
-                other => panic!("action {other:?}"),
-            }
-            let book = self.advance(entry.security_id(), entry.rpt_seq());
-            let side = match entry.md_entry_type() {
-                MDEntryTypeBook::BID => &mut book.bids,
-                MDEntryTypeBook::OFFER => &mut book.offers,
-                other => panic!("entry type {other:?}"),
-            };
-            match entry.md_update_action() {
-                MDUpdateAction::NEW => {
-                    side.insert(place, level);
-                    side.truncate(10);
-                }
-                MDUpdateAction::CHANGE => {
-                    assert_eq!(side[place].0, level.0, "a change of price");
-                    side[place] = level;
-                }
-                _ => assert_eq!(side.remove(place), level),
+            assert_eq!(self::is_implied(&entry), is_implied, "real and implied entries mixed");
+            match entry.md_entry_type() {
+                MDEntryTypeBook::BOOK_RESET => self.handle_book_reset(&entry),
+                _ if is_implied => self.handle_implied_entry(&entry),
+                _ => self.handle_entry(&entry),
             }
         }
         indicator
+    }
+
+    fn handle_book_reset(&mut self, entry: &BookEntry<'_>) {
+        assert_eq!((entry.md_entry_px(), entry.md_entry_size()), (None, None));
+        assert_eq!(entry.md_update_action(), MDUpdateAction::NEW);
+        self.census.book_resets += 1;
+        self.advance(entry.security_id(), entry.rpt_seq()).empty();
+    }
+
+    fn handle_entry(&mut self, entry: &BookEntry<'_>) {
+        let level = (
+            entry.md_entry_px().unwrap().0,
+            entry.md_entry_size().unwrap(),
+            entry.number_of_orders().unwrap(),
+        );
+        match entry.md_update_action() {
+            MDUpdateAction::NEW => self.census.new += 1,
+            MDUpdateAction::CHANGE => self.census.change += 1,
+            _ => self.census.delete += 1,
+        }
+        let book = self.advance(entry.security_id(), entry.rpt_seq());
+        let side = match entry.md_entry_type() {
+            MDEntryTypeBook::BID => &mut book.bids,
+            MDEntryTypeBook::OFFER => &mut book.offers,
+            other => panic!("entry type {other:?}"),
+        };
+        apply(side, 10, entry, level, |level| level.0);
+    }
+
+    fn handle_implied_entry(&mut self, entry: &BookEntry<'_>) {
+        assert_eq!(entry.number_of_orders(), None);
+        let level = (entry.md_entry_px().unwrap().0, entry.md_entry_size().unwrap());
+        match entry.md_update_action() {
+            MDUpdateAction::NEW => self.census.implied_new += 1,
+            MDUpdateAction::CHANGE => self.census.implied_change += 1,
+            _ => self.census.implied_delete += 1,
+        }
+        let book = self.advance(entry.security_id(), entry.rpt_seq());
+        let side = match entry.md_entry_type() {
+            MDEntryTypeBook::IMPLIED_BID => &mut book.implied_bids,
+            _ => &mut book.implied_offers,
+        };
+        apply(side, 2, entry, level, |level| level.0);
+    }
+
+    fn handle_status(&mut self, header: &MessageHeader, body: &[u8]) -> u8 {
+        let mut scratch = SecurityStatus30::SCRATCH;
+        let message = SecurityStatus30::decode(header, body, &mut scratch).unwrap();
+        assert_eq!(message.security_group(), "HP");
+        assert_eq!(self.event.as_ref().unwrap().seen, 0, "not alone in its event");
+        let status = message.security_trading_status().unwrap().0;
+        match message.security_id() {
+            Some(security_id) => {
+                self.census.instrument_statuses += 1;
+                self.books.entry(security_id).or_default().status = status;
+            }
+            None => {
+                self.census.group_statuses += 1;
+                self.books.values_mut().for_each(|book| book.status = status);
+            }
+        }
+        message.match_event_indicator().0
+    }
+
+    fn handle_reset(&mut self, header: &MessageHeader, body: &[u8]) -> u8 {
+        let mut scratch = ChannelReset4::SCRATCH;
+        let message = ChannelReset4::decode(header, body, &mut scratch).unwrap();
+        assert_eq!(self.event.as_ref().unwrap().seen, 0, "not alone in its event");
+        let mut entries = message.no_md_entries();
+        let mut scratch = channel_reset4::NoMDEntries::SCRATCH;
+        assert_eq!(entries.next(&mut scratch).unwrap().appl_id(), Some(310));
+        self.census.channel_resets += 1;
+        for book in self.books.values_mut() {
+            *book = Book { status: book.status, ..Book::default() };
+        }
+        self.after_reset = true;
+        message.match_event_indicator().0
+    }
+}
+
+type BookEntry<'a> = md_incremental_refresh_book46::NoMDEntries<'a>;
+
+fn is_implied(entry: &BookEntry<'_>) -> bool {
+    matches!(entry.md_entry_type(), MDEntryTypeBook::IMPLIED_BID | MDEntryTypeBook::IMPLIED_OFFER)
+}
+
+/// Does to a side what an entry says.
+fn apply<L: PartialEq + core::fmt::Debug>(
+    side: &mut Vec<L>,
+    depth: usize,
+    entry: &BookEntry<'_>,
+    level: L,
+    price: impl Fn(&L) -> i64,
+) {
+    let place = usize::from(entry.md_price_level()) - 1;
+    assert!(place < depth);
+    match entry.md_update_action() {
+        MDUpdateAction::NEW => {
+            side.insert(place, level);
+            side.truncate(depth);
+        }
+        MDUpdateAction::CHANGE => {
+            assert_eq!(price(&side[place]), price(&level), "a change of price");
+            side[place] = level;
+        }
+        MDUpdateAction::DELETE => assert_eq!(side.remove(place), level),
+        other => panic!("action {other:?}"),
     }
 }
 
@@ -277,7 +421,7 @@ pub(crate) struct LoopReceiver {
     next_sequence: Option<u32>,
     /// Snapshots of the present loop.
     books: BTreeMap<i32, Book>,
-    definitions: BTreeMap<i32, String>,
+    definitions: BTreeMap<i32, Definition>,
     last_processed: Option<u32>,
     total: u32,
 }
@@ -313,7 +457,8 @@ impl LoopReceiver {
             let last_processed = message.last_msg_seq_num_processed();
             assert_eq!(*self.last_processed.get_or_insert(last_processed), last_processed);
             self.total = message.tot_num_reports();
-            let mut book = Book { rpt_seq: message.rpt_seq(), ..Book::default() };
+            let status = message.md_security_trading_status().unwrap().0;
+            let mut book = Book { rpt_seq: message.rpt_seq(), status, ..Book::default() };
             let mut entries = message.no_md_entries();
             let mut scratch = snapshot_full_refresh52::NoMDEntries::SCRATCH;
             while let Some(entry) = entries.next(&mut scratch) {
@@ -322,6 +467,15 @@ impl LoopReceiver {
                 let side = match entry.md_entry_type() {
                     MDEntryType::BID => &mut book.bids,
                     MDEntryType::OFFER => &mut book.offers,
+                    MDEntryType::IMPLIED_BID | MDEntryType::IMPLIED_OFFER => {
+                        let is_bid = entry.md_entry_type() == MDEntryType::IMPLIED_BID;
+                        let side =
+                            if is_bid { &mut book.implied_bids } else { &mut book.implied_offers };
+                        side.push((price.unwrap(), size));
+                        assert_eq!(entry.number_of_orders(), None);
+                        assert_eq!(entry.md_price_level(), Some(side.len() as i8));
+                        continue;
+                    }
                     MDEntryType::ELECTRONIC_VOLUME => {
                         book.volume = size;
                         continue;
@@ -343,28 +497,17 @@ impl LoopReceiver {
         })
     }
 
-    /// Takes a packet of the instrument feed; returns the symbols of the loop it completes.
-    pub(crate) fn handle_definitions(&mut self, bytes: &[u8]) -> Option<BTreeMap<i32, String>> {
+    /// Takes a packet of the instrument feed; returns the definitions of the loop it completes.
+    pub(crate) fn handle_definitions(&mut self, bytes: &[u8]) -> Option<BTreeMap<i32, Definition>> {
         let packet = open(bytes);
         if !self.begin(packet.sequence) {
             return None;
         }
         for (header, body) in packet.messages {
-            let mut scratch = MDInstrumentDefinitionFuture54::SCRATCH;
-            let message =
-                MDInstrumentDefinitionFuture54::decode(&header, body, &mut scratch).unwrap();
-            assert_eq!(message.encoded_length(), body.len() + 8);
-            let mut depths = message.no_md_feed_types();
-            let mut scratch = md_instrument_definition_future54::NoMDFeedTypes::SCRATCH;
-            let depth = depths.next(&mut scratch).unwrap();
-            assert_eq!(
-                (depth.md_feed_type().to_string(), depth.market_depth()),
-                ("GBX".into(), 10)
-            );
-            assert!(message.min_price_increment().0 > 0);
-            self.total = message.tot_num_reports().unwrap();
-            let symbol = message.symbol().to_string();
-            assert!(self.definitions.insert(message.security_id(), symbol).is_none());
+            let definition = Definition::decode(&header, body);
+            self.total = definition.total;
+            let security_id = definition.security_id;
+            assert!(self.definitions.insert(security_id, definition).is_none());
         }
         (self.definitions.len() as u32 == self.total)
             .then(|| core::mem::take(&mut self.definitions))

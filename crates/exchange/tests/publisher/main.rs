@@ -2,164 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
+mod bench;
+#[path = "../receiver/mod.rs"]
 mod receiver;
+mod verbs;
 
+use bench::{Bench, INSTRUMENTS};
 use hairpin_cme_codecs::mdp3::AggressorSide;
-use hairpin_exchange::{
-    Accumulator, Capacity, Feed, Generator, Instrument, Kind, Matching, NewOrder, Owner, Pace,
-    Publication, Publisher, PublisherSettings, Side, Step, Transmit,
-};
+use hairpin_exchange::{Feed, Kind, NewOrder, Owner, Pace, Publication, Side};
 use hairpin_sbe::Decimal;
-use hairpin_time::{Duration, Instant, Now, Utc};
-use receiver::{Book, Census, LoopReceiver, Receiver, SnapshotLoop};
-
-const INSTRUMENTS: u32 = 100;
-
-/// A market, its publisher, and somebody who listens to all feeds.
-struct Bench {
-    now: Now,
-    instruments: Vec<Instrument>,
-    matching: Matching,
-    events: Accumulator,
-    generator: Generator,
-    publisher: Publisher,
-    receiver: Receiver,
-    definitions: LoopReceiver,
-    snapshots: LoopReceiver,
-    last_loop: Option<SnapshotLoop>,
-    /// Every incremental packet, if they are kept: (sequence, bytes).
-    kept: Option<Vec<(u32, Vec<u8>)>>,
-}
-
-impl Bench {
-    fn new(seed: u64) -> Self {
-        let now = Now {
-            monotonic: Instant::from_nanos(1_000),
-            utc: Utc::from_nanos(1_700_000_000_000_000_000),
-        };
-        let instruments = Instrument::numbered(INSTRUMENTS);
-        let terms = instruments.iter().map(Instrument::terms);
-        let matching = Matching::new(terms, Capacity::default());
-        let events = matching.accumulator();
-        let publisher = Publisher::new(PublisherSettings::default(), &instruments, &events, now);
-        Self {
-            now,
-            generator: Generator::new(seed, &instruments),
-            instruments,
-            matching,
-            events,
-            publisher,
-            receiver: Receiver::default(),
-            definitions: LoopReceiver::default(),
-            snapshots: LoopReceiver::default(),
-            last_loop: None,
-            kept: None,
-        }
-    }
-
-    fn seed(&mut self) {
-        for instrument in 0..INSTRUMENTS {
-            self.generator.seed(instrument, &mut self.matching, &mut self.events);
-        }
-        assert!(matches!(self.publish(), Publication::Event(_)));
-        self.drain_events();
-    }
-
-    fn pass(&mut self, span: Duration) {
-        self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
-    }
-
-    fn publish(&mut self) -> Publication {
-        self.publisher.publish(self.now.utc, &self.matching, &mut self.events)
-    }
-
-    fn poll(&mut self) -> Option<Transmit> {
-        let mut buffer = [0xAA; 1_500];
-        let transmit = self.publisher.poll_transmit(self.now, &mut buffer)?;
-        let bytes = &buffer[..transmit.length];
-        let packet = receiver::open(bytes);
-        assert_eq!(packet.sequence, transmit.sequence);
-        assert_eq!(packet.sending_time, self.now.utc.as_nanos());
-        match transmit.feed {
-            Feed::Incremental => {
-                let ended = self.receiver.handle_incremental(bytes);
-                assert_eq!(ended.is_some(), transmit.event.is_some_and(|event| event.ends));
-                for security_id in ended.unwrap_or_default() {
-                    self.compare(security_id);
-                }
-                if let Some(kept) = &mut self.kept {
-                    kept.push((transmit.sequence, bytes.to_vec()));
-                }
-            }
-            Feed::Instruments => {
-                if let Some(symbols) = self.definitions.handle_definitions(bytes) {
-                    self.receiver.census.definition_loops += 1;
-                    let expected =
-                        self.instruments.iter().map(|i| (i.security_id, i.symbol.clone()));
-                    assert!(symbols.into_iter().eq(expected));
-                }
-            }
-            Feed::Snapshots => {
-                if let Some(snapshots) = self.snapshots.handle_snapshots(bytes) {
-                    self.receiver.census.snapshot_loops += 1;
-                    self.last_loop = Some(snapshots);
-                }
-            }
-        }
-        Some(transmit)
-    }
-
-    /// Sends whole events until none waits.
-    fn drain_events(&mut self) {
-        while self.publisher.has_event() {
-            assert_eq!(self.poll().unwrap().feed, Feed::Incremental);
-        }
-    }
-
-    fn index(&self, security_id: i32) -> u32 {
-        self.instruments.iter().position(|i| i.security_id == security_id).unwrap() as u32
-    }
-
-    /// Received, published and matched are the same book.
-    fn compare(&self, security_id: i32) {
-        let index = self.index(security_id);
-        let received = &self.receiver.books[&security_id];
-        let published = self.publisher.published(index);
-        for (side, levels) in Side::BOTH.into_iter().zip([&received.bids, &received.offers]) {
-            let top: Vec<_> = self
-                .matching
-                .levels(index, side)
-                .take(10)
-                .map(|level| (level.price.0, level.quantity as i32, level.orders as i32))
-                .collect();
-            assert_eq!(levels, &top, "{security_id} {side:?}");
-            let ladder = published.sides[side as usize].levels().iter();
-            let ladder = ladder.map(|l| (l.price.0, l.quantity as i32, l.orders as i32));
-            assert!(ladder.eq(top), "{security_id} {side:?}");
-        }
-        assert_eq!(received.rpt_seq, published.rpt_seq);
-        assert_eq!(received.volume as u64, self.matching.volume(index));
-        assert_eq!(
-            received.last_trade,
-            published.last_trade.map(|(price, quantity)| (price.0, quantity as i32))
-        );
-    }
-
-    fn step(&mut self) -> Step {
-        let step = self.generator.step(&mut self.matching, &mut self.events).unwrap();
-        assert!(matches!(self.publish(), Publication::Event(_)));
-        step
-    }
-
-    /// Sends whatever is due.
-    fn drain(&mut self) {
-        let mut packets = 0;
-        while self.poll().is_some() {
-            packets += 1;
-            assert!(packets < 10_000, "there is always something due");
-        }
-    }
-}
+use hairpin_time::Duration;
+use receiver::{Book, Census, Receiver, SnapshotLoop};
 
 fn run(seed: u64, events: u32) -> Census {
     let mut bench = Bench::new(seed);

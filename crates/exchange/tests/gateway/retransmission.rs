@@ -1,0 +1,126 @@
+//! What was published while a client was away, or did not arrive.
+
+use hairpin_cme_codecs::ilink3::{
+    EstablishmentAck504, ExecutionReportNew522, ExecutionReportTradeOutright525, Retransmission509,
+    RetransmitReject510,
+};
+use hairpin_exchange::{ConnectionId, Side};
+
+use crate::bench::{Bench, UUID};
+use crate::client::{
+    Reply, establish, negotiate, order, order_with, retransmit_request_of as request,
+};
+use crate::decode;
+
+/// An established session that has been sent `count` acknowledgements.
+fn with_reports(count: u32) -> (Bench, ConnectionId) {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    for number in 1..=count {
+        bench.send_one(id, &order(number, price));
+    }
+    (bench, id)
+}
+
+#[test]
+fn a_fill_while_the_client_was_away_is_kept_and_sent_when_asked_for() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.floor.matching().best(0, Side::Bid).unwrap().price.0 + 250_000_000;
+    let resting = order_with(1, price, |order| {
+        order.set_order_qty(3);
+    });
+    let reply = bench.send_one(id, &resting);
+    let order_id = decode!(ExecutionReportNew522, reply).order_id();
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    while bench.counters().unreported == 0 {
+        bench.floor.step(bench.now).unwrap();
+        bench.report();
+    }
+    let unreported = bench.counters().unreported as u32;
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    let reply = bench.send_one(id, &establish(UUID, timestamp, 2));
+    let ack = decode!(EstablishmentAck504, reply);
+    // The gap shows in the acknowledgement: number 1 was the last that arrived.
+    assert_eq!((ack.next_seq_no(), ack.previous_seq_no()), (unreported + 2, unreported + 1));
+    let replies = bench.send(id, &request(UUID, 77, None, 2, unreported as u16));
+    let announced = decode!(Retransmission509, replies[0]);
+    assert_eq!((announced.from_seq_no(), u32::from(announced.msg_count())), (2, unreported));
+    assert_eq!((announced.request_timestamp(), announced.last_uuid()), (77, None));
+    let trade = decode!(ExecutionReportTradeOutright525, replies[1]);
+    assert_eq!((trade.seq_num(), trade.uuid(), trade.order_id()), (2, UUID, order_id));
+    assert_eq!(trade.poss_retrans_flag().0, 1);
+    assert_eq!(replies.len() as u32, 1 + unreported);
+    assert_eq!((bench.counters().fills, bench.counters().retransmissions), (0, 1));
+}
+
+#[test]
+fn messages_of_an_earlier_uuid_are_sent_again_under_it() {
+    let (mut bench, id) = with_reports(3);
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    bench.send(id, &negotiate(UUID + 1, timestamp));
+    let timestamp = bench.timestamp();
+    bench.send(id, &establish(UUID + 1, timestamp, 1));
+    let price = bench.far();
+    bench.send_one(id, &order(1, price));
+    let replies = bench.send(id, &request(UUID + 1, 5, Some(UUID), 2, 0));
+    let announced = decode!(Retransmission509, replies[0]);
+    // For an earlier UUID the count is what was asked for: nothing stands for 2,500.
+    assert_eq!((announced.last_uuid(), announced.msg_count()), (Some(UUID), 2_500));
+    let numbers: Vec<(u64, u32)> = replies[1..]
+        .iter()
+        .map(|reply| {
+            let report = decode!(ExecutionReportNew522, reply);
+            (report.uuid(), report.seq_num())
+        })
+        .collect();
+    assert_eq!(numbers, [(UUID, 2), (UUID, 3)]);
+    // And of the present one.
+    let replies = bench.send(id, &request(UUID + 1, 6, None, 1, 0));
+    assert_eq!(decode!(Retransmission509, replies[0]).msg_count(), 1);
+    assert_eq!(decode!(ExecutionReportNew522, replies[1]).uuid(), UUID + 1);
+}
+
+#[test]
+fn refuses_what_it_cannot_send_again() {
+    let (mut bench, id) = with_reports(3);
+    for (last_uuid, from, count, code) in [
+        (None, 2, 3, 0),
+        (None, 4, 0, 0),
+        (None, 4, 1, 0),
+        (Some(UUID - 1), 1, 1, 1),
+        (Some(0), 1, 1, 1),
+        (None, 1, 2_501, 2),
+        (None, 0, 1, 5),
+    ] {
+        let reply = bench.send_one(id, &request(UUID, 9, last_uuid, from, count));
+        let reject = decode!(RetransmitReject510, reply);
+        assert_eq!(reject.error_codes(), code, "{last_uuid:?} {from} {count}");
+        assert_eq!((reject.request_timestamp(), reject.last_uuid()), (9, last_uuid));
+    }
+    assert_eq!(bench.counters().retransmit_rejects, 7);
+    assert_eq!(bench.counters().retransmissions, 0);
+}
+
+#[test]
+fn a_long_retransmission_waits_for_the_client_and_another_for_its_end() {
+    let (mut bench, id) = with_reports(2_000);
+    let bytes = [request(UUID, 1, None, 1, 2_000), request(UUID, 2, None, 7, 1)].concat();
+    let mut replies = bench.send(id, &bytes);
+    assert!(bench.gateway.is_stalled(id) && replies.len() < 2_000);
+    while bench.gateway.is_stalled(id) {
+        replies.extend(bench.send(id, &[]));
+    }
+    let templates: Vec<u16> = replies.iter().map(Reply::template).collect();
+    assert_eq!(replies.len(), 1 + 2_000 + 1 + 1);
+    assert_eq!((templates[0], templates[2_001]), (509, 509));
+    let reports = replies.iter().filter(|reply| reply.template() == 522);
+    let numbers = reports.map(|reply| {
+        let report = decode!(ExecutionReportNew522, reply);
+        assert_eq!(report.poss_retrans_flag().0, 1);
+        report.seq_num()
+    });
+    assert!(numbers.eq((1..=2_000).chain([7])));
+}
