@@ -23,6 +23,10 @@ pub enum DecodeError {
     /// Variable-length data is longer than the bytes that are there.
     #[error("data with tag {0} is cut short")]
     Data(u16),
+    /// A group has more entries than one message can be believed to have; only entries that take
+    /// fewer bytes than the schema says can be so many.
+    #[error("group with tag {0} has too many entries")]
+    Entries(u16),
 }
 
 /// Why a message could not be written. Nothing of the buffer may be sent after it.

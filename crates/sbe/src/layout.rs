@@ -67,23 +67,23 @@ impl Primitive {
 
 /// A named value of an enumeration, or a named bit of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
-    /// CME's name.
-    pub name: &'static str,
+pub struct Named<'a> {
+    /// The schema's name.
+    pub name: &'a str,
     /// The value; of a set's choice the number of its bit.
     pub value: u64,
     /// The schema version that brought it, 0 for the first.
     pub since: u16,
 }
 
-impl Named {
+impl<'a> Named<'a> {
     /// A row of a table of names.
-    pub const fn new(name: &'static str, value: u64, since: u16) -> Self {
+    pub const fn new(name: &'a str, value: u64, since: u16) -> Self {
         Self { name, value, since }
     }
 
     /// The name of `value` among `names`, if it has one.
-    pub fn find(names: &'static [Self], value: u64) -> Option<&'static str> {
+    pub fn find(names: &[Self], value: u64) -> Option<&'a str> {
         names.iter().find(|named| named.value == value).map(|named| named.name)
     }
 }
@@ -102,9 +102,9 @@ pub enum Encoding {
     /// Year, month, day and week in five bytes.
     MonthYear,
     /// One of the named values, or another.
-    Enumeration(Primitive, &'static [Named]),
+    Enumeration(Primitive, &'static [Named<'static>]),
     /// Bits, named and others.
-    Set(Primitive, &'static [Named]),
+    Set(Primitive, &'static [Named<'static>]),
 }
 
 /// Whether a field can be absent.

@@ -22,9 +22,12 @@
 #[cfg(any(feature = "schema", test))]
 extern crate alloc;
 
+mod array;
 mod block;
 mod char_array;
 mod codec;
+#[cfg(feature = "schema")]
+pub mod compare;
 mod decimal;
 mod encode;
 mod error;
@@ -35,12 +38,17 @@ mod group;
 mod header;
 mod layout;
 mod month_year;
+mod number;
+#[cfg(feature = "schema")]
+pub mod plan;
+mod real;
 mod root;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod value;
 mod visit;
 
+pub use array::Array;
 pub use block::{Block, Scalar};
 pub use char_array::CharArray;
 pub use decimal::Decimal;
@@ -54,6 +62,7 @@ pub use layout::{
     Primitive, Type,
 };
 pub use month_year::MonthYear;
+pub use real::Real;
 pub use root::Root;
 pub use value::Value;
 pub use visit::{Visitor, visit};

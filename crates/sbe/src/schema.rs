@@ -6,7 +6,7 @@
 //! presence declared on a field instead of its type.
 
 mod composite;
-mod element;
+pub(crate) mod element;
 mod message;
 mod types;
 
@@ -48,6 +48,13 @@ pub enum SchemaError {
         /// What is not supported.
         what: String,
     },
+}
+
+impl SchemaError {
+    /// The reader's words, on one line.
+    pub(crate) fn xml(error: &roxmltree::Error) -> Self {
+        Self::Xml(element::quotable(&alloc::format!("{error}")))
+    }
 }
 
 /// A schema.
@@ -208,7 +215,7 @@ impl Schema {
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let options = roxmltree::ParsingOptions { allow_dtd: false, ..Default::default() };
         let document = roxmltree::Document::parse_with_options(text, options)
-            .map_err(|error| SchemaError::Xml(alloc::format!("{error}")))?;
+            .map_err(|error| SchemaError::xml(&error))?;
         let root = Element(document.root_element());
         if root.name() != "messageSchema" {
             return Err(root.missing("messageSchema"));

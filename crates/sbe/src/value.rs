@@ -1,6 +1,8 @@
 //! A field's value in a form that says what it is, for printing and comparing.
 
-use crate::{CharArray, Decimal, Encoding, Field, Float, MonthYear, Named, Presence, Primitive};
+use crate::{
+    Array, CharArray, Decimal, Encoding, Field, Float, MonthYear, Named, Presence, Primitive, Real,
+};
 use core::fmt;
 
 /// A field's value.
@@ -8,7 +10,8 @@ use core::fmt;
 /// `Display` is exact: numbers in decimal, `-` for null or empty text, decimals in plain notation,
 /// text bare if it is printable without blanks and quoted else, an enumeration as `Name(value)`
 /// (`?(value)` if the value has no name), a set as names joined by `|` (bits without a name in
-/// hexadecimal behind them, `0` if no bit is set).
+/// hexadecimal behind them, `0` if no bit is set), an array as its numbers between commas, data in
+/// hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -29,7 +32,7 @@ pub enum Value<'a> {
     /// A value of an enumeration.
     Enumeration {
         /// Its name, if the schema has one for it.
-        name: Option<&'static str>,
+        name: Option<&'a str>,
         /// The value, a character or a number.
         value: u64,
         /// Whether the value is a character.
@@ -40,8 +43,12 @@ pub enum Value<'a> {
         /// The bits.
         bits: u64,
         /// The schema's names for bits.
-        choices: &'static [Named],
+        choices: &'a [Named<'a>],
     },
+    /// Numbers one behind the other.
+    Array(Array<'a>),
+    /// A floating-point number.
+    Real(Real),
     /// Variable-length data.
     Data(&'a [u8]),
 }
@@ -134,6 +141,8 @@ impl fmt::Display for Value<'_> {
                 f.write_str(")")
             }
             Self::Set { bits, choices } => write_set(f, *bits, choices),
+            Self::Array(array) => array.fmt(f),
+            Self::Real(number) => number.fmt(f),
             Self::Data([]) => f.write_str("-"),
             Self::Data(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
         }
@@ -161,7 +170,7 @@ fn write_text(f: &mut fmt::Formatter<'_>, text: CharArray<'_>) -> fmt::Result {
     }
 }
 
-fn write_set(f: &mut fmt::Formatter<'_>, bits: u64, choices: &[Named]) -> fmt::Result {
+fn write_set(f: &mut fmt::Formatter<'_>, bits: u64, choices: &[Named<'_>]) -> fmt::Result {
     let mut unnamed = bits;
     let mut separator = "";
     for choice in choices.iter().filter(|choice| bits >> choice.value & 1 == 1) {

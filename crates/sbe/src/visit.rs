@@ -5,17 +5,28 @@ use crate::{BlockLayout, DecodeError, Entries, Message, MessageHeader, Value};
 
 /// Called for everything in a message, in the schema's order. Every method but `field` does
 /// nothing by default.
+///
+/// Names are the schema's. Groups may lie in entries of groups; each is ended before its entry
+/// goes on. Generated codecs know neither that nor composites that are not one value.
 pub trait Visitor {
     /// A message begins; its structure is already known to be whole.
-    fn message(&mut self, message: &'static Message, header: &MessageHeader) {
-        let _ = (message, header);
+    fn message(&mut self, name: &str, header: &MessageHeader) {
+        let _ = (name, header);
     }
 
-    /// A field of the root block or of the entry begun last; data too.
-    fn field(&mut self, name: &'static str, value: Value<'_>);
+    /// A field of the root block, of the entry begun last or of the composite begun last; data too.
+    fn field(&mut self, name: &str, value: Value<'_>);
+
+    /// A field begins that is a composite of several values, which follow as fields.
+    fn composite(&mut self, name: &str) {
+        let _ = name;
+    }
+
+    /// The composite begun last ends.
+    fn end_composite(&mut self) {}
 
     /// A group of `count` entries begins.
-    fn group(&mut self, name: &'static str, count: usize) {
+    fn group(&mut self, name: &str, count: usize) {
         let _ = (name, count);
     }
 
@@ -48,7 +59,7 @@ pub fn visit(
         return Err(DecodeError::Schema(header.schema_id));
     }
     let length = walk(message, header, body, None)?;
-    visitor.message(message, header);
+    visitor.message(message.name, header);
     walk(message, header, body, Some(visitor))?;
     Ok(length)
 }

@@ -20,7 +20,7 @@ impl AvgPxInd {
     /// TradeispartofaNotionalValueAveragePriceGroup.
     pub const TRADEISPARTOFA_NOTIONAL_VALUE_AVERAGE_PRICE_GROUP: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("NoAveragePricing", 0, 0), Named::new("TradeispartofanAveragePriceGroupIdentifiedbytheAvgPxGrpID", 1, 0), Named::new("TradeispartofaNotionalValueAveragePriceGroup", 3, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("NoAveragePricing", 0, 0), Named::new("TradeispartofanAveragePriceGroupIdentifiedbytheAvgPxGrpID", 1, 0), Named::new("TradeispartofaNotionalValueAveragePriceGroup", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -35,7 +35,7 @@ impl BooleanFlag {
     /// True.
     pub const TRUE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -50,7 +50,7 @@ impl BooleanNULL {
     /// True.
     pub const TRUE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("False", 0, 0), Named::new("True", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -65,7 +65,7 @@ impl ClearingAcctType {
     /// Firm.
     pub const FIRM: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Customer", 0, 0), Named::new("Firm", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Customer", 0, 0), Named::new("Firm", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -80,7 +80,7 @@ impl CmtaGiveUpCD {
     /// SGXoffset.
     pub const SG_XOFFSET: Self = Self(b'S');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("GiveUp", 71, 0), Named::new("SGXoffset", 83, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("GiveUp", 71, 0), Named::new("SGXoffset", 83, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -97,7 +97,7 @@ impl CrossTypeEnum {
     /// CCross.
     pub const C_CROSS: Self = Self(21);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Cross", 3, 0), Named::new("RCross", 20, 0), Named::new("CCross", 21, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Cross", 3, 0), Named::new("RCross", 20, 0), Named::new("CCross", 21, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -120,7 +120,7 @@ impl CustOrdHandlInst {
     /// ClientElectronic.
     pub const CLIENT_ELECTRONIC: Self = Self(b'Y');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("FCMprovidedscreen", 67, 0), Named::new("Otherprovidedscreen", 68, 0), Named::new("FCMAPIorFIX", 71, 0), Named::new("AlgoEngine", 72, 0), Named::new("DeskElectronic", 87, 0), Named::new("ClientElectronic", 89, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("FCMprovidedscreen", 67, 0), Named::new("Otherprovidedscreen", 68, 0), Named::new("FCMAPIorFIX", 71, 0), Named::new("AlgoEngine", 72, 0), Named::new("DeskElectronic", 87, 0), Named::new("ClientElectronic", 89, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -139,7 +139,7 @@ impl CustOrderCapacity {
     /// Allother.
     pub const ALLOTHER: Self = Self(4);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Membertradingfortheirownaccount", 1, 0), Named::new("Memberfirmtradingforitsproprietaryaccount", 2, 0), Named::new("Membertradingforanothermemberornonmember", 3, 0), Named::new("Allother", 4, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Membertradingfortheirownaccount", 1, 0), Named::new("Memberfirmtradingforitsproprietaryaccount", 2, 0), Named::new("Membertradingforanothermemberornonmember", 3, 0), Named::new("Allother", 4, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -166,7 +166,7 @@ impl DKReason {
     /// Other.
     pub const OTHER: Self = Self(b'Z');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("UnknownSecurity", 65, 0), Named::new("WrongSide", 66, 0), Named::new("QuantityExceedsOrder", 67, 0), Named::new("NoMatchingOrder", 68, 0), Named::new("PriceExceedsLimit", 69, 0), Named::new("CalculationDifference", 70, 0), Named::new("NoMatchingExecutionReport", 71, 0), Named::new("Other", 90, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("UnknownSecurity", 65, 0), Named::new("WrongSide", 66, 0), Named::new("QuantityExceedsOrder", 67, 0), Named::new("NoMatchingOrder", 68, 0), Named::new("PriceExceedsLimit", 69, 0), Named::new("CalculationDifference", 70, 0), Named::new("NoMatchingExecutionReport", 71, 0), Named::new("Other", 90, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -181,7 +181,7 @@ impl ExecAckStatus {
     /// Rejected.
     pub const REJECTED: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Accepted", 1, 0), Named::new("Rejected", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Accepted", 1, 0), Named::new("Rejected", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -208,7 +208,7 @@ impl ExecInst {
     /// Reserved5.
     pub const RESERVED5: Self = Self(1 << 7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("AON", 0, 0), Named::new("OB", 1, 0), Named::new("NH", 2, 0), Named::new("Reserved1", 3, 0), Named::new("Reserved2", 4, 0), Named::new("Reserved3", 5, 0), Named::new("Reserved4", 6, 0), Named::new("Reserved5", 7, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("AON", 0, 0), Named::new("OB", 1, 0), Named::new("NH", 2, 0), Named::new("Reserved1", 3, 0), Named::new("Reserved2", 4, 0), Named::new("Reserved3", 5, 0), Named::new("Reserved4", 6, 0), Named::new("Reserved5", 7, 0)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -228,7 +228,7 @@ impl ExecMode {
     /// Passive.
     pub const PASSIVE: Self = Self(b'P');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Aggressive", 65, 0), Named::new("Passive", 80, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Aggressive", 65, 0), Named::new("Passive", 80, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -263,7 +263,7 @@ impl ExecReason {
     /// SystemCancel, since version 8.
     pub const SYSTEM_CANCEL: Self = Self(111);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("MarketExchangeOption", 8, 0), Named::new("CancelledNotBest", 9, 0), Named::new("CancelOnDisconnect", 100, 0), Named::new("SelfMatchPreventionOldestOrderCancelled", 103, 0), Named::new("CancelOnGlobexCreditControlsViolation", 104, 0), Named::new("CancelFromFirmsoft", 105, 0), Named::new("CancelFromRiskManagementAPI", 106, 0), Named::new("SelfMatchPreventionNewestOrderCancelled", 107, 0), Named::new("Cancelduetovolquotedoptionorderrestedqtylessthanminordersize", 108, 0), Named::new("CancelRFCOrder", 109, 8), Named::new("CancelUponContractExpiration", 110, 8), Named::new("SystemCancel", 111, 8)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketExchangeOption", 8, 0), Named::new("CancelledNotBest", 9, 0), Named::new("CancelOnDisconnect", 100, 0), Named::new("SelfMatchPreventionOldestOrderCancelled", 103, 0), Named::new("CancelOnGlobexCreditControlsViolation", 104, 0), Named::new("CancelFromFirmsoft", 105, 0), Named::new("CancelFromRiskManagementAPI", 106, 0), Named::new("SelfMatchPreventionNewestOrderCancelled", 107, 0), Named::new("Cancelduetovolquotedoptionorderrestedqtylessthanminordersize", 108, 0), Named::new("CancelRFCOrder", 109, 8), Named::new("CancelUponContractExpiration", 110, 8), Named::new("SystemCancel", 111, 8)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -278,7 +278,7 @@ impl ExecTypTrdCxl {
     /// TradeCancel.
     pub const TRADE_CANCEL: Self = Self(b'H');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -293,7 +293,7 @@ impl ExpCycle {
     /// Expirationatgivendate.
     pub const EXPIRATIONATGIVENDATE: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("ExpireOnTradingSessionClose", 0, 0), Named::new("Expirationatgivendate", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("ExpireOnTradingSessionClose", 0, 0), Named::new("Expirationatgivendate", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -308,7 +308,7 @@ impl FTI {
     /// Primary.
     pub const PRIMARY: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Backup", 0, 0), Named::new("Primary", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Backup", 0, 0), Named::new("Primary", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -323,7 +323,7 @@ impl KeepAliveLapsed {
     /// Lapsed.
     pub const LAPSED: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("NotLapsed", 0, 0), Named::new("Lapsed", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("NotLapsed", 0, 0), Named::new("Lapsed", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -338,7 +338,7 @@ impl ListUpdAct {
     /// Delete.
     pub const DELETE: Self = Self(b'D');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -353,7 +353,7 @@ impl ManualOrdInd {
     /// Manual.
     pub const MANUAL: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -368,7 +368,7 @@ impl ManualOrdIndReq {
     /// Manual.
     pub const MANUAL: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Automated", 0, 0), Named::new("Manual", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -383,7 +383,7 @@ impl MassActionOrdTyp {
     /// StopLimit.
     pub const STOP_LIMIT: Self = Self(b'4');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -398,7 +398,7 @@ impl MassActionResponse {
     /// Accepted.
     pub const ACCEPTED: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Rejected", 0, 0), Named::new("Accepted", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Rejected", 0, 0), Named::new("Accepted", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -419,7 +419,7 @@ impl MassActionScope {
     /// QuoteSetID.
     pub const QUOTE_SET_ID: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Instrument", 1, 0), Named::new("All", 7, 0), Named::new("MarketSegmentID", 9, 0), Named::new("InstrumentGroup", 10, 0), Named::new("QuoteSetID", 100, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Instrument", 1, 0), Named::new("All", 7, 0), Named::new("MarketSegmentID", 9, 0), Named::new("InstrumentGroup", 10, 0), Named::new("QuoteSetID", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -436,7 +436,7 @@ impl MassCancelTIF {
     /// GoodTillDate.
     pub const GOOD_TILL_DATE: Self = Self(6);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("GoodTillDate", 6, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("GoodTillDate", 6, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -451,7 +451,7 @@ impl MassCxlReqTyp {
     /// Account.
     pub const ACCOUNT: Self = Self(101);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -466,7 +466,7 @@ impl MassStatusOrdTyp {
     /// Account.
     pub const ACCOUNT: Self = Self(101);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("SenderSubID", 100, 0), Named::new("Account", 101, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -485,7 +485,7 @@ impl MassStatusReqTyp {
     /// MarketSegment.
     pub const MARKET_SEGMENT: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Instrument", 1, 0), Named::new("InstrumentGroup", 3, 0), Named::new("AllOrders", 7, 8), Named::new("MarketSegment", 100, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Instrument", 1, 0), Named::new("InstrumentGroup", 3, 0), Named::new("AllOrders", 7, 8), Named::new("MarketSegment", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -504,7 +504,7 @@ impl MassStatusTIF {
     /// GFS, since version 6.
     pub const GFS: Self = Self(99);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("GTC", 1, 0), Named::new("GTD", 6, 0), Named::new("GFS", 99, 6)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("GTC", 1, 0), Named::new("GTD", 6, 0), Named::new("GFS", 99, 6)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -519,7 +519,7 @@ impl OFMOverrideReq {
     /// Enabled.
     pub const ENABLED: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Disabled", 0, 0), Named::new("Enabled", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Disabled", 0, 0), Named::new("Enabled", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -534,7 +534,7 @@ impl OrdStatusTrd {
     /// Filled.
     pub const FILLED: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("PartiallyFilled", 1, 0), Named::new("Filled", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("PartiallyFilled", 1, 0), Named::new("Filled", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -549,7 +549,7 @@ impl OrdStatusTrdCxl {
     /// TradeCancel.
     pub const TRADE_CANCEL: Self = Self(b'H');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("TradeCorrection", 71, 0), Named::new("TradeCancel", 72, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -564,7 +564,7 @@ impl OrderEventType {
     /// Filled.
     pub const FILLED: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -595,7 +595,7 @@ impl OrderStatus {
     /// Undefined.
     pub const UNDEFINED: Self = Self(b'U');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("New", 48, 0), Named::new("PartiallyFilled", 49, 0), Named::new("Filled", 50, 0), Named::new("Cancelled", 52, 0), Named::new("Replaced", 53, 0), Named::new("PendingCancel", 54, 6), Named::new("Rejected", 56, 0), Named::new("Expired", 67, 0), Named::new("PendingReplace", 69, 6), Named::new("Undefined", 85, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("New", 48, 0), Named::new("PartiallyFilled", 49, 0), Named::new("Filled", 50, 0), Named::new("Cancelled", 52, 0), Named::new("Replaced", 53, 0), Named::new("PendingCancel", 54, 6), Named::new("Rejected", 56, 0), Named::new("Expired", 67, 0), Named::new("PendingReplace", 69, 6), Named::new("Undefined", 85, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -614,7 +614,7 @@ impl OrderType {
     /// MarketWithLeftoverAsLimit.
     pub const MARKET_WITH_LEFTOVER_AS_LIMIT: Self = Self(b'K');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("MarketWithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketWithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -635,7 +635,7 @@ impl OrderTypeReq {
     /// MarketWithLeftoverAsLimit.
     pub const MARKET_WITH_LEFTOVER_AS_LIMIT: Self = Self(b'K');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("MarketwithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopwithProtection", 51, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketwithProtection", 49, 0), Named::new("Limit", 50, 0), Named::new("StopwithProtection", 51, 0), Named::new("StopLimit", 52, 0), Named::new("MarketWithLeftoverAsLimit", 75, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -656,7 +656,7 @@ impl PartyDetailRole {
     /// TakeUpAccount.
     pub const TAKE_UP_ACCOUNT: Self = Self(1000);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("ExecutingFirm", 1, 0), Named::new("CustomerAccount", 24, 0), Named::new("TakeUpFirm", 96, 0), Named::new("Operator", 118, 0), Named::new("TakeUpAccount", 1000, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("ExecutingFirm", 1, 0), Named::new("CustomerAccount", 24, 0), Named::new("TakeUpFirm", 96, 0), Named::new("Operator", 118, 0), Named::new("TakeUpAccount", 1000, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -671,7 +671,7 @@ impl QuoteAckStatus {
     /// Rejected.
     pub const REJECTED: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Accepted", 0, 0), Named::new("Rejected", 5, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Accepted", 0, 0), Named::new("Rejected", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -692,7 +692,7 @@ impl QuoteCxlStatus {
     /// CancelperQuoteSet.
     pub const CANCELPER_QUOTE_SET: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("Rejected", 5, 0), Named::new("CancelperQuoteSet", 100, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("Rejected", 5, 0), Named::new("CancelperQuoteSet", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -711,7 +711,7 @@ impl QuoteCxlTyp {
     /// CancelperQuoteSet.
     pub const CANCELPER_QUOTE_SET: Self = Self(100);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("CancelperQuoteSet", 100, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("CancelperInstrument", 1, 0), Named::new("CancelperInstrumentgroup", 3, 0), Named::new("Cancelallquotes", 4, 0), Named::new("CancelperQuoteSet", 100, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -724,7 +724,7 @@ impl QuoteTyp {
     /// Tradeable.
     pub const TRADEABLE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Tradeable", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Tradeable", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -741,7 +741,7 @@ impl RFQSide {
     /// Cross.
     pub const CROSS: Self = Self(8);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Cross", 8, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Cross", 8, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -760,7 +760,7 @@ impl ReqResult {
     /// DataTemporarilyUnavailable.
     pub const DATA_TEMPORARILY_UNAVAILABLE: Self = Self(4);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("ValidRequest", 0, 0), Named::new("NoDataFoundThatMatchedSelectionCriteria", 2, 0), Named::new("NotAuthorizedtoRetrieveData", 3, 0), Named::new("DataTemporarilyUnavailable", 4, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("ValidRequest", 0, 0), Named::new("NoDataFoundThatMatchedSelectionCriteria", 2, 0), Named::new("NotAuthorizedtoRetrieveData", 3, 0), Named::new("DataTemporarilyUnavailable", 4, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -775,7 +775,7 @@ impl SLEDS {
     /// TradeClearingatAlternateClearingPrice.
     pub const TRADE_CLEARINGAT_ALTERNATE_CLEARING_PRICE: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("TradeClearingatExecutionPrice", 0, 0), Named::new("TradeClearingatAlternateClearingPrice", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("TradeClearingatExecutionPrice", 0, 0), Named::new("TradeClearingatAlternateClearingPrice", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -790,7 +790,7 @@ impl SMPI {
     /// CancelOldest.
     pub const CANCEL_OLDEST: Self = Self(b'O');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("CancelNewest", 78, 0), Named::new("CancelOldest", 79, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("CancelNewest", 78, 0), Named::new("CancelOldest", 79, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -807,7 +807,7 @@ impl SecRspTyp {
     /// RejectSecurityProposal.
     pub const REJECT_SECURITY_PROPOSAL: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("AcceptSecurityProposalasis", 1, 0), Named::new("AcceptSecurityproposalwithrevisionsasindicatedinthemessage", 2, 0), Named::new("RejectSecurityProposal", 5, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("AcceptSecurityProposalasis", 1, 0), Named::new("AcceptSecurityproposalwithrevisionsasindicatedinthemessage", 2, 0), Named::new("RejectSecurityProposal", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -826,7 +826,7 @@ impl ShortSaleType {
     /// UndisclosedSellInformationNotAvailableUNDI.
     pub const UNDISCLOSED_SELL_INFORMATION_NOT_AVAILABLE_UNDI: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("LongSell", 0, 0), Named::new("ShortSaleWithNoExemptionSESH", 1, 0), Named::new("ShortSaleWithExemptionSSEX", 2, 0), Named::new("UndisclosedSellInformationNotAvailableUNDI", 3, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("LongSell", 0, 0), Named::new("ShortSaleWithNoExemptionSESH", 1, 0), Named::new("ShortSaleWithExemptionSSEX", 2, 0), Named::new("UndisclosedSellInformationNotAvailableUNDI", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -841,7 +841,7 @@ impl Side {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -856,7 +856,7 @@ impl SideNULL {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -873,7 +873,7 @@ impl SideReq {
     /// Undisclosed, since version 6.
     pub const UNDISCLOSED: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Undisclosed", 7, 6)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0), Named::new("Undisclosed", 7, 6)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -888,7 +888,7 @@ impl SideTimeInForce {
     /// FAK.
     pub const FAK: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("FAK", 3, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("FAK", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -905,7 +905,7 @@ impl SplitMsg {
     /// CompleteMessageDelayed.
     pub const COMPLETE_MESSAGE_DELAYED: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("SplitMessageDelayed", 0, 0), Named::new("OutofOrderMessageDelayed", 1, 0), Named::new("CompleteMessageDelayed", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("SplitMessageDelayed", 0, 0), Named::new("OutofOrderMessageDelayed", 1, 0), Named::new("CompleteMessageDelayed", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -928,7 +928,7 @@ impl TimeInForce {
     /// GoodForSession, since version 6.
     pub const GOOD_FOR_SESSION: Self = Self(99);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("FillAndKill", 3, 0), Named::new("FillOrKill", 4, 0), Named::new("GoodTillDate", 6, 0), Named::new("GoodForSession", 99, 6)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Day", 0, 0), Named::new("GoodTillCancel", 1, 0), Named::new("FillAndKill", 3, 0), Named::new("FillOrKill", 4, 0), Named::new("GoodTillDate", 6, 0), Named::new("GoodForSession", 99, 6)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -947,7 +947,7 @@ impl TradeAddendum {
     /// TradeCorrection.
     pub const TRADE_CORRECTION: Self = Self(101);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0), Named::new("TradeCancel", 100, 0), Named::new("TradeCorrection", 101, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("PartiallyFilled", 4, 0), Named::new("Filled", 5, 0), Named::new("TradeCancel", 100, 0), Named::new("TradeCorrection", 101, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }

@@ -24,7 +24,7 @@ impl AggressorFlag {
     /// Aggressor.
     pub const AGGRESSOR: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("NotAggressor", 0, 0), Named::new("Aggressor", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("NotAggressor", 0, 0), Named::new("Aggressor", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -41,7 +41,7 @@ impl AggressorSide {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("NoAggressor", 0, 0), Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("NoAggressor", 0, 0), Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -56,7 +56,7 @@ impl EventType {
     /// LastEligibleTradeDate.
     pub const LAST_ELIGIBLE_TRADE_DATE: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Activation", 5, 0), Named::new("LastEligibleTradeDate", 7, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Activation", 5, 0), Named::new("LastEligibleTradeDate", 7, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -83,7 +83,7 @@ impl HaltReason {
     /// TradeDateRoll, since version 12.
     pub const TRADE_DATE_ROLL: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("GroupSchedule", 0, 0), Named::new("SurveillanceIntervention", 1, 0), Named::new("MarketEvent", 2, 0), Named::new("InstrumentActivation", 3, 0), Named::new("InstrumentExpiration", 4, 0), Named::new("Unknown", 5, 0), Named::new("RecoveryInProcess", 6, 3), Named::new("TradeDateRoll", 7, 12)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("GroupSchedule", 0, 0), Named::new("SurveillanceIntervention", 1, 0), Named::new("MarketEvent", 2, 0), Named::new("InstrumentActivation", 3, 0), Named::new("InstrumentExpiration", 4, 0), Named::new("Unknown", 5, 0), Named::new("RecoveryInProcess", 6, 3), Named::new("TradeDateRoll", 7, 12)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -150,7 +150,7 @@ impl InstAttribValue {
     /// HedgeInstrument, since version 12.
     pub const HEDGE_INSTRUMENT: Self = Self(1 << 27);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("ElectronicMatchEligible", 0, 0), Named::new("OrderCrossEligible", 1, 0), Named::new("BlockTradeEligible", 2, 0), Named::new("EFPEligible", 3, 0), Named::new("EBFEligible", 4, 0), Named::new("EFSEligible", 5, 0), Named::new("EFREligible", 6, 0), Named::new("OTCEligible", 7, 0), Named::new("iLinkIndicativeMassQuotingEligible", 8, 0), Named::new("NegativeStrikeEligible", 9, 0), Named::new("NegativePriceOutrightEligible", 10, 0), Named::new("IsFractional", 11, 0), Named::new("VolatilityQuotedOption", 12, 0), Named::new("RFQCrossEligible", 13, 0), Named::new("ZeroPriceOutrightEligible", 14, 0), Named::new("DecayingProductEligibility", 15, 0), Named::new("VariableProductEligibility", 16, 0), Named::new("DailyProductEligibility", 17, 0), Named::new("GTOrdersEligibility", 18, 0), Named::new("ImpliedMatchingEligibility", 19, 0), Named::new("TriangulationEligible", 20, 9), Named::new("VariableCabEligible", 21, 9), Named::new("InvertedBook", 22, 10), Named::new("IsAoNInstrument", 23, 10), Named::new("SEFRegulated", 24, 12), Named::new("MTFRegulated", 25, 12), Named::new("eFIXInstrument", 26, 12), Named::new("HedgeInstrument", 27, 12)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("ElectronicMatchEligible", 0, 0), Named::new("OrderCrossEligible", 1, 0), Named::new("BlockTradeEligible", 2, 0), Named::new("EFPEligible", 3, 0), Named::new("EBFEligible", 4, 0), Named::new("EFSEligible", 5, 0), Named::new("EFREligible", 6, 0), Named::new("OTCEligible", 7, 0), Named::new("iLinkIndicativeMassQuotingEligible", 8, 0), Named::new("NegativeStrikeEligible", 9, 0), Named::new("NegativePriceOutrightEligible", 10, 0), Named::new("IsFractional", 11, 0), Named::new("VolatilityQuotedOption", 12, 0), Named::new("RFQCrossEligible", 13, 0), Named::new("ZeroPriceOutrightEligible", 14, 0), Named::new("DecayingProductEligibility", 15, 0), Named::new("VariableProductEligibility", 16, 0), Named::new("DailyProductEligibility", 17, 0), Named::new("GTOrdersEligibility", 18, 0), Named::new("ImpliedMatchingEligibility", 19, 0), Named::new("TriangulationEligible", 20, 9), Named::new("VariableCabEligible", 21, 9), Named::new("InvertedBook", 22, 10), Named::new("IsAoNInstrument", 23, 10), Named::new("SEFRegulated", 24, 12), Named::new("MTFRegulated", 25, 12), Named::new("eFIXInstrument", 26, 12), Named::new("HedgeInstrument", 27, 12)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -170,7 +170,7 @@ impl LegSide {
     /// SellSide.
     pub const SELL_SIDE: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("BuySide", 1, 0), Named::new("SellSide", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("BuySide", 1, 0), Named::new("SellSide", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -221,7 +221,7 @@ impl MDEntryType {
     /// MarketBestBid, since version 12.
     pub const MARKET_BEST_BID: Self = Self(b'x');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("Trade", 50, 0), Named::new("OpenPrice", 52, 0), Named::new("SettlementPrice", 54, 0), Named::new("TradingSessionHighPrice", 55, 0), Named::new("TradingSessionLowPrice", 56, 0), Named::new("VWAP", 57, 10), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("SessionHighBid", 78, 0), Named::new("SessionLowOffer", 79, 0), Named::new("FixingPrice", 87, 0), Named::new("ElectronicVolume", 101, 0), Named::new("ThresholdLimitsandPriceBandVariation", 103, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("Trade", 50, 0), Named::new("OpenPrice", 52, 0), Named::new("SettlementPrice", 54, 0), Named::new("TradingSessionHighPrice", 55, 0), Named::new("TradingSessionLowPrice", 56, 0), Named::new("VWAP", 57, 10), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("SessionHighBid", 78, 0), Named::new("SessionLowOffer", 79, 0), Named::new("FixingPrice", 87, 0), Named::new("ElectronicVolume", 101, 0), Named::new("ThresholdLimitsandPriceBandVariation", 103, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -246,7 +246,7 @@ impl MDEntryTypeBook {
     /// MarketBestBid, since version 12.
     pub const MARKET_BEST_BID: Self = Self(b'x');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Bid", 48, 0), Named::new("Offer", 49, 0), Named::new("ImpliedBid", 69, 0), Named::new("ImpliedOffer", 70, 0), Named::new("BookReset", 74, 0), Named::new("MarketBestOffer", 119, 12), Named::new("MarketBestBid", 120, 12)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -265,7 +265,7 @@ impl MDEntryTypeDailyStatistics {
     /// FixingPrice.
     pub const FIXING_PRICE: Self = Self(b'W');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("SettlementPrice", 54, 0), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("FixingPrice", 87, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("SettlementPrice", 54, 0), Named::new("ClearedVolume", 66, 0), Named::new("OpenInterest", 67, 0), Named::new("FixingPrice", 87, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -288,7 +288,7 @@ impl MDEntryTypeStatistics {
     /// LowestOffer.
     pub const LOWEST_OFFER: Self = Self(b'O');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("OpenPrice", 52, 0), Named::new("HighTrade", 55, 0), Named::new("LowTrade", 56, 0), Named::new("VWAP", 57, 10), Named::new("HighestBid", 78, 0), Named::new("LowestOffer", 79, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("OpenPrice", 52, 0), Named::new("HighTrade", 55, 0), Named::new("LowTrade", 56, 0), Named::new("VWAP", 57, 10), Named::new("HighestBid", 78, 0), Named::new("LowestOffer", 79, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -311,7 +311,7 @@ impl MDUpdateAction {
     /// Overlay.
     pub const OVERLAY: Self = Self(5);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("New", 0, 0), Named::new("Change", 1, 0), Named::new("Delete", 2, 0), Named::new("DeleteThru", 3, 0), Named::new("DeleteFrom", 4, 0), Named::new("Overlay", 5, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("New", 0, 0), Named::new("Change", 1, 0), Named::new("Delete", 2, 0), Named::new("DeleteThru", 3, 0), Named::new("DeleteFrom", 4, 0), Named::new("Overlay", 5, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -338,7 +338,7 @@ impl MatchEventIndicator {
     /// EndOfEvent.
     pub const END_OF_EVENT: Self = Self(1 << 7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("LastTradeMsg", 0, 0), Named::new("LastVolumeMsg", 1, 0), Named::new("LastQuoteMsg", 2, 0), Named::new("LastStatsMsg", 3, 0), Named::new("LastImpliedMsg", 4, 0), Named::new("RecoveryMsg", 5, 0), Named::new("Reserved", 6, 0), Named::new("EndOfEvent", 7, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("LastTradeMsg", 0, 0), Named::new("LastVolumeMsg", 1, 0), Named::new("LastQuoteMsg", 2, 0), Named::new("LastStatsMsg", 3, 0), Named::new("LastImpliedMsg", 4, 0), Named::new("RecoveryMsg", 5, 0), Named::new("Reserved", 6, 0), Named::new("EndOfEvent", 7, 0)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -358,7 +358,7 @@ impl MoneyOrPar {
     /// Par.
     pub const PAR: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Money", 1, 0), Named::new("Par", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Money", 1, 0), Named::new("Par", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -381,7 +381,7 @@ impl OpenCloseSettlFlag {
     /// PrevSessionRepoAverage10AM, since version 10.
     pub const PREV_SESSION_REPO_AVERAGE10AM: Self = Self(103);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("DailyOpenPrice", 0, 0), Named::new("IndicativeOpeningPrice", 5, 0), Named::new("IntradayVWAP", 100, 10), Named::new("RepoAverage8_30AM", 101, 10), Named::new("RepoAverage10AM", 102, 10), Named::new("PrevSessionRepoAverage10AM", 103, 10)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("DailyOpenPrice", 0, 0), Named::new("IndicativeOpeningPrice", 5, 0), Named::new("IntradayVWAP", 100, 10), Named::new("RepoAverage8_30AM", 101, 10), Named::new("RepoAverage10AM", 102, 10), Named::new("PrevSessionRepoAverage10AM", 103, 10)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -398,7 +398,7 @@ impl OrderUpdateAction {
     /// Delete.
     pub const DELETE: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("New", 0, 0), Named::new("Update", 1, 0), Named::new("Delete", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("New", 0, 0), Named::new("Update", 1, 0), Named::new("Delete", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -417,7 +417,7 @@ impl PriceSource {
     /// ICAP.
     pub const ICAP: Self = Self(3);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("MarketPlaceAssistant", 0, 0), Named::new("Globex", 1, 0), Named::new("Refinitiv", 2, 0), Named::new("ICAP", 3, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("MarketPlaceAssistant", 0, 0), Named::new("Globex", 1, 0), Named::new("Refinitiv", 2, 0), Named::new("ICAP", 3, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -432,7 +432,7 @@ impl PutOrCall {
     /// Call.
     pub const CALL: Self = Self(1);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Put", 0, 0), Named::new("Call", 1, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Put", 0, 0), Named::new("Call", 1, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -449,7 +449,7 @@ impl RepoSubType {
     /// GCForDBV.
     pub const GC_FOR_DBV: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Special", 0, 0), Named::new("GC", 1, 0), Named::new("GCForDBV", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Special", 0, 0), Named::new("GC", 1, 0), Named::new("GCForDBV", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -464,7 +464,7 @@ impl SecurityAltIDSource {
     /// ISIN.
     pub const ISIN: Self = Self(4);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("CUSIP", 1, 0), Named::new("ISIN", 4, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("CUSIP", 1, 0), Named::new("ISIN", 4, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -487,7 +487,7 @@ impl SecurityTradingEvent {
     /// EndOfWorkup, since version 10.
     pub const END_OF_WORKUP: Self = Self(7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("NoEvent", 0, 0), Named::new("NoCancel", 1, 0), Named::new("ResetStatistics", 4, 0), Named::new("ImpliedMatchingON", 5, 0), Named::new("ImpliedMatchingOFF", 6, 0), Named::new("EndOfWorkup", 7, 10)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("NoEvent", 0, 0), Named::new("NoCancel", 1, 0), Named::new("ResetStatistics", 4, 0), Named::new("ImpliedMatchingON", 5, 0), Named::new("ImpliedMatchingOFF", 6, 0), Named::new("EndOfWorkup", 7, 10)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -524,7 +524,7 @@ impl SecurityTradingStatus {
     /// PublicWorkup, since version 11.
     pub const PUBLIC_WORKUP: Self = Self(202);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("TradingHalt", 2, 0), Named::new("Close", 4, 0), Named::new("NewPriceIndication", 15, 0), Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("UnknownorInvalid", 20, 0), Named::new("PreOpen", 21, 0), Named::new("PreCross", 24, 0), Named::new("Cross", 25, 0), Named::new("PostClose", 26, 0), Named::new("NoChange", 103, 0), Named::new("PrivateWorkup", 201, 11), Named::new("PublicWorkup", 202, 11)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("TradingHalt", 2, 0), Named::new("Close", 4, 0), Named::new("NewPriceIndication", 15, 0), Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("UnknownorInvalid", 20, 0), Named::new("PreOpen", 21, 0), Named::new("PreCross", 24, 0), Named::new("Cross", 25, 0), Named::new("PostClose", 26, 0), Named::new("NoChange", 103, 0), Named::new("PrivateWorkup", 201, 11), Named::new("PublicWorkup", 202, 11)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -541,7 +541,7 @@ impl SecurityUpdateAction {
     /// Modify.
     pub const MODIFY: Self = Self(b'M');
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0), Named::new("Modify", 77, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Add", 65, 0), Named::new("Delete", 68, 0), Named::new("Modify", 77, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -564,7 +564,7 @@ impl SettlPriceType {
     /// NullValue.
     pub const NULL_VALUE: Self = Self(1 << 7);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("FinalDaily", 0, 0), Named::new("Actual", 1, 0), Named::new("Rounded", 2, 0), Named::new("Intraday", 3, 4), Named::new("ReservedBits", 4, 0), Named::new("NullValue", 7, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("FinalDaily", 0, 0), Named::new("Actual", 1, 0), Named::new("Rounded", 2, 0), Named::new("Intraday", 3, 4), Named::new("ReservedBits", 4, 0), Named::new("NullValue", 7, 0)];
     /// Whether all bits of `other` are set.
     #[inline] pub const fn contains(self, other: Self) -> bool { self.0 & other.0 == other.0 }
 }
@@ -584,7 +584,7 @@ impl Side {
     /// Sell.
     pub const SELL: Self = Self(2);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("Buy", 1, 0), Named::new("Sell", 2, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }
@@ -603,7 +603,7 @@ impl WorkupTradingStatus {
     /// PublicWorkup.
     pub const PUBLIC_WORKUP: Self = Self(202);
     /// The schema's names.
-    pub const NAMES: &'static [Named] = &[Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("PrivateWorkup", 201, 0), Named::new("PublicWorkup", 202, 0)];
+    pub const NAMES: &'static [Named<'static>] = &[Named::new("ReadyToTrade", 17, 0), Named::new("NotAvailableForTrading", 18, 0), Named::new("PrivateWorkup", 201, 0), Named::new("PublicWorkup", 202, 0)];
     /// The schema's name of the value, if it has one.
     pub fn name(self) -> Option<&'static str> { Named::find(Self::NAMES, self.0.into()) }
 }

@@ -112,7 +112,7 @@ fn newtype(kind: &Type, primitive: Primitive, what: &str, names: &[Named]) -> St
         .collect();
     let rows = rows.join(", ");
     text + &format!(
-        "    /// The schema's names.\n    pub const NAMES: &'static [Named] = &[{rows}];\n"
+        "    /// The schema's names.\n    pub const NAMES: &'static [Named<'static>] = &[{rows}];\n"
     )
 }
 

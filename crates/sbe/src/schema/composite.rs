@@ -14,7 +14,7 @@ struct Member {
 
 /// Reads a composite and puts it where it can be used. One that nothing here can use is left out;
 /// a field or a group that names it is refused.
-pub(super) fn parse(element: Element<'_>, types: &mut Types) -> Result<(), SchemaError> {
+pub(super) fn parse(element: Element<'_, '_>, types: &mut Types) -> Result<(), SchemaError> {
     let members = members(element)?;
     let kinds: Vec<_> = members
         .iter()
@@ -70,7 +70,7 @@ pub(super) fn parse(element: Element<'_>, types: &mut Types) -> Result<(), Schem
     Ok(())
 }
 
-fn members(element: Element<'_>) -> Result<Vec<Member>, SchemaError> {
+fn members(element: Element<'_, '_>) -> Result<Vec<Member>, SchemaError> {
     let mut members = Vec::<Member>::new();
     for child in element.children("type") {
         let kind = simple(child)?;

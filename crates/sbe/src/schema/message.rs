@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 /// Reads a `<message>`.
-pub(super) fn parse(element: Element<'_>, types: &Types) -> Result<Message, SchemaError> {
+pub(super) fn parse(element: Element<'_, '_>, types: &Types) -> Result<Message, SchemaError> {
     if let Some(other) =
         element.elements().find(|child| !matches!(child.name(), "field" | "group" | "data"))
     {
@@ -27,7 +27,7 @@ pub(super) fn parse(element: Element<'_>, types: &Types) -> Result<Message, Sche
     })
 }
 
-fn group(element: Element<'_>, types: &Types) -> Result<Group, SchemaError> {
+fn group(element: Element<'_, '_>, types: &Types) -> Result<Group, SchemaError> {
     if element.elements().any(|child| child.name() != "field") {
         return Err(element.unsupported("group or data in a group"));
     }
@@ -44,7 +44,7 @@ fn group(element: Element<'_>, types: &Types) -> Result<Group, SchemaError> {
     })
 }
 
-fn data(element: Element<'_>) -> Result<Data, SchemaError> {
+fn data(element: Element<'_, '_>) -> Result<Data, SchemaError> {
     Ok(Data {
         name: element.required("name")?.into(),
         tag: element.number("id")?,
@@ -53,7 +53,7 @@ fn data(element: Element<'_>) -> Result<Data, SchemaError> {
 }
 
 /// The fields of a message or a group, none outside the block, none over another.
-fn block(element: Element<'_>, types: &Types) -> Result<Block, SchemaError> {
+fn block(element: Element<'_, '_>, types: &Types) -> Result<Block, SchemaError> {
     let mut fields = Vec::new();
     let mut end = 0;
     for child in element.children("field") {

@@ -16,7 +16,7 @@ pub(super) struct Types {
 }
 
 /// Reads all types: simple ones first, as enumerations and sets name them.
-pub(super) fn parse(root: Element<'_>) -> Result<Types, SchemaError> {
+pub(super) fn parse(root: Element<'_, '_>) -> Result<Types, SchemaError> {
     let elements = || root.children("types").flat_map(Element::elements);
     let mut types = Types { fields: BTreeMap::new(), dimensions: BTreeMap::new() };
     for element in elements().filter(|element| element.name() == "type") {
@@ -47,7 +47,7 @@ impl Types {
 }
 
 /// A `<type>`, on its own or in a composite.
-pub(super) fn simple(element: Element<'_>) -> Result<Type, SchemaError> {
+pub(super) fn simple(element: Element<'_, '_>) -> Result<Type, SchemaError> {
     let primitive = primitive(element, element.required("primitiveType")?)?;
     let length = element.number_or("length", 1_u16)?;
     let presence = match element.text("presence") {
@@ -80,7 +80,7 @@ pub(super) fn simple(element: Element<'_>) -> Result<Type, SchemaError> {
 
 /// The null of an optional number or character. CME's `nullValue="0"` of a character is the byte
 /// 0x00; readers take the character `'0'` for null too.
-fn null(element: Element<'_>, primitive: Primitive) -> Result<Vec<u8>, SchemaError> {
+fn null(element: Element<'_, '_>, primitive: Primitive) -> Result<Vec<u8>, SchemaError> {
     let text = element.required("nullValue")?;
     match (primitive, text) {
         (Primitive::Char, "0") => Ok([0].into()),
@@ -90,7 +90,11 @@ fn null(element: Element<'_>, primitive: Primitive) -> Result<Vec<u8>, SchemaErr
 }
 
 /// A value as bytes of the wire.
-fn literal(element: Element<'_>, primitive: Primitive, text: &str) -> Result<Vec<u8>, SchemaError> {
+fn literal(
+    element: Element<'_, '_>,
+    primitive: Primitive,
+    text: &str,
+) -> Result<Vec<u8>, SchemaError> {
     macro_rules! bytes {
         ($type:ty) => {
             element.parse::<$type>(text, "value")?.to_le_bytes().into()
@@ -111,7 +115,7 @@ fn literal(element: Element<'_>, primitive: Primitive, text: &str) -> Result<Vec
 }
 
 /// SBE's name of a primitive type.
-fn primitive(element: Element<'_>, name: &str) -> Result<Primitive, SchemaError> {
+fn primitive(element: Element<'_, '_>, name: &str) -> Result<Primitive, SchemaError> {
     Ok(match name {
         "char" => Primitive::Char,
         "int8" => Primitive::Int8,
@@ -127,7 +131,7 @@ fn primitive(element: Element<'_>, name: &str) -> Result<Primitive, SchemaError>
 }
 
 /// What an enumeration or a set is encoded as: a simple type by name, or a primitive.
-fn encoding(element: Element<'_>, types: &Types) -> Result<(Primitive, Vec<u8>), SchemaError> {
+fn encoding(element: Element<'_, '_>, types: &Types) -> Result<(Primitive, Vec<u8>), SchemaError> {
     let name = element.required("encodingType")?;
     match types.fields.get(name) {
         Some(Type { encoding: Encoding::Scalar(primitive), value, .. }) => {
@@ -138,7 +142,7 @@ fn encoding(element: Element<'_>, types: &Types) -> Result<(Primitive, Vec<u8>),
     }
 }
 
-fn enumeration(element: Element<'_>, types: &Types) -> Result<Type, SchemaError> {
+fn enumeration(element: Element<'_, '_>, types: &Types) -> Result<Type, SchemaError> {
     let name = element.required("name")?;
     let (primitive, null) = encoding(element, types)?;
     if !matches!(primitive, Primitive::Char | Primitive::Uint8 | Primitive::Uint16) {
@@ -157,7 +161,7 @@ fn enumeration(element: Element<'_>, types: &Types) -> Result<Type, SchemaError>
     finish(element, Encoding::Enumeration(primitive, values), presence, primitive.size(), null)
 }
 
-fn set(element: Element<'_>, types: &Types) -> Result<Type, SchemaError> {
+fn set(element: Element<'_, '_>, types: &Types) -> Result<Type, SchemaError> {
     let name = element.required("name")?;
     let (primitive, null) = encoding(element, types)?;
     if !null.is_empty() {
@@ -175,14 +179,14 @@ fn set(element: Element<'_>, types: &Types) -> Result<Type, SchemaError> {
     finish(element, Encoding::Set(primitive, choices), Presence::Required, size, Vec::new())
 }
 
-fn named(element: Element<'_>, value: u64) -> Result<Named, SchemaError> {
+fn named(element: Element<'_, '_>, value: u64) -> Result<Named, SchemaError> {
     let since = element.number_or("sinceVersion", 0)?;
     Ok(Named { name: element.required("name")?.into(), value, since })
 }
 
 /// A type with the attributes that all kinds share.
 pub(super) fn finish(
-    element: Element<'_>,
+    element: Element<'_, '_>,
     encoding: Encoding,
     presence: Presence,
     size: u16,

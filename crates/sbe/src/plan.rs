@@ -1,0 +1,178 @@
+//! Messages of any SBE schema, read by the schema's file alone: the on-the-fly decoder.
+//!
+//! [`Plan::parse`] compiles the XML of a schema (SBE 1.0, whatever the prefix of its elements)
+//! into a plan; [`Plan::visit`] shows a message to a [`Visitor`] as generated codecs do. It is a
+//! second reading of schema files, which shares nothing with the generator's model in
+//! [`schema`](crate::schema) but the XML reader: one can be tested against the other.
+//!
+//! It takes more than the generator does: either byte order; groups in groups and data in their
+//! entries; composites of anything, which are visited value by value, with references to other
+//! types; arrays of numbers; floating point; group dimensions, data lengths and message headers of
+//! any unsigned members at any offset; presence and constants of fields. A composite of `mantissa`
+//! and `exponent` is one number, one of nullable year, month, day and week is one month-year.
+//!
+//! Where SBE leaves something open, or senders of CME's messages have settled it, plans follow the
+//! generated codecs: what is newer than the wire's version or not wholly in the block is null; an
+//! optional number without `nullValue` has SBE's null; a required integer that is newer than its
+//! message can be absent, and its greatest value (0x00 of a character) is null; of a character,
+//! `nullValue="0"` means 0x00 and, unless that is a named value, `'0'`.
+//!
+//! Not supported, and refused by name: signed enumerations, sets with a null, `xi:include`.
+//!
+//! ```
+//! use hairpin_sbe::plan::Plan;
+//! use hairpin_sbe::{Value, Visitor};
+//!
+//! let schema = r#"<messageSchema package="p" id="9" version="1" byteOrder="bigEndian">
+//!     <message name="Ping" id="1"><field name="Number" id="2" type="uint16"/></message>
+//! </messageSchema>"#;
+//! let plan = Plan::parse(schema)?;
+//!
+//! #[derive(Default)]
+//! struct Text(String);
+//! impl Visitor for Text {
+//!     fn field(&mut self, name: &str, value: Value<'_>) {
+//!         self.0 += &format!("{name}={value}");
+//!     }
+//! }
+//! let mut text = Text::default();
+//! let (header, body) = plan.header(&[0, 2, 0, 1, 0, 9, 0, 1, 0x12, 0x34])?;
+//! assert_eq!(plan.visit(&header, body, &mut text)?, 10);
+//! assert_eq!(text.0, "Number=4660");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod composite;
+mod dimension;
+mod field;
+mod literal;
+mod message;
+#[cfg(test)]
+mod tests;
+mod types;
+mod walk;
+
+use crate::schema::SchemaError;
+use crate::schema::element::Element;
+use crate::{DecodeError, MessageHeader, Named, Visitor};
+use alloc::vec::Vec;
+use dimension::Header;
+use message::Message;
+use types::Types;
+use walk::Walk;
+
+/// A schema, compiled for reading messages. Borrows its names from the text it was made from.
+#[derive(Clone, Debug)]
+pub struct Plan<'x> {
+    package: &'x str,
+    id: u16,
+    version: u16,
+    is_big_endian: bool,
+    header: Header,
+    /// Sorted by template id.
+    messages: Vec<Message<'x>>,
+    /// Of enumerations and sets.
+    names: Vec<Vec<Named<'x>>>,
+}
+
+impl<'x> Plan<'x> {
+    /// Compiles a schema from the text of its file.
+    ///
+    /// # Errors
+    /// [`SchemaError`] if it is not XML, not a schema, contradicts itself or uses what is not
+    /// supported. Types that no message uses are not looked at.
+    pub fn parse(text: &'x str) -> Result<Self, SchemaError> {
+        let options = roxmltree::ParsingOptions { allow_dtd: false, ..Default::default() };
+        let document = roxmltree::Document::parse_with_options(text, options)
+            .map_err(|error| SchemaError::xml(&error))?;
+        let root = Element(document.root_element());
+        if root.name() != "messageSchema" {
+            return Err(root.missing("messageSchema"));
+        }
+        let is_big_endian = match root.text("byteOrder") {
+            None | Some("littleEndian") => false,
+            Some("bigEndian") => true,
+            Some(_) => return Err(root.invalid("byteOrder")),
+        };
+        let mut types = Types::new(root)?;
+        let header = Header::parse(root, &mut types)?;
+        let mut messages = root
+            .children("message")
+            .map(|element| Message::parse(element, &mut types))
+            .collect::<Result<Vec<_>, _>>()?;
+        messages.sort_by_key(|message| message.template_id);
+        if let Some([same, _]) =
+            messages.array_windows().find(|[one, next]| one.template_id == next.template_id)
+        {
+            let what = alloc::format!("second message with id {}", same.template_id);
+            return Err(root.invalid(what));
+        }
+        Ok(Self {
+            package: root.symbol("package")?.unwrap_or_default(),
+            id: root.number("id")?,
+            version: root.number("version")?,
+            is_big_endian,
+            header,
+            messages,
+            names: types.names,
+        })
+    }
+
+    /// Package name, empty if it has none.
+    #[must_use]
+    pub fn package(&self) -> &'x str {
+        self.package
+    }
+
+    /// Schema id.
+    #[must_use]
+    pub fn id(&self) -> u16 {
+        self.id
+    }
+
+    /// Schema version.
+    #[must_use]
+    pub fn version(&self) -> u16 {
+        self.version
+    }
+
+    /// Template id and name of every message, by template id.
+    pub fn messages(&self) -> impl Iterator<Item = (u16, &'x str)> {
+        self.messages.iter().map(|message| (message.template_id, message.name))
+    }
+
+    /// Splits `bytes` into the message header at its start, as the schema defines it, and the body
+    /// behind it. The header may be of another schema.
+    ///
+    /// # Errors
+    /// [`DecodeError::Header`] if there are fewer bytes than a header has.
+    pub fn header<'a>(&self, bytes: &'a [u8]) -> Result<(MessageHeader, &'a [u8]), DecodeError> {
+        self.header.decode(bytes, self.is_big_endian).ok_or(DecodeError::Header)
+    }
+
+    /// Visits every field of the message in `body`; gives its bytes on the wire, counted from the
+    /// message header. Nothing is visited if it is not whole.
+    ///
+    /// # Errors
+    /// Any [`DecodeError`] but `Header`.
+    pub fn visit(
+        &self,
+        header: &MessageHeader,
+        body: &[u8],
+        visitor: &mut dyn Visitor,
+    ) -> Result<usize, DecodeError> {
+        if header.schema_id != self.id {
+            return Err(DecodeError::Schema(header.schema_id));
+        }
+        let message = self
+            .messages
+            .binary_search_by_key(&header.template_id, |message| message.template_id)
+            .map(|index| &self.messages[index])
+            .map_err(|_| DecodeError::Template(header.template_id))?;
+        let rest = Walk::new(self, header.version, None).message(message, header, body)?;
+        let length = self.header.length() + body.len() - rest.len();
+        visitor.message(message.name, header);
+        Walk::new(self, header.version, Some(visitor)).message(message, header, body)?;
+        Ok(length)
+    }
+}
