@@ -205,3 +205,47 @@ fn order_entry_messages_of_version_5() {
     assert_eq!((status.discretion_price(), status.priority_indicator()), (None, None));
     assert!(status.cancel_text().is_empty());
 }
+
+/// A message of a capture.
+pub(crate) struct Sample {
+    pub(crate) file: &'static str,
+    pub(crate) header: MessageHeader,
+    /// From the SBE header on.
+    pub(crate) message: Vec<u8>,
+}
+
+impl Sample {
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.message[MessageHeader::LENGTH..]
+    }
+}
+
+/// Every message of every capture; none, said aloud, if they are not at hand.
+pub(crate) fn samples() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let mut add = |file, message: &[u8]| {
+        let (header, _) = MessageHeader::decode(message).unwrap();
+        samples.push(Sample { file, header, message: message.into() });
+    };
+    for (file, headers) in [
+        ("captures/mdp3/v1.5/MdIncrementalRefreshBook.pcap", UDP + 12),
+        ("captures/mdp3/v1.5/MdIncrementalRefreshTradeSummary.pcap", UDP + 12),
+        ("captures/mdp3/v1.5/MdIncrementalRefreshVolume.pcap", UDP + 12),
+        ("captures/mdp3/v1.9/MdIncrementalRefreshBook.pcap", UDP + 12),
+        ("captures/mdp3/v1.9/MdIncrementalRefreshOrderBook.pcap", UDP + 12),
+        ("captures/mdp3/v1.9/MdIncrementalRefreshTradeSummary.pcap", UDP + 12),
+        ("captures/mdp3/v1.12/MdIncrementalRefreshBookLongQty.pcap", TCP + 14),
+    ] {
+        let Some(packet) = payload(file, headers) else { return Vec::new() };
+        let mut rest = &packet[..];
+        while !rest.is_empty() {
+            let (message, behind) = rest.split_at(u16::from_le_bytes([rest[0], rest[1]]).into());
+            add(file, &message[2..]);
+            rest = behind;
+        }
+    }
+    for file in ["captures/ilink3/Sequence.pcap", "captures/ilink3/ExecutionReportStatus.pcap"] {
+        add(file, &payload(file, TCP + 4).unwrap());
+    }
+    samples
+}

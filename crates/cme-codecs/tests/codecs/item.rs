@@ -102,7 +102,7 @@ impl From<Value<'_>> for Item {
 pub(crate) struct Visited(pub(crate) Vec<(String, Item)>);
 
 impl Visitor for Visited {
-    fn field(&mut self, name: &'static str, value: Value<'_>) {
+    fn field(&mut self, name: &str, value: Value<'_>) {
         self.0.push((name.to_owned(), value.into()));
     }
 }

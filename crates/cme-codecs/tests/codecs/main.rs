@@ -11,6 +11,8 @@ mod data;
 mod encode;
 mod item;
 mod layout;
+mod made;
+mod plans;
 mod random;
 mod values;
 mod versions;
