@@ -73,13 +73,13 @@ pub use error::{ConnectionError, FeedError, FrameError};
 pub use feed_handler::FeedHandler;
 pub use hairpin_endpoint::ReceiveBuffer;
 pub use hairpin_mdp3::{
-    AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset, ChannelState,
-    ConsolidatedBook, ConsolidatedLevel, Counters, DecimalQty, Definition, DefinitionAction,
-    DefinitionUpdate, Details, EndOfEvent, Error, Feed, FixedIncomeDetails, FxDetails, Gap,
-    HaltReason, ImpliedBook, InstAttribValue, InstrumentIndex, InstrumentStateChange,
-    InstrumentStatus, Instruments, LateJoin, Leg, LegSide, Level, Listener, MAX_DEPTH,
-    MAX_IMPLIED_DEPTH, MDUpdateAction, Message, MonthYear, OptionDetails, Packet, Price9,
-    PutOrCall, Related, RepoDetails, RepoSubType, SecurityStatus, SecurityTradingEvent,
+    Action, AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset,
+    ChannelState, ConsolidatedBook, ConsolidatedLevel, Counters, DecimalQty, Definition,
+    DefinitionAction, DefinitionUpdate, Details, EndOfEvent, Error, Feed, FixedIncomeDetails,
+    FxDetails, Gap, HaltReason, ImpliedBook, Input, InstAttribValue, InstrumentIndex,
+    InstrumentStateChange, InstrumentStatus, Instruments, LateJoin, Leg, LegSide, Level, Listener,
+    MAX_DEPTH, MAX_IMPLIED_DEPTH, MDUpdateAction, Message, MonthYear, OptionDetails, Packet,
+    Price9, PutOrCall, Related, RepoDetails, RepoSubType, SecurityStatus, SecurityTradingEvent,
     SecurityTradingStatus, Settings, Side, SpreadDetails, StatusScope, SyncState, Text, Trade,
     Underlying, UpdateSource, Volume, Warning,
 };
