@@ -225,7 +225,7 @@ fn composites_that_are_one_value_are_read_as_one() {
 
 #[test]
 fn dimensions_and_headers_of_any_form_are_read() {
-    let text = "<messageSchema package='p' id='7' version='3' headerType='head' byteOrder='bigEndian'>\
+    let text = "<messageSchema id='7' version='3' headerType='head' byteOrder='bigEndian'>\
         <types><composite name='head'>\
           <type name='schemaId' primitiveType='uint8'/><type name='version' primitiveType='uint8'/>\
           <type name='templateId' primitiveType='uint8' offset='3'/>\
@@ -473,7 +473,8 @@ proptest! {
 
     #[test]
     fn changed_schemas_are_plans_or_refused_on_one_line(
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..WORDS.len()), 1..5),
+        changes in
+            prop::collection::vec((any::<prop::sample::Index>(), 0_usize..WORDS.len()), 1..5),
     ) {
         let mut text: Vec<&str> = SHIP.split_inclusive([' ', '"', '<', '>', '=']).collect();
         for (place, word) in &changes {
