@@ -9,24 +9,57 @@ pub(crate) enum Framing {
     ConflatedTcp,
     /// iLink 3 over TCP: messages behind a simple open framing header
     Ilink3,
+    /// Packets as over UDP, each behind its length: CME's TCP replay, and Hairpin's feed by TCP
+    Replay,
+}
+
+/// What a stream is, by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recognised {
+    /// Messages, framed in this way.
+    Messages(Framing),
+    /// FIX in text, as the requests to CME's TCP replay: nothing of ours.
+    Text,
+    /// Not to be told yet.
+    Unclear,
+    /// Nothing that is known here.
+    Foreign,
 }
 
 /// CME's mark for little-endian SBE 1.0, as on the wire.
 const ENCODING_TYPE: [u8; 2] = [0xfe, 0xca];
-/// Bytes of a stream by which its framing can be told.
-pub(super) const RECOGNISABLE: usize = 4;
 /// A message's size field and SBE header.
 const MESSAGE_HEADER: usize = 10;
 /// A simple open framing header and an SBE header.
 const FRAME_HEADER: usize = 12;
+/// MsgSeqNum and SendingTime.
+const PACKET_HEADER: usize = 12;
 
-impl Framing {
-    /// How a stream that begins with these bytes is framed.
-    pub(super) fn of_stream(bytes: &[u8]) -> Option<Self> {
+impl Recognised {
+    /// What a stream that begins with these bytes is.
+    pub(super) fn of_stream(bytes: &[u8]) -> Self {
         match bytes {
-            [a, b, _, _, ..] if [*a, *b] == ENCODING_TYPE => Some(Self::ConflatedTcp),
-            [_, _, a, b, ..] if [*a, *b] == ENCODING_TYPE => Some(Self::Ilink3),
-            _ => None,
+            [a, b, _, _, ..] if [*a, *b] == ENCODING_TYPE => Self::Messages(Framing::ConflatedTcp),
+            [_, _, a, b, ..] if [*a, *b] == ENCODING_TYPE => Self::Messages(Framing::Ilink3),
+            [b'8' | b'9', b'=', ..] => Self::Text,
+            [a, b, _, _, rest @ ..] => Self::of_replay(u16::from_le_bytes([*a, *b]).into(), rest),
+            _ => Self::Unclear,
+        }
+    }
+
+    /// A packet of `length` bytes may begin a replay if its first message fits in it and `rest`,
+    /// which is what follows the packet's first two bytes, has that message's size.
+    fn of_replay(length: usize, rest: &[u8]) -> Self {
+        let Some(room) = length.checked_sub(PACKET_HEADER).filter(|room| *room >= MESSAGE_HEADER)
+        else {
+            return Self::Foreign;
+        };
+        match rest.get(PACKET_HEADER - 2..).and_then(size) {
+            None => Self::Unclear,
+            Some(size) if (MESSAGE_HEADER..=room).contains(&size) => {
+                Self::Messages(Framing::Replay)
+            }
+            Some(_) => Self::Foreign,
         }
     }
 }
@@ -34,7 +67,6 @@ impl Framing {
 /// A message and what its frame says of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
-    pub(super) framing: Framing,
     /// Sequence number and sending time of the packet, if the framing has packets.
     pub(super) packet: Option<(u32, u64)>,
     /// From the SBE header to the end of the frame.
@@ -46,6 +78,8 @@ pub(super) struct Frames<'a> {
     framing: Framing,
     bytes: &'a [u8],
     used: usize,
+    /// Of a replay: where the packet ends whose messages are being taken.
+    packet_end: usize,
     packet: Option<(u32, u64)>,
 }
 
@@ -53,7 +87,7 @@ impl<'a> Frames<'a> {
     /// Frames from the start of `bytes`; of a stream in the middle of a packet, `packet` is what
     /// its header said.
     pub(super) fn new(framing: Framing, bytes: &'a [u8], packet: Option<(u32, u64)>) -> Self {
-        Self { framing, bytes, used: 0, packet }
+        Self { framing, bytes, used: 0, packet_end: 0, packet }
     }
 
     /// Sequence number and sending time of the packet that the last frame was in.
@@ -73,6 +107,7 @@ impl<'a> Frames<'a> {
             Framing::Udp => self.next_of_datagram(),
             Framing::ConflatedTcp => self.next_of_packets(),
             Framing::Ilink3 => self.next_of_session(),
+            Framing::Replay => self.next_of_replay(),
         }
     }
 
@@ -108,12 +143,12 @@ impl<'a> Frames<'a> {
         let mut rest = self.rest();
         // No message is as long as a packet header's mark would have it.
         if rest.starts_with(&ENCODING_TYPE) {
-            let (header, behind) = rest[2..].split_first_chunk::<12>()?;
+            let (header, behind) = rest[2..].split_first_chunk::<PACKET_HEADER>()?;
             if size(behind)? > behind.len() {
                 return None;
             }
             self.packet = Some(packet_header(header));
-            self.used += 14;
+            self.used += 2 + PACKET_HEADER;
             rest = behind;
         }
         match size(rest)? {
@@ -135,11 +170,34 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// A packet is taken when all of it is there, so that what is wrong in it ends with it.
+    fn next_of_replay(&mut self) -> Option<Result<Frame<'a>, String>> {
+        while self.used >= self.packet_end {
+            let rest = self.rest();
+            let length = size(rest)?;
+            if length < PACKET_HEADER {
+                return self.fail(format!("packet length {length}"));
+            }
+            let packet = rest.get(2..2 + length)?;
+            self.packet = packet.first_chunk().map(packet_header);
+            self.used += 2 + PACKET_HEADER;
+            self.packet_end = self.used + length - PACKET_HEADER;
+        }
+        let rest = &self.bytes[self.used..self.packet_end];
+        let what = match size(rest) {
+            Some(size) if size < MESSAGE_HEADER => format!("message size {size}"),
+            Some(size) if size <= rest.len() => return Some(Ok(self.take(size, 2))),
+            _ => "message is longer than its packet".into(),
+        };
+        self.used = self.packet_end;
+        Some(Err(what))
+    }
+
     /// The frame of the next `size` bytes, whose message begins behind `skip`.
     fn take(&mut self, size: usize, skip: usize) -> Frame<'a> {
         let message = &self.rest()[skip..size];
         self.used += size;
-        Frame { framing: self.framing, packet: self.packet, message }
+        Frame { packet: self.packet, message }
     }
 }
 
@@ -149,7 +207,7 @@ fn size(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Sequence number and sending time.
-fn packet_header(header: &[u8; 12]) -> (u32, u64) {
+fn packet_header(header: &[u8; PACKET_HEADER]) -> (u32, u64) {
     let [a, b, c, d, time @ ..] = *header;
     (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(time))
 }

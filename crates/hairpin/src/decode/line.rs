@@ -2,59 +2,80 @@
 
 use std::fmt::Write;
 
-use hairpin_cme_codecs::{ilink3, mdp3};
-use hairpin_sbe::{CharArray, DecodeError, Message, MessageHeader, Value, Visitor};
+use hairpin_sbe::{CharArray, DecodeError, MessageHeader, Value, Visitor};
 
-use super::framing::Frame;
-use super::{Format, Framing};
+use super::Format;
+use super::codecs::Codecs;
 
 /// A printed message.
-pub(super) struct Line {
-    pub(super) text: String,
+pub(crate) struct Line {
+    pub(crate) text: String,
     /// Whether its template is known.
-    pub(super) is_known: bool,
+    pub(crate) is_known: bool,
 }
 
-/// Prints the message in `frame`.
+/// Prints a message, given from its SBE header to the end of its frame. `packet` is the sequence
+/// number and sending time of the packet that it was in, if the framing has packets.
 ///
 /// # Errors
 /// If it is cut short, or if there are bytes behind it that it does not account for.
-pub(super) fn line(frame: &Frame<'_>, format: Format) -> Result<Line, String> {
-    let (header, body) = MessageHeader::decode(frame.message).map_err(|error| error.to_string())?;
+pub(crate) fn line(
+    message: &[u8],
+    packet: Option<(u32, u64)>,
+    codecs: &Codecs<'_>,
+    format: Format,
+) -> Result<Line, String> {
     let mut fields = Fields::new(format);
-    let (outcome, version) = match frame.framing {
-        Framing::Ilink3 => (ilink3::visit(&header, body, &mut fields), ilink3::SCHEMA_VERSION),
-        _ => (mdp3::visit(&header, body, &mut fields), mdp3::SCHEMA_VERSION),
-    };
-    let is_known = match outcome {
-        Ok(length) => {
-            let surplus = frame.message.len() - length;
+    let (header, is_known) = match codecs.visit(message, &mut fields) {
+        Ok((header, known)) => {
+            let surplus = message.len() - known.length;
             // A newer sender may have appended what this version does not know.
-            if surplus > 0 && header.version <= version {
+            if surplus > 0 && header.version <= known.version {
                 return Err(format!("template {}: {surplus} bytes too many", header.template_id));
             }
-            true
+            (header, true)
         }
-        Err(DecodeError::Template(_) | DecodeError::Schema(_)) => {
-            fields.unknown(&header, frame.message.len());
-            false
+        Err((Some(header), DecodeError::Template(_) | DecodeError::Schema(_))) => {
+            fields.unknown(&header, message.len());
+            (header, false)
         }
-        Err(error) => return Err(format!("template {}: {error}", header.template_id)),
+        Err((Some(header), error)) => {
+            return Err(format!("template {}: {error}", header.template_id));
+        }
+        Err((None, error)) => return Err(error.to_string()),
     };
-    let (sequence, time) = match frame.packet {
+    let (sequence, time) = match packet {
         Some((sequence, time)) => (Some(sequence.into()), Some(time)),
         None => (fields.sequence, fields.time),
     };
-    Ok(Line { text: fields.finish(&header, sequence, time), is_known })
+    let text = fields.finish(Some(header.template_id), sequence, time);
+    Ok(Line { text, is_known })
+}
+
+/// A line in the form of a message's, of something that is none: no template, but a name and
+/// fields.
+pub(crate) fn record(
+    name: &str,
+    (sequence, time): (u32, u64),
+    values: &[(&str, Value<'_>)],
+    format: Format,
+) -> String {
+    let mut fields = Fields { name: Some(name.into()), ..Fields::new(format) };
+    for (name, value) in values {
+        fields.push(name, *value);
+    }
+    fields.finish(None, Some(sequence.into()), Some(time))
 }
 
 /// Prints fields as they are visited.
 struct Fields {
     format: Format,
     text: String,
-    name: Option<&'static str>,
-    /// The group and the entry that fields are of.
-    group: Option<(&'static str, usize)>,
+    name: Option<String>,
+    /// What stands before the names of fields: the groups' entries and composites they are in.
+    prefix: String,
+    /// Of each group and composite begun: the length of the prefix outside, and the name.
+    begun: Vec<(usize, String)>,
     /// SeqNum or NextSeqNo of an order-entry message.
     sequence: Option<u64>,
     /// SendingTimeEpoch of an order-entry message.
@@ -63,7 +84,15 @@ struct Fields {
 
 impl Fields {
     fn new(format: Format) -> Self {
-        Self { format, text: String::new(), name: None, group: None, sequence: None, time: None }
+        Self {
+            format,
+            text: String::new(),
+            name: None,
+            prefix: String::new(),
+            begun: Vec::new(),
+            sequence: None,
+            time: None,
+        }
     }
 
     /// What there is to say of a message that no layout is known of.
@@ -77,37 +106,63 @@ impl Fields {
     }
 
     fn push(&mut self, name: &str, value: Value<'_>) {
-        match (self.format, self.group) {
-            (Format::Text, None) => append(&mut self.text, format_args!(" {name}={value}")),
-            (Format::Text, Some((group, index))) => {
-                append(&mut self.text, format_args!(" {group}[{index}].{name}={value}"));
+        match self.format {
+            Format::Text => {
+                append(&mut self.text, format_args!(" {}{name}={value}", self.prefix));
             }
-            (Format::Json, _) => {
-                if !self.text.is_empty() && !self.text.ends_with('{') {
-                    self.text.push(',');
-                }
-                append(&mut self.text, format_args!("\"{name}\":{}", json(&value)));
+            Format::Json => {
+                self.member(name);
+                push_json(&mut self.text, &value);
             }
         }
     }
 
+    /// The name of the next member of a JSON object.
+    fn member(&mut self, name: &str) {
+        if !self.text.is_empty() && !self.text.ends_with('{') {
+            self.text.push(',');
+        }
+        append(&mut self.text, format_args!("\"{name}\":"));
+    }
+
+    /// Something with fields in it begins.
+    fn begin(&mut self, name: &str, bracket: char) {
+        if self.format == Format::Json {
+            self.member(name);
+            self.text.push(bracket);
+        }
+        self.begun.push((self.prefix.len(), name.into()));
+    }
+
+    fn end(&mut self, json: &str) {
+        if self.format == Format::Json {
+            self.text.push_str(json);
+        }
+        if let Some((outside, _)) = self.begun.pop() {
+            self.prefix.truncate(outside);
+        }
+    }
+
     /// The whole line.
-    fn finish(self, header: &MessageHeader, sequence: Option<u64>, time: Option<u64>) -> String {
-        let (template, name) = (header.template_id, self.name);
+    fn finish(self, template: Option<u16>, sequence: Option<u64>, time: Option<u64>) -> String {
+        let name = self.name;
         let or = |value: Option<u64>, none: &str| value.map_or(none.into(), |v| v.to_string());
+        let template = template.map(u64::from);
         match self.format {
             Format::Text => format!(
-                "{} {} {template} {}{}",
+                "{} {} {} {}{}",
                 or(sequence, "-"),
                 or(time, "-"),
-                name.unwrap_or("-"),
+                or(template, "-"),
+                name.as_deref().unwrap_or("-"),
                 self.text
             ),
             Format::Json => format!(
-                "{{\"packet_seq\":{},\"sending_time\":{},\"template\":{template},\"name\":{},\
+                "{{\"packet_seq\":{},\"sending_time\":{},\"template\":{},\"name\":{},\
                  \"fields\":{{{}}}}}",
                 or(sequence, "null"),
                 or(time, "null"),
+                or(template, "null"),
                 name.map_or("null".into(), |name| format!("\"{name}\"")),
                 self.text
             ),
@@ -116,12 +171,12 @@ impl Fields {
 }
 
 impl Visitor for Fields {
-    fn message(&mut self, message: &'static Message, _: &MessageHeader) {
-        self.name = Some(message.name);
+    fn message(&mut self, name: &str, _: &MessageHeader) {
+        self.name = Some(name.into());
     }
 
-    fn field(&mut self, name: &'static str, value: Value<'_>) {
-        if let (None, Value::Unsigned(number)) = (self.group, value) {
+    fn field(&mut self, name: &str, value: Value<'_>) {
+        if let (true, Value::Unsigned(number)) = (self.begun.is_empty(), value) {
             match name {
                 "SeqNum" | "NextSeqNo" => self.sequence = self.sequence.or(Some(number)),
                 "SendingTimeEpoch" => self.time = Some(number),
@@ -131,44 +186,58 @@ impl Visitor for Fields {
         self.push(name, value);
     }
 
-    fn group(&mut self, name: &'static str, _: usize) {
-        if self.format == Format::Json {
-            let comma = if self.text.is_empty() { "" } else { "," };
-            append(&mut self.text, format_args!("{comma}\"{name}\":["));
-        }
-        self.group = Some((name, 0));
+    fn composite(&mut self, name: &str) {
+        self.begin(name, '{');
+        append(&mut self.prefix, format_args!("{name}."));
+    }
+
+    fn end_composite(&mut self) {
+        self.end("}");
+    }
+
+    fn group(&mut self, name: &str, _: usize) {
+        self.begin(name, '[');
     }
 
     fn entry(&mut self, index: usize) {
         if self.format == Format::Json {
             self.text.push_str(if index == 0 { "{" } else { "},{" });
         }
-        self.group = self.group.map(|(name, _)| (name, index));
+        if let Some((outside, name)) = self.begun.last() {
+            self.prefix.truncate(*outside);
+            append(&mut self.prefix, format_args!("{name}[{index}]."));
+        }
     }
 
     fn end_group(&mut self) {
-        if self.format == Format::Json {
-            self.text.push_str(if self.text.ends_with('[') { "]" } else { "}]" });
-        }
-        self.group = None;
+        self.end(if self.text.ends_with('[') { "]" } else { "}]" });
     }
 }
 
-/// Integers are numbers, null is null, all else is the text that would be printed.
-fn json(value: &Value<'_>) -> String {
+/// Integers are numbers, null is null, arrays are arrays; all else is the text that would be
+/// printed.
+fn push_json(text: &mut String, value: &Value<'_>) {
     match value {
-        Value::Signed(_) | Value::Unsigned(_) => value.to_string(),
-        Value::Text(text) if !text.is_empty() => quoted(&text.to_string()),
-        Value::Character(byte) if *byte != 0 => quoted(&CharArray::new(&[*byte]).to_string()),
+        Value::Signed(_) | Value::Unsigned(_) => append(text, format_args!("{value}")),
+        Value::Text(characters) if !characters.is_empty() => quote(text, &characters.to_string()),
+        Value::Character(byte) if *byte != 0 => quote(text, &CharArray::new(&[*byte]).to_string()),
+        Value::Array(array) => {
+            text.push('[');
+            for (index, value) in array.iter().enumerate() {
+                text.push_str(if index == 0 { "" } else { "," });
+                push_json(text, &value);
+            }
+            text.push(']');
+        }
         _ => match value.to_string().as_str() {
-            "-" => "null".into(),
-            text => quoted(text),
+            "-" => text.push_str("null"),
+            other => quote(text, other),
         },
     }
 }
 
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+fn quote(text: &mut String, value: &str) {
+    append(text, format_args!("{}", serde_json::Value::from(value)));
 }
 
 /// Appends to a string, which cannot fail.

@@ -2,10 +2,17 @@
 
 use super::Framing;
 
+/// The most segments that wait for one that is missing: a sender with a whole window under way
+/// repeats it long before.
+const MOST_WAITING: usize = 1_024;
+/// The most bytes of them.
+const MOST_BYTES: usize = 4 << 20;
+
 /// A stream: the bytes that are not yet whole frames.
 ///
-/// Segments have to come in order: one that comes after a later one counts as missing, then as sent
-/// again. A capture may begin in the middle of a connection.
+/// Segments may come in any order and more than once. What is missing is waited for until too much
+/// has come behind it, or until the capture ends. A capture may begin in the middle of a
+/// connection: then with the first segment that it has.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     /// How its messages are framed, once that is known.
@@ -13,44 +20,48 @@ pub(super) struct Stream {
     /// Sequence number and sending time of the packet that the next message is in, if it is in one
     /// that has begun.
     pub(super) packet: Option<(u32, u64)>,
-    /// Whether it was already said that this stream has no known framing.
+    /// Whether it is not to be read: its framing is not known, which was said, or it is text.
     pub(super) is_foreign: bool,
+    /// The number of the SYN's successor.
+    began: Option<u32>,
     next: Option<u32>,
     bytes: Vec<u8>,
-}
-
-/// What became of a segment.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Pushed {
-    /// It followed, perhaps overlapping, what was there.
-    Whole,
-    /// This many bytes are missing; the stream begins anew behind them.
-    Gap(u32),
+    /// Segments that came early, by their numbers.
+    waiting: Vec<(u32, Vec<u8>)>,
+    waiting_bytes: usize,
 }
 
 impl Stream {
-    /// Takes a segment whose first byte, or SYN, has this sequence number.
-    pub(super) fn push(&mut self, sequence: u32, is_syn: bool, bytes: &[u8]) -> Pushed {
+    /// Takes a segment whose first byte, or SYN, has this sequence number. Gives how many bytes are
+    /// missing if they are given up; the stream begins anew behind them.
+    pub(super) fn push(&mut self, sequence: u32, is_syn: bool, bytes: &[u8]) -> Option<u32> {
         let start = sequence.wrapping_add(u32::from(is_syn));
-        let next = match self.next {
-            Some(next) if !is_syn => next,
-            _ => {
-                self.bytes.clear();
-                start
-            }
-        };
+        if is_syn && self.began != Some(start) {
+            *self = Self { began: Some(start), ..Self::default() };
+        }
+        let next = *self.next.get_or_insert(start);
         // A probe of an idle connection carries a byte that was sent before, or none.
         let ahead = start.wrapping_sub(next).cast_signed();
         if ahead > 0 && !bytes.is_empty() {
-            self.bytes = bytes.to_vec();
-            self.next = Some(start.wrapping_add(bytes.len() as u32));
-            return Pushed::Gap(ahead.unsigned_abs());
+            return self.keep(start, bytes);
         }
-        let known = (ahead.min(0).unsigned_abs() as usize).min(bytes.len());
-        let fresh = &bytes[known..];
-        self.bytes.extend_from_slice(fresh);
-        self.next = Some(next.wrapping_add(fresh.len() as u32));
-        Pushed::Whole
+        self.append(start, bytes);
+        self.take_waiting();
+        None
+    }
+
+    /// Gives up what is missing before the segments that wait: how many bytes. To be asked at the
+    /// end, until there is nothing more.
+    pub(super) fn give_up(&mut self) -> Option<u32> {
+        let next = self.next?;
+        let ahead = |start: u32| start.wrapping_sub(next);
+        let start =
+            self.waiting.iter().map(|(start, _)| *start).min_by_key(|start| ahead(*start))?;
+        self.bytes.clear();
+        self.packet = None;
+        self.next = Some(start);
+        self.take_waiting();
+        Some(ahead(start))
     }
 
     /// Bytes not yet consumed.
@@ -62,17 +73,52 @@ impl Stream {
     pub(super) fn consume(&mut self, count: usize) {
         self.bytes.drain(..count);
     }
+
+    /// Keeps a segment that came early, unless one as long that begins there is kept.
+    fn keep(&mut self, start: u32, bytes: &[u8]) -> Option<u32> {
+        let is_kept = |(other, kept): &(u32, Vec<u8>)| *other == start && kept.len() >= bytes.len();
+        if !self.waiting.iter().any(is_kept) {
+            self.waiting.push((start, bytes.to_vec()));
+            self.waiting_bytes += bytes.len();
+        }
+        let is_too_much = self.waiting.len() > MOST_WAITING || self.waiting_bytes > MOST_BYTES;
+        if is_too_much { self.give_up() } else { None }
+    }
+
+    /// Appends what of a segment is new; it begins at or before the end of what is there.
+    fn append(&mut self, start: u32, bytes: &[u8]) {
+        let next = self.next.unwrap_or(start);
+        let known = (next.wrapping_sub(start) as usize).min(bytes.len());
+        let fresh = &bytes[known..];
+        self.bytes.extend_from_slice(fresh);
+        self.next = Some(next.wrapping_add(fresh.len() as u32));
+    }
+
+    /// Appends the segments whose turn has come.
+    fn take_waiting(&mut self) {
+        while let Some(next) = self.next
+            && let Some(index) = self
+                .waiting
+                .iter()
+                .position(|(start, _)| start.wrapping_sub(next).cast_signed() <= 0)
+        {
+            let (start, bytes) = self.waiting.swap_remove(index);
+            self.waiting_bytes -= bytes.len();
+            self.append(start, &bytes);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn puts_segments_together_across_the_wrap() {
         let mut stream = Stream::default();
-        assert_eq!(stream.push(u32::MAX - 1, false, &[1, 2, 3]), Pushed::Whole);
-        assert_eq!(stream.push(1, false, &[4]), Pushed::Whole);
+        assert_eq!(stream.push(u32::MAX - 1, false, &[1, 2, 3]), None);
+        assert_eq!(stream.push(1, false, &[4]), None);
         assert_eq!(stream.bytes(), [1, 2, 3, 4]);
         stream.consume(3);
         assert_eq!(stream.bytes(), [4]);
@@ -82,27 +128,92 @@ mod tests {
     fn what_was_sent_before_is_left_out() {
         let mut stream = Stream::default();
         stream.push(10, true, &[]);
-        assert_eq!(stream.push(11, false, &[1, 2]), Pushed::Whole);
-        assert_eq!(stream.push(11, false, &[1, 2]), Pushed::Whole);
-        assert_eq!(stream.push(12, false, &[2, 3]), Pushed::Whole);
+        assert_eq!(stream.push(11, false, &[1, 2]), None);
+        assert_eq!(stream.push(11, false, &[1, 2]), None);
+        assert_eq!(stream.push(12, false, &[2, 3]), None);
         assert_eq!(stream.bytes(), [1, 2, 3]);
+        stream.push(10, true, &[]);
+        assert_eq!(stream.bytes(), [1, 2, 3], "a repeated SYN");
+        stream.push(99, true, &[]);
+        stream.push(100, false, &[7]);
+        assert_eq!(stream.bytes(), [7], "a new connection");
     }
 
     #[test]
-    fn begins_anew_behind_a_gap() {
+    fn what_comes_early_waits_for_what_is_missing() {
+        let mut stream = Stream::default();
+        stream.push(u32::MAX, false, &[1]);
+        assert_eq!(stream.push(2, false, &[4, 5]), None);
+        assert_eq!(stream.push(1, false, &[3]), None);
+        assert_eq!(stream.push(2, false, &[4]), None);
+        assert_eq!(stream.bytes(), [1]);
+        assert_eq!(stream.push(0, false, &[2]), None);
+        assert_eq!(stream.bytes(), [1, 2, 3, 4, 5]);
+        assert_eq!((stream.waiting.len(), stream.waiting_bytes), (0, 0));
+        assert_eq!(stream.give_up(), None);
+    }
+
+    #[test]
+    fn begins_anew_behind_what_is_given_up() {
         let mut stream = Stream::default();
         stream.push(0, false, &[1]);
-        assert_eq!(stream.push(5, false, &[9]), Pushed::Gap(4));
+        assert_eq!(stream.push(9, false, &[11]), None);
+        assert_eq!(stream.push(5, false, &[9]), None);
+        assert_eq!(stream.give_up(), Some(4));
         assert_eq!(stream.bytes(), [9]);
-        assert_eq!(stream.push(6, false, &[10]), Pushed::Whole);
+        assert_eq!(stream.push(6, false, &[10]), None);
         assert_eq!(stream.bytes(), [9, 10]);
+        assert_eq!(stream.give_up(), Some(2));
+        assert_eq!(stream.bytes(), [11]);
+        assert_eq!(stream.give_up(), None);
     }
 
     #[test]
-    fn a_bare_acknowledgement_is_no_gap() {
+    fn what_is_missing_is_given_up_when_too_much_has_come_behind_it() {
         let mut stream = Stream::default();
         stream.push(0, false, &[1]);
-        assert_eq!(stream.push(7, false, &[]), Pushed::Whole);
-        assert_eq!(stream.push(1, false, &[2]), Pushed::Whole);
+        for index in 0..MOST_WAITING as u32 {
+            assert_eq!(stream.push(2 + index, false, &[2]), None);
+        }
+        assert_eq!(stream.push(2 + MOST_WAITING as u32, false, &[2]), Some(1));
+        assert_eq!(stream.bytes().len(), MOST_WAITING + 1);
+    }
+
+    #[test]
+    fn a_bare_acknowledgement_is_nothing() {
+        let mut stream = Stream::default();
+        stream.push(0, false, &[1]);
+        assert_eq!(stream.push(7, false, &[]), None);
+        assert_eq!(stream.push(1, false, &[2]), None);
+        assert_eq!(stream.give_up(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn segments_in_any_order_and_repeated_are_the_stream(
+            start: u32,
+            cuts in prop::collection::vec(0_usize..200, 1..12),
+            order in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+        ) {
+            let whole: Vec<u8> = (0..200).collect();
+            let mut cuts = [&[0, 200][..], &cuts].concat();
+            cuts.sort_unstable();
+            let mut segments: Vec<_> = cuts.windows(2).map(|ends| (ends[0], ends[1])).collect();
+            for pair in order.chunks_exact(2) {
+                let (one, other) = (pair[0].index(segments.len()), pair[1].index(segments.len()));
+                segments.swap(one, other);
+                // Repeated, joined with what follows.
+                let (from, to) = segments[one];
+                segments.push((from, (to + 7).min(200)));
+            }
+            let mut stream = Stream::default();
+            stream.push(start, true, &[]);
+            for (from, to) in segments {
+                let at = start.wrapping_add(1 + from as u32);
+                prop_assert_eq!(stream.push(at, false, &whole[from..to]), None);
+            }
+            prop_assert_eq!(stream.bytes(), &whole[..]);
+            prop_assert_eq!(stream.give_up(), None);
+        }
     }
 }

@@ -53,7 +53,9 @@ fn decode_bytes(
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     let (mut out, mut err) = (Cursor::new(Vec::new()), Vec::new());
-    let counts = decode(file.path(), framing, format, &mut out, &mut err)?;
+    let settings = Settings { codecs: Codecs::default(), framing, format };
+    let mut counts = Counts::default();
+    decode(file.path(), &settings, &mut counts, &mut out, &mut err)?;
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ok((text(out.into_inner()), text(err), counts))
 }
@@ -213,8 +215,8 @@ fn everything_wrong_is_a_line_and_a_count() {
     let (_, err, counts) = capture.decode(None, Format::Text);
     assert_eq!(
         err,
-        "hairpin: packet 2: 78 bytes of the stream are missing before this packet\n\
-         hairpin: packet 3: 257 bytes of the stream are missing before this packet\n\
+        "hairpin: packet 3: 78 bytes of a stream never came\n\
+         hairpin: packet 3: 257 bytes of a stream never came\n\
          hairpin: packet 3: no frame begins here\n"
     );
     assert_eq!((counts.messages, counts.errors), (1, 3));
