@@ -8,6 +8,7 @@
 mod cores;
 mod decode;
 mod exchange;
+mod feed;
 mod groups;
 mod output;
 mod report;
@@ -37,12 +38,14 @@ struct Cli {
 enum Command {
     /// Tick to trade: run an exchange and a trader on this machine and print the round trips
     T2t(t2t::Arguments),
-    /// Print the messages of a capture
-    Decode(decode::Arguments),
     /// An exchange for traders on this or other hosts, measured in rounds
     Exchange(exchange::Arguments),
     /// A trader that answers each tick of an exchange with an order
     Trader(trader_process::Arguments),
+    /// The feed handler on a capture: print messages, books and what became of them
+    Feed(feed::Arguments),
+    /// Print the messages of a capture
+    Decode(decode::Arguments),
     /// Results files to one page with pictures
     Report(report::Arguments),
     /// The exchange of one `t2t` row; its set-up comes on standard input
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::T2t(arguments) => t2t::run(&arguments),
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Feed(arguments) => Ok(feed::run(&arguments)),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),

@@ -1,0 +1,225 @@
+//! Which destination carries which side of which feed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+
+use hairpin_cme_codecs::mdp3;
+use hairpin_feed_handler::{Feed, Side};
+use hairpin_sbe::MessageHeader;
+
+use crate::decode::capture::{self, Payload};
+
+/// Packets of a group that are compared with another's to know whether both are one feed: minutes
+/// of a busy channel.
+const COMPARED: usize = 1 << 16;
+
+/// Destinations of datagrams, and what they carry. Whoever knows better, as from a config.xml, may
+/// make one with [`Groups::new`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups(BTreeMap<SocketAddr, (Feed, Side)>);
+
+impl Groups {
+    /// Groups that are known.
+    pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, Side)>) -> Self {
+        Self(groups.into_iter().map(|(group, feed, side)| (group, (feed, side))).collect())
+    }
+
+    /// Finds out the groups of a capture.
+    ///
+    /// A destination is a group if one of its datagrams begins with a packet header and a message
+    /// of CME's market data. Its feed follows from what its packets begin with: definitions or
+    /// snapshots alone make it a loop. Two groups of one feed are its sides, A the one that came
+    /// first; of the incremental feed only if packets of the same number are the same.
+    ///
+    /// # Errors
+    /// If the file is no capture, or has no such group, or has several channels.
+    pub(crate) fn detect(file: File) -> io::Result<Self> {
+        let mut seen = Vec::<Seen>::new();
+        let mut places = HashMap::<SocketAddr, usize>::new();
+        capture::read(file, |packet| {
+            if let Ok(Payload::Datagram { flow: (_, to), bytes }) = packet.payload
+                && let Some(first) = First::of(bytes)
+            {
+                let place = *places.entry(to).or_insert_with(|| {
+                    seen.push(Seen::new(to));
+                    seen.len() - 1
+                });
+                seen[place].note(first);
+            }
+            Ok(())
+        })?;
+        Self::of(&seen).map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+
+    fn of(seen: &[Seen]) -> Result<Self, String> {
+        if seen.is_empty() {
+            return Err("no market data over UDP in this capture".into());
+        }
+        let mut groups = Vec::new();
+        for feed in Feed::ALL {
+            let same: Vec<_> = seen.iter().filter(|group| group.feed() == feed).collect();
+            match same[..] {
+                [] => {}
+                [one] => groups.push((one.group, feed, Side::A)),
+                [one, other] if feed != Feed::Incremental || one.may_be_side_of(other) => {
+                    groups.extend([(one.group, feed, Side::A), (other.group, feed, Side::B)]);
+                }
+                _ => {
+                    let names: Vec<_> = same.iter().map(|group| group.group.to_string()).collect();
+                    return Err(format!(
+                        "more than one channel: the {feed} feed comes on {}; \
+                         filter the capture by group",
+                        names.join(", ")
+                    ));
+                }
+            }
+        }
+        Ok(Self::new(groups))
+    }
+
+    /// What a datagram's destination carries.
+    pub(crate) fn find(&self, group: SocketAddr) -> Option<(Feed, Side)> {
+        self.0.get(&group).copied()
+    }
+
+    /// Whether any group carries a feed.
+    pub(crate) fn has(&self, feed: Feed) -> bool {
+        self.0.values().any(|(other, _)| *other == feed)
+    }
+}
+
+/// What a packet begins with.
+#[derive(Clone, Copy)]
+struct First {
+    sequence: u32,
+    sending_time: u64,
+    template_id: u16,
+}
+
+impl First {
+    /// Reads a packet header and the header of the message behind it, if they are that.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (sequence, rest) = bytes.split_first_chunk()?;
+        let (sending_time, messages) = rest.split_first_chunk()?;
+        let (size, rest) = messages.split_first_chunk()?;
+        let (header, _) = MessageHeader::decode(rest).ok()?;
+        let size = usize::from(u16::from_le_bytes(*size));
+        let is_sound = (2 + MessageHeader::LENGTH..=messages.len()).contains(&size);
+        (is_sound && header.schema_id == mdp3::SCHEMA_ID).then_some(Self {
+            sequence: u32::from_le_bytes(*sequence),
+            sending_time: u64::from_le_bytes(*sending_time),
+            template_id: header.template_id,
+        })
+    }
+}
+
+/// A destination and what was seen of it.
+struct Seen {
+    group: SocketAddr,
+    /// Packets that began with a definition, a snapshot, a heartbeat, anything else.
+    definitions: u64,
+    snapshots: u64,
+    others: u64,
+    /// Sending times by sequence, of as many packets as are compared.
+    packets: HashMap<u32, BTreeSet<u64>>,
+    noted: usize,
+}
+
+impl Seen {
+    fn new(group: SocketAddr) -> Self {
+        Self { group, definitions: 0, snapshots: 0, others: 0, packets: HashMap::new(), noted: 0 }
+    }
+
+    fn note(&mut self, first: First) {
+        match first.template_id {
+            54..=58 | 63 => self.definitions += 1,
+            52 | 53 | 69 => self.snapshots += 1,
+            // Heartbeats tell nothing: a loop may have them too.
+            12 => {}
+            _ => self.others += 1,
+        }
+        if self.noted < COMPARED {
+            self.noted += 1;
+            self.packets.entry(first.sequence).or_default().insert(first.sending_time);
+        }
+    }
+
+    /// The incremental feed brings definitions too, but never nothing else for long.
+    fn feed(&self) -> Feed {
+        match (self.others, self.definitions, self.snapshots) {
+            (1.., _, _) | (0, 0, 0) => Feed::Incremental,
+            (0, definitions, snapshots) if definitions >= snapshots => Feed::Instrument,
+            _ => Feed::Snapshot,
+        }
+    }
+
+    /// Whether nothing speaks against two groups being sides of one feed: of the numbers that both
+    /// have some packet is the same, or there are no such numbers.
+    fn may_be_side_of(&self, other: &Self) -> bool {
+        let shared = self.packets.iter().filter_map(|(sequence, times)| {
+            other.packets.get(sequence).map(|others| !times.is_disjoint(others))
+        });
+        let (same, different): (Vec<_>, Vec<_>) = shared.partition(|is_same| *is_same);
+        !same.is_empty() || different.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(port: u16) -> SocketAddr {
+        SocketAddr::from(([239, 1, 1, 1], port))
+    }
+
+    fn seen(port: u16, packets: &[(u32, u64, u16)]) -> Seen {
+        let mut seen = Seen::new(group(port));
+        for &(sequence, sending_time, template_id) in packets {
+            seen.note(First { sequence, sending_time, template_id });
+        }
+        seen
+    }
+
+    #[test]
+    fn feeds_follow_from_templates_and_sides_from_equal_packets() {
+        let groups = Groups::of(&[
+            seen(1, &[(7, 70, 54), (8, 80, 46), (9, 90, 12)]),
+            seen(2, &[(1, 10, 54), (2, 20, 63)]),
+            seen(3, &[(1, 30, 52), (1, 40, 53)]),
+            seen(4, &[(8, 80, 46), (10, 100, 12)]),
+            seen(5, &[(1, 50, 56)]),
+        ]);
+        let expected = Groups::new([
+            (group(1), Feed::Incremental, Side::A),
+            (group(4), Feed::Incremental, Side::B),
+            (group(2), Feed::Instrument, Side::A),
+            (group(5), Feed::Instrument, Side::B),
+            (group(3), Feed::Snapshot, Side::A),
+        ]);
+        assert_eq!(groups.unwrap(), expected);
+    }
+
+    #[test]
+    fn equal_numbers_of_different_packets_are_two_channels() {
+        let error = Groups::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
+        assert!(error.starts_with("more than one channel: the incremental feed"), "{error}");
+        assert!(error.contains("239.1.1.1:1, 239.1.1.1:2"), "{error}");
+        let sides = Groups::of(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
+        assert!(sides.is_ok());
+    }
+
+    #[test]
+    fn only_market_data_makes_a_group() {
+        let heartbeat = [[0; 12].as_slice(), &[10, 0, 0, 0, 12, 0, 1, 0, 13, 0]].concat();
+        assert!(First::of(&heartbeat).is_some());
+        for (at, value) in [(12, 9), (12, 11), (18, 2)] {
+            let mut other = heartbeat.clone();
+            other[at] = value;
+            assert!(First::of(&other).is_none(), "{at}");
+        }
+        assert!((0..heartbeat.len()).all(|length| First::of(&heartbeat[..length]).is_none()));
+        assert!(Groups::of(&[]).is_err());
+    }
+}
