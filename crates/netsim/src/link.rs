@@ -19,7 +19,7 @@ pub struct Link {
     spare: Vec<Vec<u8>>,
     /// When the line has carried all that waits for it.
     free_at: Instant,
-    /// The latest arrival so far: where nothing reorders, none comes before it.
+    /// The latest arrival of what keeps its order: what keeps it too comes no earlier.
     last_arrival: Instant,
     /// The number of the latest datagram that has arrived.
     last_number: u64,
@@ -188,6 +188,7 @@ impl Link {
         let mut arrival = leaves + delay;
         if !self.faults.reorders {
             arrival = arrival.max(self.last_arrival);
+            self.last_arrival = arrival;
         }
         self.put_under_way(arrival, number, datagram, flipped);
     }
@@ -206,7 +207,6 @@ impl Link {
             *byte ^= 1 << (flipped.unwrap_or(0) % 8);
             self.tally.corrupted += 1;
         }
-        self.last_arrival = self.last_arrival.max(arrival);
         self.under_way.push(arrival, InFlight { number, bytes });
     }
 
@@ -229,12 +229,10 @@ impl Link {
         self.tally.delayed += u64::from(late > Duration::ZERO);
         self.tally.duplicated += u64::from(again.is_some());
         // A scripted delay lets others overtake: it does not hold up the line.
-        let last_arrival = self.last_arrival;
         self.put_under_way(now + delay + late, number, datagram, flipped);
         if let Some(after) = again {
             self.put_under_way(now + delay + late + after, number, datagram, flipped);
         }
-        self.last_arrival = last_arrival;
     }
 }
 
@@ -344,6 +342,16 @@ mod tests {
         };
         assert_eq!(arrived(false), (true, 100, false));
         assert_eq!(arrived(true), (false, 100, true));
+    }
+
+    #[test]
+    fn what_may_be_overtaken_holds_up_nothing_once_order_is_kept_again() {
+        let delay = Delay { long_chance: Chance::ALWAYS, long: STEP * 50, ..STILL.delay };
+        let mut link = Link::new(Random::new(1), Faults { delay, reorders: true, ..STILL });
+        link.send(START, b"late");
+        link.set_faults(STILL);
+        link.send(START, b"on time");
+        assert_eq!(link.poll_timeout(), Some(START + STEP));
     }
 
     #[test]

@@ -1,0 +1,273 @@
+//! Every business message of a trader, both ways, and who knows of it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hairpin_cme_codecs::ilink3::{
+    Establish503, Negotiate500, NewOrderSingle514, OrderCancelRequest516,
+};
+use hairpin_exchange as exchange;
+use hairpin_exchange::OrderId;
+use hairpin_mapped::Journal;
+use hairpin_netsim::Census;
+use hairpin_sbe::MessageHeader;
+
+/// Bytes of the framing header.
+const FRAMING: usize = 4;
+
+/// A business message of a client as it arrived, or as its journal has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientMessage {
+    template: u16,
+    pub(crate) seq_num: u32,
+    cl_ord_id: [u8; 20],
+    frame: Vec<u8>,
+}
+
+/// What a frame of a client is to the ledger.
+#[derive(Debug)]
+enum Kind {
+    LogOn(u64),
+    Business(ClientMessage),
+    Other,
+}
+
+/// Reads as much of a client's frame as the ledger needs.
+fn kind_of(frame: &[u8]) -> Option<Kind> {
+    let (header, body) = MessageHeader::decode(frame.get(FRAMING..)?).ok()?;
+    let business = |seq_num, cl_ord_id: &[u8]| {
+        let mut id = [0; 20];
+        id[..cl_ord_id.len()].copy_from_slice(cl_ord_id);
+        let (template, frame) = (header.template_id, frame.to_vec());
+        Kind::Business(ClientMessage { template, seq_num, cl_ord_id: id, frame })
+    };
+    Some(match header.template_id {
+        Negotiate500::TEMPLATE_ID => {
+            let mut scratch = Negotiate500::SCRATCH;
+            Kind::LogOn(Negotiate500::decode(&header, body, &mut scratch).ok()?.uuid())
+        }
+        Establish503::TEMPLATE_ID => {
+            let mut scratch = Establish503::SCRATCH;
+            Kind::LogOn(Establish503::decode(&header, body, &mut scratch).ok()?.uuid())
+        }
+        NewOrderSingle514::TEMPLATE_ID => {
+            let mut scratch = NewOrderSingle514::SCRATCH;
+            let order = NewOrderSingle514::decode(&header, body, &mut scratch).ok()?;
+            business(order.seq_num(), order.cl_ord_id().as_bytes())
+        }
+        OrderCancelRequest516::TEMPLATE_ID => {
+            let mut scratch = OrderCancelRequest516::SCRATCH;
+            let cancel = OrderCancelRequest516::decode(&header, body, &mut scratch).ok()?;
+            business(cancel.seq_num(), cancel.cl_ord_id().as_bytes())
+        }
+        _ => Kind::Other,
+    })
+}
+
+/// The frames that arrive on one connection, as far as the gateway has not told of them yet.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    bytes: Vec<u8>,
+    uuid: u64,
+    waiting: VecDeque<ClientMessage>,
+}
+
+impl Frames {
+    /// Bytes arrive; they are the gateway's next.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        let mut start = 0;
+        while let Some(length) = self.bytes[start..].first_chunk().copied() {
+            let length = usize::from(u16::from_le_bytes(length));
+            let Some(frame) = self.bytes.get(start..start + length).filter(|_| length >= FRAMING)
+            else {
+                break;
+            };
+            match kind_of(frame) {
+                Some(Kind::LogOn(uuid)) => self.uuid = uuid,
+                Some(Kind::Business(message)) => self.waiting.push_back(message),
+                Some(Kind::Other) | None => {}
+            }
+            start += length;
+        }
+        self.bytes.drain(..start);
+    }
+
+    /// The message the gateway tells of; those before it, it has ignored.
+    fn take(&mut self, template: u16, cl_ord_id: &[u8]) -> Option<ClientMessage> {
+        let is_it = |message: &ClientMessage| {
+            message.template == template && message.cl_ord_id.starts_with(cl_ord_id)
+        };
+        let place = self.waiting.iter().position(is_it)?;
+        self.waiting.drain(..place);
+        self.waiting.pop_front()
+    }
+}
+
+/// The messages under one UUID.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    /// What the trader has committed.
+    pub(crate) sent: u32,
+    /// What the gateway has taken in sequence.
+    pub(crate) accepted: Vec<ClientMessage>,
+    /// What the gateway has told the trader that it has not taken: from, and how many.
+    pub(crate) not_applied: Vec<(u32, u32)>,
+    /// What the trader has given up since: all up to this.
+    pub(crate) skipped: u32,
+    /// Business messages of the gateway.
+    pub(crate) reported: u32,
+    /// Those the trader was told.
+    pub(crate) told: u32,
+    /// Why messages of this run may be lost, if they may.
+    pub(crate) broken: Option<&'static str>,
+}
+
+/// All of one trader's.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) runs: BTreeMap<u64, Run>,
+    /// Orders the gateway has acknowledged, and whether it has cancelled them since.
+    orders: BTreeMap<u64, bool>,
+    pub(crate) fills: u64,
+    pub(crate) rejects: u64,
+}
+
+impl Ledger {
+    pub(crate) fn run(&mut self, uuid: u64) -> &mut Run {
+        self.runs.entry(uuid).or_default()
+    }
+
+    /// From now on messages of this run may be lost.
+    pub(crate) fn break_run(&mut self, uuid: u64, why: &'static str) {
+        if uuid != 0 {
+            self.run(uuid).broken.get_or_insert(why);
+        }
+    }
+
+    /// Whether nothing of this run is under way.
+    pub(crate) fn is_settled(&self, uuid: u64) -> bool {
+        self.runs.get(&uuid).is_none_or(|run| {
+            let known = run.accepted.last().map_or(0, |message| message.seq_num);
+            known.max(run.skipped) >= run.sent && run.told == run.reported
+        })
+    }
+
+    /// Everything that was sent arrived and was answered, or there is a reason why not; and what
+    /// arrived stands in the journal, byte for byte.
+    pub(crate) fn check(&self, journal: &Journal, market: &exchange::Matching) {
+        let journaled = messages_of(journal);
+        for (uuid, run) in &self.runs {
+            run.check(*uuid);
+            let Some(journaled) = journaled.get(uuid) else {
+                assert!(run.accepted.is_empty(), "{uuid}: orders without a journal");
+                continue;
+            };
+            assert_eq!(journaled.len(), run.sent as usize, "{uuid}: sent and in the journal");
+            for message in &run.accepted {
+                let place = message.seq_num as usize - 1;
+                assert_eq!(Some(message), journaled.get(place), "{uuid}: not what was journaled");
+            }
+        }
+        assert_eq!((self.fills, self.rejects), (0, 0), "fills and rejects");
+        for (order, is_cancelled) in &self.orders {
+            let rests = market.order(OrderId(*order)).is_some();
+            assert_eq!(rests, !is_cancelled, "order {order} rests, though cancelled, or is gone");
+        }
+    }
+
+    /// What a census wants to know.
+    pub(crate) fn report(&self, census: &mut Census) {
+        for run in self.runs.values() {
+            census.add("business messages of traders", run.sent.into());
+            census.add("business messages of the exchange", run.reported.into());
+            let lost = run.sent - run.accepted.len() as u32;
+            census.add("orders and cancels lost by a break", lost.into());
+            census.add("reports lost by a break", (run.reported - run.told).into());
+        }
+        let resting = self.orders.values().filter(|is_cancelled| !**is_cancelled).count();
+        census.add("orders left resting by a break", resting as u64);
+    }
+}
+
+impl Run {
+    fn check(&self, uuid: u64) {
+        let Self { sent, accepted, not_applied, reported, told, broken, .. } = self;
+        let count = accepted.len() as u32;
+        assert_eq!(*reported, count, "{uuid}: each accepted message has one report");
+        assert!(count <= *sent && told <= reported, "{uuid}: more arrived than was sent");
+        let numbers = accepted.iter().map(|message| message.seq_num);
+        assert!(numbers.clone().is_sorted_by(|a, b| a < b), "{uuid}: accepted out of order");
+        let last = numbers.clone().next_back().unwrap_or(0);
+        let numbers: Vec<_> = numbers.collect();
+        for missing in (1..=last).filter(|number| numbers.binary_search(number).is_err()) {
+            let is_told = not_applied.iter().any(|&(from, n)| (from..from + n).contains(&missing));
+            assert!(is_told, "{uuid}: message {missing} was skipped and the trader not told");
+        }
+        if broken.is_none() {
+            assert_eq!((count, told), (*sent, reported), "{uuid}: lost without a reason");
+        }
+    }
+}
+
+/// The business messages of a journal, by UUID, in order.
+fn messages_of(journal: &Journal) -> BTreeMap<u64, Vec<ClientMessage>> {
+    let (mut uuid, mut messages) = (0, BTreeMap::<u64, Vec<ClientMessage>>::new());
+    for (_, frame) in journal.records() {
+        match kind_of(frame) {
+            Some(Kind::LogOn(next)) => uuid = next,
+            Some(Kind::Business(message)) => messages.entry(uuid).or_default().push(message),
+            Some(Kind::Other) | None => {}
+        }
+    }
+    messages
+}
+
+/// Writes down what the gateway tells of one connection.
+pub(crate) struct Register<'a> {
+    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) frames: &'a mut Frames,
+    /// The connection may have carried corrupt bytes: nothing is certain.
+    pub(crate) is_lenient: bool,
+}
+
+impl Register<'_> {
+    fn accept(&mut self, template: u16, cl_ord_id: &[u8]) {
+        match self.frames.take(template, cl_ord_id) {
+            Some(message) => self.ledger.run(self.frames.uuid).accepted.push(message),
+            None => assert!(self.is_lenient, "the gateway took a message that never arrived"),
+        }
+    }
+
+    fn report(&mut self) {
+        self.ledger.run(self.frames.uuid).reported += 1;
+    }
+}
+
+impl exchange::Listener for Register<'_> {
+    fn on_order(&mut self, cl_ord_id: &[u8]) {
+        self.accept(NewOrderSingle514::TEMPLATE_ID, cl_ord_id);
+    }
+
+    fn on_cancel(&mut self, cl_ord_id: &[u8]) {
+        self.accept(OrderCancelRequest516::TEMPLATE_ID, cl_ord_id);
+    }
+
+    fn on_acknowledged(&mut self, _: &[u8], order: OrderId) {
+        self.report();
+        assert_eq!(self.ledger.orders.insert(order.0, false), None, "an order twice");
+    }
+
+    fn on_cancelled(&mut self, _: &[u8], order: OrderId) {
+        self.report();
+        assert_eq!(self.ledger.orders.insert(order.0, true), Some(false), "cancelled {order:?}");
+    }
+
+    fn on_fill(&mut self, _: &[u8], _: OrderId, _: u32) {
+        self.ledger.fills += 1;
+    }
+
+    fn on_rejected(&mut self, _: exchange::Rejected<'_>) {
+        self.report();
+        self.ledger.rejects += 1;
+    }
+}

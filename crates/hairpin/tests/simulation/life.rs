@@ -1,0 +1,213 @@
+//! One process of a trader, from its start to its end.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use hairpin_feed_handler::{Channel, Counters};
+use hairpin_mapped::Journal;
+use hairpin_mdp3::{Action, Input};
+use hairpin_netsim::{Census, ConnectionState, End, Group};
+use hairpin_order_entry::{
+    Binding, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
+};
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant, Now};
+
+use crate::feed_judge::{FeedJudge, Watch};
+use crate::ledger::Ledger;
+use crate::plan::Ordeal;
+use crate::session_judge::{Clerk, SessionJudge};
+use crate::trader::{Reaction, Strategy};
+use crate::truth::{Truth, Verdict};
+use crate::venue::{KEY, Places, Venue};
+use crate::wire::{Dialler, Shared};
+
+/// Between two attempts to log on.
+const PAUSE: Duration = Duration::from_millis(3);
+
+/// Channel, session and strategy side by side, and a judge for each of the first two.
+pub(crate) struct Life {
+    pub(crate) channel: Channel,
+    pub(crate) session: Session<Dialler>,
+    pub(crate) connects_at: Instant,
+    ordeal: Ordeal,
+    reactor: Reactor,
+    strategy: Strategy,
+    feed: FeedJudge,
+    orders: SessionJudge,
+}
+
+impl Life {
+    pub(crate) fn new(
+        trader: usize,
+        ordeal: Ordeal,
+        journal: Journal,
+        dial: Dialler,
+        instruments: usize,
+        now: Now,
+    ) -> Self {
+        let logon = Logon {
+            access_key_id: format!("ACCESS-{trader}"),
+            secret_key: SecretKey::from_base64url(KEY).expect("it is base64"),
+            session: format!("TR{trader}"),
+            firm: "FIRM".into(),
+            trading_system_name: "Hairpin".into(),
+            trading_system_version: "1".into(),
+            trading_system_vendor: "Hairpin".into(),
+            keep_alive_interval: KEEP_ALIVE_DEFAULT,
+            operator: Operator::automated("TRADER", "US,IL"),
+        };
+        let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
+        let session = Session::with_dial(Settings::new(gateway, logon), journal, dial);
+        Self {
+            channel: Channel::new(hairpin_feed_handler::Settings {
+                max_instruments: 16,
+                queue_bytes: 1 << 18,
+                max_loop_packets: 64,
+                ..Default::default()
+            }),
+            session: session.expect("the settings are sound"),
+            connects_at: now.monotonic,
+            ordeal,
+            reactor: Reactor::new(Wait::Spin).expect("spinning needs nothing"),
+            strategy: Strategy::default(),
+            feed: FeedJudge::new(ordeal, instruments),
+            orders: SessionJudge::new(ordeal),
+        }
+    }
+
+    /// Joins and leaves groups as the channel wants.
+    pub(crate) fn join(&mut self, groups: &mut [[Group; 2]; 3], places: &Places) {
+        while let Some(action) = self.channel.poll_action() {
+            let (feed, is_joined) = match action {
+                Action::Join(feed) => (feed as usize, true),
+                Action::Leave(feed) => (feed as usize, false),
+                _ => unreachable!("a channel joins and leaves"),
+            };
+            for (group, place) in groups[feed].iter_mut().zip(places[feed]) {
+                group.set_joined(place, is_joined);
+            }
+        }
+    }
+
+    pub(crate) fn handle_packet(
+        &mut self,
+        now: Now,
+        input: Input,
+        bytes: &[u8],
+        truth: &Truth,
+        ledger: &mut Ledger,
+    ) {
+        let Self { channel, session, strategy, feed: judge, .. } = self;
+        let reaction = Reaction { strategy, session, now };
+        let mut watch = Watch { reaction, judge, truth, ledger };
+        channel.handle_packet(now, input, bytes, &mut watch);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Now, truth: &Truth, ledger: &mut Ledger) {
+        let Self { channel, session, strategy, feed: judge, .. } = self;
+        if channel.poll_timeout().is_some_and(|at| at <= now.monotonic) {
+            let reaction = Reaction { strategy, session, now };
+            channel.handle_timeout(now, &mut Watch { reaction, judge, truth, ledger });
+        }
+    }
+
+    /// A trader logs on once its books are in sync, and again when it has lost its session.
+    pub(crate) fn wants_to_connect(&self, is_closing: bool) -> bool {
+        let is_wanted = self.feed.was_in_sync && !is_closing && !self.ordeal.corrupts_data();
+        is_wanted && self.session.state() == State::Disconnected
+    }
+
+    /// Logs on: resumes, if there is a session to resume and that is preferred.
+    pub(crate) fn connect(&mut self, now: Now, prefers_to_resume: bool) {
+        let orders = &mut self.orders;
+        let is_known = orders.established != 0 && !orders.is_spoilt;
+        let binding = match is_known && prefers_to_resume {
+            true => Binding::Resume,
+            false => Binding::New,
+        };
+        if is_known {
+            orders.census.count(match binding {
+                Binding::Resume => "sessions resumed",
+                Binding::New => "sessions begun anew",
+            });
+        }
+        if binding == Binding::New {
+            (orders.established, orders.is_spoilt) = (0, false);
+        }
+        self.session.connect(now, binding).expect("it is disconnected");
+    }
+
+    /// Whether there is anything for the session to do.
+    pub(crate) fn is_due(&self, now: Instant, connection: Option<&Shared>) -> bool {
+        let has_news = connection.is_some_and(|connection| {
+            let connection = connection.borrow();
+            let is_broken =
+                matches!(connection.state(now), ConnectionState::Refused | ConnectionState::Reset);
+            let can_write = self.session.waiting() > 0 && connection.is_writable(now, End::Client);
+            let has_come = connection.poll_timeout(now, End::Client).is_some_and(|at| at <= now);
+            is_broken || can_write || has_come
+        });
+        has_news || self.session.next_deadline().is_some_and(|at| at <= now)
+    }
+
+    /// Lets the session do all that there is to do now.
+    pub(crate) fn drive(&mut self, now: Now, ledger: &mut Ledger) {
+        let Self { session, reactor, strategy, orders: judge, .. } = self;
+        let was_connected = session.state() != State::Disconnected;
+        let ready = reactor.wait(now.monotonic, None).expect("spinning cannot fail");
+        let mut clerk = Clerk { strategy, judge, ledger };
+        session.process(now, ready, reactor, &mut clerk).expect("spinning cannot fail");
+        if was_connected && session.state() == State::Disconnected {
+            self.connects_at = now.monotonic + PAUSE;
+        }
+    }
+
+    /// Every book is what the exchange published last.
+    pub(crate) fn check_books(&self, venue: &Venue) {
+        let instruments = self.channel.instruments();
+        assert_eq!(instruments.iter().count(), venue.truth.instruments(), "instruments");
+        for instrument in instruments.iter() {
+            let book = self.channel.book(instrument);
+            let verdict = venue.truth.judge(book, venue.truth.events());
+            assert!(book.is_in_sync() && verdict == Verdict::Equal, "in the end: {verdict:?}");
+        }
+    }
+
+    /// Session and gateway have counted to the same numbers.
+    pub(crate) fn check_numbers(&self, ledger: &Ledger) {
+        let progress = self.session.progress();
+        if let Some(run) = ledger.runs.get(&progress.uuid) {
+            assert_eq!(progress.next_outgoing, run.sent + 1, "the next number out");
+            assert_eq!(progress.next_incoming, run.told + 1, "the next number in");
+        }
+    }
+
+    /// What the strategy has counted is what it was seen to do.
+    pub(crate) fn check_sums(&self, census: &mut Census) {
+        let Self { strategy, feed, orders, .. } = self;
+        let counts = &strategy.counts;
+        let counted =
+            [counts.orders, counts.acknowledgements, counts.cancels, counts.gaps, counts.unsynced];
+        let seen = [feed.orders, orders.acknowledgements, orders.cancels, feed.gaps, feed.unsynced];
+        assert_eq!(counted, seen, "orders, acknowledgements, cancels, gaps, books unsynced");
+        let explained = feed.refused + feed.errors + orders.refused + orders.gaps + orders.errors;
+        assert_eq!(counts.errors, explained, "{:?}: {:?}", self.ordeal, counts.first_error);
+        assert_eq!(counts.rejects, orders.rejects, "rejects");
+        census.add("orders refused: too many wait", feed.refused);
+        census.add("cancels refused", orders.refused);
+        census.merge(&feed.census);
+        census.merge(&orders.census);
+        self.report(self.channel.counters(), census);
+    }
+
+    fn report(&self, counters: &Counters, census: &mut Census) {
+        census.add("packets held for a hole", counters.held_packets);
+        census.add("books found unaffected by a gap", counters.found_unaffected);
+        census.add("books from snapshots", counters.snapshots_applied);
+        census.add("entries withheld", counters.withheld_entries);
+        census.add("snapshots too old", counters.snapshots_too_old);
+        census.add("packets of both sides", counters.duplicates);
+        let holes_filled = counters.held_packets > 0 && counters.gaps == 0;
+        census.add("traders without a gap though packets were held", u64::from(holes_filled));
+    }
+}

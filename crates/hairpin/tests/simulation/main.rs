@@ -1,0 +1,131 @@
+//! The whole system on a simulated network: an exchange, three traders, and everything that can
+//! go wrong between them, by a seed.
+//!
+//! Exchange, channel, session and strategy are the real ones; only sockets and clocks are not.
+//! Each end of an event and the end of each run is held against what the exchange published, each
+//! order against what the gateway took. `docs/testing.md` says how to repeat a seed.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod desk;
+mod feed_judge;
+mod ledger;
+mod life;
+mod plan;
+mod session_judge;
+mod truth;
+mod venue;
+mod wire;
+mod world;
+
+#[allow(dead_code, reason = "its loop is for sockets")]
+#[path = "../../src/trader.rs"]
+mod trader;
+
+use hairpin_netsim::Census;
+
+use plan::Ordeal;
+
+/// Ticks of a run unless `HAIRPIN_SIM_TICKS` says another number.
+const TICKS: u64 = 250;
+/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+const SEEDS: u64 = 100;
+
+/// What must happen in a hundred runs, or they prove less than they seem to.
+const CLASSES: &[&str] = &[
+    "ticks",
+    "heartbeats",
+    "events in one packet",
+    "events in several packets",
+    "lost",
+    "cut",
+    "overflowed",
+    "duplicated",
+    "corrupted",
+    "delayed",
+    "reordered",
+    "gaps",
+    "recoveries",
+    "late joins in sync",
+    "books found equal",
+    "books from snapshots",
+    "books found unaffected by a gap",
+    "packets held for a hole",
+    "traders without a gap though packets were held",
+    "entries withheld",
+    "snapshots too old",
+    "corrupt datagrams found out",
+    "logons",
+    "logons that found no connection",
+    "sessions resumed",
+    "sessions begun anew",
+    "connections lost",
+    "connections reset",
+    "connections refused",
+    "partial writes",
+    "orders refused: too many wait",
+    "orders and cancels lost by a break",
+    "reports lost by a break",
+    "reports missing and told so",
+    "messages not applied and told so",
+    "orders left resting by a break",
+    "terminates of the exchange",
+    "terminates answered",
+    "traders killed",
+    "traders restarted",
+    "silences of the exchange",
+    "silences of the trader",
+    "keep-alives lapsed",
+    "corrupt order streams found out",
+    "books changed by traders' orders",
+];
+
+/// Tells the seed if its run panics.
+struct Seed {
+    seed: u64,
+    ticks: u64,
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self { seed, ticks } = self;
+            eprintln!("seed {seed} failed; to repeat it:");
+            eprintln!("  cargo xtask sim t2t --from {seed} --seeds 1 --ticks {ticks}");
+        }
+    }
+}
+
+fn run(seed: u64, ticks: u64) -> Census {
+    let guard = Seed { seed, ticks };
+    let census = world::run(guard.seed, guard.ticks);
+    drop(guard);
+    census
+}
+
+fn setting(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+}
+
+#[test]
+fn nothing_is_lost_that_its_faults_do_not_explain() {
+    let (from, seeds) = (setting("HAIRPIN_SIM_FROM"), setting("HAIRPIN_SIM_SEEDS"));
+    let ticks = setting("HAIRPIN_SIM_TICKS").unwrap_or(TICKS);
+    let (first, count) = (from.unwrap_or(0), seeds.unwrap_or(SEEDS));
+    let mut census = Census::new();
+    for seed in first..first + count {
+        census.merge(&run(seed, ticks));
+    }
+    println!("{census}");
+    // A few runs need not have everything.
+    if count >= SEEDS {
+        let ordeals = Ordeal::ALL.map(Ordeal::class);
+        let classes: Vec<_> = CLASSES.iter().copied().chain(ordeals).collect();
+        census.require(&classes).unwrap();
+    }
+}
+
+#[test]
+fn one_seed_is_one_run() {
+    assert_eq!(run(17, 60), run(17, 60));
+}

@@ -1,0 +1,316 @@
+//! What a seed has in store: the market, and what each trader has to bear.
+
+use hairpin_netsim::{Chance, Delay, FaultSchedule, Faults, Random, Rate, StreamFaults};
+use hairpin_time::{Duration, Instant};
+
+/// How many traders there are.
+pub(crate) const TRADERS: usize = 3;
+
+/// Something that is wrong for a while, or happens once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Datagrams of these sides are lost now and then.
+    Loss(Sides),
+    /// Nothing comes on these sides.
+    Cut(Sides),
+    /// Datagrams of these sides come twice.
+    Duplicates(Sides),
+    /// Datagrams overtake each other, within the time a channel waits for a hole.
+    Reordering,
+    /// Some datagrams of these sides come later than a channel waits.
+    Late(Sides),
+    /// The lines of these sides are slow and their queues short.
+    Narrow(Sides),
+    /// Bits of datagrams are flipped.
+    Corruption,
+    /// Bits of the order stream are flipped.
+    CorruptOrders,
+    /// What the trader sends to the gateway does not arrive for a while.
+    StallUp,
+    /// What the gateway sends does not arrive for a while.
+    StallDown,
+    /// The windows of the connection are small and its chunks smaller.
+    Trickle,
+    /// New connections are refused.
+    Refusal,
+    /// The connection is reset.
+    Reset,
+    /// The exchange terminates the session.
+    Terminate,
+    /// The trader's process dies, and comes back when this is over.
+    Death,
+}
+
+/// Which side of the market data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sides {
+    A,
+    B,
+    Both,
+}
+
+impl Sides {
+    /// Whether side 0 (A) or 1 (B) is one of them.
+    pub(crate) fn has(self, side: usize) -> bool {
+        match self {
+            Self::A => side == 0,
+            Self::B => side == 1,
+            Self::Both => true,
+        }
+    }
+}
+
+/// What a trader has to bear during a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ordeal {
+    Calm,
+    LossOnOneSide,
+    LossOnBothSides,
+    OneSideCut,
+    BothSidesCut,
+    Duplicates,
+    Reordering,
+    LateOnOneSide,
+    LateOnBothSides,
+    NarrowOnOneSide,
+    NarrowOnBothSides,
+    LateJoin,
+    Death,
+    Reset,
+    ExchangeTerminates,
+    SlowOrders,
+    Silence,
+    Everything,
+    CorruptData,
+    CorruptOrders,
+}
+
+use Fault::*;
+use Sides::{A, B, Both};
+
+impl Ordeal {
+    pub(crate) const ALL: [Self; 20] = [
+        Self::Calm,
+        Self::LossOnOneSide,
+        Self::LossOnBothSides,
+        Self::OneSideCut,
+        Self::BothSidesCut,
+        Self::Duplicates,
+        Self::Reordering,
+        Self::LateOnOneSide,
+        Self::LateOnBothSides,
+        Self::NarrowOnOneSide,
+        Self::NarrowOnBothSides,
+        Self::LateJoin,
+        Self::Death,
+        Self::Reset,
+        Self::ExchangeTerminates,
+        Self::SlowOrders,
+        Self::Silence,
+        Self::Everything,
+        Self::CorruptData,
+        Self::CorruptOrders,
+    ];
+
+    /// Its name in a census, as a class that must have happened.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Calm => "ordeal: calm",
+            Self::LossOnOneSide => "ordeal: loss on one side",
+            Self::LossOnBothSides => "ordeal: loss on both sides",
+            Self::OneSideCut => "ordeal: one side cut",
+            Self::BothSidesCut => "ordeal: both sides cut",
+            Self::Duplicates => "ordeal: duplicates",
+            Self::Reordering => "ordeal: reordering",
+            Self::LateOnOneSide => "ordeal: late on one side",
+            Self::LateOnBothSides => "ordeal: late on both sides",
+            Self::NarrowOnOneSide => "ordeal: full queues on one side",
+            Self::NarrowOnBothSides => "ordeal: full queues on both sides",
+            Self::LateJoin => "ordeal: late join",
+            Self::Death => "ordeal: killed and restarted",
+            Self::Reset => "ordeal: connection reset",
+            Self::ExchangeTerminates => "ordeal: exchange terminates",
+            Self::SlowOrders => "ordeal: slow and refused connections",
+            Self::Silence => "ordeal: silence beyond the keep-alive interval",
+            Self::Everything => "ordeal: everything at once",
+            Self::CorruptData => "ordeal: corrupt datagrams",
+            Self::CorruptOrders => "ordeal: corrupt order stream",
+        }
+    }
+
+    /// The faults it consists of.
+    const fn faults(self) -> &'static [Fault] {
+        match self {
+            Self::Calm | Self::LateJoin | Self::Silence => &[],
+            Self::LossOnOneSide => &[Loss(A), Loss(B)],
+            Self::LossOnBothSides => &[Loss(Both)],
+            Self::OneSideCut => &[Cut(A), Cut(B)],
+            Self::BothSidesCut => &[Cut(Both), Cut(A)],
+            Self::Duplicates => &[Duplicates(A), Duplicates(Both)],
+            Self::Reordering => &[Reordering],
+            Self::LateOnOneSide => &[Late(A), Late(B)],
+            Self::LateOnBothSides => &[Late(Both)],
+            Self::NarrowOnOneSide => &[Narrow(A), Narrow(B)],
+            Self::NarrowOnBothSides => &[Narrow(Both)],
+            Self::Death => &[Death],
+            Self::Reset => &[Reset],
+            Self::ExchangeTerminates => &[Terminate],
+            Self::SlowOrders => &[StallUp, StallDown, Trickle, Refusal],
+            Self::Everything => &[
+                Loss(Both),
+                Cut(Both),
+                Reordering,
+                Duplicates(Both),
+                Late(Both),
+                Narrow(A),
+                StallUp,
+                StallDown,
+                Trickle,
+                Reset,
+                Terminate,
+                Death,
+            ],
+            Self::CorruptData => &[Corruption],
+            Self::CorruptOrders => &[CorruptOrders],
+        }
+    }
+
+    /// Whether market data may be missing on both sides.
+    pub(crate) const fn may_gap(self) -> bool {
+        matches!(
+            self,
+            Self::LossOnBothSides
+                | Self::BothSidesCut
+                | Self::LateOnBothSides
+                | Self::NarrowOnBothSides
+                | Self::Everything
+                | Self::CorruptData
+        )
+    }
+
+    /// Whether a connection may end before its time.
+    pub(crate) const fn may_disconnect(self) -> bool {
+        matches!(
+            self,
+            Self::Death
+                | Self::Reset
+                | Self::ExchangeTerminates
+                | Self::SlowOrders
+                | Self::Silence
+                | Self::Everything
+                | Self::CorruptOrders
+        )
+    }
+
+    /// Whether an order may be refused because too many wait.
+    pub(crate) const fn may_refuse(self) -> bool {
+        matches!(self, Self::SlowOrders | Self::Everything | Self::CorruptOrders)
+    }
+
+    /// Whether nothing can be expected of the books but that nobody panics.
+    pub(crate) const fn corrupts_data(self) -> bool {
+        matches!(self, Self::CorruptData)
+    }
+
+    /// Whether nothing can be expected of the session but that nobody panics.
+    pub(crate) const fn corrupts_orders(self) -> bool {
+        matches!(self, Self::CorruptOrders)
+    }
+}
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) random: Random,
+    pub(crate) instruments: u32,
+    pub(crate) ticks: u64,
+    /// Between two ticks on the average.
+    pub(crate) interval: Duration,
+    /// How often ticks come in a burst.
+    pub(crate) bursts: Chance,
+    pub(crate) loop_period: Duration,
+    pub(crate) ordeals: [Ordeal; TRADERS],
+}
+
+impl Plan {
+    /// What `seed` has in store for so many ticks. The first trader's ordeal goes round with the
+    /// seed, so that twenty seeds have all of them; the others' are chance.
+    pub(crate) fn new(seed: u64, ticks: u64) -> Self {
+        let mut random = Random::new(seed);
+        let first = Ordeal::ALL[(seed % Ordeal::ALL.len() as u64) as usize];
+        let ordeals = [first, *random.pick(&Ordeal::ALL), *random.pick(&Ordeal::ALL)];
+        // A silence is long: with fast loops it would be most of the work.
+        let has_silence = ordeals.contains(&Ordeal::Silence);
+        let loop_millis = if has_silence { 100 } else { *random.pick(&[2, 10, 30]) };
+        Self {
+            instruments: 2 + random.below(8) as u32,
+            ticks,
+            interval: Duration::from_micros(*random.pick(&[200, 500, 1_000, 2_000])),
+            bursts: *random.pick(&[Chance::NEVER, Chance::percent(5), Chance::percent(20)]),
+            loop_period: Duration::from_millis(loop_millis),
+            ordeals,
+            random,
+        }
+    }
+
+    /// How long ticks go on.
+    pub(crate) fn length(&self) -> Duration {
+        self.interval * self.ticks
+    }
+
+    /// When which fault of an ordeal begins and ends.
+    pub(crate) fn schedule(&mut self, ordeal: Ordeal, start: Instant) -> FaultSchedule<Fault> {
+        let faults = ordeal.faults();
+        let count = 1 + self.random.below(3) + u64::from(ordeal == Ordeal::Everything) * 4;
+        let within = start..start + self.length();
+        // Short ones, and such as outlast several loops of snapshots.
+        let length = Duration::from_millis(2)..Duration::from_millis(150);
+        FaultSchedule::new(&mut self.random, within, faults, count, length)
+    }
+}
+
+/// A trader's line for one side of the market data, under these faults.
+pub(crate) fn line(side: usize, faults: &[Fault]) -> (Faults, bool) {
+    let mut line = Faults {
+        delay: Delay { min: Duration::from_micros(20), jitter: Duration::from_micros(60), ..LAN },
+        ..Faults::LAN
+    };
+    let mut is_cut = false;
+    for fault in faults {
+        match *fault {
+            Loss(sides) if sides.has(side) => line.loss = Chance::percent(15),
+            Cut(sides) if sides.has(side) => is_cut = true,
+            Duplicates(sides) if sides.has(side) => line.duplication = Chance::percent(50),
+            Reordering => {
+                line.reorders = true;
+                line.delay.jitter = Duration::from_millis(5);
+            }
+            Late(sides) if sides.has(side) => {
+                line.reorders = true;
+                line.delay.long_chance = Chance::percent(5);
+                line.delay.long = Duration::from_millis(25);
+            }
+            Narrow(sides) if sides.has(side) => {
+                line.rate = Some(Rate { bytes_per_second: 2_000_000, queue_bytes: 1_500 });
+            }
+            Corruption => line.corruption = Chance::percent(10),
+            _ => {}
+        }
+    }
+    (line, is_cut)
+}
+
+const LAN: Delay = Faults::LAN.delay;
+
+/// A trader's order connection under these faults.
+pub(crate) fn stream(faults: &[Fault]) -> StreamFaults {
+    let mut stream = StreamFaults::LAN;
+    for fault in faults {
+        match fault {
+            Trickle => (stream.window_bytes, stream.chunk_max) = (300, 7),
+            CorruptOrders => stream.corruption = Chance::percent(3),
+            _ => {}
+        }
+    }
+    stream
+}

@@ -1,0 +1,251 @@
+//! Holds what a trader's session tells against what the gateway did, and its order against itself.
+
+use hairpin_netsim::Census;
+use hairpin_order_entry as order_entry;
+use hairpin_order_entry::{
+    BusinessReject521, Established, ExecutionReportCancel534, ExecutionReportNew522, Gap, Listener,
+    Message, NotApplied, Rejected, Sender, State, Terminated, Warning,
+};
+
+use crate::ledger::Ledger;
+use crate::plan::Ordeal;
+use crate::trader::Strategy;
+
+/// What is known of a session from what it has told since it was made.
+#[derive(Debug)]
+pub(crate) struct SessionJudge {
+    ordeal: Ordeal,
+    state: State,
+    pub(crate) acknowledgements: u64,
+    pub(crate) cancels: u64,
+    /// Cancels the session would not take.
+    pub(crate) refused: u64,
+    pub(crate) gaps: u64,
+    pub(crate) errors: u64,
+    pub(crate) rejects: u64,
+    /// The UUID that was established last.
+    pub(crate) established: u64,
+    /// It cannot be resumed.
+    pub(crate) is_spoilt: bool,
+    pub(crate) census: Census,
+}
+
+impl SessionJudge {
+    pub(crate) fn new(ordeal: Ordeal) -> Self {
+        Self {
+            ordeal,
+            state: State::Disconnected,
+            acknowledgements: 0,
+            cancels: 0,
+            refused: 0,
+            gaps: 0,
+            errors: 0,
+            rejects: 0,
+            established: 0,
+            is_spoilt: false,
+            census: Census::new(),
+        }
+    }
+
+    fn is_lenient(&self) -> bool {
+        self.ordeal.corrupts_orders()
+    }
+
+    fn enter(&mut self, state: State) {
+        use State::*;
+        let is_legal = match (self.state, state) {
+            // A terminate right after a connect is told before the connecting was.
+            (Disconnected, Connecting | Terminating)
+            | (Connecting, Negotiating | Establishing)
+            | (Negotiating, Establishing)
+            | (Establishing, Established)
+            | (Terminating, Disconnected) => true,
+            (Disconnected, _) => false,
+            (_, Terminating | Disconnected) => true,
+            _ => false,
+        };
+        assert!(is_legal, "{:?}: from {} to {state}", self.ordeal, self.state);
+        self.state = state;
+    }
+}
+
+/// The strategy's session callbacks, with a judge who hears everything first.
+pub(crate) struct Clerk<'a> {
+    pub(crate) strategy: &'a mut Strategy,
+    pub(crate) judge: &'a mut SessionJudge,
+    pub(crate) ledger: &'a mut Ledger,
+}
+
+impl Clerk<'_> {
+    /// A business message: the next of its run, while business may come.
+    fn take(&mut self, message: &Message<'_>) {
+        let run = self.ledger.run(message.uuid);
+        assert_eq!(message.seq_num, run.told + 1, "a report out of order");
+        let may_come = matches!(self.judge.state, State::Established | State::Terminating);
+        assert!(may_come, "a report while {}", self.judge.state);
+        run.told = message.seq_num;
+    }
+
+    /// The connection ends, or has ended: what is under way is lost.
+    fn end(&mut self, sender: &Sender<'_>, why: &'static str) {
+        let ordeal = self.judge.ordeal;
+        assert!(ordeal.may_disconnect(), "{ordeal:?}: {why}");
+        self.ledger.break_run(sender.progress().uuid, why);
+    }
+}
+
+impl Listener for Clerk<'_> {
+    fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
+        self.judge.enter(state);
+        self.strategy.on_state(sender, state);
+    }
+
+    fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
+        assert_eq!(
+            (self.judge.state, established.uuid),
+            (State::Established, sender.progress().uuid)
+        );
+        self.judge.census.count("logons");
+        self.judge.established = established.uuid;
+        self.strategy.on_established(sender, established);
+    }
+
+    fn on_execution_report_new(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportNew522<'_>,
+        message: &Message<'_>,
+    ) {
+        self.take(message);
+        self.judge.acknowledgements += 1;
+        let (before, uuid) = (sender.progress().next_outgoing, sender.progress().uuid);
+        let may_cancel = sender.state() == State::Established;
+        self.strategy.on_execution_report_new(sender, report, message);
+        let sent = sender.progress().next_outgoing - before;
+        self.ledger.run(uuid).sent += sent;
+        self.judge.refused += u64::from(sent == 0);
+        let is_explained = !may_cancel || self.judge.ordeal.may_refuse() || self.judge.is_lenient();
+        assert!(sent == 1 || is_explained, "an order was acknowledged and not cancelled");
+    }
+
+    fn on_execution_report_cancel(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: ExecutionReportCancel534<'_>,
+        message: &Message<'_>,
+    ) {
+        self.take(message);
+        self.judge.cancels += 1;
+        self.strategy.on_execution_report_cancel(sender, report, message);
+    }
+
+    fn on_business_reject(
+        &mut self,
+        sender: &mut Sender<'_>,
+        reject: BusinessReject521<'_>,
+        message: &Message<'_>,
+    ) {
+        assert!(self.judge.is_lenient(), "{:?}: a business reject", self.judge.ordeal);
+        self.take(message);
+        self.judge.rejects += 1;
+        self.strategy.on_business_reject(sender, reject, message);
+    }
+
+    fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
+        assert!(self.judge.is_lenient(), "template {}", message.header.template_id);
+        self.take(message);
+        self.judge.errors += 1;
+        self.strategy.on_message(sender, message);
+    }
+
+    fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
+        let ordeal = self.judge.ordeal;
+        assert!(
+            ordeal.corrupts_orders(),
+            "{ordeal:?}: logon refused: {} {}",
+            rejected.code,
+            rejected.reason
+        );
+        self.judge.rejects += 1;
+        self.judge.is_spoilt = true;
+        self.strategy.on_reject(sender, rejected);
+    }
+
+    /// Just those reports are missing that were sent and not told.
+    fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
+        self.judge.gaps += 1;
+        self.judge.is_spoilt = true;
+        self.judge.census.count("reports missing and told so");
+        if !self.judge.is_lenient() {
+            let run = self.ledger.run(gap.uuid);
+            assert!(run.broken.is_some(), "{gap:?}, but nothing was broken");
+            assert_eq!(gap.to, run.reported, "{gap:?}, but other reports were sent");
+            // After a restart nobody knows what the process before was told.
+            assert!([1, run.told + 1].contains(&gap.from), "{gap:?}, told {}", run.told);
+        }
+        self.strategy.on_gap(sender, gap);
+    }
+
+    /// Just those messages were not applied that were sent and not accepted.
+    fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
+        self.judge.census.count("messages not applied and told so");
+        let NotApplied { from_seq_no: from, count } = not_applied;
+        if !self.judge.is_lenient() {
+            let run = self.ledger.run(sender.progress().uuid);
+            assert!(run.broken.is_some(), "{not_applied:?}, but nothing was broken");
+            let known = run.accepted.last().map_or(0, |message| message.seq_num);
+            assert!(from > known && from <= run.sent, "{not_applied:?}, {known} accepted");
+            // CME counts through the number that Establish says is next, which nobody has sent.
+            assert!(from + count <= run.sent + 2, "{not_applied:?}, {} sent", run.sent);
+            run.not_applied.push((from, count));
+            // The session has given up all that it has sent so far.
+            run.skipped = run.sent;
+        }
+        self.strategy.on_not_applied(sender, not_applied);
+    }
+
+    fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
+        if terminated.answer {
+            self.judge.census.count("terminates answered");
+        } else {
+            self.end(sender, "terminated by the exchange");
+            self.judge.is_spoilt = true;
+            self.judge.census.count("terminates of the exchange");
+        }
+        self.strategy.on_terminate(sender, terminated);
+    }
+
+    fn on_error(&mut self, sender: &mut Sender<'_>, error: &order_entry::Error) {
+        match error {
+            order_entry::Error::ConnectionLost(State::Connecting) => {
+                self.judge.census.count("logons that found no connection");
+                assert!(self.judge.ordeal.may_disconnect(), "{error}");
+            }
+            order_entry::Error::ConnectionLost(_) => {
+                self.judge.census.count("connections lost");
+                self.end(sender, "connection lost");
+            }
+            order_entry::Error::KeepAliveLapsed => {
+                self.judge.census.count("keep-alives lapsed");
+                self.judge.is_spoilt = true;
+                self.end(sender, "keep-alive lapsed");
+            }
+            _ => {
+                assert!(self.judge.is_lenient(), "{:?}: {error}", self.judge.ordeal);
+                self.judge.is_spoilt = true;
+                self.judge.census.count("corrupt order streams found out");
+            }
+        }
+        self.judge.errors += 1;
+        self.strategy.on_error(sender, error);
+    }
+
+    fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {
+        match warning {
+            Warning::Silence => self.judge.census.count("silences of the exchange"),
+            Warning::AskedForLife => self.judge.census.count("silences of the trader"),
+            _ => assert!(self.judge.is_lenient(), "{:?}: {warning}", self.judge.ordeal),
+        }
+        self.strategy.on_warning(sender, warning);
+    }
+}

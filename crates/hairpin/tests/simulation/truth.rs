@@ -1,0 +1,148 @@
+//! What the exchange has published, event by event: what every book is held against.
+
+use hairpin_exchange::{Floor, Published};
+use hairpin_feed_handler::Book;
+
+/// The first SecurityID of [`hairpin_exchange::Instrument::numbered`].
+const FIRST_ID: i32 = 1_001;
+
+/// The published books after every event.
+#[derive(Debug)]
+pub(crate) struct Truth {
+    /// By instrument: each event that changed its book, and the book after it. `None` where two
+    /// events came at once, so that nobody saw what was between them.
+    books: Vec<Vec<(u64, Option<Published>)>>,
+    /// By packet of the incremental feed: the event that ended with it.
+    ends: Vec<Option<u64>>,
+    events: u64,
+}
+
+impl Truth {
+    /// The floor as it was seeded: instrument `n` is event `n + 1`.
+    pub(crate) fn new(floor: &Floor, instruments: u32) -> Self {
+        let events = floor.publisher().events();
+        assert_eq!(events, u64::from(instruments), "each book is seeded by an event of its own");
+        let seeded = |instrument| {
+            vec![(u64::from(instrument) + 1, Some(*floor.publisher().published(instrument)))]
+        };
+        Self { books: (0..instruments).map(seeded).collect(), ends: Vec::new(), events }
+    }
+
+    /// Notes what was published since the last time; returns how many books that changed.
+    pub(crate) fn record(&mut self, floor: &Floor) -> usize {
+        let publisher = floor.publisher();
+        let (before, events) = (self.events, publisher.events());
+        self.events = events;
+        if events == before {
+            return 0;
+        }
+        let mut changed = 0;
+        for (instrument, history) in (0..).zip(&mut self.books) {
+            let published = *publisher.published(instrument);
+            let known = history.last().and_then(|(_, book)| book.map(|book| book.rpt_seq));
+            if known != Some(published.rpt_seq) {
+                if events > before + 1 {
+                    history.push((before + 1, None));
+                }
+                history.push((events, Some(published)));
+                changed += 1;
+            }
+        }
+        changed
+    }
+
+    /// Packet `sequence` of the incremental feed leaves; it ends an event, or none.
+    pub(crate) fn note_packet(&mut self, sequence: u32, ends: Option<u64>) {
+        let place = sequence as usize;
+        if self.ends.len() <= place {
+            self.ends.resize(place + 1, None);
+        }
+        self.ends[place] = ends;
+    }
+
+    /// The event that ends with packet `sequence`.
+    pub(crate) fn event_at(&self, sequence: u32) -> Option<u64> {
+        self.ends.get(sequence as usize).copied().flatten()
+    }
+
+    /// Events published so far.
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// How many instruments there are.
+    pub(crate) fn instruments(&self) -> usize {
+        self.books.len()
+    }
+
+    /// The book of an instrument after an event; `None` if nobody saw it.
+    pub(crate) fn after(&self, instrument: usize, event: u64) -> Option<&Published> {
+        let history = &self.books[instrument];
+        let later = history.partition_point(|(number, _)| *number <= event);
+        history[..later].last().and_then(|(_, book)| book.as_ref())
+    }
+
+    /// The book of an instrument when its last entry had this RptSeq, if that was the last of an
+    /// event.
+    fn at_rpt_seq(&self, instrument: usize, rpt_seq: u32) -> Option<&Published> {
+        let seen = self.books[instrument].iter().rev().filter_map(|(_, book)| book.as_ref());
+        seen.take_while(|book| book.rpt_seq >= rpt_seq).find(|book| book.rpt_seq == rpt_seq)
+    }
+
+    /// Holds a book in sync against what was published by the end of `event`.
+    pub(crate) fn judge(&self, book: Book<'_>, event: u64) -> Verdict {
+        let instrument = index_of(book.security_id());
+        let Some(expected) = self.after(instrument, event) else { return Verdict::Unseen };
+        let rpt_seq = book.rpt_seq().unwrap_or(0);
+        if rpt_seq < expected.rpt_seq {
+            return Verdict::Behind;
+        }
+        let (published, verdict) = if rpt_seq == expected.rpt_seq {
+            (Some(expected), Verdict::Equal)
+        } else {
+            (self.at_rpt_seq(instrument, rpt_seq), Verdict::Ahead)
+        };
+        match published {
+            Some(published) if is_equal(book, published) => verdict,
+            Some(_) => Verdict::Different,
+            None => Verdict::Unseen,
+        }
+    }
+
+    /// Whether an event changed the best price of an instrument; `None` if nobody saw.
+    pub(crate) fn changes_best_price(&self, instrument: usize, event: u64) -> Option<bool> {
+        let best = |event| {
+            let book = self.after(instrument, event)?;
+            Some([0, 1].map(|side: usize| book.sides[side].levels().first().map(|l| l.price)))
+        };
+        Some(best(event - 1)? != best(event)?)
+    }
+}
+
+/// What a book is, held against what was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// What was published.
+    Equal,
+    /// What was published later: a snapshot overtook the feed.
+    Ahead,
+    /// Something that was published earlier.
+    Behind,
+    /// Nothing that was ever published.
+    Different,
+    /// Nobody knows.
+    Unseen,
+}
+
+/// The exchange's index of an instrument.
+pub(crate) fn index_of(security_id: i32) -> usize {
+    (security_id - FIRST_ID) as usize
+}
+
+fn is_equal(book: Book<'_>, published: &Published) -> bool {
+    [book.bids(), book.asks()].iter().zip(&published.sides).all(|(levels, side)| {
+        let shown = levels.iter().map(|level| (level.price.0, level.quantity, level.orders));
+        let stated = side.levels().iter();
+        shown.eq(stated.map(|level| (level.price.0, u64::from(level.quantity), level.orders)))
+    })
+}

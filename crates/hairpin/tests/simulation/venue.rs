@@ -1,0 +1,241 @@
+//! The exchange of the simulation: the real floor and gateway, netsim for their sockets.
+
+use hairpin_exchange::{
+    Action, Capacity, ConnectionId, Credentials, EventPart, Feed, Floor, FloorSettings, Gateway,
+    Instrument, MAX_PAYLOAD, Matching, Pace, Publication, PublisherSettings, SessionState,
+};
+use hairpin_netsim::{Census, ConnectionState, End, Group, Link, Random, Reading, ReceiverId};
+use hairpin_time::{Instant, Now};
+
+use crate::ledger::{Frames, Ledger, Register};
+use crate::plan::{Plan, TRADERS, line};
+use crate::truth::Truth;
+use crate::wire::Shared;
+
+/// The secret key of every trader.
+pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+/// Bytes read from a connection at once.
+const CHUNK: usize = 2_048;
+
+/// A place at every group, by feed and side.
+pub(crate) type Places = [[ReceiverId; 2]; 3];
+
+/// Exchange, its lines out, and its connections.
+pub(crate) struct Venue {
+    pub(crate) floor: Floor,
+    pub(crate) gateway: Gateway,
+    pub(crate) truth: Truth,
+    pub(crate) ledgers: [Ledger; TRADERS],
+    pub(crate) groups: [[Group; 2]; 3],
+    pub(crate) census: Census,
+    /// Whose bytes may be corrupt.
+    lenient: [bool; TRADERS],
+    visits: Vec<Visit>,
+    packet: Box<[u8; MAX_PAYLOAD]>,
+    chunk: Vec<u8>,
+}
+
+/// A connection as the exchange sees it.
+struct Visit {
+    trader: usize,
+    connection: Shared,
+    /// Its place at the gateway, once it is established.
+    id: Option<ConnectionId>,
+    frames: Frames,
+}
+
+impl Venue {
+    pub(crate) fn new(plan: &mut Plan, now: Now) -> Self {
+        let capacity = Capacity { orders: 4_096, levels: 2_048 };
+        let publisher =
+            PublisherSettings { loop_period: plan.loop_period, ..PublisherSettings::default() };
+        let instruments = Instrument::numbered(plan.instruments);
+        let settings = FloorSettings { instruments, seed: plan.random.any(), capacity, publisher };
+        let mut floor = Floor::new(&settings, now);
+        floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+        let accounts = (0..TRADERS).map(|trader| {
+            let (key, session) = (format!("ACCESS-{trader}"), format!("TR{trader}"));
+            Credentials::new(&key, KEY, &session, "FIRM").expect("they fit their fields")
+        });
+        Self {
+            gateway: Gateway::new(accounts.collect(), 6, capacity.orders),
+            truth: Truth::new(&floor, plan.instruments),
+            floor,
+            ledgers: Default::default(),
+            groups: Default::default(),
+            census: Census::new(),
+            lenient: plan.ordeals.map(|ordeal| ordeal.corrupts_orders()),
+            visits: Vec::new(),
+            packet: Box::new([0; MAX_PAYLOAD]),
+            chunk: Vec::with_capacity(CHUNK),
+        }
+    }
+
+    /// A receiver's place at every group.
+    pub(crate) fn places(&mut self, random: &mut Random) -> Places {
+        let mut place = |feed: usize, side: usize| {
+            let (faults, _) = line(side, &[]);
+            self.groups[feed][side].add(Link::new(random.split(), faults))
+        };
+        [0, 1, 2].map(|feed| [0, 1].map(|side| place(feed, side)))
+    }
+
+    /// The generator's next event.
+    pub(crate) fn tick(&mut self, now: Now) {
+        self.transmit(now);
+        let (_, publication) = self.floor.step(now).expect("there is always something to change");
+        assert!(matches!(publication, Publication::Event(_)), "{publication:?}");
+        assert_eq!(self.truth.record(&self.floor), 1, "a tick is one book's");
+        self.census.count("ticks");
+        self.transmit(now);
+    }
+
+    /// Sends every packet that is due.
+    pub(crate) fn transmit(&mut self, now: Now) {
+        let monotonic = now.monotonic;
+        loop {
+            while let Some(sent) = self.floor.publisher_mut().poll_transmit(now, &mut *self.packet)
+            {
+                if sent.feed == Feed::Incremental {
+                    let ends = sent.event.filter(|event| event.ends);
+                    self.truth.note_packet(sent.sequence, ends.map(|event| event.number));
+                    self.count_packet(sent.event);
+                }
+                for side in &mut self.groups[sent.feed as usize] {
+                    side.send(monotonic, &self.packet[..sent.length]);
+                }
+            }
+            if !self.floor.is_deferred() || self.floor.publish(now) == Publication::Deferred {
+                return;
+            }
+            self.truth.record(&self.floor);
+        }
+    }
+
+    fn count_packet(&mut self, event: Option<EventPart>) {
+        match event {
+            None => self.census.count("heartbeats"),
+            Some(event) if event.begins && event.ends => self.census.count("events in one packet"),
+            Some(event) if event.ends => self.census.count("events in several packets"),
+            Some(_) => {}
+        }
+    }
+
+    /// A trader has dialled.
+    pub(crate) fn admit(&mut self, trader: usize, connection: Shared) {
+        self.visits.push(Visit { trader, connection, id: None, frames: Frames::default() });
+    }
+
+    /// Ends a trader's session from this side, if it is established.
+    pub(crate) fn terminate(&mut self, now: Now, trader: usize) -> bool {
+        let established = |visit: &&mut Visit| {
+            let is_established = |id| self.gateway.state(id) == SessionState::Established;
+            visit.trader == trader && visit.id.is_some_and(is_established)
+        };
+        let Some(visit) = self.visits.iter_mut().find(established) else { return false };
+        let id = visit.id.expect("it is established");
+        let ledger = &mut self.ledgers[trader];
+        let mut register = Register { ledger, frames: &mut visit.frames, is_lenient: false };
+        self.gateway.terminate(now, id, &mut register);
+        true
+    }
+
+    /// Does all that is to do at the connections and the gateway now.
+    pub(crate) fn pump(&mut self, now: Now) {
+        for place in (0..self.visits.len()).rev() {
+            self.welcome(now, place);
+            if self.visits[place].id.is_some() && !self.serve(now, place) {
+                self.visits.swap_remove(place);
+            }
+        }
+        if self.gateway.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
+            self.gateway.handle_timeout(now, &mut ());
+        }
+        while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
+            if let Some(place) = self.visits.iter().position(|visit| visit.id == Some(id)) {
+                let visit = self.visits.swap_remove(place);
+                visit.connection.borrow_mut().shut(now.monotonic, End::Server);
+            }
+        }
+        self.visits.retain(|visit| {
+            let state = visit.connection.borrow().state(now.monotonic);
+            visit.id.is_some()
+                || matches!(state, ConnectionState::Connecting | ConnectionState::Open)
+        });
+        self.transmit(now);
+    }
+
+    /// Gives a connection that is established a place at the gateway.
+    fn welcome(&mut self, now: Now, place: usize) {
+        let visit = &mut self.visits[place];
+        let is_open = visit.connection.borrow().state(now.monotonic) == ConnectionState::Open;
+        if visit.id.is_none() && is_open {
+            visit.id = self.gateway.handle_connected(now, &mut ());
+            assert!(visit.id.is_some(), "the gateway has no place left");
+        }
+    }
+
+    /// Reads and writes one connection; whether it is still there.
+    fn serve(&mut self, now: Now, place: usize) -> bool {
+        let is_there = self.read(now, place) && self.write(now, place);
+        let id = self.visits[place].id.expect("it is welcome");
+        if !is_there {
+            self.gateway.handle_closed(id, &mut ());
+        }
+        is_there
+    }
+
+    fn read(&mut self, now: Now, place: usize) -> bool {
+        let Self { floor, gateway, truth, ledgers, visits, chunk, lenient, census, .. } = self;
+        let Visit { trader, connection, id: Some(id), frames } = &mut visits[place] else {
+            return true;
+        };
+        let (ledger, is_lenient) = (&mut ledgers[*trader], lenient[*trader]);
+        let mut register = Register { ledger, frames, is_lenient };
+        if gateway.is_stalled(*id) {
+            gateway.handle_bytes(now, *id, &[], floor, &mut register);
+            truth.record(floor);
+        }
+        while gateway.can_receive(*id) {
+            chunk.clear();
+            let read = connection.borrow_mut().read(now.monotonic, End::Server, CHUNK, |bytes| {
+                chunk.extend_from_slice(bytes);
+            });
+            match read {
+                Ok(Reading::Bytes(_)) => {
+                    register.frames.feed(chunk);
+                    gateway.handle_bytes(now, *id, chunk, floor, &mut register);
+                    census.add("books changed by traders' orders", truth.record(floor) as u64);
+                }
+                Ok(Reading::Nothing) => return true,
+                Ok(Reading::End) | Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn write(&mut self, now: Now, place: usize) -> bool {
+        let Visit { connection, id: Some(id), .. } = &self.visits[place] else { return true };
+        let Some(bytes) = self.gateway.poll_transmit(*id) else { return true };
+        match connection.borrow_mut().write(now.monotonic, End::Server, bytes) {
+            Ok(count) => self.gateway.handle_sent(*id, count),
+            Err(_) => return false,
+        }
+        true
+    }
+
+    /// When there is something to do next.
+    pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
+        let visits = self.visits.iter().filter_map(|visit| {
+            let takes = visit.id.is_none_or(|id| self.gateway.can_receive(id));
+            takes.then(|| visit.connection.borrow().poll_timeout(now, End::Server)).flatten()
+        });
+        let own = [self.floor.publisher().poll_timeout(), self.gateway.poll_timeout()];
+        own.into_iter().flatten().chain(visits).min()
+    }
+
+    /// The books behind it all.
+    pub(crate) fn matching(&self) -> &Matching {
+        self.floor.matching()
+    }
+}

@@ -1,0 +1,163 @@
+//! Exchange, traders and the network between them, from the first tick to the last logout.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use hairpin_netsim::{Census, Clock, Random};
+use hairpin_time::{Duration, Instant, Utc};
+
+use crate::desk::Desk;
+use crate::plan::{Plan, TRADERS};
+use crate::venue::Venue;
+
+/// Longer than a heartbeat of the feed: a loss at the very end shows by then.
+const REST: Duration = Duration::from_millis(1_300);
+/// Longer than any keep-alive takes to lapse and any trader to come back after it.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Steps at one time: more is a loop that never ends.
+const MOST_STEPS: u32 = 10_000;
+
+/// A run of the simulation.
+struct World {
+    plan: Plan,
+    clock: Clock,
+    /// The time, for what netsim's connections are behind of.
+    shared_clock: Rc<Cell<Instant>>,
+    random: Random,
+    venue: Venue,
+    desks: Vec<Desk>,
+    next_tick: Option<Instant>,
+    ticks_left: u64,
+    steps: u32,
+}
+
+/// Runs a seed to its end and returns what has happened.
+///
+/// # Panics
+/// If anything is not as it should be.
+pub(crate) fn run(seed: u64, ticks: u64) -> Census {
+    let folder = tempfile::tempdir().expect("a folder for journals");
+    let mut world = World::new(Plan::new(seed, ticks), folder.path());
+    world.begin();
+    world.trade();
+    world.recover();
+    world.log_out();
+    world.judge()
+}
+
+impl World {
+    fn new(mut plan: Plan, folder: &std::path::Path) -> Self {
+        let clock = Clock::new(Utc::from_nanos(1_800_000_000_000_000_000));
+        let start = clock.now().monotonic;
+        let shared_clock = Rc::new(Cell::new(start));
+        let mut venue = Venue::new(&mut plan, clock.now());
+        let mut desk =
+            |trader| Desk::new(trader, &mut plan, &mut venue, start, &shared_clock, folder);
+        let desks = (0..TRADERS).map(&mut desk).collect();
+        let random = plan.random.split();
+        let (next_tick, ticks_left) = (None, 0);
+        Self { plan, clock, shared_clock, random, venue, desks, next_tick, ticks_left, steps: 0 }
+    }
+
+    /// Mostly trading begins, and faults with it, when everybody is there. Now and then the faults
+    /// are there before.
+    fn begin(&mut self) {
+        if self.random.below(4) > 0 {
+            self.step_until(|world| world.desks.iter().all(Desk::is_ready));
+        }
+        let start = self.clock.now().monotonic;
+        self.ticks_left = self.plan.ticks;
+        self.next_tick = Some(start);
+        self.desks.iter_mut().for_each(|desk| desk.begin_ordeal(&mut self.plan, start));
+    }
+
+    /// All ticks, and all faults.
+    fn trade(&mut self) {
+        while self.ticks_left > 0 {
+            self.step();
+        }
+    }
+
+    /// The network is good, and everything that was missed comes in order.
+    fn recover(&mut self) {
+        let now = self.clock.now();
+        self.desks.iter_mut().for_each(|desk| desk.heal(now, &mut self.venue));
+        let rested = now.monotonic + REST;
+        let is_settled = |world: &Self| {
+            let now = world.clock.now().monotonic;
+            now >= rested && world.desks.iter().all(|desk| desk.is_settled(now, &world.venue))
+        };
+        self.step_until(is_settled);
+    }
+
+    /// Every trader logs out, and is answered.
+    fn log_out(&mut self) {
+        let now = self.clock.now();
+        self.desks.iter_mut().for_each(|desk| desk.close(now));
+        self.step_until(|world| world.desks.iter().all(Desk::is_closed));
+    }
+
+    fn judge(mut self) -> Census {
+        let mut census = Census::new();
+        for desk in &mut self.desks {
+            desk.check(&self.venue);
+            census.merge(&desk.census);
+        }
+        for group in self.venue.groups.iter().flatten() {
+            group.report(&mut census);
+        }
+        census.merge(&self.venue.census);
+        census.count("runs");
+        census
+    }
+
+    fn step_until(&mut self, is_done: impl Fn(&Self) -> bool) {
+        let end = self.clock.now().monotonic + PATIENCE;
+        while !is_done(self) {
+            assert!(self.clock.now().monotonic < end, "{}", self.who_is_late());
+            self.step();
+        }
+    }
+
+    fn who_is_late(&self) -> String {
+        let now = self.clock.now().monotonic;
+        let late = self.desks.iter().filter(|desk| !desk.is_settled(now, &self.venue));
+        let late: Vec<_> = late.map(Desk::describe).collect();
+        format!("not settled long after the last fault: {}", late.join("; "))
+    }
+
+    /// Time goes on to whatever is due next, and that is done.
+    fn step(&mut self) {
+        let before = self.clock.now().monotonic;
+        let next = self.next_at(before).expect("the loops of the feed never end");
+        self.clock.advance_to(next);
+        let now = self.clock.now();
+        self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
+        assert!(self.steps < MOST_STEPS, "no time passes any more");
+        self.shared_clock.set(now.monotonic);
+        if self.next_tick.is_some_and(|at| at <= now.monotonic) {
+            self.tick();
+        }
+        self.venue.transmit(now);
+        for desk in &mut self.desks {
+            desk.run(now, &mut self.venue);
+        }
+        self.venue.pump(now);
+    }
+
+    fn next_at(&self, now: Instant) -> Option<Instant> {
+        let desks = self.desks.iter().filter_map(|desk| desk.next_at(now, &self.venue));
+        desks.chain(self.venue.next_at(now)).chain(self.next_tick).min()
+    }
+
+    /// A tick, or a burst of them.
+    fn tick(&mut self) {
+        let now = self.clock.now();
+        let is_burst = self.random.happens(self.plan.bursts);
+        let count = if is_burst { 2 + self.random.below(8) } else { 1 }.min(self.ticks_left);
+        (0..count).for_each(|_| self.venue.tick(now));
+        self.ticks_left -= count;
+        let pause = self.random.span(Duration::ZERO, self.plan.interval * (2 * count));
+        self.next_tick = (self.ticks_left > 0).then(|| now.monotonic + pause);
+    }
+}
