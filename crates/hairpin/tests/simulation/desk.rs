@@ -80,7 +80,10 @@ impl Desk {
 
     /// Its ordeal begins.
     pub(crate) fn begin_ordeal(&mut self, plan: &mut Plan, start: Instant) {
-        let at_once = if self.ordeal == Ordeal::Everything { 2 } else { 1 };
+        let at_once = match self.ordeal {
+            Ordeal::Everything | Ordeal::SlowOrders => 2,
+            _ => 1,
+        };
         self.schedules.extend((0..at_once).map(|_| plan.schedule(self.ordeal, start)));
     }
 
@@ -116,9 +119,12 @@ impl Desk {
             venue.groups[feed][side].poll_timeout(self.places[feed][side])
         });
         let current = self.exit.borrow().current.clone();
-        let stream = current.and_then(|stream| stream.borrow().poll_timeout(now, End::Client));
+        let stream =
+            current.as_ref().and_then(|stream| stream.borrow().poll_timeout(now, End::Client));
         let life = self.life.as_ref();
+        let is_urgent = life.is_some_and(|life| life.is_urgent(now, current.as_ref()));
         let own = [
+            is_urgent.then_some(now),
             self.starts_at,
             stream,
             life.and_then(|life| life.channel.poll_timeout()),
@@ -214,8 +220,10 @@ impl Desk {
                 if let Some(place) = self.active.iter().position(|active| *active == fault) {
                     self.active.swap_remove(place);
                 }
-                if fault == Fault::Death && self.life.is_none() {
-                    self.starts_at = Some(now.monotonic);
+                match fault {
+                    Fault::Death if self.life.is_none() => self.starts_at = Some(now.monotonic),
+                    Fault::Reset => self.reset(venue),
+                    _ => {}
                 }
             }
         }
@@ -234,13 +242,12 @@ impl Desk {
         match fault {
             Fault::StallUp => stall(End::Client),
             Fault::StallDown => stall(End::Server),
-            Fault::Reset => {
-                if let (Some(connection), Some(life)) = (&current, &self.life) {
-                    let uuid = life.session.progress().uuid;
-                    venue.ledgers[self.trader].break_run(uuid, "reset");
-                    connection.borrow_mut().reset();
-                }
-            }
+            // What is under way when it happens is one direction's, or nothing.
+            Fault::Reset => match self.random.below(3) {
+                0 => stall(End::Client),
+                1 => stall(End::Server),
+                _ => {}
+            },
             Fault::Terminate => {
                 if venue.terminate(now, self.trader)
                     && let Some(life) = &self.life
@@ -251,6 +258,15 @@ impl Desk {
             }
             Fault::Death => self.die(venue),
             _ => {}
+        }
+    }
+
+    /// The connection is reset, whatever is under way.
+    fn reset(&mut self, venue: &mut Venue) {
+        let current = self.exit.borrow().current.clone();
+        if let (Some(connection), Some(life)) = (current, &self.life) {
+            venue.ledgers[self.trader].break_run(life.session.progress().uuid, "reset");
+            connection.borrow_mut().reset();
         }
     }
 

@@ -139,15 +139,23 @@ impl Life {
 
     /// Whether there is anything for the session to do.
     pub(crate) fn is_due(&self, now: Instant, connection: Option<&Shared>) -> bool {
-        let has_news = connection.is_some_and(|connection| {
-            let connection = connection.borrow();
-            let is_broken =
-                matches!(connection.state(now), ConnectionState::Refused | ConnectionState::Reset);
-            let can_write = self.session.waiting() > 0 && connection.is_writable(now, End::Client);
-            let has_come = connection.poll_timeout(now, End::Client).is_some_and(|at| at <= now);
-            is_broken || can_write || has_come
+        let has_come = connection.is_some_and(|connection| {
+            connection.borrow().poll_timeout(now, End::Client).is_some_and(|at| at <= now)
         });
-        has_news || self.session.next_deadline().is_some_and(|at| at <= now)
+        has_come
+            || self.is_urgent(now, connection)
+            || self.session.next_deadline().is_some_and(|at| at <= now)
+    }
+
+    /// Whether there is something at the connection that has no time of its own: it is broken, or
+    /// what waited can leave.
+    pub(crate) fn is_urgent(&self, now: Instant, connection: Option<&Shared>) -> bool {
+        connection.is_some_and(|connection| {
+            let connection = connection.borrow();
+            let state = connection.state(now);
+            let is_broken = matches!(state, ConnectionState::Refused | ConnectionState::Reset);
+            is_broken || (self.session.waiting() > 0 && connection.is_writable(now, End::Client))
+        })
     }
 
     /// Lets the session do all that there is to do now.

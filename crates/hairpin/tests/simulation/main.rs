@@ -26,7 +26,7 @@ use hairpin_netsim::Census;
 use plan::Ordeal;
 
 /// Ticks of a run unless `HAIRPIN_SIM_TICKS` says another number.
-const TICKS: u64 = 250;
+const TICKS: u64 = 150;
 /// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
 const SEEDS: u64 = 100;
 

@@ -241,7 +241,7 @@ impl Plan {
         let ordeals = [first, *random.pick(&Ordeal::ALL), *random.pick(&Ordeal::ALL)];
         // A silence is long: with fast loops it would be most of the work.
         let has_silence = ordeals.contains(&Ordeal::Silence);
-        let loop_millis = if has_silence { 100 } else { *random.pick(&[2, 10, 30]) };
+        let loop_millis = if has_silence { 100 } else { *random.pick(&[5, 10, 30]) };
         Self {
             instruments: 2 + random.below(8) as u32,
             ticks,
@@ -304,7 +304,7 @@ const LAN: Delay = Faults::LAN.delay;
 
 /// A trader's order connection under these faults.
 pub(crate) fn stream(faults: &[Fault]) -> StreamFaults {
-    let mut stream = StreamFaults::LAN;
+    let mut stream = StreamFaults { window_bytes: 8 << 10, ..StreamFaults::LAN };
     for fault in faults {
         match fault {
             Trickle => (stream.window_bytes, stream.chunk_max) = (300, 7),

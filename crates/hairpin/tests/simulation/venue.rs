@@ -5,7 +5,7 @@ use hairpin_exchange::{
     Instrument, MAX_PAYLOAD, Matching, Pace, Publication, PublisherSettings, SessionState,
 };
 use hairpin_netsim::{Census, ConnectionState, End, Group, Link, Random, Reading, ReceiverId};
-use hairpin_time::{Instant, Now};
+use hairpin_time::{Duration, Instant, Now};
 
 use crate::ledger::{Frames, Ledger, Register};
 use crate::plan::{Plan, TRADERS, line};
@@ -14,6 +14,8 @@ use crate::wire::Shared;
 
 /// The secret key of every trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+/// Silence of the feed after which a heartbeat comes.
+const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Bytes read from a connection at once.
 const CHUNK: usize = 2_048;
 
@@ -47,8 +49,11 @@ struct Visit {
 impl Venue {
     pub(crate) fn new(plan: &mut Plan, now: Now) -> Self {
         let capacity = Capacity { orders: 4_096, levels: 2_048 };
-        let publisher =
-            PublisherSettings { loop_period: plan.loop_period, ..PublisherSettings::default() };
+        let publisher = PublisherSettings {
+            loop_period: plan.loop_period,
+            heartbeat: HEARTBEAT,
+            ..PublisherSettings::default()
+        };
         let instruments = Instrument::numbered(plan.instruments);
         let settings = FloorSettings { instruments, seed: plan.random.any(), capacity, publisher };
         let mut floor = Floor::new(&settings, now);

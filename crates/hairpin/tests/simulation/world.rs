@@ -11,7 +11,7 @@ use crate::plan::{Plan, TRADERS};
 use crate::venue::Venue;
 
 /// Longer than a heartbeat of the feed: a loss at the very end shows by then.
-const REST: Duration = Duration::from_millis(1_300);
+const REST: Duration = Duration::from_millis(250);
 /// Longer than any keep-alive takes to lapse and any trader to come back after it.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Steps at one time: more is a loop that never ends.
@@ -129,8 +129,10 @@ impl World {
     /// Time goes on to whatever is due next, and that is done.
     fn step(&mut self) {
         let before = self.clock.now().monotonic;
-        let next = self.next_at(before).expect("the loops of the feed never end");
-        self.clock.advance_to(next);
+        let due = [0, 1, 2].map(|desk: usize| self.desks[desk].next_at(before, &self.venue));
+        let others = self.venue.next_at(before).into_iter().chain(self.next_tick);
+        let next = due.into_iter().flatten().chain(others).min();
+        self.clock.advance_to(next.expect("the loops of the feed never end"));
         let now = self.clock.now();
         self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
         assert!(self.steps < MOST_STEPS, "no time passes any more");
@@ -139,15 +141,12 @@ impl World {
             self.tick();
         }
         self.venue.transmit(now);
-        for desk in &mut self.desks {
-            desk.run(now, &mut self.venue);
+        for (desk, due) in self.desks.iter_mut().zip(due) {
+            if due.is_some_and(|at| at <= now.monotonic) {
+                desk.run(now, &mut self.venue);
+            }
         }
         self.venue.pump(now);
-    }
-
-    fn next_at(&self, now: Instant) -> Option<Instant> {
-        let desks = self.desks.iter().filter_map(|desk| desk.next_at(now, &self.venue));
-        desks.chain(self.venue.next_at(now)).chain(self.next_tick).min()
     }
 
     /// A tick, or a burst of them.
