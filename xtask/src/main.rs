@@ -1,4 +1,4 @@
-//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, no-std.
+//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, no-std, sim.
 //!
 //! One module per command, each with a `run`. What CI runs is a list in `ci.rs`.
 #![forbid(unsafe_code)]
@@ -9,6 +9,7 @@ mod deny;
 mod no_std;
 mod quick;
 mod shell;
+mod sim;
 mod test;
 mod tidy;
 mod workspace;
@@ -42,6 +43,8 @@ enum Command {
     Deny,
     /// Link the L0 and L1 crates into a program that has no std
     NoStd,
+    /// A simulation over many seeds
+    Sim(sim::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Deny => deny::run(&workspace),
         Command::NoStd => no_std::run(&workspace),
+        Command::Sim(arguments) => sim::run(&workspace, &arguments),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
