@@ -244,29 +244,29 @@ impl Register<'_> {
 }
 
 impl exchange::Listener for Register<'_> {
-    fn on_order(&mut self, cl_ord_id: &[u8]) {
+    fn on_order(&mut self, _: exchange::ConnectionId, cl_ord_id: &[u8]) {
         self.accept(NewOrderSingle514::TEMPLATE_ID, cl_ord_id);
     }
 
-    fn on_cancel(&mut self, cl_ord_id: &[u8]) {
+    fn on_cancel(&mut self, _: exchange::ConnectionId, cl_ord_id: &[u8]) {
         self.accept(OrderCancelRequest516::TEMPLATE_ID, cl_ord_id);
     }
 
-    fn on_acknowledged(&mut self, _: &[u8], order: OrderId) {
+    fn on_acknowledged(&mut self, _: exchange::ConnectionId, _: &[u8], order: OrderId) {
         self.report();
         assert_eq!(self.ledger.orders.insert(order.0, false), None, "an order twice");
     }
 
-    fn on_cancelled(&mut self, _: &[u8], order: OrderId) {
+    fn on_cancelled(&mut self, _: exchange::ConnectionId, _: &[u8], order: OrderId) {
         self.report();
         assert_eq!(self.ledger.orders.insert(order.0, true), Some(false), "cancelled {order:?}");
     }
 
-    fn on_fill(&mut self, _: &[u8], _: OrderId, _: u32) {
+    fn on_fill(&mut self, _: exchange::ConnectionId, _: &[u8], _: OrderId, _: u32) {
         self.ledger.fills += 1;
     }
 
-    fn on_rejected(&mut self, _: exchange::Rejected<'_>) {
+    fn on_rejected(&mut self, _: exchange::ConnectionId, _: exchange::Rejected<'_>) {
         self.report();
         self.ledger.rejects += 1;
     }

@@ -55,7 +55,9 @@ impl Venue {
             ..PublisherSettings::default()
         };
         let instruments = Instrument::numbered(plan.instruments);
-        let settings = FloorSettings { instruments, seed: plan.random.any(), capacity, publisher };
+        let seed = plan.random.any();
+        let settings =
+            FloorSettings { instruments, seed, capacity, publisher, ..FloorSettings::default() };
         let mut floor = Floor::new(&settings, now);
         floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let accounts = (0..TRADERS).map(|trader| {
