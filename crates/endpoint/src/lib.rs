@@ -2,11 +2,13 @@
 //! [`Transmit`] has them encoded in the buffer that leaves.
 //!
 //! Layer L2. Today's endpoints are kernel sockets ([`UdpReceiver`], [`UdpSender`], [`TcpStream`],
-//! [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Not here: waiting for more
-//! than one of them, which is the reactor's, and any protocol above UDP and TCP.
+//! [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Not here: when to
+//! wait for which of them, which is the reactor's, and any protocol above UDP and TCP.
 //!
-//! Every endpoint is sized when it is made and allocates nothing afterwards. None ever blocks,
-//! but for the one receive that a reactor asks for through [`Source::set_blocking`].
+//! Every endpoint is sized when it is made and allocates nothing afterwards, but for the buffers
+//! it is given when it is first added to a [`Ring`], which receives by requests in an io_uring(7).
+//! None ever blocks, but for the one receive that a reactor asks for through
+//! [`Source::set_blocking`].
 //!
 //! ```no_run
 //! use std::net::{Ipv4Addr, SocketAddrV4};

@@ -43,7 +43,8 @@ pub struct Received {
     /// Datagrams, or chunks of a stream, delivered.
     pub count: usize,
     /// Whether nothing more was there. Known from a system call that brought less than it could
-    /// have, so that a loop which stops here makes no call in vain.
+    /// have, so that a loop which stops here makes no call in vain; of what arrives by request
+    /// (see [`crate::Ring`]), that the last wait has brought no more.
     pub drained: bool,
     /// Of a stream: whether the peer has ended its side and all it sent has been delivered.
     pub closed: bool,

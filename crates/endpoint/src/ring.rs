@@ -24,9 +24,11 @@ use crate::{Intake, Notice, Source};
 /// by requests that are answered once. Buffers are allocated when a source is first added and
 /// belong to it; they outlive it for as long as the kernel may write to them.
 ///
-/// The kernel works on requests only within a wait, on the thread that waits (`DEFER_TASKRUN`):
-/// no interrupt of that thread at other times, one waking for what has come together. So a ring
-/// belongs to the thread that first waits by it, and can be moved until then.
+/// The kernel works on requests only within a wait and on the thread that waits (`DEFER_TASKRUN`):
+/// it interrupts nothing else that the thread does, reads a socket as late as it can and so as
+/// much as there is, and needs no lock (`SINGLE_ISSUER`). So a ring belongs to the thread that
+/// first waits by it, and can be moved until then (`R_DISABLED`). Requests to send are not made: a
+/// send has to leave before the next wait, and would need a system call of its own just the same.
 pub struct Ring {
     uring: IoUring,
     requests: Requests,
@@ -48,8 +50,10 @@ pub struct Turn {
 
 /// Requests made at once: two for each source, and some that end them.
 const REQUESTS: u32 = 256;
-/// Answers that the kernel has room for. More are kept by it elsewhere, at more cost.
-const ANSWERS: u32 = 4_096;
+/// Answers that the kernel has room for: those of sixteen sources with all their buffers full at
+/// once. More are kept by it elsewhere, at more cost. With the requests this is some 40 KiB, less
+/// than the 64 KiB that older systems let a user lock.
+const ANSWERS: u32 = 1_024;
 /// How often and for how long to wait until the kernel has ended a request. It needs no longer
 /// than a turn; the bound is for a kernel that does not answer at all.
 const CANCEL_TURNS: usize = 100;
@@ -63,8 +67,8 @@ impl Ring {
     ///
     /// # Errors
     /// `Unsupported` if the kernel has no io_uring or one older than Linux 6.1's,
-    /// `PermissionDenied` if it is forbidden (`kernel.io_uring_disabled`, seccomp); else the
-    /// kernel's.
+    /// `PermissionDenied` if it is forbidden (`kernel.io_uring_disabled`, seccomp), `OutOfMemory`
+    /// if the user may not lock so much (RLIMIT_MEMLOCK); else the kernel's.
     pub fn new() -> io::Result<Self> {
         let uring = IoUring::builder()
             .setup_single_issuer()
@@ -91,6 +95,7 @@ impl Ring {
     /// If the slot is taken, or not below [`Ring::CAPACITY`].
     pub fn add(&mut self, slot: usize, source: &mut impl Source) -> io::Result<()> {
         assert!(self.requests.is_free(slot), "a source is added in a free slot of 64");
+        let socket = source.as_fd().as_raw_fd();
         let notice = Notice { word: Arc::clone(&self.dropped), bit: 1 << slot };
         let intake = source.set_intake(Some(notice))?;
         if let Some(Intake(arrivals)) = &intake {
@@ -102,7 +107,7 @@ impl Ring {
                 return Err(error);
             }
         }
-        self.requests.add(slot, source.as_fd().as_raw_fd(), intake);
+        self.requests.add(slot, socket, intake);
         Ok(())
     }
 
@@ -260,7 +265,7 @@ impl Ring {
 }
 
 const NANOS: u64 = 1_000_000_000;
-/// Some 34 years. The kernel adds it to the time since the start without a look at the sum.
+/// Some 34 years: kernels differ in what they make of a time that they cannot count.
 const TIMEOUT_MAX: Duration = Duration::from_secs(1 << 30);
 
 /// Leaves a request for the next time the kernel is entered.
@@ -298,6 +303,10 @@ fn unavailable(error: &io::Error) -> io::Error {
         Some(libc::EPERM | libc::EACCES) => {
             let reason = "it is forbidden here (sysctl kernel.io_uring_disabled, or seccomp)";
             (io::ErrorKind::PermissionDenied, reason)
+        }
+        Some(libc::ENOMEM) => {
+            let reason = "no memory, or no more that may be locked (ulimit -l)";
+            (io::ErrorKind::OutOfMemory, reason)
         }
         _ => return io::Error::new(error.kind(), format!("cannot wait by io_uring: {error}")),
     };

@@ -3,7 +3,8 @@
 //! Layer L2. A [`Reactor`] says which endpoints are ready; the loop around it, which owns the
 //! endpoints and the protocols, reads the clock once per wake and calls them. In steady state a
 //! turn makes the wait's own system call and the reads and writes of the ready sockets, and no
-//! other.
+//! other. Under io_uring the reads are part of the wait; writes are calls of their own even there,
+//! for when `send` returns the kernel has the bytes.
 //!
 //! | wait | system call | a deadline is met |
 //! |---|---|---|

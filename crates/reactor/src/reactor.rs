@@ -43,7 +43,8 @@ impl Reactor {
     ///
     /// # Errors
     /// The kernel's; under [`Wait::Epoll`] one older than Linux 5.11 has no such call. Under
-    /// [`Wait::IoUring`] `Unsupported` before Linux 6.1, `PermissionDenied` where it is forbidden.
+    /// [`Wait::IoUring`] `Unsupported` before Linux 6.1, `PermissionDenied` where it is forbidden,
+    /// `OutOfMemory` where the user may lock less than some 40 KiB of memory.
     pub fn new(wait: Wait) -> io::Result<Self> {
         let backend = match wait {
             Wait::Block => Backend::Block(Box::new(Block::new())),

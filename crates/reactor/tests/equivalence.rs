@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
+mod available;
+
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd};
 
+use available::available;
 use hairpin_endpoint::{
     Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
     UdpSender,
@@ -16,17 +19,6 @@ use hairpin_time::{Duration, Instant};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
 const DATAGRAMS: usize = 10_000;
-
-/// The waits of this host.
-fn waits() -> impl Iterator<Item = Wait> {
-    Wait::ALL.into_iter().filter(|wait| match wait.probe() {
-        Ok(()) => true,
-        Err(reason) => {
-            println!("skipped {wait}: {reason}");
-            false
-        }
-    })
-}
 
 /// xorshift64*: numbers that are the same for the same seed.
 struct Numbers(u64);
@@ -152,7 +144,7 @@ impl Bench {
 fn every_wait_delivers_the_same_datagrams() {
     for seed in [1, 2, 3, 0x5eed] {
         let mut first: Option<[Seen; 2]> = None;
-        for wait in waits() {
+        for wait in available(Wait::ALL) {
             println!("seed {seed}, {wait}");
             let clock = Clock::of_kernel();
             let end = clock.instant() + Duration::from_secs(30);
@@ -183,7 +175,7 @@ fn every_wait_delivers_the_same_datagrams() {
 fn every_wait_delivers_the_same_bytes_and_their_end() {
     for seed in [4, 5, 6] {
         println!("seed {seed}");
-        for wait in waits() {
+        for wait in available(Wait::ALL) {
             let mut numbers = Numbers(seed);
             let chunk_max = 1 + numbers.below(5_000) as usize;
             let (mut client, mut server) = tcp(TcpOptions { chunk_max, ..TcpOptions::default() });
@@ -238,7 +230,7 @@ fn reset(stream: TcpStream) {
 
 #[test]
 fn every_wait_tells_of_a_reset_after_the_bytes_before_it() {
-    for wait in waits() {
+    for wait in available(Wait::ALL) {
         let (mut client, mut server) = tcp(TcpOptions::default());
         let mut reactor = Reactor::new(wait).unwrap();
         let token = reactor.add(&mut server, Interest::READABLE).unwrap();
@@ -269,7 +261,7 @@ fn every_wait_tells_of_a_reset_after_the_bytes_before_it() {
 
 #[test]
 fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
-    for wait in waits() {
+    for wait in available(Wait::ALL) {
         for interest in [Interest::WRITABLE, Interest::READABLE, Interest::BOTH] {
             // Blocking in its receive would take the reason.
             if wait == Wait::Block && interest != Interest::WRITABLE {
@@ -299,7 +291,7 @@ fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
 
 #[test]
 fn every_wait_sees_the_deadline_that_has_passed_and_what_is_there() {
-    for wait in waits() {
+    for wait in available(Wait::ALL) {
         let mut reactor = Reactor::new(wait).unwrap();
         let mut receiver = UdpReceiver::bind(ANY_PORT, UdpOptions::default()).unwrap();
         let mut sender = UdpSender::connect(receiver.local_address(), Ipv4Addr::LOCALHOST).unwrap();
