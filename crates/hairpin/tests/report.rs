@@ -225,7 +225,7 @@ fn a_browser_shows_the_whole_page_without_a_complaint() {
     for said in [
         "A processor &lt;of 64 cores&gt; &amp; more",
         "hairpin t2t --full --json full.json",
-        "Failed: tcp, 1000 µs, poll: 3 gaps in the market data",
+        "Failed: tcp, 1,000 µs, poll: 3 gaps in the market data",
         "2 of 80 rows late: ",
         "2 of 80 rows with loss: ",
         "2 of 80 rows interrupted: ",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::scale::thousands;
 use crate::{Kind, Results, Row, Setting};
 
 /// All rows of one feed and interval, over all files of a report.
@@ -207,9 +208,14 @@ impl<'a> Cell<'a> {
 
     /// The interval in words.
     pub(crate) fn interval(&self) -> String {
-        match self.interval_us {
-            0 => "no pause".to_string(),
-            micros => format!("{} µs", crate::scale::thousands(micros)),
-        }
+        interval(self.interval_us)
+    }
+}
+
+/// An interval in words.
+pub(crate) fn interval(micros: u64) -> String {
+    match micros {
+        0 => "no pause".to_string(),
+        _ => format!("{} µs", thousands(micros)),
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use askama::Template;
 use hairpin_time::Utc;
 
-use crate::cell::{Cell, Panel};
+use crate::cell::{Cell, Panel, interval};
 use crate::picture::{self, Picture, dark_style, file_letter};
 use crate::scale::thousands;
 use crate::svg::printable;
-use crate::table::{interval, micros, notes};
+use crate::table::{micros, notes};
 use crate::{Host, Results, Row, Timestamping};
 
 /// `report.html`.

@@ -100,8 +100,7 @@ fn cells(row: &Row) -> [String; 12] {
     ]
 }
 
-/// The pause between sends.
-pub(crate) fn interval(micros: u64) -> String {
+fn interval(micros: u64) -> String {
     match micros {
         0 => "no pause".to_string(),
         _ => format!("{micros} µs"),

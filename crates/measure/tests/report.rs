@@ -1,4 +1,5 @@
 //! The report as a browser, another program and a hostile file see it.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::fs;
 use std::path::Path;
@@ -273,6 +274,10 @@ fn a_set_that_was_run_again_is_drawn_by_the_run_that_kept_its_schedule() {
         }
         assert_eq!(page.matches("<td class=\"word\">spin</td>").count(), 2);
     }
+    // Where none did, by the last.
+    let (_, pictures) = written(&[results(vec![run(20_000, true), run(90_000, true)])]);
+    let (_, svg) = pictures.iter().find(|(name, _)| name.starts_with("histogram")).unwrap();
+    assert!(texts(svg).iter().any(|text| text.starts_with("median 91.0 µs")), "{svg}");
 }
 
 #[test]

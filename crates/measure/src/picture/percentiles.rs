@@ -84,7 +84,19 @@ fn panel(canvas: &mut Canvas, panel: &Panel<'_>, x: &Scale, y: &Scale) {
             curve(canvas, line.wait, other, x, y, 0.6);
         }
         curve(canvas, line.wait, line.row, x, y, 1.8);
-        slowest(canvas, line, x, y);
+        let ink = Ink::of(line.wait);
+        let class = format!("stroke-{}", ink.class);
+        canvas.svg.element(
+            "path",
+            &[
+                ("class", &class),
+                ("d", &slowest(line.row, x, y)),
+                ("fill", &"none"),
+                ("stroke", &ink.light),
+                ("stroke-width", &4),
+                ("stroke-linecap", &"round"),
+            ],
+        );
     }
     canvas.svg.close("g");
     names(canvas, panel, x, y);
@@ -148,8 +160,7 @@ fn value(row: &Row, bucket: crate::Counted) -> f64 {
 }
 
 /// A dot for each of the last few samples.
-fn slowest(canvas: &mut Canvas, line: &Line<'_>, x: &Scale, y: &Scale) {
-    let (row, ink) = (line.row, Ink::of(line.wait));
+fn slowest(row: &Row, x: &Scale, y: &Scale) -> Outline {
     let mut dots = Outline::default();
     let mut beyond = row.samples;
     for bucket in row.summary.histogram.iter() {
@@ -160,17 +171,7 @@ fn slowest(canvas: &mut Canvas, line: &Line<'_>, x: &Scale, y: &Scale) {
         }
         beyond = after;
     }
-    canvas.svg.element(
-        "path",
-        &[
-            ("class", &format!("stroke-{}", ink.class)),
-            ("d", &dots),
-            ("fill", &"none"),
-            ("stroke", &ink.light),
-            ("stroke-width", &4),
-            ("stroke-linecap", &"round"),
-        ],
-    );
+    dots
 }
 
 fn exact_max(row: &Row) -> f64 {
@@ -245,6 +246,15 @@ mod tests {
         assert!(outline(&row([10; 10]), &x, &y).is_empty());
         let text = outline(&row([10; 100]), &x, &y).to_string();
         assert_eq!(text, "M0 300L95.9 300"); // 11 of 100
+    }
+
+    #[test]
+    fn the_last_dot_is_the_exact_maximum() {
+        let x = Scale::new(Form::Linear, [0.0, 1.0], [0.0, 100.0]);
+        let y = Scale::new(Form::Log, [1.0, 1e12], [120.0, 0.0]);
+        // Longer than the histogram reaches.
+        let dots = slowest(&row([1_000, 100_000_000_000]), &x, &y).to_string();
+        assert_eq!(dots, "M0 90h0M30.1 10h0");
     }
 
     #[test]
