@@ -159,7 +159,8 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
             self.now.monotonic = due.max(self.now.monotonic);
             self.channel.handle_timeout(self.now, &mut self.printer);
         }
-        self.now = Now { monotonic, utc: Utc::from_nanos(monotonic.as_nanos()) };
+        // Whatever clock the capture was made with, the channel is not to judge SendingTime by it.
+        self.now = Now { monotonic, utc: Utc::EPOCH };
     }
 
     /// Ends with what the channel has come to; `ending` says if the file ended in a packet.
