@@ -6,9 +6,10 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream, Timestamping};
 use hairpin_mdp3::{Channel, Feed, Input, Listener, Side};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
-use hairpin_time::{Duration, Instant, Now};
+use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::frames::{Frames, feed_of};
+use crate::frames::{Frames, feed_of, sequence_of};
+use crate::order::Order;
 use crate::{ConnectionError, FeedError, Statistics};
 
 /// Bytes read at once: no more packets of a usual size than the channel holds while it waits for
@@ -36,8 +37,11 @@ pub(crate) struct Connection {
     options: TcpOptions,
     state: State,
     frames: Frames,
-    /// The next pause.
+    /// When it last brought a packet of the incremental feed, or was connected.
+    progress: Instant,
+    /// The next pause, and the packets that had come when it was last chosen.
     pause: Duration,
+    packets_before: u64,
     statistics: Statistics,
     last_failure: Option<ConnectionError>,
 }
@@ -93,8 +97,10 @@ impl Connection {
             address,
             options,
             state: State::Waiting { until: Instant::ZERO },
-            frames: Frames::new(max_packet),
+            frames: Frames::new(max_packet, CHUNK_MAX),
+            progress: Instant::ZERO,
             pause: PAUSE_FIRST,
+            packets_before: 0,
             statistics: Statistics::default(),
             last_failure: None,
         };
@@ -120,8 +126,24 @@ impl Connection {
         matches!(self.state, State::Open { .. })
     }
 
-    /// Hands what one chunk completes to the channel, but for packets of feeds that are not
-    /// `joined`; true if there are no more chunks.
+    /// Whether it holds a packet back: one that is not the next, while the other side may bring
+    /// those between.
+    #[inline]
+    pub(crate) fn is_holding(&self) -> bool {
+        self.frames.refused().is_some()
+    }
+
+    /// The packet that is held back.
+    pub(crate) fn held(&self) -> Option<u32> {
+        self.frames.refused().map(sequence_of)
+    }
+
+    /// When a packet of the incremental feed was last handed over, or the connection made.
+    pub(crate) fn progress(&self) -> Instant {
+        self.progress
+    }
+
+    /// Hands over what one chunk completes; true if there are no more chunks.
     ///
     /// # Errors
     /// The reactor's. What is wrong with the connection is none: it is counted, and the connection
@@ -130,39 +152,76 @@ impl Connection {
     pub(crate) fn receive(
         &mut self,
         now: Now,
-        joined: [bool; Feed::ALL.len()],
+        order: &mut Order,
         reactor: &mut Reactor,
         channel: &mut Channel,
         listener: &mut impl Listener,
     ) -> Result<bool, FeedError> {
-        let Self { side, ref mut statistics, ref mut frames, ref mut pause, .. } = *self;
+        let mut intake = Intake {
+            now,
+            side: self.side,
+            received: None,
+            order,
+            statistics: &mut self.statistics,
+            progress: &mut self.progress,
+            channel,
+        };
         let State::Open { link, heard } = &mut self.state else { return Ok(true) };
+        let frames = &mut self.frames;
         let mut framing = Ok(());
         let received = link.stream.receive(1, |meta, bytes| {
             *heard = now.monotonic;
-            let received = meta.timestamp.utc();
-            framing = frames.handle_bytes(bytes, |packet| {
-                statistics.packets += 1;
-                statistics.bytes += packet.len() as u64;
-                *pause = PAUSE_FIRST;
-                let feed = feed_of(packet);
-                if joined[feed as usize] {
-                    channel.handle_packet(now, Input { feed, side, received }, packet, listener);
-                } else {
-                    statistics.packets_not_joined += 1;
-                }
-            });
+            intake.received = meta.timestamp.utc();
+            framing = frames.handle_bytes(bytes, |packet| intake.take(packet, listener));
         });
         let cause = match (framing, received) {
             (Err(error), _) => error.into(),
-            (_, Ok(received)) if !received.closed => return Ok(received.drained),
-            (_, Ok(_)) => match self.frames.missing() {
+            (Ok(()), _) if self.is_holding() => {
+                return self.listen(Interest::NONE, reactor).map(|()| true);
+            }
+            (Ok(()), Ok(received)) if !received.closed => return Ok(received.drained),
+            (Ok(()), Ok(_)) => match self.frames.missing() {
                 Some(missing) => ConnectionError::EndedAmidPacket { missing },
                 None => ConnectionError::Ended,
             },
-            (_, Err(error)) => ConnectionError::Broken(error),
+            (Ok(()), Err(error)) => ConnectionError::Broken(error),
         };
         self.lose(now.monotonic, cause, reactor).map(|()| true)
+    }
+
+    /// Hands over what was held back, as far as it is in order now.
+    ///
+    /// # Errors
+    /// The reactor's.
+    #[cold]
+    pub(crate) fn resume(
+        &mut self,
+        now: Now,
+        order: &mut Order,
+        reactor: &mut Reactor,
+        channel: &mut Channel,
+        listener: &mut impl Listener,
+    ) -> Result<(), FeedError> {
+        let mut intake = Intake {
+            now,
+            side: self.side,
+            received: None,
+            order,
+            statistics: &mut self.statistics,
+            progress: &mut self.progress,
+            channel,
+        };
+        match self.frames.resume(|packet| intake.take(packet, listener)) {
+            Err(error) => self.lose(now.monotonic, error.into(), reactor),
+            Ok(()) if self.is_holding() => Ok(()),
+            Ok(()) => {
+                if let State::Open { heard, .. } = &mut self.state {
+                    // It was not asked meanwhile.
+                    *heard = now.monotonic;
+                }
+                self.listen(Interest::READABLE, reactor)
+            }
+        }
     }
 
     /// Does what is due: makes the connection, or gives it up.
@@ -185,10 +244,11 @@ impl Connection {
                 let until = *until.get_or_insert(now + CONNECT_PATIENCE);
                 if ready.is_writable(link.token) && now >= *next_look {
                     *next_look = now + LOOK;
-                    return self.look(now, reactor);
+                    self.look(now, reactor)?;
                 }
-                if now >= until {
-                    let error = io::ErrorKind::TimedOut.into();
+                if now >= until && matches!(self.state, State::Connecting { .. }) {
+                    let words = format!("no answer within {CONNECT_PATIENCE}");
+                    let error = io::Error::new(io::ErrorKind::TimedOut, words);
                     return self.lose(now, ConnectionError::Failed(error), reactor);
                 }
                 Ok(())
@@ -263,6 +323,7 @@ impl Connection {
         let waiting = State::Waiting { until: now };
         if let State::Connecting { link, .. } = core::mem::replace(&mut self.state, waiting) {
             self.state = State::Open { link, heard: now };
+            self.progress = now;
         }
         self.statistics.reconnections += u64::from(self.statistics.connections > 0);
         self.statistics.connections += 1;
@@ -278,11 +339,24 @@ impl Connection {
         reactor: &mut Reactor,
     ) -> Result<(), FeedError> {
         self.note(cause);
+        if self.statistics.packets > self.packets_before {
+            // It has been of use, so that this is a new trouble.
+            self.packets_before = self.statistics.packets;
+            self.pause = PAUSE_FIRST;
+        }
         let closed = self.close(reactor);
         self.frames.clear();
         self.state = State::Waiting { until: now + self.pause };
         self.pause = (self.pause * 2).min(PAUSE_MAX);
         closed
+    }
+
+    /// Has the connection waited for, or not.
+    #[cold]
+    fn listen(&mut self, interest: Interest, reactor: &mut Reactor) -> Result<(), FeedError> {
+        let State::Open { link, .. } = &self.state else { return Ok(()) };
+        let outcome = reactor.set_interest(link.token, &link.stream, interest);
+        outcome.map_err(|error| self.error(error))
     }
 
     fn note(&mut self, cause: ConnectionError) {
@@ -293,6 +367,40 @@ impl Connection {
     #[cold]
     fn error(&self, error: io::Error) -> FeedError {
         FeedError::Connection { side: self.side, error }
+    }
+}
+
+/// What a packet passes on its way from a connection to the channel.
+struct Intake<'a> {
+    now: Now,
+    side: Side,
+    received: Option<Utc>,
+    order: &'a mut Order,
+    statistics: &'a mut Statistics,
+    progress: &'a mut Instant,
+    channel: &'a mut Channel,
+}
+
+impl Intake<'_> {
+    /// Hands a packet over, unless nobody has asked for its feed; false if it has to wait.
+    #[inline]
+    fn take(&mut self, packet: &[u8], listener: &mut impl Listener) -> bool {
+        let feed = feed_of(packet);
+        if feed == Feed::Incremental {
+            if !self.order.admits(sequence_of(packet)) {
+                return false;
+            }
+            *self.progress = self.now.monotonic;
+        }
+        self.statistics.packets += 1;
+        self.statistics.bytes += packet.len() as u64;
+        if !self.order.joined[feed as usize] {
+            self.statistics.packets_not_joined += 1;
+            return true;
+        }
+        let input = Input { feed, side: self.side, received: self.received };
+        self.channel.handle_packet(self.now, input, packet, listener);
+        true
     }
 }
 

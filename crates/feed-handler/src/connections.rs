@@ -1,11 +1,12 @@
 //! A channel by TCP: one connection a side, each of which brings all feeds.
 
-use hairpin_mdp3::{Action, Channel, Feed, Listener};
+use hairpin_mdp3::{Action, Channel, Listener, Settings};
 use hairpin_reactor::{Reactor, Ready};
-use hairpin_time::{Instant, Now};
+use hairpin_time::{Duration, Instant, Now};
 
 use crate::backlog::Backlog;
 use crate::connection::Connection;
+use crate::order::Order;
 use crate::{FeedError, TcpLines};
 
 /// How often each side has its turn, of one chunk, in one wake.
@@ -15,22 +16,25 @@ const ROUNDS: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Connections {
     sides: Vec<Connection>,
-    joined: [bool; Feed::ALL.len()],
-    /// The side whose packets stand behind a hole that the other side may fill.
-    ahead: Option<usize>,
+    order: Order,
+    /// How long a side that is ahead waits for the other, if nothing comes there.
+    patience: Duration,
 }
 
 impl Connections {
     /// Begins to connect. A side that cannot be reached now is tried again later.
     pub(crate) fn open(
         lines: &TcpLines,
-        max_packet: usize,
+        settings: &Settings,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
-        let mut connections =
-            Self { sides: Vec::with_capacity(2), joined: Default::default(), ahead: None };
+        let mut connections = Self {
+            sides: Vec::with_capacity(2),
+            order: Order::default(),
+            patience: settings.reorder_wait,
+        };
         for side in lines.sides() {
-            match Connection::open(side, lines.interface, max_packet, reactor) {
+            match Connection::open(side, lines.interface, settings.max_packet, reactor) {
                 Ok(connection) => connections.sides.push(connection),
                 Err(error) => {
                     // The first error tells what is wrong; that of taking back would not.
@@ -42,8 +46,7 @@ impl Connections {
         Ok(connections)
     }
 
-    /// Reads both sides, in turns, until they are empty or have had their rounds. A side that is
-    /// ahead of a hole waits for the other to be read to its end: that may fill it.
+    /// Reads both sides, in turns, until they are empty or have had their rounds.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -59,27 +62,25 @@ impl Connections {
             pending |= u8::from(side.is_readable(ready)) << position;
         }
         for _ in 0..ROUNDS {
-            if pending == 0 {
-                break;
-            }
             for position in 0..self.sides.len() {
-                let bit = 1 << position;
-                let is_parked = self.ahead == Some(position) && pending != bit;
-                if pending & bit == 0 || is_parked {
+                let is_holding = self.sides[position].is_holding();
+                if !is_holding && pending >> position & 1 == 0 {
                     continue;
                 }
-                let had_hole = channel.poll_timeout().is_some();
-                let side = &mut self.sides[position];
-                let received = side.receive(now, self.joined, reactor, channel, listener);
-                if !matches!(received, Ok(false)) {
-                    pending &= !bit;
+                self.order.may_wait = self.other_may_fill(position, pending, now.monotonic);
+                let (side, order) = (&mut self.sides[position], &mut self.order);
+                if !is_holding {
+                    let received = side.receive(now, order, reactor, channel, listener);
+                    if !matches!(received, Ok(false)) {
+                        pending &= !(1 << position);
+                    }
+                    outcome = outcome.and(received.map(|_| ()));
+                } else if !order.may_wait || side.held().is_some_and(|held| !order.is_ahead(held)) {
+                    outcome = outcome.and(side.resume(now, order, reactor, channel, listener));
                 }
-                outcome = outcome.and(received.map(|_| ()));
-                match (had_hole, channel.poll_timeout().is_some()) {
-                    (false, true) => self.ahead = Some(position),
-                    (_, false) => self.ahead = None,
-                    (true, true) => {}
-                }
+            }
+            if pending == 0 {
+                break;
             }
         }
         // After reading: a loop that was away for long has not heard what is there to be heard.
@@ -89,17 +90,36 @@ impl Connections {
         (outcome, Backlog { is_any: pending != 0, may_fill_hole: pending != 0 })
     }
 
+    /// Whether the other side may bring what is missing before this one's packets: it is there,
+    /// not ahead itself, and has more to read, or has brought something within the time that a
+    /// hole may stay open.
+    #[inline]
+    fn other_may_fill(&self, position: usize, pending: u8, now: Instant) -> bool {
+        self.sides.iter().enumerate().filter(|&(other, _)| other != position).any(
+            |(other, side)| {
+                let is_moving = pending >> other & 1 == 1 || now < side.progress() + self.patience;
+                is_moving && side.is_connected() && !side.is_holding()
+            },
+        )
+    }
+
     /// What is joined is handed over from now on; a connection brings everything.
     pub(crate) fn act(&mut self, action: Action) {
         match action {
-            Action::Join(feed) => self.joined[feed as usize] = true,
-            Action::Leave(feed) => self.joined[feed as usize] = false,
+            Action::Join(feed) => self.order.joined[feed as usize] = true,
+            Action::Leave(feed) => self.order.joined[feed as usize] = false,
             _ => {}
         }
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.sides.iter().map(Connection::next_deadline).min()
+        let deadlines = self.sides.iter().map(Connection::next_deadline).min();
+        if !self.sides.iter().any(Connection::is_holding) {
+            return deadlines;
+        }
+        let progress =
+            self.sides.iter().filter(|side| !side.is_holding()).map(Connection::progress);
+        deadlines.into_iter().chain(progress.map(|last| last + self.patience)).min()
     }
 
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {

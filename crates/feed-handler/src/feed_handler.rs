@@ -52,9 +52,7 @@ impl FeedHandler {
         addresses.check(settings.late_join)?;
         let sockets = match &addresses {
             Addresses::Multicast(groups) => Sockets::Multicast(Groups::open(groups, reactor)?),
-            Addresses::Tcp(lines) => {
-                Sockets::Tcp(Connections::open(lines, settings.max_packet, reactor)?)
-            }
+            Addresses::Tcp(lines) => Sockets::Tcp(Connections::open(lines, &settings, reactor)?),
         };
         let mut handler = Self {
             channel: Channel::new(settings),

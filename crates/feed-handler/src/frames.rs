@@ -4,6 +4,8 @@
 //! length u16 | packet of that many bytes | length u16 | packet …      all little-endian
 //! ```
 
+use core::ops::Range;
+
 use hairpin_mdp3::{Feed, PacketHeader};
 
 use crate::FrameError;
@@ -13,21 +15,33 @@ const LENGTH_PREFIX: usize = 2;
 
 /// Takes chunks of a stream, cut anywhere, and gives out packets where they lie. Only a packet
 /// that is spread over chunks is put together first.
+///
+/// Whoever takes the packets may refuse one: then it is kept, with all that came in its chunk, and
+/// given out anew by [`Frames::resume`].
 #[derive(Debug)]
 pub(crate) struct Frames {
     /// The beginning of a packet, its length included, whose end has not come.
     partial: Box<[u8]>,
     filled: usize,
+    /// What was refused: a packet behind its length, and what came after it.
+    refused: Box<[u8]>,
+    rest: Range<usize>,
 }
 
 impl Frames {
-    /// For packets of up to `max_packet` bytes.
-    pub(crate) fn new(max_packet: usize) -> Self {
-        let max_packet = max_packet.min(usize::from(u16::MAX));
-        Self { partial: vec![0; LENGTH_PREFIX + max_packet].into(), filled: 0 }
+    /// For packets of up to `max_packet` bytes in chunks of up to `max_chunk`.
+    pub(crate) fn new(max_packet: usize, max_chunk: usize) -> Self {
+        let max_frame = LENGTH_PREFIX + max_packet.min(usize::from(u16::MAX));
+        Self {
+            partial: vec![0; max_frame].into(),
+            filled: 0,
+            refused: vec![0; max_frame + max_chunk].into(),
+            rest: 0..0,
+        }
     }
 
-    /// Gives every packet that is complete with `bytes` to `on`.
+    /// Gives every packet that is complete with `bytes` to `take`, until that refuses one by
+    /// returning false. May be called only while nothing is refused.
     ///
     /// # Errors
     /// The first length that no packet has; packets before it have been given out. Begin anew with
@@ -36,22 +50,49 @@ impl Frames {
     pub(crate) fn handle_bytes(
         &mut self,
         mut bytes: &[u8],
-        mut on: impl FnMut(&[u8]),
+        mut take: impl FnMut(&[u8]) -> bool,
     ) -> Result<(), FrameError> {
         if self.filled > 0 {
-            bytes = self.complete(bytes, &mut on)?;
+            let Some(rest) = self.complete(bytes, &mut take)? else { return Ok(()) };
+            bytes = rest;
         }
-        while let Some((length, rest)) = bytes.split_first_chunk() {
-            let length = self.check(*length)?;
-            let Some((packet, behind)) = rest.split_at_checked(length) else { break };
-            on(packet);
+        let max = self.max_packet();
+        while let Some((packet, behind)) = split(bytes, max)? {
+            if !take(packet) {
+                self.refuse(&[], bytes);
+                return Ok(());
+            }
             bytes = behind;
         }
-        // Shorter than a packet with its length; empty if `complete` has taken all.
-        if !bytes.is_empty() {
-            self.partial[..bytes.len()].copy_from_slice(bytes);
-            self.filled = bytes.len();
+        self.keep(bytes);
+        Ok(())
+    }
+
+    /// The packet that was refused.
+    #[inline]
+    pub(crate) fn refused(&self) -> Option<&[u8]> {
+        // A whole packet with its length, since it has been given out once.
+        (!self.rest.is_empty()).then(|| {
+            let (length, rest) = self.refused[self.rest.clone()].split_at(LENGTH_PREFIX);
+            &rest[..usize::from(u16::from_le_bytes([length[0], length[1]]))]
+        })
+    }
+
+    /// Gives out anew what was refused, and what came with it, like [`Frames::handle_bytes`].
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn resume(&mut self, mut take: impl FnMut(&[u8]) -> bool) -> Result<(), FrameError> {
+        let max = self.max_packet();
+        while let Some((packet, behind)) = split(&self.refused[self.rest.clone()], max)? {
+            if !take(packet) {
+                return Ok(());
+            }
+            self.rest.start = self.rest.end - behind.len();
         }
+        let rest = core::mem::take(&mut self.rest);
+        self.filled = rest.len();
+        self.partial[..self.filled].copy_from_slice(&self.refused[rest]);
         Ok(())
     }
 
@@ -67,32 +108,37 @@ impl Frames {
         }
     }
 
-    /// Forgets a packet that has begun.
+    /// Forgets a packet that has begun, and what was refused.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;
+        self.rest = 0..0;
     }
 
-    /// Goes on with the packet that has begun; returns what lies behind it.
+    /// Goes on with the packet that has begun; returns what lies behind it, or nothing if it was
+    /// refused.
     fn complete<'a>(
         &mut self,
         mut bytes: &'a [u8],
-        on: &mut impl FnMut(&[u8]),
-    ) -> Result<&'a [u8], FrameError> {
+        take: &mut impl FnMut(&[u8]) -> bool,
+    ) -> Result<Option<&'a [u8]>, FrameError> {
         while let Some(missing) = self.missing() {
             let Some((taken, rest)) = bytes.split_at_checked(missing) else {
                 self.append(bytes);
-                return Ok(&[]);
+                return Ok(Some(&[]));
             };
             self.append(taken);
             bytes = rest;
-            let [low, high] = [self.partial[0], self.partial[1]];
-            let end = LENGTH_PREFIX + self.check([low, high])?;
+            let length = check([self.partial[0], self.partial[1]], self.max_packet())?;
+            let end = LENGTH_PREFIX + length;
             if self.filled == end {
-                on(&self.partial[LENGTH_PREFIX..end]);
                 self.filled = 0;
+                if !take(&self.partial[LENGTH_PREFIX..end]) {
+                    self.refuse_partial(end, bytes);
+                    return Ok(None);
+                }
             }
         }
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -100,19 +146,56 @@ impl Frames {
         self.filled += bytes.len();
     }
 
+    /// Keeps the beginning of a packet; of nothing, nothing.
     #[inline]
-    fn check(&self, length: [u8; LENGTH_PREFIX]) -> Result<usize, FrameError> {
-        let length = usize::from(u16::from_le_bytes(length));
-        let max = self.partial.len() - LENGTH_PREFIX;
-        if length > max {
-            Err(FrameError::TooLong { length, max })
-        } else if length >= PacketHeader::LENGTH {
-            Ok(length)
-        } else if length == 0 {
-            Err(FrameError::Empty)
-        } else {
-            Err(FrameError::TooShort { length })
+    fn keep(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.append(bytes);
         }
+    }
+
+    #[cold]
+    fn refuse_partial(&mut self, end: usize, behind: &[u8]) {
+        let frame = core::mem::take(&mut self.partial);
+        self.refuse(&frame[..end], behind);
+        self.partial = frame;
+    }
+
+    #[cold]
+    fn refuse(&mut self, frame: &[u8], behind: &[u8]) {
+        let (first, second) = self.refused.split_at_mut(frame.len());
+        first.copy_from_slice(frame);
+        second[..behind.len()].copy_from_slice(behind);
+        self.rest = 0..frame.len() + behind.len();
+    }
+
+    #[inline]
+    fn max_packet(&self) -> usize {
+        self.partial.len() - LENGTH_PREFIX
+    }
+}
+
+/// A packet, and what lies behind it.
+type Split<'a> = (&'a [u8], &'a [u8]);
+
+/// The packet that `bytes` begin with, if it is there to its end.
+#[inline]
+fn split(bytes: &[u8], max: usize) -> Result<Option<Split<'_>>, FrameError> {
+    let Some((length, rest)) = bytes.split_first_chunk() else { return Ok(None) };
+    Ok(rest.split_at_checked(check(*length, max)?))
+}
+
+#[inline]
+fn check(length: [u8; LENGTH_PREFIX], max: usize) -> Result<usize, FrameError> {
+    let length = usize::from(u16::from_le_bytes(length));
+    if length > max {
+        Err(FrameError::TooLong { length, max })
+    } else if length >= PacketHeader::LENGTH {
+        Ok(length)
+    } else if length == 0 {
+        Err(FrameError::Empty)
+    } else {
+        Err(FrameError::TooShort { length })
     }
 }
 
@@ -127,6 +210,12 @@ pub(crate) fn feed_of(packet: &[u8]) -> Feed {
         Some(&[52 | 53 | 69, 0]) => Feed::Snapshot,
         _ => Feed::Incremental,
     }
+}
+
+/// MsgSeqNum of a packet, which has its header whole.
+#[inline]
+pub(crate) fn sequence_of(packet: &[u8]) -> u32 {
+    packet.first_chunk().map_or(0, |sequence| u32::from_le_bytes(*sequence))
 }
 
 #[cfg(test)]
@@ -155,6 +244,7 @@ mod tests {
             let outcome = frames.handle_bytes(chunk, |packet| {
                 assert!(packet.iter().all(|&byte| usize::from(byte) == packet.len()));
                 lengths.push(packet.len());
+                true
             });
             if outcome.is_err() {
                 return (lengths, outcome);
@@ -168,14 +258,14 @@ mod tests {
         let sent = [12, 100, 13, 50, 12, 99];
         let bytes = stream(&sent);
         for size in 1..=bytes.len() {
-            let mut frames = Frames::new(MAX);
+            let mut frames = Frames::new(MAX, 1_000);
             let (received, outcome) = lengths(&mut frames, bytes.chunks(size));
             assert_eq!((&received[..], outcome), (&sent[..], Ok(())), "chunks of {size}");
             assert_eq!(frames.missing(), None);
         }
         for cut in 0..=bytes.len() {
             let (first, second) = bytes.split_at(cut);
-            let (received, outcome) = lengths(&mut Frames::new(MAX), [first, second]);
+            let (received, outcome) = lengths(&mut Frames::new(MAX, 1_000), [first, second]);
             assert_eq!((&received[..], outcome), (&sent[..], Ok(())), "cut at {cut}");
         }
     }
@@ -183,12 +273,15 @@ mod tests {
     #[test]
     fn a_packet_within_a_chunk_is_not_copied() {
         let bytes = stream(&[20, 30, 40]);
-        let mut frames = Frames::new(MAX);
+        let mut frames = Frames::new(MAX, 1_000);
         let range = bytes.as_ptr_range();
         let mut outside = 0;
         for chunk in [&bytes[..25], &bytes[25..]] {
-            let on = |packet: &[u8]| outside += u32::from(!range.contains(&packet.as_ptr()));
-            frames.handle_bytes(chunk, on).unwrap();
+            let take = |packet: &[u8]| {
+                outside += u32::from(!range.contains(&packet.as_ptr()));
+                true
+            };
+            frames.handle_bytes(chunk, take).unwrap();
         }
         assert_eq!(outside, 1, "only the one that was cut");
     }
@@ -205,7 +298,7 @@ mod tests {
             let prefix = u16::try_from(length).unwrap().to_le_bytes();
             let bytes = [stream(&[12, 13]), prefix.to_vec(), vec![7; 20]].concat();
             for size in 1..=bytes.len() {
-                let (received, outcome) = lengths(&mut Frames::new(MAX), bytes.chunks(size));
+                let (received, outcome) = lengths(&mut Frames::new(MAX, 1_000), bytes.chunks(size));
                 assert_eq!((&received[..], outcome), (&[12, 13][..], Err(error)));
             }
         }
@@ -214,7 +307,7 @@ mod tests {
     #[test]
     fn it_knows_what_is_missing() {
         let bytes = stream(&[20]);
-        let mut frames = Frames::new(MAX);
+        let mut frames = Frames::new(MAX, 1_000);
         for (filled, missing) in [(1, 1), (2, 20), (3, 19), (21, 1)] {
             frames.clear();
             frames.handle_bytes(&bytes[..filled], |_| panic!("not complete")).unwrap();
@@ -226,12 +319,55 @@ mod tests {
     }
 
     #[test]
+    fn what_is_refused_comes_again_with_all_that_came_with_it() {
+        let sent = [12, 100, 13, 50, 12, 99, 14];
+        let bytes = stream(&sent);
+        // Each packet is refused once, or twice, whatever the chunks.
+        for (size, times) in (1..=bytes.len()).flat_map(|size| [(size, 1), (size, 2)]) {
+            let mut frames = Frames::new(MAX, bytes.len());
+            let (mut received, mut refusals) = (Vec::new(), 0);
+            let mut take = |packet: &[u8]| {
+                assert!(packet.iter().all(|&byte| usize::from(byte) == packet.len()));
+                refusals += 1;
+                if refusals <= times {
+                    return false;
+                }
+                refusals = 0;
+                received.push(packet.len());
+                true
+            };
+            for chunk in bytes.chunks(size) {
+                frames.handle_bytes(chunk, &mut take).unwrap();
+                while let Some(length) = frames.refused().map(<[u8]>::len) {
+                    assert_eq!(frames.refused(), Some(&vec![length as u8; length][..]));
+                    frames.resume(&mut take).unwrap();
+                }
+            }
+            assert_eq!((&received[..], frames.missing()), (&sent[..], None), "chunks of {size}");
+        }
+    }
+
+    #[test]
+    fn a_bad_length_behind_what_was_refused_is_told() {
+        let bytes = [stream(&[12]), vec![0, 0]].concat();
+        let mut frames = Frames::new(MAX, 100);
+        frames.handle_bytes(&bytes, |_| false).unwrap();
+        assert_eq!(frames.resume(|_| true), Err(FrameError::Empty));
+        frames.clear();
+        assert_eq!(frames.refused(), None);
+    }
+
+    #[test]
     fn a_longest_packet_of_the_format_itself_is_possible() {
-        let mut frames = Frames::new(usize::MAX);
+        let mut frames = Frames::new(usize::MAX, 1_000);
         let bytes = [&[0xFF, 0xFF][..], &[1; 65_535]].concat();
         let mut count = 0;
         for chunk in bytes.chunks(1_000) {
-            frames.handle_bytes(chunk, |packet| count += packet.len()).unwrap();
+            let take = |packet: &[u8]| {
+                count += packet.len();
+                true
+            };
+            frames.handle_bytes(chunk, take).unwrap();
         }
         assert_eq!(count, 65_535);
     }

@@ -2,17 +2,20 @@
 //!
 //! [`FeedHandler`] joins the protocol of `hairpin-mdp3` to sockets, multicast or TCP: it joins and
 //! leaves the feeds the channel asks for, or connects, hands over every packet with its feed, side
-//! and receive timestamp, and calls the listener. The application owns it beside its session and its strategy
-//! and drives the loop: [`FeedHandler::process`] after each wake, [`FeedHandler::next_deadline`]
-//! before the next. Callbacks run within `process`; they reach the session through a struct of two
-//! `&mut`s that implements [`Listener`], made anew for each call.
+//! and receive timestamp, and calls the listener. The application owns it beside its session and
+//! its strategy and drives the loop: [`FeedHandler::process`] after each wake,
+//! [`FeedHandler::next_deadline`] before the next. Callbacks run within `process`; they reach the
+//! session through a struct of two `&mut`s that implements [`Listener`], made anew for each call.
+//!
 //!
 //! Not here yet: other engines than kernel sockets, several channels on threads, replay. Layer L3,
 //! no `unsafe`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;
-//! use hairpin_feed_handler::{EndOfEvent, FeedHandler, Group, Lines, Listener, Multicast, Settings};
+//! use hairpin_feed_handler::{
+//!     EndOfEvent, FeedHandler, Group, Lines, Listener, Multicast, Settings,
+//! };
 //! use hairpin_reactor::{Reactor, Wait};
 //! # fn now() -> hairpin_time::Now { unreachable!() }
 //!
@@ -65,6 +68,7 @@ mod feed_handler;
 mod frames;
 mod groups;
 mod line;
+mod order;
 mod statistics;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};

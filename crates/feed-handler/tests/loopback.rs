@@ -302,3 +302,43 @@ fn a_group_that_is_none_is_named() {
     let error = FeedHandler::new(settings, addresses, &mut reactor).unwrap_err();
     assert!(error.to_string().contains("10.1.2.3"), "{error}");
 }
+
+/// Nothing else is wrong.
+#[track_caller]
+fn counts_only(handler: &FeedHandler, name: &str) {
+    let plain = ["packets", "bytes"];
+    let wrong = handler
+        .statistics()
+        .iter()
+        .filter(|&(other, count)| count != 0 && other != name && !plain.contains(&other));
+    assert_eq!(wrong.collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn counts_truncated_only() {
+    let mut market = Market::open(Wait::Epoll, 10);
+    let mut long = packet(1);
+    long.bytes_mut().resize(2_049, 0);
+    let lines = market.addresses.clone();
+    market.send(&lines.incremental.a, &long);
+    market.until("it", |handler, _| handler.statistics().packets == 1);
+    assert_eq!(market.handler.statistics().truncated, 1);
+    counts_only(&market.handler, "truncated");
+}
+
+#[test]
+fn counts_kernel_drops_only() {
+    let mut market = Market::open(Wait::Epoll, 11);
+    let mut large = packet(1);
+    large.bytes_mut().resize(2_000, 0);
+    let lines = market.addresses.clone();
+    let granted = market.handler.least_receive_buffer().unwrap();
+    // What was dropped is told with the next datagram that was not.
+    for _ in 0..granted / 2_000 + 1 {
+        market.send(&lines.incremental.a, &large);
+    }
+    market.until("room", |handler, _| handler.statistics().packets > 500);
+    (0..200).for_each(|_| market.send(&lines.incremental.a, &large));
+    market.until("it", |handler, _| handler.statistics().kernel_drops > 0);
+    counts_only(&market.handler, "kernel_drops");
+}
