@@ -76,7 +76,7 @@ pub struct Submitted {
 pub struct Terms {
     /// The smallest step of its price, positive.
     pub tick: Price,
-    /// How far beyond the best price a market order may trade, a multiple of the tick, not negative.
+    /// How far beyond the best price a market order may trade: a multiple of the tick, or 0.
     pub protection: Price,
 }
 

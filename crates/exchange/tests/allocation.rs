@@ -7,10 +7,15 @@ mod client;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use client::{cancel, credentials, establish, negotiate, order};
-use hairpin_exchange::{
-    Feed, Floor, FloorSettings, Gateway, MAX_PAYLOAD, OrderId, Pace, Publication, SessionState,
+use client::{
+    cancel, credentials, establish, negotiate, order, order_with, replace_with, retransmit_request,
 };
+use hairpin_cme_codecs::ilink3::{OrderTypeReq, TimeInForce};
+use hairpin_exchange::{
+    Capacity, ConnectionId, Feed, Floor, FloorSettings, Flow, Gateway, Instrument, MAX_PAYLOAD,
+    OrderId, Pace, PriceLevel, Publication, SessionState, Side, TradingStatus,
+};
+use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 thread_local! {
@@ -42,6 +47,7 @@ const UUID: u64 = 1_700_000_000_000_000;
 /// Sends whatever is due; returns how many packets of each feed.
 fn drain(floor: &mut Floor, now: Now, packet: &mut [u8]) -> [u32; 3] {
     let mut packets = [0; 3];
+    floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
     while let Some(transmit) = floor.publisher_mut().poll_transmit(now, packet) {
         packets[transmit.feed as usize] += 1;
     }
@@ -114,4 +120,88 @@ fn a_hundred_thousand_ticks_with_orders_and_cancels_allocate_nothing() {
     assert_eq!((counters.acknowledgements, counters.cancelled), (expected, expected));
     assert!(packets.iter().all(|&count| count > 1_000), "{packets:?}");
     assert!(packets[Feed::Incremental as usize] >= ticks);
+}
+
+/// Five requests with ascending numbers: a market order, a fill-and-kill one, one that rests, a
+/// replacement and an order to be refused; prices are at the market, so that all of it happens.
+fn requests_from(number: u32) -> [Vec<u8>; 5] {
+    let market = order_with(number, 0, |order| {
+        order.set_ord_type(OrderTypeReq::MARKETWITH_PROTECTION).set_order_qty(7);
+    });
+    let kill = order_with(number + 1, 1_002_000_000_000, |order| {
+        order.set_time_in_force(TimeInForce::FILL_AND_KILL).set_order_qty(90);
+    });
+    let replace = replace_with(number + 3, 0, 999_000_000_000, |_| {});
+    [market, kill, order(number + 2, 998_000_000_000), replace, order(number + 4, 1)]
+}
+
+/// One of the verbs in most turns of fifty.
+fn say(floor: &mut Floor, now: Now, turn: u32) {
+    let price = |n| Decimal(n * 250_000_000);
+    let levels = [3, 2].map(|n| PriceLevel { price: price(n), quantity: 1, orders: 0 });
+    match turn % 50 {
+        0 => drop(floor.set_status(now, Some(turn % 10), TradingStatus::TradingHalt)),
+        1 => drop(floor.set_status(now, None, TradingStatus::ReadyToTrade)),
+        2 => drop(floor.reset_book(now, turn % 10)),
+        3 => drop(floor.reset_channel(now, turn.is_multiple_of(2))),
+        4 => drop(floor.set_implied(now, 1, Side::Bid, &levels[..(turn as usize / 50) % 3])),
+        5 => drop(floor.end_session(now)),
+        _ => {}
+    }
+}
+
+/// The client reads all that waits for it.
+fn read(gateway: &mut Gateway, id: ConnectionId) {
+    let waiting = gateway.poll_transmit(id).map_or(0, <[u8]>::len);
+    gateway.handle_sent(id, waiting);
+}
+
+/// The same of the kinds of order, reports and verbs that the benchmark does not use.
+#[test]
+fn nothing_else_allocates_either() {
+    let mut now =
+        Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
+    let mut instruments = Instrument::numbered(10);
+    instruments[1].has_implied = true;
+    let capacity = Capacity { orders: 4_096, levels: 2_048 };
+    let settings =
+        FloorSettings { instruments, flow: Flow::ALL, capacity, ..FloorSettings::default() };
+    let mut floor = Floor::new(&settings, now);
+    let mut gateway = Gateway::new(vec![credentials()], 1, capacity.orders);
+    let mut packet = [0; MAX_PAYLOAD];
+    let logon = [negotiate(UUID, now.utc.as_nanos()), establish(UUID, now.utc.as_nanos() + 1, 1)];
+    let requests: Vec<[Vec<u8>; 5]> = (0..4_000).map(|n| requests_from(5 * n + 1)).collect();
+    let again = retransmit_request(UUID, 1);
+    let mut packets = [0; 3];
+
+    let before = ALLOCATIONS.get();
+    let id = gateway.handle_connected(now, &mut ()).unwrap();
+    for message in &logon {
+        gateway.handle_bytes(now, id, message, &mut floor, &mut ());
+    }
+    for (turn, requests) in (0_u32..).zip(&requests) {
+        let span = Duration::from_micros(100);
+        now = Now { monotonic: now.monotonic + span, utc: now.utc + span };
+        floor.step(now);
+        for request in requests {
+            gateway.handle_bytes(now, id, request, &mut floor, &mut ());
+            read(&mut gateway, id);
+        }
+        say(&mut floor, now, turn);
+        if turn % 50 == 6 {
+            gateway.handle_bytes(now, id, &again, &mut floor, &mut ());
+        }
+        gateway.handle_fills(now, &mut floor, &mut ());
+        for (sum, count) in packets.iter_mut().zip(drain(&mut floor, now, &mut packet)) {
+            *sum += count;
+        }
+        read(&mut gateway, id);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    let count_of = |name| gateway.counters().iter().find(|(of, _)| *of == name).unwrap().1;
+    for name in ["acknowledgements", "fills", "eliminations", "order_rejects", "replace_rejects"] {
+        assert!(count_of(name) > 1_000, "{name}: {:?}", gateway.counters());
+    }
+    assert!(count_of("retransmissions") > 0, "{:?}", gateway.counters());
+    assert!(packets.iter().all(|&count| count > 100), "{packets:?}");
 }

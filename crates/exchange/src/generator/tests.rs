@@ -4,23 +4,26 @@ use super::*;
 use crate::{Capacity, NewOrder, Owner};
 
 struct Market {
-    instruments: Vec<Instrument>,
     matching: Matching,
     events: Accumulator,
     generator: Generator,
 }
 
 fn market(seed: u64, instruments: u32) -> Market {
+    varied(seed, instruments, Flow::default())
+}
+
+fn varied(seed: u64, instruments: u32, flow: Flow) -> Market {
     let instruments = Instrument::numbered(instruments);
     let terms = instruments.iter().map(Instrument::terms);
     let mut matching = Matching::new(terms, Capacity::default());
     let mut events = matching.accumulator();
-    let mut generator = Generator::new(seed, &instruments);
+    let mut generator = Generator::with_flow(seed, &instruments, flow);
     for index in 0..matching.instruments() {
         generator.seed(index, &mut matching, &mut events);
     }
     events.clear();
-    Market { instruments, matching, events, generator }
+    Market { matching, events, generator }
 }
 
 #[test]
@@ -46,19 +49,49 @@ fn is_the_same_for_the_same_seed_and_another_for_another() {
 /// Hours of flow: 100 instruments at one step every few milliseconds.
 #[test]
 fn keeps_books_healthy_for_a_million_steps() {
-    let mut market = market(42, 100);
+    let census = run_healthy(market(42, 100), 1_000_000);
+    let (default, varied) = census.split_at(4);
+    assert!(default.iter().flatten().all(|&count| count > 10_000), "{census:?}");
+    assert!(varied.iter().flatten().all(|&count| count == 0), "{census:?}");
+}
+
+#[test]
+fn keeps_books_healthy_with_every_kind_of_order() {
+    let census = run_healthy(varied(43, 100, Flow::ALL), 500_000);
+    assert!(census.iter().flatten().all(|&count| count > 5_000), "{census:?}");
+}
+
+#[test]
+fn has_the_kinds_that_are_asked_for_and_no_other() {
+    for (flow, kind) in [
+        (Flow { market: true, ..Flow::default() }, Kind::Market),
+        (Flow { fill_and_kill: true, ..Flow::default() }, Kind::FillAndKill),
+        (Flow { partial: true, ..Flow::default() }, Kind::Partial),
+        (Flow { replace: true, ..Flow::default() }, Kind::Replace),
+    ] {
+        let census = run_healthy(varied(44, 10, flow), 20_000);
+        for of in &Kind::ALL[4..] {
+            let count: u32 = census[*of as usize].iter().sum();
+            assert_eq!(count > 1_000, *of == kind, "{flow:?}: {census:?}");
+        }
+    }
+}
+
+/// Steps and what always holds behind each; how many of each kind and side there were.
+fn run_healthy(mut market: Market, steps: u32) -> [[u32; 2]; Kind::ALL.len()] {
     let mut census = [[0_u32; 2]; Kind::ALL.len()];
     let mut trades = 0;
     let mut widest = 0;
     let mut most_orders = 0;
-    for n in 0..1_000_000 {
+    for n in 0..steps {
         let step = market.generator.step(&mut market.matching, &mut market.events);
         let Step { instrument, side, kind } = step.unwrap_or_else(|| panic!("step {n}"));
         census[kind as usize][side.index()] += 1;
         trades += market.events.trades().len();
         assert_eq!(market.events.touched(), [instrument], "step {n}");
         let traded = !market.events.trades().is_empty();
-        assert_eq!(traded, matches!(kind, Kind::Take | Kind::Sweep), "step {n}: {step:?}");
+        let trades_never = matches!(kind, Kind::Improve | Kind::Cancel | Kind::Replace);
+        assert_eq!(traded, !trades_never, "step {n}: {step:?}");
         market.events.clear();
 
         let scale = market.generator.scale(instrument);
@@ -77,11 +110,8 @@ fn keeps_books_healthy_for_a_million_steps() {
         most_orders = most_orders.max(market.matching.resting());
     }
     println!("census {census:?} trades {trades} spread {widest} orders {most_orders}");
-    let (default, varied) = census.split_at(4);
-    assert!(default.iter().flatten().all(|&count| count > 10_000), "{census:?}");
-    assert!(varied.iter().flatten().all(|&count| count == 0), "{census:?}");
     assert!(most_orders < 10_000, "{most_orders} orders");
-    assert_eq!(market.instruments.len(), 100);
+    census
 }
 
 #[test]

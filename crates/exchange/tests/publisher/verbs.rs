@@ -64,6 +64,10 @@ const STATUSES: [TradingStatus; 5] = [
     TradingStatus::PreOpen,
 ];
 
+fn one_in(count: u32, random: &mut ChaCha8Rng) -> bool {
+    random.next_u32().is_multiple_of(count)
+}
+
 /// One of the verbs, now and then; `false` if it was none.
 fn say(bench: &mut Bench, random: &mut ChaCha8Rng) -> bool {
     let instrument = random.next_u32() % 12;
@@ -75,17 +79,17 @@ fn say(bench: &mut Bench, random: &mut ChaCha8Rng) -> bool {
             let levels = implied(random, side);
             bench.publisher.set_implied(instrument, side, &levels);
             // At the end of an event of the market, or alone.
-            if random.next_u32() % 2 == 0 {
+            if one_in(2, random) {
                 bench.step();
             } else {
                 bench.publish();
             }
         }
         6 => drop(bench.publisher.set_status(utc, Some(instrument), status)),
-        7 if random.next_u32() % 4 == 0 => drop(bench.publisher.set_status(utc, None, status)),
+        7 if one_in(4, random) => drop(bench.publisher.set_status(utc, None, status)),
         8 => drop(bench.publisher.reset_book(utc, instrument, &bench.matching)),
-        9 if random.next_u32() % 8 == 0 => {
-            let restarts = random.next_u32() % 2 == 0;
+        9 if one_in(8, random) => {
+            let restarts = one_in(2, random);
             let publication = bench.publisher.reset_channel(utc, &bench.matching, restarts);
             assert!(matches!(publication, Publication::Event(_)));
             bench.last_loop = None;
