@@ -73,6 +73,9 @@ struct SideState {
     /// The highest sequence in this epoch, and the SendingTime of its packet.
     sequence: u32,
     sending_time: Utc,
+    /// The last time that sequences were left out: from where to where.
+    jumped_from: u32,
+    jumped_to: u32,
 }
 
 /// What does not go with what came before.
@@ -80,8 +83,11 @@ struct SideState {
 enum Doubt {
     /// It was sent in the host's future.
     Future,
-    /// Its sequence was passed long ago, but it was sent later, and no reset announced it.
+    /// Its sequence was passed, but it was sent later: another numbering, if anything.
     Fall,
+    /// The same of a side that is in the numbering before a restart. The other side has restarted,
+    /// so that nothing is missed meanwhile.
+    Follow,
     /// Its sequence is far ahead.
     Jump,
 }
@@ -93,8 +99,8 @@ struct Doubtful {
     side: Side,
     sequence: u32,
     sending_time: Utc,
-    /// The highest sequence of its side when it came: if the side has gone on since, it was alone.
-    after: u32,
+    /// Where the stream was when it came: if it has gone on from there since, it was a stray.
+    mark: [u32; 2],
 }
 
 #[derive(Debug)]
@@ -152,9 +158,8 @@ impl Arbiter {
     pub(crate) fn judge(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
         let PacketHeader { sequence, sending_time } = header;
         let state = &mut self.sides[side as usize];
-        let step = sequence.wrapping_sub(state.sequence).wrapping_sub(1);
         let later = sending_time.as_nanos().wrapping_sub(state.sending_time.as_nanos());
-        let goes_on = step < LONGEST_JUMP && later <= LONGEST_PAUSE;
+        let goes_on = sequence == state.sequence.wrapping_add(1) && later <= LONGEST_PAUSE;
         if !goes_on || !state.seen || state.epoch != self.epoch {
             return self.judge_odd(side, header, utc);
         }
@@ -185,7 +190,7 @@ impl Arbiter {
         self.reset_at = Some(sequence);
     }
 
-    /// Judges a packet that is its side's first, or not one of the next on it.
+    /// Judges a packet that is its side's first, or not the next on it.
     #[cold]
     fn judge_odd(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
         let Some(doubt) = self.doubt(side, header, utc) else { return self.settle(side, header) };
@@ -197,9 +202,9 @@ impl Arbiter {
             self.doubtful = None;
             Verdict::Confirms
         } else {
-            let after = self.sides[side as usize].sequence;
-            self.doubtful = Some(Doubtful { doubt, side, sequence, sending_time, after });
-            Verdict::Doubtful
+            let mark = self.mark(doubt, side);
+            self.doubtful = Some(Doubtful { doubt, side, sequence, sending_time, mark });
+            if doubt == Doubt::Follow { Verdict::OlderEpoch } else { Verdict::Doubtful }
         };
         Arbitration { verdict, restart: None }
     }
@@ -213,9 +218,11 @@ impl Arbiter {
         if !self.started {
             return None;
         }
-        let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
-        if state.seen && state.epoch == self.epoch && state.falls(header) {
-            return (header.sequence != 1 && !after_reset).then_some(Doubt::Fall);
+        if state.seen && state.falls(header) {
+            let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
+            let is_announced = header.sequence == 1 || after_reset;
+            let leads = state.epoch == self.epoch;
+            return (!is_announced).then_some(if leads { Doubt::Fall } else { Doubt::Follow });
         }
         let is_far_ahead = header.sequence > self.expected.saturating_add(self.longest_jump);
         (is_far_ahead && self.is_current(state, header.sending_time)).then_some(Doubt::Jump)
@@ -228,8 +235,16 @@ impl Arbiter {
                 && header.sequence.wrapping_sub(first.sequence) <= LONGEST_JUMP
                 && header.sending_time >= first.sending_time
                 && (header.sequence != first.sequence || side != first.side)
-                && self.sides[first.side as usize].sequence == first.after
+                && self.mark(doubt, first.side) == first.mark
         })
+    }
+
+    /// What tells whether the stream goes on without the doubtful packet: how far the sides have
+    /// come, or if one is to follow the other, that one.
+    fn mark(&self, doubt: Doubt, side: Side) -> [u32; 2] {
+        let own = self.sides[side as usize].sequence;
+        let [a, b] = self.sides.map(|state| state.sequence);
+        if doubt == Doubt::Follow { [own, own] } else { [a, b] }
     }
 
     /// Judges a packet that is believed whatever its number, and finds the epoch of its side.
@@ -253,10 +268,17 @@ impl Arbiter {
             None
         };
         let state = &mut self.sides[side as usize];
-        if sequence >= state.sequence {
+        let is_older = state.epoch != self.epoch;
+        // A side that is not listened to does not have its jumps confirmed: they are left out.
+        let step = sequence.checked_sub(state.sequence);
+        if step.is_some_and(|step| !is_older || step <= self.longest_jump) {
+            if step != Some(1) && state.sequence != 0 {
+                (state.jumped_from, state.jumped_to) = (state.sequence, sequence);
+            }
+            (state.sequence, state.sending_time) = (sequence, sending_time);
+        } else if state.returns(header) {
             (state.sequence, state.sending_time) = (sequence, sending_time);
         }
-        let is_older = state.epoch != self.epoch;
         let verdict = if is_older { Verdict::OlderEpoch } else { self.place(sequence) };
         Arbitration { verdict, restart }
     }
@@ -282,7 +304,7 @@ impl Arbiter {
         if leads || follows {
             state.epoch = self.epoch;
         }
-        (state.sequence, state.sending_time) = (sequence, sending_time);
+        (state.sequence, state.sending_time, state.jumped_to) = (sequence, sending_time, 0);
         match (leads, self.reset_at.is_some()) {
             (false, _) => None,
             (true, true) => {
@@ -298,7 +320,17 @@ impl SideState {
     /// Whether the packet's sequence was passed, though it was sent later: its numbering is
     /// another.
     fn falls(self, header: PacketHeader) -> bool {
-        header.sequence <= self.sequence && header.sending_time > self.sending_time
+        header.sequence <= self.sequence
+            && header.sending_time > self.sending_time
+            && !self.returns(header)
+    }
+
+    /// Whether the last packet jumped and this one goes on from before: then that was a stray.
+    fn returns(self, header: PacketHeader) -> bool {
+        self.sequence == self.jumped_to
+            && header.sequence > self.jumped_from
+            && header.sequence < self.jumped_to
+            && header.sending_time > self.sending_time
     }
 }
 
@@ -335,8 +367,9 @@ mod tests {
             match verdict {
                 Doubtful => self.aside = Some((side, header)),
                 Confirms => {
-                    let (first, first_header) = self.aside.take().expect("one is set aside");
-                    self.settle(first, first_header);
+                    if let Some((first, first_header)) = self.aside.take() {
+                        self.settle(first, first_header);
+                    }
                     self.settle(side, header);
                 }
                 _ => self.take(header, arbitration),
@@ -530,7 +563,8 @@ mod tests {
         trace.packet(A, 2, 20, Doubtful);
         trace.packet(A, 3, 21, Confirms);
         assert_eq!((trace.restarts, trace.arbiter.expected()), (1, 1));
-        trace.packet(B, 2, 20, Ahead);
+        trace.packet(B, 2, 20, OlderEpoch);
+        trace.packet(B, 3, 21, Confirms);
     }
 
     #[test]
@@ -545,13 +579,43 @@ mod tests {
     }
 
     #[test]
+    fn a_side_that_goes_on_after_a_stray_has_not_restarted() {
+        let mut trace = Trace::default();
+        trace.packet(A, 97, 10, Next);
+        trace.packet(B, 97, 10, Duplicate);
+        trace.packet(B, 487, 11, Ahead);
+        trace.packet(B, 98, 12, Next);
+        trace.packet(B, 99, 13, Next);
+        assert_eq!(trace.restarts, 0);
+    }
+
+    #[test]
     fn the_restart_of_one_side_explains_that_of_the_other() {
         let mut trace = Trace::default();
         trace.packet(A, 40, 10, Next);
         trace.packet(B, 40, 10, Duplicate);
         trace.packet(A, 1, 20, Next);
         // B lost its packets 1 and 2.
-        trace.packet(B, 3, 21, Ahead);
+        trace.packet(B, 3, 21, OlderEpoch);
+        trace.packet(B, 4, 21, Confirms);
+        trace.packet(B, 2, 20, Next);
         assert_eq!(trace.restarts, 1);
+    }
+
+    #[test]
+    fn a_stray_does_not_take_a_side_along_that_has_not_restarted() {
+        let mut trace = Trace::default();
+        trace.packet(A, 900, 10, Next);
+        trace.packet(B, 900, 10, Duplicate);
+        trace.packet(A, 1, 20, Next);
+        trace.packet(B, 2, 20, OlderEpoch);
+        trace.packet(B, 901, 20, OlderEpoch);
+        trace.packet(B, 3, 21, OlderEpoch);
+        trace.packet(B, 902, 21, OlderEpoch);
+        // Nor does one make the side's own packets seem to fall.
+        trace.packet(B, 1 << 30, 21, OlderEpoch);
+        trace.packet(B, 903, 22, OlderEpoch);
+        trace.packet(B, 904, 22, OlderEpoch);
+        trace.packet(A, 2, 21, Next);
     }
 }

@@ -206,7 +206,11 @@ impl Channel {
             }
             Verdict::Ahead => self.handle_ahead(packet, messages, listener),
             Verdict::Duplicate => self.market.counters.duplicates += 1,
-            Verdict::OlderEpoch => self.market.counters.older_epoch_packets += 1,
+            Verdict::OlderEpoch => {
+                // If a later one shows that its side has restarted, it was the other side's before.
+                self.aside.packet = None;
+                self.market.counters.older_epoch_packets += 1;
+            }
             Verdict::Doubtful => {
                 self.aside.set(packet, messages);
                 self.warn_doubtful(packet, listener);

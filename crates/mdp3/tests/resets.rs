@@ -82,6 +82,20 @@ fn a_book_reset_that_the_snapshot_contains_is_dropped() {
 }
 
 #[test]
+fn a_book_reset_makes_an_older_snapshot_forgotten() {
+    let mut trace = with_books(Trace::in_sync_late(), 1_000);
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    // Ahead of the stream; then 104 is lost, and the book in doubt again.
+    trace.snapshot(&packet(1).snapshot(7, 106, 2, 1_005, &[(b'0', 1, 40, 1)]));
+    trace.a(&packet(105).book(END, &[reset(7, 1_004)]));
+    trace.wait(Duration::from_millis(10));
+    trace.a(&packet(106).book(END, &[bid(7, 1_005).add(1, 40, 1)]));
+    trace.a(&packet(107).book(END, &[bid(7, 1_006).add(1, 41, 1)]));
+    assert_eq!(trace.book(7), "1@41 1@40 |");
+}
+
+#[test]
 fn a_queued_book_reset_empties_what_the_snapshot_stated() {
     let mut trace = Trace::new(SETTINGS);
     // Whose these are nobody knows yet.

@@ -91,9 +91,9 @@ impl PacketBuilder {
     }
 
     /// TransactTime of its messages: a microsecond before it was sent.
-    fn transact_time(&self) -> u64 {
+    pub fn transact_time(&self) -> Utc {
         let (header, _) = PacketHeader::decode(&self.0).unwrap();
-        header.sending_time.as_nanos() - 1_000
+        header.sending_time - Duration::from_micros(1)
     }
 
     /// Appends a message that `encode` writes from its SBE header on.
@@ -114,7 +114,7 @@ impl PacketBuilder {
     }
 
     pub fn book(self, indicator: u8, entries: &[Entry]) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
@@ -136,7 +136,7 @@ impl PacketBuilder {
 
     /// The same entries in the message with 64-bit quantities.
     pub fn long_book(self, indicator: u8, entries: &[Entry]) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
@@ -157,7 +157,7 @@ impl PacketBuilder {
     }
 
     pub fn trade(self, indicator: u8, id: i32, rpt_seq: u32, at: i64, quantity: i32) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) =
                 MDIncrementalRefreshTradeSummary48::encode(buffer).unwrap();
@@ -186,7 +186,7 @@ impl PacketBuilder {
     }
 
     fn volumes_of(self, indicator: u8, id: i32, rpt_seqs: &[u32], quantity: i32) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) = MDIncrementalRefreshVolume37::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
@@ -200,7 +200,7 @@ impl PacketBuilder {
     }
 
     pub fn statistics(self, indicator: u8, id: i32, rpt_seq: u32) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) =
                 MDIncrementalRefreshSessionStatistics51::encode(buffer).unwrap();
@@ -227,7 +227,7 @@ impl PacketBuilder {
         (group, asset): (&str, &str),
         (status, halt_reason, event): (u8, u8, u8),
     ) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let mut root = SecurityStatus30::encode(buffer).unwrap();
             root.set_transact_time(time)
@@ -244,7 +244,7 @@ impl PacketBuilder {
     }
 
     pub fn channel_reset(self) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) = ChannelReset4::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
@@ -288,6 +288,21 @@ impl PacketBuilder {
 
     /// A future like that of `definition`, but for its name and LastUpdateTime.
     pub fn renamed(self, id: i32, total: u32, symbol: &str, updated: u64) -> Self {
+        self.future_named(id, total, [10, 2], (symbol, updated))
+    }
+
+    /// A future with books of these depths, of which it is so many times that it was modified.
+    pub fn future(self, id: i32, total: u32, depths: [usize; 2], version: u64) -> Self {
+        self.future_named(id, total, depths, (&format!("ES{id}v{version}"), version))
+    }
+
+    fn future_named(
+        self,
+        id: i32,
+        total: u32,
+        [depth, implied_depth]: [usize; 2],
+        (symbol, updated): (&str, u64),
+    ) -> Self {
         self.message(|buffer| {
             let (mut root, mut groups) = MDInstrumentDefinitionFuture54::encode(buffer).unwrap();
             root.set_match_event_indicator(MatchEventIndicator(END))
@@ -298,8 +313,10 @@ impl PacketBuilder {
                 .set_symbol(symbol)
                 .set_security_id(id);
             let mut feed_types = groups.no_md_feed_types().unwrap();
-            feed_types.push().unwrap().set_md_feed_type("GBX").set_market_depth(10);
-            feed_types.push().unwrap().set_md_feed_type("GBI").set_market_depth(2);
+            for (kind, depth) in [("GBX", depth), ("GBI", implied_depth)] {
+                let mut feed_type = feed_types.push().unwrap();
+                feed_type.set_md_feed_type(kind).set_market_depth(depth as i8);
+            }
             groups.finish().unwrap()
         })
     }
@@ -325,7 +342,7 @@ impl PacketBuilder {
         rpt_seq: u32,
         levels: &[(u8, i8, i64, i32)],
     ) -> Self {
-        let time = self.transact_time();
+        let time = self.transact_time().as_nanos();
         self.message(|buffer| {
             let (mut root, mut groups) = SnapshotFullRefresh52::encode(buffer).unwrap();
             root.set_last_msg_seq_num_processed(last)
