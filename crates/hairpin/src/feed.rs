@@ -176,3 +176,6 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
         self.printer.finish(&self.channel)
     }
 }
+
+#[cfg(test)]
+mod tests;

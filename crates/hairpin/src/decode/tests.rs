@@ -289,6 +289,246 @@ fn every_cut_of_a_capture_is_reported_or_whole() {
     }
 }
 
+/// A packet as the replay has it.
+fn replayed(packet: &[u8]) -> Vec<u8> {
+    [&(packet.len() as u16).to_le_bytes()[..], packet].concat()
+}
+
+#[test]
+fn a_replay_is_told_from_the_rest_and_put_together() {
+    let two = [&datagram()[..], &datagram()[12..]].concat();
+    let stream = [replayed(&two), replayed(&datagram())].concat();
+    for framing in [None, Some(Framing::Replay)] {
+        for cut in 1..stream.len() {
+            let mut capture = Capture::new();
+            capture.segment(7, &stream[..cut]);
+            capture.segment(7 + cut as u32, &stream[cut..]);
+            let (out, err, counts) = capture.decode(framing, Format::Text);
+            assert_eq!((err.as_str(), counts.messages), ("", 3), "cut at {cut}");
+            assert!(out.lines().take(3).all(|line| line.starts_with("7 9 46 ")), "{out}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_packet_of_a_replay_ends_with_it() {
+    let mut wrong = datagram();
+    wrong[12] = 200;
+    let mut capture = Capture::new();
+    capture.segment(0, &[replayed(&datagram()), replayed(&wrong), replayed(&datagram())].concat());
+    let (_, err, counts) = capture.decode(None, Format::Text);
+    assert_eq!(err, "hairpin: packet 1: message is longer than its packet\n");
+    assert_eq!((counts.messages, counts.errors), (2, 1));
+    let mut capture = Capture::new();
+    capture.segment(0, &[replayed(&datagram()), vec![11, 0, 0]].concat());
+    let (_, err, _) = capture.decode(None, Format::Text);
+    assert_eq!(err, "hairpin: packet 1: packet length 11\n");
+}
+
+#[test]
+fn requests_in_text_are_left_out_and_other_streams_said_once() {
+    let mut capture = Capture::new();
+    capture.segment(0, b"9=20\x0135=A\x01553=CME\x01");
+    capture.segment(18, b"9=30\x0135=V\x01");
+    assert_eq!(capture.decode(None, Format::Text).2.errors, 0);
+    let mut capture = Capture::new();
+    capture.segment(0, &[0xaa; 50]);
+    capture.segment(50, &[0xbb; 50]);
+    let (_, err, counts) = capture.decode(None, Format::Text);
+    let what = "hairpin: packet 1: no framing that is known begins here; try --framing\n";
+    assert_eq!((err.as_str(), counts.errors), (what, 1));
+}
+
+#[test]
+fn segments_in_any_order_and_repeated_are_read() {
+    let stream = [order(1), sequence(2), order(3)].concat();
+    let mut capture = Capture::new();
+    for (from, to) in [(0, 50), (100, stream.len()), (30, 70), (40, 120)] {
+        capture.segment(900 + from as u32, &stream[from..to]);
+    }
+    let (out, err, counts) = capture.decode(None, Format::Text);
+    assert_eq!((err.as_str(), counts.messages, counts.errors), ("", 3, 0));
+    let numbers: Vec<_> = out.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(numbers[..3], ["1", "2", "3"]);
+}
+
+/// An Ethernet frame with a datagram in it, and what the headers are to be.
+fn ethernet(tags: usize, options: &[u8], fragment: bool, payload: &[u8]) -> Vec<u8> {
+    use etherparse::{IpNumber, Ipv4Header, Ipv4Options, UdpHeader};
+    let mut frame = [[0; 6], [1; 6]].concat();
+    for tag in 0..tags {
+        frame.extend_from_slice(if tag + 1 < tags { &[0x88, 0xa8] } else { &[0x81, 0x00] });
+        frame.extend_from_slice(&[0, 9]);
+    }
+    frame.extend_from_slice(&[0x08, 0x00]);
+    let addresses = ([10, 0, 0, 1], [224, 0, 28, 5]);
+    let mut ip =
+        Ipv4Header::new(8 + payload.len() as u16, 1, IpNumber::UDP, addresses.0, addresses.1)
+            .unwrap();
+    ip.options = Ipv4Options::try_from(options).unwrap();
+    ip.set_payload_len(8 + payload.len()).unwrap();
+    ip.more_fragments = fragment;
+    ip.header_checksum = ip.calc_header_checksum();
+    ip.write(&mut frame).unwrap();
+    UdpHeader::without_ipv4_checksum(1, 2, payload.len()).unwrap().write(&mut frame).unwrap();
+    frame.extend_from_slice(payload);
+    // What is shorter than Ethernet allows is padded.
+    frame.resize(frame.len().max(60) + 3, 0xee);
+    frame
+}
+
+#[test]
+fn tags_options_and_padding_are_passed_over_and_fragments_counted() {
+    for (tags, options) in [(0, &[][..]), (1, &[]), (2, &[]), (0, &[1; 8]), (2, &[1; 40])] {
+        let mut capture = Capture::new();
+        capture.packet(&ethernet(tags, options, false, &datagram()));
+        let (_, err, counts) = capture.decode(None, Format::Text);
+        assert_eq!((err.as_str(), counts.messages), ("", 1), "{tags} tags");
+    }
+    let mut capture = Capture::new();
+    capture.packet(&ethernet(0, &[], true, &datagram()));
+    capture.packet(&ethernet(1, &[], true, &datagram()));
+    let (_, err, counts) = capture.decode(None, Format::Text);
+    assert_eq!((err.lines().count(), counts.messages, counts.errors), (2, 0, 2));
+    assert!(err.starts_with("hairpin: packet 1: fragment of an IP packet"), "{err}");
+}
+
+#[test]
+fn a_packet_that_was_cut_when_captured_says_so() {
+    let frame = ethernet(0, &[], false, &datagram());
+    let mut writer = PcapWriter::new(Vec::new()).unwrap();
+    let length = frame.len() as u32;
+    let packet = PcapPacket::new(std::time::Duration::ZERO, length, &frame[..60]);
+    writer.write_packet(&packet).unwrap();
+    let (_, err, counts) = decode_bytes(&writer.into_writer(), None, Format::Text).unwrap();
+    let what = format!("hairpin: packet 1: only 60 of its {length} bytes were captured\n");
+    assert_eq!((err, counts.errors), (what, 1));
+}
+
+/// A capture of link type `link`.
+fn linked(link: pcap_file::DataLink, packets: &[Vec<u8>]) -> Vec<u8> {
+    let header = pcap_file::pcap::PcapHeader { datalink: link, ..Default::default() };
+    let mut capture = Capture(PcapWriter::with_header(Vec::new(), header).unwrap());
+    packets.iter().for_each(|packet| capture.packet(packet));
+    capture.0.into_writer()
+}
+
+#[test]
+fn every_link_type_that_is_supported_is_read_and_others_are_said_once() {
+    use pcap_file::DataLink;
+    let ip = ethernet(0, &[], false, &datagram())[14..].to_vec();
+    let behind = |head: &[u8]| [head, &ip].concat();
+    let cooked = [&[0, 0, 0, 1, 0, 6][..], &[0; 8], &[0x08, 0x00]].concat();
+    let cooked2 = [&[0x08, 0x00][..], &[0; 6], &[0, 1, 0, 6], &[0; 8]].concat();
+    for (link, packet) in [
+        (DataLink::RAW, ip.clone()),
+        (DataLink::IPV4, ip.clone()),
+        (DataLink::NULL, behind(&[2, 0, 0, 0])),
+        (DataLink::LOOP, behind(&[0, 0, 0, 2])),
+        (DataLink::LINUX_SLL, behind(&cooked)),
+        (DataLink::LINUX_SLL2, behind(&cooked2)),
+    ] {
+        let (_, err, counts) = decode_bytes(&linked(link, &[packet]), None, Format::Text).unwrap();
+        assert_eq!((err.as_str(), counts.messages), ("", 1), "{link:?}");
+    }
+    let packets = [vec![1; 60], vec![2; 60]];
+    let bytes = linked(DataLink::IEEE802_11, &packets);
+    let (_, err, counts) = decode_bytes(&bytes, None, Format::Text).unwrap();
+    assert!(err.starts_with("hairpin: packet 1: link type 105 is not supported"), "{err}");
+    assert_eq!((err.lines().count(), counts.packets, counts.errors), (1, 2, 1));
+}
+
+/// A writer that is closed after so many lines.
+struct Closing(usize);
+
+impl Write for Closing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0 == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.0 -= usize::from(bytes.ends_with(b"\n"));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn errors_that_were_counted_outlive_a_reader_that_is_gone() {
+    for (first, failed) in [(&datagram()[..11], true), (&datagram(), false)] {
+        let mut capture = Capture::new();
+        capture.datagram(first);
+        (0..5).for_each(|_| capture.datagram(&datagram()));
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&capture.0.into_writer()).unwrap();
+        let settings = Settings { codecs: Codecs::default(), framing: None, format: Format::Text };
+        let mut counts = Counts::default();
+        let outcome = decode(file.path(), &settings, &mut counts, Closing(2), Vec::new());
+        assert_eq!(outcome.as_ref().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        let status = counts.status(outcome, file.path());
+        let expected = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        assert_eq!(format!("{status:?}"), format!("{expected:?}"));
+    }
+}
+
+/// Times of the packets of a capture.
+fn times(bytes: &[u8]) -> Vec<Option<u64>> {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    io::Seek::rewind(&mut file).unwrap();
+    let mut times = Vec::new();
+    let ending = capture::read(file, |packet| {
+        times.push(packet.time.map(hairpin_time::Utc::as_nanos));
+        Ok(())
+    });
+    assert_eq!(ending.unwrap(), None);
+    times
+}
+
+#[test]
+fn times_are_in_the_units_that_the_file_says() {
+    use pcap_file::TsResolution;
+    use pcap_file::pcapng::PcapNgWriter;
+    use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+    use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
+    use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::{
+        IfTsOffset, IfTsResol,
+    };
+    let at = std::time::Duration::from_nanos(3_000_001_999);
+    for (ts_resolution, nanos) in
+        [(TsResolution::NanoSecond, 3_000_001_999), (TsResolution::MicroSecond, 3_000_001_000)]
+    {
+        let header = pcap_file::pcap::PcapHeader { ts_resolution, ..Default::default() };
+        let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+        writer.write_packet(&PcapPacket::new(at, 1, &[0])).unwrap();
+        assert_eq!(times(&writer.into_writer()), [Some(nanos)]);
+    }
+    for (options, nanos) in [
+        (vec![], 5_000_000),
+        (vec![IfTsResol(9)], 5_000),
+        (vec![IfTsResol(9), IfTsOffset(2)], 2_000_005_000),
+        (vec![IfTsResol(0x80 | 10)], 4_882_812_500),
+    ] {
+        let mut writer = PcapNgWriter::new(Vec::new()).unwrap();
+        let link = pcap_file::DataLink::ETHERNET;
+        let mut interface = InterfaceDescriptionBlock::new(link, 0xffff);
+        interface.options = options;
+        writer.write_pcapng_block(interface).unwrap();
+        let block = EnhancedPacketBlock {
+            interface_id: 0,
+            // Written as so many units, whatever they are.
+            timestamp: std::time::Duration::from_nanos(5_000),
+            original_len: 1,
+            data: vec![0].into(),
+            options: Vec::new(),
+        };
+        writer.write_pcapng_block(block).unwrap();
+        assert_eq!(times(&writer.into_inner()), [Some(nanos)]);
+    }
+}
+
 proptest! {
     #[test]
     fn changed_bytes_never_panic(at in 0_usize..400, value: u8, more: u8) {
