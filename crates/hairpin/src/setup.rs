@@ -159,7 +159,7 @@ pub(crate) enum MarketData {
 }
 
 impl MarketData {
-    /// The same for a feed handler, by way of `interface`; groups from `sources` alone, or from any.
+    /// The same for a feed handler, by way of `interface`; groups from `sources`, or from any.
     pub(crate) fn addresses(&self, interface: Ipv4Addr, sources: &[Ipv4Addr]) -> Addresses {
         let group = |address| Group::new(address, sources);
         let lines = |[a, b]: [_; 2]| Lines::both(group(a), group(b));

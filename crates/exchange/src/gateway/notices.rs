@@ -52,7 +52,7 @@ impl Gateway {
         }
     }
 
-    /// Publishes a report of an order; whom it was told to and its ClOrdID, if its session was there.
+    /// Publishes a report of an order; to whom, and its ClOrdID, if its session was there.
     fn report(
         &mut self,
         now: Now,
