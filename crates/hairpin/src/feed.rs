@@ -6,8 +6,8 @@
 //! same form without a template: at each end of event a `TopOfBook` for every instrument that is in
 //! sync and whose book the event has changed, and `Gap`, `ChannelState` and `ChannelReset`.
 //!
-//! Which group carries which feed and side is found out by reading the capture once before
-//! ([`groups`]). How the channel joins follows from the feeds that are there: by definitions and
+//! Which group carries which feed and side a config.xml may say; else it is found out by reading
+//! the capture once before ([`groups`]). How the channel joins follows from the feeds that are there: by definitions and
 //! snapshots; by snapshots alone; or, of a capture of the incremental feed alone, with books that
 //! begin empty. In such books entries for levels that were stated before the capture began are no
 //! errors; their number is told.
@@ -20,10 +20,12 @@ mod printer;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use hairpin_feed_handler::{Channel, Feed, Input, LateJoin, Settings};
+use hairpin_feed_handler::config::{Config, ConfigError};
+use hairpin_feed_handler::{Addresses, Channel, Feed, Input, LateJoin, Settings, Side};
 use hairpin_time::{Instant, Now, Utc};
 
 use crate::decode::capture::{self, Captured, Payload};
@@ -38,6 +40,14 @@ pub(crate) struct Arguments {
     /// A capture of one market data channel
     #[arg(long, value_name = "FILE")]
     pcap: PathBuf,
+
+    /// CME's config.xml, which says where each feed of the channel is [default: found out]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// The channel in that file [default: the only one]
+    #[arg(long, value_name = "ID", requires = "config")]
+    channel: Option<String>,
 
     /// Print the top of each book that an event has changed, gaps and states too
     #[arg(long)]
@@ -68,11 +78,43 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let groups = match arguments.groups() {
+        Ok(groups) => groups,
+        Err(what) => {
+            let _ = writeln!(io::stderr(), "hairpin: {what}");
+            return ExitCode::FAILURE;
+        }
+    };
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
     let mut counts = Counts::default();
     let how = How { codecs: &codecs, format: arguments.format, books: arguments.books };
-    let outcome = feed(&arguments.pcap, how, &mut counts, out, err);
+    let outcome = feed(&arguments.pcap, groups, how, &mut counts, out, err);
     counts.status(outcome, &arguments.pcap)
+}
+
+impl Arguments {
+    /// The groups that a configuration file names, if there is one.
+    fn groups(&self) -> Result<Option<Groups>, String> {
+        let Some(path) = &self.config else { return Ok(None) };
+        let named = |error: ConfigError| format!("{}: {error}", path.display());
+        let config = Config::read(path).map_err(named)?;
+        let channel = config.channel(self.channel.as_deref()).map_err(named)?;
+        match channel.addresses(Ipv4Addr::UNSPECIFIED).map_err(named)? {
+            Addresses::Multicast(feeds) => {
+                let each =
+                    Feed::ALL.into_iter().flat_map(|feed| Side::ALL.map(|side| (feed, side)));
+                Ok(Some(Groups::new(each.filter_map(|(feed, side)| {
+                    let group = feeds.group(feed, side)?;
+                    Some((SocketAddr::V4(group.address), feed, side))
+                }))))
+            }
+            Addresses::Tcp(_) => Err(format!(
+                "{}: channel {} goes by TCP, and this reads datagrams",
+                path.display(),
+                channel.id
+            )),
+        }
+    }
 }
 
 /// How a capture is to be printed.
@@ -90,12 +132,16 @@ struct How<'a> {
 /// can be written.
 fn feed(
     path: &Path,
+    groups: Option<Groups>,
     how: How<'_>,
     counts: &mut Counts,
     out: impl Write,
     err: impl Write,
 ) -> io::Result<()> {
-    let groups = Groups::detect(File::open(path)?)?;
+    let groups = match groups {
+        Some(groups) => groups,
+        None => Groups::detect(File::open(path)?)?,
+    };
     let mut replay = Replay {
         channel: Channel::new(settings(&groups)),
         printer: Printer::new(how, settings(&groups).late_join, counts, out, err),

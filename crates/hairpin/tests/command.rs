@@ -27,7 +27,16 @@ fn line(words: &[&str], status: i32) -> String {
 
 #[test]
 fn help_and_version_go_to_standard_output() {
-    for words in [&["--help"][..], &["--version"], &["t2t", "--help"], &["decode", "--help"]] {
+    for words in [
+        &["--help"][..],
+        &["--version"],
+        &["t2t", "--help"],
+        &["exchange", "--help"],
+        &["trader", "--help"],
+        &["feed", "--help"],
+        &["decode", "--help"],
+        &["report", "--help"],
+    ] {
         let (code, out, said) = hairpin(words);
         assert_eq!((code, said.as_str()), (Some(0), ""), "{words:?}");
         assert!(out.contains("hairpin"), "{words:?}: {out}");
@@ -61,6 +70,40 @@ fn wrong_words_are_status_2() {
         &["decode"],
         &["decode", "--framing", "smoke", "file"],
         &["decode", "a", "b"],
+        &["decode", "--schema"],
+        &["t2t", "--feed", ""],
+        &["t2t", "--full", "--quick"],
+        &["t2t", "--cpus", "0,1", "--threads", "file"],
+        &["t2t", "--report"],
+        &["t2t-exchange"],
+        &["t2t-trader", "--control", "x"],
+        &["exchange", "surplus"],
+        &["exchange", "--feed", "multicast,tcp"],
+        &["exchange", "--traders", "0"],
+        &["exchange", "--traders", "17"],
+        &["exchange", "--rounds", "0"],
+        &["exchange", "--samples", "0"],
+        &["exchange", "--interval-us", "-1"],
+        &["exchange", "--groups", "10.0.0.1:5000"],
+        &["exchange", "--groups", "239.1.1.1"],
+        &["exchange", "--groups", "239.1.1.1:65535"],
+        &["exchange", "--feed-port", "0"],
+        &["exchange", "--feed-port", "65535"],
+        &["exchange", "--wait", "never"],
+        &["exchange", "--seed", "x"],
+        &["trader"],
+        &["trader", "--config", "file"],
+        &["trader", "--gateway", "127.0.0.1:1"],
+        &["trader", "--config", "file", "--gateway", "nowhere"],
+        &["trader", "--config", "file", "--gateway", "127.0.0.1:1", "--id", "0"],
+        &["trader", "--config", "file", "--gateway", "127.0.0.1:1", "--id", "17"],
+        &["trader", "--config", "file", "--gateway", "127.0.0.1:1", "--wait", "x"],
+        &["feed"],
+        &["feed", "--pcap"],
+        &["feed", "--pcap", "file", "--channel", "1"],
+        &["feed", "--pcap", "file", "--format", "smoke"],
+        &["report"],
+        &["report", "--report"],
     ];
     for words in wrong {
         assert!(line(words, 2).ends_with("try --help\n"), "{words:?}");
@@ -70,6 +113,79 @@ fn wrong_words_are_status_2() {
 #[test]
 fn a_missing_interface_is_named() {
     assert!(line(&["t2t", "--quick", "--interface", "nope0"], 1).contains("nope0"));
+}
+
+/// A folder with a file of that text, and its path.
+fn file(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn a_file_of_threads_that_says_something_else_is_named() {
+    for (text, said) in [
+        ("", "missing field"),
+        ("[threads]\nbroker = 1\n", "unknown field"),
+        ("[threads]\nexchange = 0\ntrader = 0\n", "a core each"),
+        ("[threads]\nexchange = 4095\n", "4095"),
+        ("[threads]\ntrader = \"one\"\n", "line 2"),
+        ("threads", "line 1"),
+    ] {
+        let (_folder, path) = file(text);
+        let words = ["t2t", "--quick", "--threads", &path];
+        let line = line(&words, 1);
+        assert!(line.contains(said), "{text:?}: {line}");
+    }
+    assert!(line(&["t2t", "--quick", "--threads", "no/such/file"], 1).contains("no/such/file"));
+}
+
+#[test]
+fn a_configuration_that_leads_nowhere_is_named() {
+    let gateway = ["--gateway", "127.0.0.1:1"];
+    for (text, said) in [
+        ("", ""),
+        ("<configuration/>", "there are none"),
+        ("<configuration><channel id='1'/></configuration>", "no incremental feed"),
+    ] {
+        let (_folder, path) = file(text);
+        let words = [&["trader", "--config", &path][..], &gateway].concat();
+        let line = line(&words, 1);
+        assert!(line.contains(&path) && line.contains(said), "{text:?}: {line}");
+    }
+    let missing = [&["trader", "--config", "no/such/file"][..], &gateway].concat();
+    assert!(line(&missing, 1).contains("no/such/file"));
+}
+
+#[test]
+fn an_exchange_that_cannot_be_had_is_named() {
+    assert!(line(&["exchange", "--interface", "nope0"], 1).contains("nope0"));
+    assert!(line(&["exchange", "--cpus", "4095,0"], 1).contains("4095"));
+    assert!(line(&["exchange", "--json", "no/such/results.json"], 1).contains("no/such"));
+    let (_folder, path) = file("");
+    assert!(line(&["exchange", "--report", &path], 1).contains(&path));
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let said = line(&["exchange", "--gateway", &address.to_string()], 1);
+    assert!(said.contains(&address.to_string()), "{said}");
+    let port = address.port().to_string();
+    let said = line(&["exchange", "--feed", "tcp", "--feed-port", &port], 1);
+    assert!(said.contains(&port), "{said}");
+    let (_, _, said) = hairpin(&["exchange", "--config-out", "no/such/config.xml"]);
+    assert!(said.lines().count() == 1 && said.contains("no/such/config.xml"), "{said}");
+}
+
+#[test]
+fn a_trader_whose_exchange_is_not_there_says_so() {
+    let text = "<configuration><channel id='1'><connections><connection id='1IA'>\
+                <type feed-type='I'/><protocol>TCP/IP</protocol><host-ip>10.255.255.1</host-ip>\
+                <port>1</port><feed>A</feed></connection></connections></channel></configuration>";
+    let (_folder, path) = file(text);
+    let said =
+        line(&["trader", "--config", &path, "--gateway", "127.0.0.1:1", "--interface", "nope0"], 1);
+    assert!(said.contains("nope0"), "{said}");
 }
 
 #[test]

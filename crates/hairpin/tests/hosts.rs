@@ -9,7 +9,7 @@ mod support;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -165,6 +165,49 @@ fn a_side_that_is_cut_is_no_gap() {
             let orders = format!("{} orders", 2_000 + WARM_UP);
             assert!(said.contains(&orders) && said.contains("; 0 gaps"), "{said}");
         }
+    }
+}
+
+/// Bytes from the wire, read by another program's eyes: what tcpdump has recorded at the traders'
+/// interface goes through the feed handler, which must see every tick of the run.
+#[test]
+#[ignore = "needs root"]
+fn a_recording_has_the_best_price_changes_of_the_run() {
+    let _turn = turn();
+    let market = Market::open(&["--samples", "2000", "--rounds", "1"]);
+    let pcap = market.folder.path().join("run.pcap");
+    let [_, host] = market.bed.hosts();
+    let mut command = Command::new("tcpdump");
+    // As root it would give up the right to write here.
+    command.args(["-i", host.interface(), "-Z", "root", "-B", "65536", "-U", "-w"]);
+    command.arg(&pcap).arg("udp").stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut recorder = Process::of(host.spawn(command, &[]).unwrap());
+    let until = Instant::now() + Duration::from_secs(20);
+    while fs::metadata(&pcap).map_or(0, |file| file.len()) == 0 {
+        assert!(recorder.runs() && Instant::now() < until, "tcpdump does not record");
+        sleep(Duration::from_millis(10));
+    }
+    let traders = market.traders(Wait::Epoll);
+    let results = market.results();
+    let exchange = market.exchange.output();
+    assert_done(&exchange);
+    assert_nothing_lost(&rows(&results), &exchange);
+    traders.into_iter().for_each(|trader| assert_done(&trader.output()));
+    recorder.signal("INT");
+    let recorded = recorder.output();
+    let said = String::from_utf8_lossy(&recorded.stderr).into_owned();
+    assert!(said.contains("\n0 packets dropped by kernel"), "{said}");
+
+    let config = market.folder.path().join("config.xml");
+    for words in [&[][..], &["--config", config.to_str().unwrap()]] {
+        let feed = hairpin().arg("feed").arg("--pcap").arg(&pcap).args(words).output().unwrap();
+        assert_done(&feed);
+        let out = String::from_utf8_lossy(&feed.stdout).into_owned();
+        let last: Vec<&str> = out.lines().rev().take(2).collect();
+        let expected = format!(" {} best-price changes", 2_000 + WARM_UP);
+        assert!(last[1].starts_with("100 of 100 instruments in sync, 0 gaps, "), "{last:?}");
+        assert!(last[1].contains(&expected), "{last:?}");
+        assert!(last[0].ends_with(" 0 unknown, 0 errors"), "{last:?}");
     }
 }
 
