@@ -66,6 +66,10 @@ const LONGEST_PAUSE: u64 = CLOCK_TOLERANCE.as_nanos();
 /// together but in an outage.
 const LONGEST_JUMP: u32 = 1_000;
 
+/// How far a packet may be ahead of the doubtful one it confirms: a stream goes on from there, two
+/// strays are rarely so near each other.
+const LONGEST_STEP: u32 = 32;
+
 #[derive(Debug, Default, Clone, Copy)]
 struct SideState {
     seen: bool,
@@ -232,7 +236,7 @@ impl Arbiter {
     fn confirms(&self, doubt: Doubt, side: Side, header: PacketHeader) -> bool {
         self.doubtful.is_some_and(|first| {
             first.doubt == doubt
-                && header.sequence.wrapping_sub(first.sequence) <= LONGEST_JUMP
+                && header.sequence.wrapping_sub(first.sequence) <= LONGEST_STEP
                 && header.sending_time >= first.sending_time
                 && (header.sequence != first.sequence || side != first.side)
                 && self.mark(doubt, first.side) == first.mark

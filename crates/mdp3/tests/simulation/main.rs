@@ -26,6 +26,9 @@ const IMPLIED_DEPTH: usize = 2;
 /// How far B falls behind A around a reset.
 const LAG_MILLIS: u64 = 1_000;
 
+/// The least time between two strays.
+const STRAY_SPACING_MILLIS: u64 = 100;
+
 struct Simulation {
     exchange: Exchange,
     channel: Channel,
@@ -43,6 +46,8 @@ struct Simulation {
     b_line: VecDeque<(u64, PacketBuilder)>,
     b_lag: u64,
     strays: u64,
+    /// When the next may come: one alone is not to be believed, of two there is no telling.
+    next_stray: u64,
 }
 
 impl Simulation {
@@ -63,6 +68,7 @@ impl Simulation {
             b_line: VecDeque::new(),
             b_lag: 0,
             strays: 0,
+            next_stray: 0,
         }
     }
 
@@ -115,7 +121,7 @@ impl Simulation {
         while let Some((_, packet)) = self.b_line.pop_front_if(|(due, _)| *due <= now) {
             self.send_on(Feed::Incremental, Side::B, &sent_now(packet, self.clock()));
         }
-        if self.chance(self.stray) {
+        if self.chance(self.stray) && self.exchange.millis >= self.next_stray {
             self.send_stray();
         }
     }
@@ -123,6 +129,7 @@ impl Simulation {
     /// A datagram that does not belong to the feed: from a wrong place in time or number.
     fn send_stray(&mut self) {
         self.strays += 1;
+        self.next_stray = self.exchange.millis + STRAY_SPACING_MILLIS;
         let (sequence, millis) = (self.exchange.sequence, self.exchange.millis);
         let side = if self.rng.next_u32().is_multiple_of(2) { Side::A } else { Side::B };
         let (feed, stray) = match self.rng.next_u32() % 5 {
