@@ -13,8 +13,8 @@ use hairpin_feed_handler::{
     Listener, Settings, Side, Statistics, TcpLines,
 };
 use hairpin_reactor::{Reactor, Wait};
-use hairpin_time::{Duration, Instant, Now, Utc};
-use packets::{END, PacketBuilder, bid, packet};
+use hairpin_time::{Duration, Instant, Now};
+use packets::{END, PacketBuilder, YEAR_2026, bid, packet};
 use socket2::{Domain, SockRef, Socket, Type};
 
 /// What the sockets count when nothing is wrong.
@@ -70,7 +70,8 @@ impl Bench {
     fn wait(&mut self, time: Duration) {
         let ready = self.reactor.wait(self.now, Some(self.now)).unwrap();
         self.now += time;
-        let utc = Utc::EPOCH + (self.now - Instant::ZERO);
+        // Later than all that is sent.
+        let utc = YEAR_2026 + Duration::from_secs(3_600) + (self.now - Instant::ZERO);
         let now = Now { monotonic: self.now, utc };
         self.handler.process(now, ready, &mut self.reactor, &mut self.told).unwrap();
     }

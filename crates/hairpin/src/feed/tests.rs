@@ -61,7 +61,7 @@ fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, Counts)>
     let codecs = Codecs::default();
     let how = How { codecs: &codecs, format: Format::Text, books };
     let (mut counts, mut out, mut err) = (Counts::default(), Vec::new(), Vec::new());
-    feed(file.path(), how, &mut counts, &mut out, &mut err)?;
+    feed(file.path(), None, how, &mut counts, &mut out, &mut err)?;
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ok((text(out), text(err), counts))
 }
