@@ -138,12 +138,38 @@ impl FeedType {
 }
 
 /// How a connection is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Protocol {
     /// `UDP/IP`: by joining a multicast group.
     Udp,
     /// `TCP/IP`: by connecting to a host.
     Tcp,
+    /// Another, by its name without white space around it. A channel may have one that is not
+    /// needed to receive it.
+    Other(String),
+}
+
+impl Protocol {
+    /// The protocol of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "UDP/IP" => Self::Udp,
+            "TCP/IP" => Self::Tcp,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Udp => "UDP/IP",
+            Self::Tcp => "TCP/IP",
+            Self::Other(name) => name,
+        }
+    }
 }
 
 impl Config {

@@ -17,7 +17,8 @@ impl ChannelConfig {
     /// [`FeedHandler`]: crate::FeedHandler
     ///
     /// # Errors
-    /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`].
+    /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`],
+    /// [`ConfigError::NotMulticast`].
     pub fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses, ConfigError> {
         let incremental = |protocol| {
             let is = |it: &&ConnectionConfig| it.feed_type == FeedType::Incremental;
@@ -107,6 +108,9 @@ impl ChannelConfig {
 impl ConnectionConfig {
     fn multicast_group(&self) -> Result<Group, ConfigError> {
         let group = self.group.ok_or_else(|| self.without("ip"))?;
+        if !group.is_multicast() {
+            return Err(ConfigError::NotMulticast { id: self.id.clone(), group });
+        }
         Ok(Group::new(SocketAddrV4::new(group, self.port), &self.hosts))
     }
 

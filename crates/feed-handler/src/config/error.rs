@@ -1,6 +1,7 @@
 //! What can be wrong with a configuration file.
 
 use std::io;
+use std::net::Ipv4Addr;
 
 use hairpin_mdp3::Side;
 
@@ -77,6 +78,24 @@ pub enum ConfigError {
         feed_type: String,
         /// The side.
         side: Side,
+    },
+    /// Two channels, or two connections of a channel, have the same id.
+    #[error("line {line}: <{element}> {id} is there twice")]
+    SameId {
+        /// Where the second begins, counted from 1.
+        line: u32,
+        /// The element.
+        element: &'static str,
+        /// The id, cut after 40 characters.
+        id: String,
+    },
+    /// The group of a connection by UDP is an address of another kind.
+    #[error("connection {id}: {group} is no multicast group")]
+    NotMulticast {
+        /// The connection.
+        id: String,
+        /// The address.
+        group: Ipv4Addr,
     },
     /// A connection by UDP has no group, or one by TCP no host.
     #[error("connection {id} has no {what}")]

@@ -1,5 +1,6 @@
 //! From text to configuration.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::net::Ipv4Addr;
@@ -46,6 +47,7 @@ impl FromStr for Config {
             return Err(ConfigError::Root { line: line(root), found });
         }
         let channels = children(root, "channel").map(channel).collect::<Result<_, _>>()?;
+        check_ids("channel", children(root, "channel"))?;
         let attribute = |name| root.attribute(name).unwrap_or_default().to_owned();
         Ok(Self { environment: attribute("environment"), updated: attribute("updated"), channels })
     }
@@ -53,6 +55,7 @@ impl FromStr for Config {
 
 fn channel(node: Node<'_, '_>) -> Result<ChannelConfig, ConfigError> {
     let inside = |outer, inner| children(node, outer).flat_map(move |outer| children(outer, inner));
+    check_ids("connection", inside("connections", "connection"))?;
     Ok(ChannelConfig {
         id: required(node, "channel", "id", "an id")?.to_owned(),
         label: node.attribute("label").unwrap_or_default().to_owned(),
@@ -80,11 +83,7 @@ fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, ConfigError> {
     Ok(ConnectionConfig {
         id: node.attribute("id").unwrap_or_default().to_owned(),
         feed_type: FeedType::from_code(feed_type),
-        protocol: match text(child("protocol", "a protocol")?) {
-            "UDP/IP" => Protocol::Udp,
-            "TCP/IP" => Protocol::Tcp,
-            _ => return Err(bad(child("protocol", "a protocol")?, "protocol of UDP/IP, TCP/IP")),
-        },
+        protocol: Protocol::from_name(text(child("protocol", "a protocol")?)),
         group: children(node, "ip").next().map(address).transpose()?,
         hosts: children(node, "host-ip").map(address).collect::<Result<_, _>>()?,
         port: parse(child("port", "a port")?, "port")?,
@@ -94,6 +93,21 @@ fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, ConfigError> {
             _ => return Err(bad(child("feed", "a feed")?, "side A or B")),
         },
     })
+}
+
+/// Whether all ids differ; connections without one do not count.
+fn check_ids<'a, 'b: 'a>(
+    element: &'static str,
+    nodes: impl Iterator<Item = Node<'a, 'b>>,
+) -> Result<(), ConfigError> {
+    let mut seen = HashSet::new();
+    for node in nodes {
+        let id = node.attribute("id").unwrap_or_default();
+        if !id.is_empty() && !seen.insert(id) {
+            return Err(ConfigError::SameId { line: line(node), element, id: cut(id) });
+        }
+    }
+    Ok(())
 }
 
 fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Item = Node<'a, 'b>> {

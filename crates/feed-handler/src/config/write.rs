@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::{ChannelConfig, Config, ConnectionConfig, Product, Protocol};
+use super::{ChannelConfig, Config, ConnectionConfig, Product};
 
-/// The file, as [`Config::from_str`](std::str::FromStr) reads it. Texts must be of characters that
-/// XML has: no control characters but tab and line ends.
+/// The file, as [`Config::from_str`](std::str::FromStr) reads it. Characters
+/// that XML cannot carry, such as control characters, become U+FFFD.
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { environment, updated, channels } = self;
@@ -44,11 +44,7 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &ConnectionConfig) -
     writeln!(f, "      <connection id=\"{}\">", Escaped(id))?;
     let (code, label) = (feed_type.code(), feed_type.label());
     writeln!(f, "        <type feed-type=\"{}\">{}</type>", Escaped(code), Escaped(label))?;
-    let protocol = match protocol {
-        Protocol::Udp => "UDP/IP",
-        Protocol::Tcp => "TCP/IP",
-    };
-    writeln!(f, "        <protocol>{protocol}</protocol>")?;
+    writeln!(f, "        <protocol>{}</protocol>", Escaped(protocol.name()))?;
     if let Some(group) = group {
         writeln!(f, "        <ip>{group}</ip>")?;
     }
@@ -73,6 +69,8 @@ impl fmt::Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\t' | '\n' | '\r' => write!(f, "&#{};", u32::from(character))?,
+                // XML 1.0, 2.2: not even a reference may stand for these.
+                '\0'..' ' | '\u{FFFE}' | '\u{FFFF}' => f.write_char('\u{FFFD}')?,
                 other => f.write_char(other)?,
             }
         }
