@@ -49,6 +49,8 @@ pub(crate) struct Exchange {
     pub(crate) sequence: u32,
     pub(crate) millis: u64,
     pub(crate) sent: Sent,
+    /// RptSeq is 0 throughout.
+    pub(crate) is_unnumbered: bool,
 }
 
 /// `quantity@price …| quantity@price … ~ implied`, best first.
@@ -78,7 +80,7 @@ impl Exchange {
     fn number(&mut self, id: i32) -> u32 {
         let rpt_seq = self.rpt_seqs.entry(id).or_insert(0);
         *rpt_seq += 1;
-        *rpt_seq
+        if self.is_unnumbered { 0 } else { *rpt_seq }
     }
 
     fn publish(&mut self, id: i32) {
@@ -202,7 +204,8 @@ impl Exchange {
             .collect();
         let total = self.rpt_seqs.len() as u32;
         let stated = (id, self.statuses.get(&id).copied());
-        packet.snapshot_with(stated, self.sequence, total, self.rpt_seqs[&id], &levels)
+        let rpt_seq = if self.is_unnumbered { 0 } else { self.rpt_seqs[&id] };
+        packet.snapshot_with(stated, self.sequence, total, rpt_seq, &levels)
     }
 
     pub(crate) fn definitions(&mut self) -> Vec<PacketBuilder> {

@@ -13,6 +13,8 @@ use super::exchange::{EMPTY, Published, show_books};
 #[derive(Default)]
 pub(crate) struct Judge {
     pub(crate) seed: u64,
+    /// Books bear no number: only what they are in the end can be judged.
+    pub(crate) is_unnumbered: bool,
     /// What the exchange had published at each epoch, instrument and RptSeq, up to now.
     pub(crate) published: Published,
     /// The epoch by what the channel has told, and the exchange's, of which the channel need not
@@ -41,6 +43,9 @@ pub(crate) fn show(instruments: &Instruments, instrument: InstrumentIndex) -> St
 
 impl Judge {
     pub(crate) fn judge(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
+        if self.is_unnumbered {
+            return;
+        }
         let book = instruments.book(instrument);
         let shown = show(instruments, instrument);
         let Some(rpt_seq) = book.rpt_seq() else {

@@ -143,11 +143,15 @@ impl Simulation {
     }
 
     fn publish(&mut self, packet: &PacketBuilder) {
-        // What may be judged from now on includes what this packet says.
+        self.learn();
+        self.send_incremental(packet);
+    }
+
+    /// What may be judged from now on includes what the exchange has said until now.
+    fn learn(&mut self) {
         self.judge.exchange_epoch = self.exchange.epoch;
         self.judge.published.extend(self.exchange.published.drain());
         self.judge.epochs.append(&mut self.exchange.epochs);
-        self.send_incremental(packet);
     }
 
     /// `steps` milliseconds: a packet each, a pass of the loops every 40.
@@ -156,7 +160,7 @@ impl Simulation {
             let packet = self.exchange.next_packet(&mut self.rng, ids, self.may_reset);
             self.publish(&packet);
             if step % 40 == 39 {
-                self.run_loops();
+                self.run_loops_ahead(ids);
             }
             self.now += Duration::from_millis(1);
             let now = self.clock();
@@ -168,6 +172,18 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// The loops, which come by another way: ahead of the last few packets of the stream.
+    fn run_loops_ahead(&mut self, ids: &[i32]) {
+        let count = self.rng.next_u32() % 5;
+        let mut packets = Vec::new();
+        for _ in 0..count {
+            packets.push(self.exchange.next_packet(&mut self.rng, ids, self.may_reset));
+        }
+        self.learn();
+        self.run_loops();
+        packets.iter().for_each(|packet| self.send_incremental(packet));
     }
 
     fn run_loops(&mut self) {
@@ -259,6 +275,7 @@ impl Census {
             ("restarts seen", counters.restarts),
             ("packets of B from before a restart", counters.older_epoch_packets),
             ("strays", simulation.strays),
+            ("packets without RptSeq", u64::from(judge.is_unnumbered) * counters.first_a),
             ("doubtful packets", counters.doubtful_packets),
         ];
         if self.counts.is_empty() {
@@ -275,6 +292,9 @@ fn simulate(seed: u64, census: &mut Census) {
     simulation.joined = [true, true, false];
     let active: Vec<_> = IDS.into_iter().filter(|id| !QUIET.contains(id)).collect();
     simulation.may_reset = seed.is_multiple_of(2);
+    let is_unnumbered = seed % 8 == 5;
+    simulation.exchange.is_unnumbered = is_unnumbered;
+    simulation.judge.is_unnumbered = is_unnumbered;
     if !simulation.may_reset {
         // Late in the day, when the next RptSeq proves something.
         simulation.exchange.rpt_seqs = active.iter().map(|id| (*id, 10_000)).collect();
