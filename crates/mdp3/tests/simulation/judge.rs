@@ -60,8 +60,8 @@ impl Judge {
         assert!(
             published.iter().any(|published| **published == shown)
                 || (published.is_empty() && shown == EMPTY),
-            "seed {}: instrument {id} at {rpt_seq} is {shown}, was {published:?} in epochs {told} to \
-             {actual}",
+            "seed {}: instrument {id} at {rpt_seq} is {shown}, was {published:?} in epochs {told} \
+             to {actual}",
             self.seed
         );
     }
