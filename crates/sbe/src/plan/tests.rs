@@ -180,6 +180,16 @@ fn what_is_newer_or_not_wholly_there_is_null() {
 }
 
 #[test]
+fn members_of_a_composite_are_as_new_as_it_and_as_they_say() {
+    let types = "<composite name='C'><type name='a' primitiveType='uint8'/>\
+         <type name='b' primitiveType='uint8' sinceVersion='4'/></composite>";
+    let field = "<field name='A' id='1' type='C' sinceVersion='3'/>";
+    for (version, read) in [(2, ["-", "-"]), (3, ["1", "-"]), (4, ["1", "2"])] {
+        assert_eq!(values(types, field, version, &[1, 2]), read, "version {version}");
+    }
+}
+
+#[test]
 fn the_digit_zero_is_null_where_cmes_files_say_so_and_no_value_has_it() {
     let kind = "<type name='T' primitiveType='char' presence='optional' nullValue='0'/>";
     let named = |value| {
