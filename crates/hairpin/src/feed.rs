@@ -7,10 +7,10 @@
 //! sync and whose book the event has changed, and `Gap`, `ChannelState` and `ChannelReset`.
 //!
 //! Which group carries which feed and side a config.xml may say; else it is found out by reading
-//! the capture once before ([`groups`]). How the channel joins follows from the feeds that are there: by definitions and
-//! snapshots; by snapshots alone; or, of a capture of the incremental feed alone, with books that
-//! begin empty. In such books entries for levels that were stated before the capture began are no
-//! errors; their number is told.
+//! the capture once before ([`groups`]). How the channel joins follows from the feeds that are
+//! there: by definitions and snapshots; by snapshots alone; or, of a capture of the incremental
+//! feed alone, with books that begin empty. In such books entries for levels that were stated
+//! before the capture began are no errors; their number is told.
 //!
 //! Time is the capture's. Other traffic is left out. The last lines are what the channel has come
 //! to and, as of `decode`, the counts; a message by name or unknown is one that was printed.

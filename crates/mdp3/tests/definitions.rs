@@ -1,4 +1,5 @@
 //! Definitions of every kind, from the loop and as they happen.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
 

@@ -36,8 +36,7 @@ pub(crate) fn show(instruments: &Instruments, instrument: InstrumentIndex) -> St
         levels.iter().map(whole).collect()
     };
     let (direct, implied) = (instruments.book(instrument), instruments.implied_book(instrument));
-    let sides =
-        [direct.bids(), direct.asks(), implied.bids(), implied.asks()].map(|levels| side(levels));
+    let sides = [direct.bids(), direct.asks(), implied.bids(), implied.asks()].map(side);
     show_books(sides.each_ref().map(Vec::as_slice))
 }
 
