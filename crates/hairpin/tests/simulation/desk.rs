@@ -24,6 +24,8 @@ pub(crate) struct Desk {
     pub(crate) census: Census,
     random: Random,
     places: Places,
+    /// How much longer the incremental feed takes than the others.
+    lag: Duration,
     exit: Rc<RefCell<Exit>>,
     schedules: Vec<FaultSchedule<Fault>>,
     active: Vec<Fault>,
@@ -53,6 +55,7 @@ impl Desk {
             schedules[0].add(Fault::Refusal, start, start + late);
         }
         let places = venue.places(&mut random);
+        let lag = Duration::from_micros(*random.pick(&[0, 0, 500, 4_000]));
         let delay = match ordeal {
             Ordeal::LateJoin => random.span(Duration::ZERO, plan.length()),
             _ => Duration::ZERO,
@@ -66,6 +69,7 @@ impl Desk {
             exit: Rc::new(RefCell::new(Exit::new(Rc::clone(clock), random.split()))),
             random,
             places,
+            lag,
             schedules,
             active: Vec::new(),
             starts_at: Some(start + delay),
@@ -153,7 +157,7 @@ impl Desk {
         if let Some(connection) = current.filter(|_| is_established) {
             self.owes_silence = false;
             let end = *self.random.pick(&[End::Client, End::Server]);
-            let length = self.random.span(Duration::from_secs(11), Duration::from_secs(35));
+            let length = self.random.span(Duration::from_secs(11), Duration::from_secs(26));
             connection.borrow_mut().stall(now.monotonic, end, length);
             self.silent_until = now.monotonic + length;
         }
@@ -234,20 +238,19 @@ impl Desk {
     fn begin(&mut self, now: Now, fault: Fault, venue: &mut Venue) {
         let length = self.random.span(Duration::from_millis(2), Duration::from_millis(150));
         let current = self.exit.borrow().current.clone();
-        let stall = |end| {
+        let stall = |end, length| {
             if let Some(connection) = &current {
                 connection.borrow_mut().stall(now.monotonic, end, length);
             }
         };
         match fault {
-            Fault::StallUp => stall(End::Client),
-            Fault::StallDown => stall(End::Server),
-            // What is under way when it happens is one direction's, or nothing.
-            Fault::Reset => match self.random.below(3) {
-                0 => stall(End::Client),
-                1 => stall(End::Server),
-                _ => {}
-            },
+            Fault::StallUp => stall(End::Client, length),
+            Fault::StallDown => stall(End::Server, length),
+            // What is under way in one direction when it happens is lost.
+            Fault::Reset => {
+                let end = *self.random.pick(&[End::Client, End::Server]);
+                stall(end, Duration::from_secs(1));
+            }
             Fault::Terminate => {
                 if venue.terminate(now, self.trader)
                     && let Some(life) = &self.life
@@ -256,6 +259,7 @@ impl Desk {
                     venue.ledgers[self.trader].break_run(uuid, "terminated by the exchange");
                 }
             }
+            Fault::Swallow => venue.swallow_next(self.trader),
             Fault::Death => self.die(venue),
             _ => {}
         }
@@ -292,9 +296,10 @@ impl Desk {
 
     /// Gives the lines and the connection the faults that are active.
     fn apply(&mut self, venue: &mut Venue) {
-        for (groups, places) in venue.groups.iter_mut().zip(self.places) {
+        for (feed, (groups, places)) in venue.groups.iter_mut().zip(self.places).enumerate() {
+            let lag = if feed == Feed::Incremental as usize { self.lag } else { Duration::ZERO };
             for (side, (group, place)) in groups.iter_mut().zip(places).enumerate() {
-                let (faults, is_cut) = line(side, &self.active);
+                let (faults, is_cut) = line(side, lag, &self.active);
                 let link = group.link_mut(place);
                 link.set_faults(faults);
                 link.set_cut(is_cut);
@@ -309,7 +314,8 @@ impl Desk {
         }
     }
 
-    fn start(&mut self, now: Now, venue: &Venue) {
+    fn start(&mut self, now: Now, venue: &mut Venue) {
+        self.apply(venue);
         let journal = match &self.journal {
             Some(path) if path.exists() => {
                 self.census.count("traders restarted");
@@ -350,7 +356,7 @@ impl Desk {
     fn talk(&mut self, now: Now, venue: &mut Venue) {
         let Some(life) = &mut self.life else { return };
         if life.wants_to_connect(self.is_closing) && life.connects_at <= now.monotonic {
-            life.connect(now, self.random.below(2) == 0);
+            life.connect(now, self.random.below(4) > 0);
         }
         let current = self.exit.borrow().current.clone();
         if life.is_due(now.monotonic, current.as_ref()) {

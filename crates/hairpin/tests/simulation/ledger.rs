@@ -72,6 +72,11 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
+    /// The UUID that the trader has logged on with.
+    pub(crate) fn uuid(&self) -> u64 {
+        self.uuid
+    }
+
     /// Bytes arrive; they are the gateway's next.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -114,6 +119,8 @@ pub(crate) struct Run {
     pub(crate) not_applied: Vec<(u32, u32)>,
     /// What the trader has given up since: all up to this.
     pub(crate) skipped: u32,
+    /// It has done so since it logged on.
+    pub(crate) has_skipped: bool,
     /// Business messages of the gateway.
     pub(crate) reported: u32,
     /// Those the trader was told.

@@ -37,6 +37,8 @@ pub(crate) enum Fault {
     Reset,
     /// The exchange terminates the session.
     Terminate,
+    /// A report of the exchange never leaves it.
+    Swallow,
     /// The trader's process dies, and comes back when this is over.
     Death,
 }
@@ -78,6 +80,7 @@ pub(crate) enum Ordeal {
     Death,
     Reset,
     ExchangeTerminates,
+    ReportsSwallowed,
     SlowOrders,
     Silence,
     Everything,
@@ -89,7 +92,7 @@ use Fault::*;
 use Sides::{A, B, Both};
 
 impl Ordeal {
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::Calm,
         Self::LossOnOneSide,
         Self::LossOnBothSides,
@@ -105,6 +108,7 @@ impl Ordeal {
         Self::Death,
         Self::Reset,
         Self::ExchangeTerminates,
+        Self::ReportsSwallowed,
         Self::SlowOrders,
         Self::Silence,
         Self::Everything,
@@ -130,6 +134,7 @@ impl Ordeal {
             Self::Death => "ordeal: killed and restarted",
             Self::Reset => "ordeal: connection reset",
             Self::ExchangeTerminates => "ordeal: exchange terminates",
+            Self::ReportsSwallowed => "ordeal: reports swallowed",
             Self::SlowOrders => "ordeal: slow and refused connections",
             Self::Silence => "ordeal: silence beyond the keep-alive interval",
             Self::Everything => "ordeal: everything at once",
@@ -155,6 +160,7 @@ impl Ordeal {
             Self::Death => &[Death],
             Self::Reset => &[Reset],
             Self::ExchangeTerminates => &[Terminate],
+            Self::ReportsSwallowed => &[Swallow],
             Self::SlowOrders => &[StallUp, StallDown, Trickle, Refusal],
             Self::Everything => &[
                 Loss(Both),
@@ -195,6 +201,7 @@ impl Ordeal {
             Self::Death
                 | Self::Reset
                 | Self::ExchangeTerminates
+                | Self::ReportsSwallowed
                 | Self::SlowOrders
                 | Self::Silence
                 | Self::Everything
@@ -229,25 +236,29 @@ pub(crate) struct Plan {
     /// How often ticks come in a burst.
     pub(crate) bursts: Chance,
     pub(crate) loop_period: Duration,
+    /// Silence of the feed after which a heartbeat comes.
+    pub(crate) heartbeat: Duration,
     pub(crate) ordeals: [Ordeal; TRADERS],
 }
 
 impl Plan {
     /// What `seed` has in store for so many ticks. The first trader's ordeal goes round with the
-    /// seed, so that twenty seeds have all of them; the others' are chance.
+    /// seed, so that 21 seeds have all of them; the others' are chance.
     pub(crate) fn new(seed: u64, ticks: u64) -> Self {
         let mut random = Random::new(seed);
         let first = Ordeal::ALL[(seed % Ordeal::ALL.len() as u64) as usize];
         let ordeals = [first, *random.pick(&Ordeal::ALL), *random.pick(&Ordeal::ALL)];
-        // A silence is long: with fast loops it would be most of the work.
+        // A silence is long: with fast loops and heartbeats it would be most of the work.
         let has_silence = ordeals.contains(&Ordeal::Silence);
-        let loop_millis = if has_silence { 100 } else { *random.pick(&[5, 10, 30]) };
+        let (loop_millis, heartbeat_millis) =
+            if has_silence { (100, 1_000) } else { (*random.pick(&[10, 20, 50]), 100) };
         Self {
             instruments: 2 + random.below(8) as u32,
             ticks,
             interval: Duration::from_micros(*random.pick(&[200, 500, 1_000, 2_000])),
             bursts: *random.pick(&[Chance::NEVER, Chance::percent(5), Chance::percent(20)]),
             loop_period: Duration::from_millis(loop_millis),
+            heartbeat: Duration::from_millis(heartbeat_millis),
             ordeals,
             random,
         }
@@ -261,20 +272,22 @@ impl Plan {
     /// When which fault of an ordeal begins and ends.
     pub(crate) fn schedule(&mut self, ordeal: Ordeal, start: Instant) -> FaultSchedule<Fault> {
         let faults = ordeal.faults();
-        let count = 1 + self.random.below(3) + u64::from(ordeal == Ordeal::Everything) * 4;
-        let within = start..start + self.length();
+        let most = if ordeal == Ordeal::Everything { 7 } else { 3 };
+        let count = 1 + self.random.below(most);
+        // What is reset is to come back and be used again.
+        let is_reset = ordeal == Ordeal::Reset;
+        let (span, longest) = if is_reset { (self.length() / 2, 10) } else { (self.length(), 150) };
+        let within = start..start + span;
         // Short ones, and such as outlast several loops of snapshots.
-        let length = Duration::from_millis(2)..Duration::from_millis(150);
+        let length = Duration::from_millis(2)..Duration::from_millis(longest);
         FaultSchedule::new(&mut self.random, within, faults, count, length)
     }
 }
 
-/// A trader's line for one side of the market data, under these faults.
-pub(crate) fn line(side: usize, faults: &[Fault]) -> (Faults, bool) {
-    let mut line = Faults {
-        delay: Delay { min: Duration::from_micros(20), jitter: Duration::from_micros(60), ..LAN },
-        ..Faults::LAN
-    };
+/// A trader's line for one side of the market data, longer by `lag`, under these faults.
+pub(crate) fn line(side: usize, lag: Duration, faults: &[Fault]) -> (Faults, bool) {
+    let (min, jitter) = (Duration::from_micros(20) + lag, Duration::from_micros(60));
+    let mut line = Faults { delay: Delay { min, jitter, ..LAN }, ..Faults::LAN };
     let mut is_cut = false;
     for fault in faults {
         match *fault {

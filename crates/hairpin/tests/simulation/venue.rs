@@ -14,8 +14,6 @@ use crate::wire::Shared;
 
 /// The secret key of every trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
-/// Silence of the feed after which a heartbeat comes.
-const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Bytes read from a connection at once.
 const CHUNK: usize = 2_048;
 
@@ -44,6 +42,10 @@ struct Visit {
     /// Its place at the gateway, once it is established.
     id: Option<ConnectionId>,
     frames: Frames,
+    /// Bytes of a frame to the trader that are still to be written.
+    frame_left: usize,
+    /// The next business message to the trader never leaves.
+    swallows: bool,
 }
 
 impl Venue {
@@ -51,7 +53,7 @@ impl Venue {
         let capacity = Capacity { orders: 4_096, levels: 2_048 };
         let publisher = PublisherSettings {
             loop_period: plan.loop_period,
-            heartbeat: HEARTBEAT,
+            heartbeat: plan.heartbeat,
             ..PublisherSettings::default()
         };
         let instruments = Instrument::numbered(plan.instruments);
@@ -81,7 +83,7 @@ impl Venue {
     /// A receiver's place at every group.
     pub(crate) fn places(&mut self, random: &mut Random) -> Places {
         let mut place = |feed: usize, side: usize| {
-            let (faults, _) = line(side, &[]);
+            let (faults, _) = line(side, Duration::ZERO, &[]);
             self.groups[feed][side].add(Link::new(random.split(), faults))
         };
         [0, 1, 2].map(|feed| [0, 1].map(|side| place(feed, side)))
@@ -130,7 +132,8 @@ impl Venue {
 
     /// A trader has dialled.
     pub(crate) fn admit(&mut self, trader: usize, connection: Shared) {
-        self.visits.push(Visit { trader, connection, id: None, frames: Frames::default() });
+        let (id, frames, frame_left, swallows) = (None, Frames::default(), 0, false);
+        self.visits.push(Visit { trader, connection, id, frames, frame_left, swallows });
     }
 
     /// Ends a trader's session from this side, if it is established.
@@ -194,7 +197,7 @@ impl Venue {
 
     fn read(&mut self, now: Now, place: usize) -> bool {
         let Self { floor, gateway, truth, ledgers, visits, chunk, lenient, census, .. } = self;
-        let Visit { trader, connection, id: Some(id), frames } = &mut visits[place] else {
+        let Visit { trader, connection, id: Some(id), frames, .. } = &mut visits[place] else {
             return true;
         };
         let (ledger, is_lenient) = (&mut ledgers[*trader], lenient[*trader]);
@@ -222,13 +225,49 @@ impl Venue {
     }
 
     fn write(&mut self, now: Now, place: usize) -> bool {
-        let Visit { connection, id: Some(id), .. } = &self.visits[place] else { return true };
+        self.swallow(place);
+        let Visit { connection, id: Some(id), frame_left, .. } = &mut self.visits[place] else {
+            return true;
+        };
         let Some(bytes) = self.gateway.poll_transmit(*id) else { return true };
         match connection.borrow_mut().write(now.monotonic, End::Server, bytes) {
-            Ok(count) => self.gateway.handle_sent(*id, count),
+            Ok(count) => {
+                let mut written = &bytes[..count];
+                while !written.is_empty() {
+                    if *frame_left == 0 {
+                        *frame_left = frame_length(bytes, count - written.len());
+                    }
+                    let part = written.len().min(*frame_left);
+                    *frame_left -= part;
+                    written = &written[part..];
+                }
+                self.gateway.handle_sent(*id, count);
+            }
             Err(_) => return false,
         }
         true
+    }
+
+    /// A trader's next report is to be swallowed.
+    pub(crate) fn swallow_next(&mut self, trader: usize) {
+        self.visits.iter_mut().filter(|v| v.trader == trader).for_each(|v| v.swallows = true);
+    }
+
+    /// Takes a whole business message out of what is to be written.
+    fn swallow(&mut self, place: usize) {
+        const FIRST_BUSINESS: u16 = 514;
+        let visit = &mut self.visits[place];
+        let Some(id) = visit.id.filter(|_| visit.swallows && visit.frame_left == 0) else { return };
+        let Some(bytes) = self.gateway.poll_transmit(id) else { return };
+        let template = bytes.get(6..8).map_or(0, |t| u16::from_le_bytes([t[0], t[1]]));
+        if template < FIRST_BUSINESS {
+            return;
+        }
+        let length = frame_length(bytes, 0);
+        visit.swallows = false;
+        self.ledgers[visit.trader].break_run(visit.frames.uuid(), "a report swallowed");
+        self.census.count("reports swallowed");
+        self.gateway.handle_sent(id, length);
     }
 
     /// When there is something to do next.
@@ -245,4 +284,9 @@ impl Venue {
     pub(crate) fn matching(&self) -> &Matching {
         self.floor.matching()
     }
+}
+
+/// Length of the frame that begins at `start`.
+fn frame_length(bytes: &[u8], start: usize) -> usize {
+    usize::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]))
 }

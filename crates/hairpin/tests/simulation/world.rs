@@ -10,8 +10,6 @@ use crate::desk::Desk;
 use crate::plan::{Plan, TRADERS};
 use crate::venue::Venue;
 
-/// Longer than a heartbeat of the feed: a loss at the very end shows by then.
-const REST: Duration = Duration::from_millis(250);
 /// Longer than any keep-alive takes to lapse and any trader to come back after it.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Steps at one time: more is a loop that never ends.
@@ -82,7 +80,8 @@ impl World {
     fn recover(&mut self) {
         let now = self.clock.now();
         self.desks.iter_mut().for_each(|desk| desk.heal(now, &mut self.venue));
-        let rested = now.monotonic + REST;
+        // A loss at the very end shows by the next heartbeat.
+        let rested = now.monotonic + self.plan.heartbeat + Duration::from_millis(100);
         let is_settled = |world: &Self| {
             let now = world.clock.now().monotonic;
             now >= rested && world.desks.iter().all(|desk| desk.is_settled(now, &world.venue))
