@@ -1,4 +1,4 @@
-//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, no-std, sim.
+//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, fuzz, no-std, sim.
 //!
 //! One module per command, each with a `run`. What CI runs is a list in `ci.rs`.
 #![forbid(unsafe_code)]
@@ -6,6 +6,7 @@
 mod ci;
 mod codegen;
 mod deny;
+mod fuzz;
 mod no_std;
 mod quick;
 mod shell;
@@ -41,6 +42,8 @@ enum Command {
     Codegen(codegen::Arguments),
     /// Licences, banned crates and sources of every dependency, against deny.toml
     Deny,
+    /// Look for inputs that break a decoder or a state machine
+    Fuzz(fuzz::Arguments),
     /// Link the L0 and L1 crates into a program that has no std
     NoStd,
     /// A simulation over many seeds
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&workspace),
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Deny => deny::run(&workspace),
+        Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
         Command::NoStd => no_std::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
     });

@@ -1,0 +1,25 @@
+//! Market data messages of any bytes: SBE header, body.
+//!
+//! Proves that the visitor, the generated getters and the plan of the schema's own file accept the
+//! same bytes; that no getter, setter or printed value panics; and that what getters read and
+//! setters write is read the same again, byte for byte.
+
+use hairpin_cme_codecs::mdp3;
+
+use crate::Seed;
+use crate::codec::{Codec, mdp3_plan};
+use crate::copy;
+
+const CODEC: Codec =
+    Codec { messages: mdp3::MESSAGES, copy: copy::mdp3::copy, empty: copy::mdp3::empty };
+
+/// One input.
+pub fn run(bytes: &[u8]) {
+    CODEC.check(mdp3_plan(), bytes);
+}
+
+/// Every message once, with an entry in each group.
+#[must_use]
+pub fn seeds() -> Vec<Seed> {
+    CODEC.seeds()
+}

@@ -1,0 +1,148 @@
+//! `cargo xtask fuzz NAME|all`: looks for inputs that break a promise, one target at a time.
+//!
+//! Needs no cargo-fuzz: it gives rustc the flags that cargo-fuzz would. The targets run on copies
+//! of their corpora below `target/fuzz`, so that a run leaves nothing in the checkout.
+
+mod outcome;
+mod toolchain;
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::shell::{cargo, run as shell};
+use crate::workspace::Workspace;
+use outcome::Outcome;
+use toolchain::Toolchain;
+
+/// What `fuzz` can be told.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A target, `all` of them one after the other, or `seeds` to write their corpora anew
+    name: String,
+    /// How long to look, in all; split over the targets
+    #[arg(long, default_value_t = CI_SECONDS)]
+    seconds: u64,
+}
+
+/// What CI can spare for all targets together.
+const CI_SECONDS: u64 = 60;
+/// Where the targets lie, relative to the root.
+const FOLDER: &str = "fuzz";
+/// Programs, corpora at work, logs and findings, relative to the root.
+const OUTPUT: &str = "target/fuzz";
+
+/// What libFuzzer is told besides where and how long: an input that needs more memory, allocates
+/// more at once or takes longer is a finding. No leaks are looked for: what is safe may leak, and
+/// under some containers looking fails.
+const LIMITS: [&str; 5] = [
+    "-rss_limit_mb=1024",
+    "-malloc_limit_mb=256",
+    "-timeout=10",
+    "-detect_leaks=0",
+    "-len_control=20",
+];
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let root = &workspace.root;
+    if arguments.name == "seeds" {
+        return write_seeds(root);
+    }
+    let all = targets(root)?;
+    let is_chosen = |name: &&String| arguments.name == "all" || arguments.name == **name;
+    let chosen: Vec<&String> = all.iter().filter(is_chosen).collect();
+    ensure!(!chosen.is_empty(), "no target {}; there are {}", arguments.name, all.join(" "));
+    let toolchain = Toolchain::find();
+    let seconds = (arguments.seconds / chosen.len() as u64).max(1);
+    println!("fuzz: {} targets, {seconds} s each, {toolchain}", chosen.len());
+    shell(&mut toolchain.build(root, &chosen))?;
+    let programs = toolchain.programs(root);
+    let mut outcomes = Vec::new();
+    for name in chosen {
+        let outcome = fuzz(root, &programs, name, seconds).with_context(|| name.clone())?;
+        println!("{outcome}");
+        outcomes.push(outcome);
+    }
+    outcome::print(&outcomes)
+}
+
+/// What CI does: every target, briefly.
+pub(crate) fn run_briefly(workspace: &Workspace) -> Result<()> {
+    run(workspace, &Arguments { name: "all".into(), seconds: CI_SECONDS })
+}
+
+/// Every target's name, which is that of its file.
+fn targets(root: &Path) -> Result<Vec<String>> {
+    let folder = root.join(FOLDER).join("fuzz_targets");
+    let mut names = Vec::new();
+    for entry in folder.read_dir().context("fuzz_targets")? {
+        let path = entry?.path();
+        names.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// One target on a copy of its corpus; what it prints is its log.
+fn fuzz(root: &Path, programs: &Path, name: &str, seconds: u64) -> Result<Outcome> {
+    let output = root.join(OUTPUT);
+    let [corpus, findings] = ["corpus", "findings"].map(|part| output.join(part).join(name));
+    empty(&findings)?;
+    empty(&corpus)?;
+    copy(&root.join(FOLDER).join("corpus").join(name), &corpus)?;
+    let seeds = count(&corpus)?;
+    ensure!(seeds > 0, "no seeds: run `cargo xtask fuzz seeds`");
+    fs::create_dir_all(output.join("logs"))?;
+    let log = output.join("logs").join(format!("{name}.log"));
+    let mut command = Command::new(programs.join(name));
+    command.args(LIMITS).arg(format!("-max_total_time={seconds}")).arg("-print_final_stats=1");
+    command.arg(format!("-artifact_prefix={}/", findings.display()));
+    let dictionary = root.join(FOLDER).join("dictionaries").join(name);
+    if dictionary.exists() {
+        command.arg(format!("-dict={}", dictionary.display()));
+    }
+    command.arg(&corpus).current_dir(&output).stdin(Stdio::null()).stdout(Stdio::null());
+    let status = command.stderr(File::create(&log)?).status()?;
+    let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let outcome = Outcome::new(name, status.success(), &text, seeds, count(&findings)?);
+    if !outcome.is_good() {
+        let end: Vec<&str> = text.lines().rev().take(30).collect();
+        end.iter().rev().for_each(|line| println!("{name}: {line}"));
+        println!("{name}: again with {} FILE", command.get_program().display());
+    }
+    Ok(outcome)
+}
+
+/// Makes a folder that is there empty.
+fn empty(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+}
+
+/// Copies the files of a folder, if there is one.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    for entry in from.read_dir().into_iter().flatten() {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// How many files a folder has.
+fn count(folder: &Path) -> Result<u64> {
+    Ok(folder.read_dir()?.count() as u64)
+}
+
+/// Has the targets' own code write what their corpora begin with.
+fn write_seeds(root: &Path) -> Result<()> {
+    let manifest = format!("{FOLDER}/Cargo.toml");
+    let build = ["run", "--locked", "--quiet", "--manifest-path", &manifest];
+    let plain = ["--no-default-features", "--target-dir", "target/fuzz/plain", "--bin", "seeds"];
+    let into = format!("{FOLDER}/corpus");
+    shell(&mut cargo(root, build.into_iter().chain(plain).chain(["--", &into])))
+}

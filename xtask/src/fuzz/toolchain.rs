@@ -1,0 +1,119 @@
+//! What the targets are built with: a nightly if there is one, else the stable compiler, told to
+//! take what nightlies take.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{FOLDER, OUTPUT};
+use crate::shell::cargo;
+
+/// The compiler to build the targets with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Toolchain {
+    /// By rustup, with its version's words.
+    Nightly(String),
+    /// The one that runs this.
+    Stable,
+}
+
+/// Coverage as libFuzzer reads it: counters for edges with their places, and the operands of
+/// comparisons, so that it can find magic numbers.
+const COVERAGE: [&str; 8] = [
+    "--cfg=fuzzing",
+    "-Ccodegen-units=1",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+];
+
+impl Toolchain {
+    /// A nightly that is new enough, or the stable compiler at hand.
+    pub(super) fn find() -> Self {
+        let mut command = Command::new("rustup");
+        let version = command.args(["run", "nightly", "rustc", "--version"]).output();
+        let text = version.map(|output| output.stdout).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).trim().to_owned();
+        if is_new_enough(&text) { Self::Nightly(text) } else { Self::Stable }
+    }
+
+    /// The command that builds these targets.
+    pub(super) fn build(&self, root: &Path, names: &[&String]) -> Command {
+        let mut command = match self {
+            Self::Stable => cargo(root, []),
+            Self::Nightly(_) => {
+                let mut command = Command::new("rustup");
+                command.args(["run", "nightly", "cargo"]).current_dir(root);
+                // What cargo tells its children about the toolchain it is of.
+                command.env_remove("CARGO").stdin(Stdio::null());
+                command
+            }
+        };
+        let manifest = format!("{FOLDER}/Cargo.toml");
+        command.args(["build", "--locked", "--release", "--manifest-path", &manifest]);
+        command.args(["--target", &triple()]).arg("--target-dir").arg(target_folder(root));
+        command.args(names.iter().flat_map(|name| ["--bin", name.as_str()]));
+        command.env("RUSTFLAGS", self.flags().join(" ")).env_remove("CARGO_ENCODED_RUSTFLAGS");
+        if *self == Self::Stable {
+            command.env("RUSTC_BOOTSTRAP", "1");
+        }
+        command
+    }
+
+    /// Where the programs are, once built.
+    pub(super) fn programs(&self, root: &Path) -> PathBuf {
+        target_folder(root).join(triple()).join("release")
+    }
+
+    fn flags(&self) -> Vec<&'static str> {
+        let sanitizer = match self {
+            // Its part in finding bugs is small where nearly all code is safe; it is for the rest.
+            Self::Nightly(_) => Some("-Zsanitizer=address"),
+            Self::Stable => None,
+        };
+        COVERAGE.into_iter().chain(sanitizer).collect()
+    }
+}
+
+impl fmt::Display for Toolchain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nightly(version) => write!(f, "{version}, address sanitizer"),
+            Self::Stable => f.write_str("the stable compiler, no sanitizer"),
+        }
+    }
+}
+
+fn target_folder(root: &Path) -> PathBuf {
+    root.join(OUTPUT).join("build")
+}
+
+/// Named although it is the host's: else build scripts would be built with the flags too.
+fn triple() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
+}
+
+/// Whether words like `rustc 1.97.0-nightly (…)` name a nightly that builds this workspace.
+fn is_new_enough(version: &str) -> bool {
+    /// `rust-version` of the workspace.
+    const MINOR: u32 = 95;
+    let minor = version.strip_prefix("rustc 1.").and_then(|rest| rest.split('.').next());
+    version.contains("-nightly") && minor.is_some_and(|m| m.parse().is_ok_and(|m: u32| m >= MINOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nightly_counts_only_if_it_builds_the_workspace() {
+        assert!(is_new_enough("rustc 1.97.0-nightly (e50aa6fba 2026-05-19)"));
+        assert!(is_new_enough("rustc 1.95.0-nightly (e50aa6fba 2026-02-01)"));
+        assert!(!is_new_enough("rustc 1.94.0-nightly (e50aa6fba 2026-01-01)"));
+        assert!(!is_new_enough("rustc 1.97.0 (e50aa6fba 2026-05-19)"));
+        assert!(!is_new_enough(""));
+    }
+}
