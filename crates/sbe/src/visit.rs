@@ -39,7 +39,7 @@ pub trait Visitor {
     fn end_group(&mut self) {}
 }
 
-/// Visits the message of `messages` (sorted by template id) that `header` names, in `body`; gives
+/// Visits the message of `messages` (of one schema, sorted by template id) that `header` names, in `body`; gives
 /// its bytes on the wire, counted from the SBE header. Nothing is visited if it is not whole.
 ///
 /// # Errors
@@ -50,14 +50,14 @@ pub fn visit(
     body: &[u8],
     visitor: &mut dyn Visitor,
 ) -> Result<usize, DecodeError> {
-    let unknown = DecodeError::Template(header.template_id);
+    // A template id means nothing in another schema.
+    if messages.first().is_some_and(|message| message.schema_id != header.schema_id) {
+        return Err(DecodeError::Schema(header.schema_id));
+    }
     let message = messages
         .binary_search_by_key(&header.template_id, |message| message.template_id)
         .map(|index| messages[index])
-        .map_err(|_| unknown)?;
-    if header.schema_id != message.schema_id {
-        return Err(DecodeError::Schema(header.schema_id));
-    }
+        .map_err(|_| DecodeError::Template(header.template_id))?;
     let length = walk(message, header, body, None)?;
     visitor.message(message.name, header);
     walk(message, header, body, Some(visitor))?;

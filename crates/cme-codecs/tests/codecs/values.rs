@@ -248,4 +248,7 @@ fn another_template_or_schema_is_refused() {
     assert_eq!(visit(header), Ok(8));
     assert_eq!(visit(other), Err(DecodeError::Schema(8)));
     assert_eq!(visit(MessageHeader { template_id: 13, ..header }), Err(DecodeError::Template(13)));
+    // Without its schema a template id says nothing: as a plan does it.
+    let neither = MessageHeader { template_id: 13, schema_id: 8, ..header };
+    assert_eq!(visit(neither), Err(DecodeError::Schema(8)));
 }
