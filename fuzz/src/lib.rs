@@ -12,12 +12,18 @@ mod copy;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;
+#[path = "../../crates/mdp3/tests/support/packets.rs"]
+#[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
+mod packets;
 
+mod channel;
 mod codec;
 mod script;
 
 pub mod codec_ilink3;
 pub mod codec_mdp3;
+pub mod mdp3_channel_bytes;
+pub mod mdp3_channel_packets;
 pub mod plan_codecs;
 pub mod sbe_schema;
 
@@ -48,6 +54,8 @@ targets! {
     codec_ilink3
     plan_codecs
     sbe_schema
+    mdp3_channel_bytes
+    mdp3_channel_packets
 }
 
 #[cfg(test)]

@@ -1,0 +1,178 @@
+//! A market data channel under watch: what it tells is compared with what it counts and shows.
+
+use hairpin_mdp3::{
+    Action, Book, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Gap,
+    Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Settings, Side, SyncState, Trade,
+    Volume, Warning,
+};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+/// Small enough for an input to fill every part of it.
+const SETTINGS: Settings = Settings {
+    max_instruments: 4,
+    late_join: LateJoin::InstrumentsAndBooks,
+    undefined_depth: 10,
+    reorder_packets: 8,
+    reorder_wait: Duration::from_millis(10),
+    max_packet: 1_024,
+    queue_bytes: 2_048,
+    max_related: 8,
+    max_loop_packets: 16,
+    max_snapshot_lead: 100,
+};
+
+/// A channel, its clock, and what it told.
+pub(crate) struct Watched {
+    pub(crate) channel: Channel,
+    told: Told,
+    now: Instant,
+    joined: [bool; 3],
+}
+
+impl Watched {
+    /// A channel that joins in one of the three ways.
+    pub(crate) fn new(late_join: u8) -> Self {
+        let late_join = match late_join % 3 {
+            0 => LateJoin::InstrumentsAndBooks,
+            1 => LateJoin::Books,
+            _ => LateJoin::Nothing,
+        };
+        Self {
+            channel: Channel::new(Settings { late_join, ..SETTINGS }),
+            told: Told::default(),
+            now: Instant::from_nanos(1_000_000_000),
+            joined: [false; 3],
+        }
+    }
+
+    /// A packet arrives, whether its feed is joined or not: the network may be late.
+    pub(crate) fn packet(&mut self, feed: Feed, side: Side, bytes: &[u8]) {
+        let input = Input { feed, side, received: None };
+        self.channel.handle_packet(self.now(), input, bytes, &mut self.told);
+        self.check();
+    }
+
+    /// Time passes, and what falls due is done.
+    pub(crate) fn pass(&mut self, millis: u64) {
+        self.now += Duration::from_millis(millis);
+        self.channel.handle_timeout(self.now(), &mut self.told);
+        let is_overdue = self.channel.poll_timeout().is_some_and(|deadline| deadline <= self.now);
+        assert!(!is_overdue, "a deadline has passed and nothing was done");
+        self.check();
+    }
+
+    fn now(&self) -> Now {
+        Now { monotonic: self.now, utc: Utc::EPOCH }
+    }
+
+    fn check(&mut self) {
+        self.check_actions();
+        self.check_counters();
+        let state = self.channel.state();
+        assert_eq!(self.told.state.unwrap_or(state), state, "a state that was not told");
+        for instrument in self.channel.instruments().iter() {
+            let book = self.channel.book(instrument);
+            check_book(book);
+            assert_eq!(book.best_bid(), book.bids().first());
+            assert_eq!(book.best_ask(), book.asks().first());
+            let may_be = state != ChannelState::InSync || book.sync_state() != SyncState::OutOfSync;
+            assert!(may_be, "{book:?} in a channel in sync");
+        }
+    }
+
+    fn check_actions(&mut self) {
+        while let Some(action) = self.channel.poll_action() {
+            let (feed, joins) = match action {
+                Action::Join(feed) => (feed, true),
+                Action::Leave(feed) => (feed, false),
+                other => panic!("{other:?}"),
+            };
+            assert_ne!(self.joined[feed as usize], joins, "{action:?} twice");
+            self.joined[feed as usize] = joins;
+        }
+    }
+
+    fn check_counters(&self) {
+        let (counted, told) = (self.channel.counters(), &self.told);
+        assert_eq!(told.gaps, [counted.gaps, counted.missed_packets]);
+        assert_eq!(told.events, counted.events);
+        assert_eq!(told.resets, counted.resets);
+        assert_eq!(told.trades, counted.trades);
+        assert_eq!(told.volumes, counted.volumes);
+        let received = counted.packets_a + counted.packets_b;
+        let settled = counted.first_a
+            + counted.first_b
+            + counted.duplicates
+            + counted.older_epoch_packets
+            + counted.abandoned_packets;
+        // The rest is held.
+        let held = received.checked_sub(settled).expect("a packet was counted twice");
+        assert!(held <= SETTINGS.reorder_packets as u64, "{held} packets held");
+        assert_eq!(held > 0, self.channel.poll_timeout().is_some(), "{held} packets held");
+    }
+}
+
+fn check_book(book: Book<'_>) {
+    assert!(book.depth() <= MAX_DEPTH);
+    assert!(book.bids().len().max(book.asks().len()) <= book.depth(), "{book:?}");
+}
+
+#[derive(Default)]
+struct Told {
+    state: Option<ChannelState>,
+    gaps: [u64; 2],
+    events: u64,
+    resets: u64,
+    trades: u64,
+    volumes: u64,
+}
+
+impl Listener for Told {
+    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        assert!(update.book.is_in_sync(), "{update:?}");
+        check_book(update.book);
+    }
+
+    fn on_trade(&mut self, _: &Trade<'_>) {
+        self.trades += 1;
+    }
+
+    fn on_volume(&mut self, _: &Volume<'_>) {
+        self.volumes += 1;
+    }
+
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        self.events += 1;
+        for (_, book, _) in event.changed() {
+            assert!(book.is_in_sync(), "{book:?}");
+            check_book(book);
+        }
+    }
+
+    fn on_channel_reset(&mut self, _: &ChannelReset<'_>) {
+        self.resets += 1;
+    }
+
+    fn on_gap(&mut self, gap: &Gap) {
+        assert!(gap.count > 0);
+        self.gaps[0] += 1;
+        self.gaps[1] += u64::from(gap.count);
+    }
+
+    fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
+        assert_eq!(change.state, change.book.sync_state());
+    }
+
+    fn on_channel_state(&mut self, state: ChannelState) {
+        assert_ne!(self.state, Some(state), "told twice");
+        self.state = Some(state);
+    }
+
+    fn on_error(&mut self, _: Option<&hairpin_mdp3::Packet>, error: &Error) {
+        assert!(!error.to_string().is_empty());
+    }
+
+    fn on_warning(&mut self, warning: &Warning) {
+        assert!(!warning.to_string().is_empty());
+    }
+}

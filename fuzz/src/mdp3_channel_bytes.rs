@@ -1,0 +1,64 @@
+//! A market data channel, given packets of any bytes on any feed and side, at any time.
+//!
+//! Proves that no packet makes it panic, that a book never has more levels than its depth, that
+//! only books in sync are told, that a deadline once passed is gone, and that what it counts is
+//! what it tells: every packet received is processed, dropped or held, and nothing else.
+//!
+//! An input is how the channel joins, then steps: a byte (feed, side, or that time passes), a
+//! length or a time of two bytes, and so many bytes of packet.
+
+use hairpin_mdp3::{Feed, Side};
+
+use crate::Seed;
+use crate::channel::Watched;
+use crate::packets::{END, MORE, PacketBuilder, ask, bid, packet};
+use crate::script::Script;
+
+const TIME: u8 = 6;
+
+/// One input.
+pub fn run(bytes: &[u8]) {
+    let mut script = Script(bytes);
+    let mut watched = Watched::new(script.byte());
+    while !script.is_over() {
+        let (step, number) = (script.below(TIME + 1), script.word());
+        if step == TIME {
+            watched.pass(u64::from(number));
+        } else {
+            let feed = Feed::ALL[usize::from(step / 2)];
+            let side = Side::ALL[usize::from(step % 2)];
+            watched.packet(feed, side, script.bytes(usize::from(number)));
+        }
+    }
+}
+
+/// A late join with a gap; a channel reset.
+#[must_use]
+pub fn seeds() -> Vec<Seed> {
+    let join: [(u8, PacketBuilder); 6] = [
+        (0, packet(100).heartbeat()),
+        (2, packet(1).definition(7, 2, 3).definition(8, 2, 10)),
+        (4, packet(1).snapshot(7, 100, 2, 5, &[(b'0', 1, 9, 1)]).snapshot(8, 100, 2, 0, &[])),
+        (0, packet(101).book(END, &[bid(7, 6).add(2, 8, 3), ask(8, 1).add(1, 20, 4)])),
+        (1, packet(103).trade(MORE, 7, 8, 9, 1).volume(MORE, 7, 9, 1).long_book(END, &[])),
+        (1, packet(102).book(END, &[bid(7, 7).delete(1)])),
+    ];
+    let reset: [(u8, PacketBuilder); 4] = [
+        (0, packet(1).definition(7, 1, 2).group_status("ES", "ES", 17)),
+        (0, packet(2).book(END, &[bid(7, 1).add(1, 5, 5)]).statistics(END, 7, 2)),
+        (1, packet(4).channel_reset()),
+        (0, packet(5).book(END, &[ask(7, 1).overlay(1, 6, 6)])),
+    ];
+    vec![seed("join", 0, &join), seed("books", 1, &join), seed("reset", 2, &reset)]
+}
+
+fn seed(name: &str, late_join: u8, steps: &[(u8, PacketBuilder)]) -> Seed {
+    let mut bytes = vec![late_join];
+    for (step, packet) in steps {
+        bytes.push(*step);
+        bytes.extend((packet.bytes().len() as u16).to_le_bytes());
+        bytes.extend(packet.bytes());
+    }
+    bytes.extend([TIME, 20, 0]);
+    (name.to_owned(), bytes)
+}

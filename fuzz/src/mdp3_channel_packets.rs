@@ -1,0 +1,213 @@
+//! A market data channel, given packets that an exchange could have sent, and some that it could
+//! not: numbers skipped, repeated or from before, entries for levels that are not there, either
+//! side late or silent, single bytes altered.
+//!
+//! Proves what `mdp3_channel_bytes` does, far deeper in: most inputs there never reach a book.
+//!
+//! An input is how the channel joins, then steps of eight bytes.
+
+use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
+use hairpin_mdp3::{Feed, Side};
+
+use crate::Seed;
+use crate::channel::Watched;
+use crate::packets::{END, Entry, MORE, PacketBuilder, bid, packet};
+use crate::script::Script;
+
+/// One input.
+pub fn run(bytes: &[u8]) {
+    let mut script = Script(bytes);
+    let mut exchange = Exchange { sequence: 100, loops: [0; 2], rpt_seqs: [0; 4] };
+    let mut watched = Watched::new(script.byte());
+    while !script.is_over() {
+        let step = Step::read(&mut script);
+        if step.kind == Step::TIME {
+            watched.pass(u64::from(step.price));
+            continue;
+        }
+        let (feed, mut packet) = exchange.packet(&step);
+        if step.delivery & 0x40 != 0 {
+            let place = usize::from(step.price) % packet.bytes().len();
+            packet.bytes_mut()[place] ^= step.quantity;
+        }
+        for side in Side::ALL {
+            if step.delivery & 1 << (side as u8) == 0 {
+                watched.packet(feed, side, packet.bytes());
+            }
+        }
+    }
+}
+
+/// Eight bytes.
+struct Step {
+    kind: u8,
+    /// Bits: not on A, not on B, event goes on, two of numbering, -, altered, 64-bit quantities.
+    delivery: u8,
+    skip: u8,
+    id: u8,
+    rpt_skip: u8,
+    level: u8,
+    price: u8,
+    quantity: u8,
+}
+
+impl Step {
+    const KINDS: u8 = 16;
+    const TIME: u8 = 15;
+
+    fn read(script: &mut Script<'_>) -> Self {
+        Self {
+            kind: script.below(Self::KINDS),
+            delivery: script.byte(),
+            skip: script.byte(),
+            id: script.below(6),
+            rpt_skip: script.byte(),
+            level: script.below(12),
+            price: script.byte(),
+            quantity: script.byte(),
+        }
+    }
+}
+
+/// What an exchange knows, so that most of what it sends is right.
+struct Exchange {
+    sequence: u32,
+    loops: [u32; 2],
+    rpt_seqs: [u32; 4],
+}
+
+impl Exchange {
+    fn packet(&mut self, step: &Step) -> (Feed, PacketBuilder) {
+        let indicator = if step.delivery & 4 == 0 { END } else { MORE };
+        let (id, price, quantity) = (self.id(step), i64::from(step.price), step.quantity.into());
+        match step.kind {
+            kind @ 0..=7 => {
+                let action = if kind < 6 { kind } else { 0 };
+                let entry = Entry { kind: step.entry_kind(), ..bid(id, self.rpt_seq(step)) };
+                let entries = [entry.act(action, step.level, price, quantity)];
+                let packet = self.incremental(step);
+                let is_long = step.delivery & 0x80 != 0;
+                let build = if is_long { PacketBuilder::long_book } else { PacketBuilder::book };
+                (Feed::Incremental, build(packet, indicator, &entries))
+            }
+            8 => {
+                let rpt_seq = self.rpt_seq(step);
+                let packet = self.incremental(step);
+                (Feed::Incremental, packet.trade(indicator, id, rpt_seq, price, quantity))
+            }
+            9 => {
+                let rpt_seq = self.rpt_seq(step);
+                let packet = self.incremental(step).volume(indicator, id, rpt_seq, quantity);
+                (Feed::Incremental, packet)
+            }
+            10 => (Feed::Incremental, self.incremental(step).heartbeat()),
+            11 => {
+                let packet = self.incremental(step).channel_reset();
+                self.rpt_seqs = [0; 4];
+                (Feed::Incremental, packet)
+            }
+            12 => (Feed::Incremental, self.incremental(step).status(id, step.level, 0, 0)),
+            13 => self.definition(step, id),
+            _ => self.snapshot(step, id),
+        }
+    }
+
+    /// The next packet, or one ahead, one from before, or the same again.
+    fn incremental(&mut self, step: &Step) -> PacketBuilder {
+        let skip = u32::from(step.skip);
+        let sequence = match step.delivery >> 3 & 3 {
+            0 => self.sequence,
+            1 => self.sequence.wrapping_add(skip % 16),
+            2 => self.sequence.wrapping_sub(skip % 16),
+            _ => 1 + skip,
+        };
+        self.sequence = sequence.wrapping_add(1);
+        packet(sequence)
+    }
+
+    fn definition(&mut self, step: &Step, id: i32) -> (Feed, PacketBuilder) {
+        let action = match step.quantity % 4 {
+            2 => SecurityUpdateAction::MODIFY,
+            3 => SecurityUpdateAction::DELETE,
+            _ => SecurityUpdateAction::ADD,
+        };
+        let depth = (step.level % 12) as i8;
+        if step.delivery & 0x80 != 0 {
+            let packet = self.incremental(step);
+            return (Feed::Incremental, packet.definition_with(id, None, depth, action));
+        }
+        let total = 1 + u32::from(step.price % 4);
+        let packet = next_of_loop(&mut self.loops[0], step);
+        (Feed::Instrument, packet.definition_with(id, Some(total), depth, action))
+    }
+
+    fn snapshot(&mut self, step: &Step, id: i32) -> (Feed, PacketBuilder) {
+        let last = self.sequence.wrapping_sub(1).wrapping_sub(u32::from(step.skip % 8));
+        let rpt_seq = self.rpt_seqs[step.place()].wrapping_sub(u32::from(step.rpt_skip % 4));
+        let levels: Vec<_> = (1..=step.level as i8)
+            .map(|level| {
+                let side = if step.quantity & 1 == 0 { b'0' } else { b'1' };
+                (side, level, i64::from(step.price), i32::from(step.quantity))
+            })
+            .collect();
+        let total = 1 + u32::from(step.rpt_skip >> 4 & 3);
+        let packet = next_of_loop(&mut self.loops[1], step);
+        (Feed::Snapshot, packet.snapshot(id, last, total, rpt_seq, &levels))
+    }
+
+    /// One instrument in six is of another channel, or one too many.
+    fn id(&self, step: &Step) -> i32 {
+        7 + i32::from(step.id)
+    }
+
+    /// The next of the instrument, mostly.
+    fn rpt_seq(&mut self, step: &Step) -> u32 {
+        let skip = step.rpt_skip.checked_sub(192).unwrap_or(0);
+        let rpt_seq = &mut self.rpt_seqs[step.place()];
+        *rpt_seq = rpt_seq.wrapping_add(1).wrapping_add(u32::from(skip)) & 0xffff;
+        *rpt_seq
+    }
+}
+
+impl Step {
+    fn place(&self) -> usize {
+        usize::from(self.id % 4)
+    }
+
+    fn entry_kind(&self) -> u8 {
+        match self.rpt_skip % 8 {
+            0 | 2 | 4 => b'0',
+            1 | 3 | 5 => b'1',
+            6 => b'E',
+            _ => b'F',
+        }
+    }
+}
+
+/// The loop's next packet; a quarter of them begin the loop anew.
+fn next_of_loop(sequence: &mut u32, step: &Step) -> PacketBuilder {
+    *sequence = if step.skip >= 192 { 1 } else { *sequence + 1 };
+    packet(*sequence)
+}
+
+/// A join, then a day of a few books.
+#[must_use]
+pub fn seeds() -> Vec<Seed> {
+    let mut join = vec![0];
+    join.extend([10, 0, 0, 0, 0, 0, 0, 0]);
+    join.extend([13, 0, 0, 0, 0, 3, 1, 0]);
+    join.extend([13, 0, 0, 1, 0, 10, 1, 0]);
+    join.extend([14, 0, 0, 0, 0x10, 2, 9, 4]);
+    join.extend([14, 0, 0, 1, 0x10, 0, 9, 4]);
+    let mut day = join.clone();
+    for step in 0..24_u8 {
+        day.extend([step % 10, step % 4, 0, step % 2, step % 8, 1 + step % 3, 10 + step, 1 + step]);
+    }
+    let mut gap = join.clone();
+    gap.extend([0, 8, 3, 0, 0, 1, 8, 1]);
+    gap.extend([15, 0, 0, 0, 0, 0, 20, 0]);
+    gap.extend([14, 0, 192, 0, 0x10, 1, 8, 2]);
+    gap.extend([14, 0, 0, 1, 0x10, 1, 8, 2]);
+    gap.extend([11, 0, 0, 0, 0, 0, 0, 0]);
+    vec![("join".into(), join), ("day".into(), day), ("gap".into(), gap)]
+}
