@@ -18,10 +18,14 @@ mod packets;
 
 mod channel;
 mod codec;
+mod exchange_frames;
 mod script;
+mod session;
 
 pub mod codec_ilink3;
 pub mod codec_mdp3;
+pub mod ilink3_session_bytes;
+pub mod ilink3_session_frames;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
 pub mod plan_codecs;
@@ -54,6 +58,8 @@ targets! {
     codec_ilink3
     plan_codecs
     sbe_schema
+    ilink3_session_bytes
+    ilink3_session_frames
     mdp3_channel_bytes
     mdp3_channel_packets
 }

@@ -1,0 +1,231 @@
+//! A client's order entry session under watch: what it tells is compared with what it counts, and
+//! what it writes with what it may write.
+
+use hairpin_cme_codecs::ilink3::{SideReq, Terminate507};
+use hairpin_ilink3::{
+    Action, Binding, CONTROL_LENGTH, CancelOrder, ClOrdId, Delivery, ENCODING_TYPE, Error, Gap,
+    KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, Operator, Outlet, OutletError, Progress,
+    Rejected, SecretKey, Sender, Session, Settings, State, Terminated, Warning,
+};
+use hairpin_sbe::{Decimal, MessageHeader};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+/// A session, its clock, its connection, and what it told.
+pub(crate) struct Watched {
+    pub(crate) session: Session,
+    wire: Wire,
+    told: Told,
+    now: Instant,
+}
+
+impl Watched {
+    /// A session that has never connected. With `answers` its listener sends an order for each
+    /// message.
+    pub(crate) fn new(answers: bool) -> Self {
+        let secret_key = SecretKey::from_base64url("AAECAwQFBgcICQoLDA0ODw").expect("a key");
+        let settings = Settings {
+            access_key_id: "ACCESS-KEY-ID-123456".into(),
+            secret_key,
+            session: "ABC".into(),
+            firm: "DEFGH".into(),
+            trading_system_name: "Fuzz".into(),
+            trading_system_version: "1".into(),
+            trading_system_vendor: "Fuzz".into(),
+            keep_alive_interval: KEEP_ALIVE_DEFAULT,
+            operator: Operator::automated("TRADER", "US,IL"),
+        };
+        Self {
+            session: Session::new(settings, Progress::default()).expect("settings are sound"),
+            wire: Wire::default(),
+            told: Told { answers, ..Told::default() },
+            now: Instant::from_nanos(1_000_000_000),
+        }
+    }
+
+    /// Asks for a connection and has it, or not.
+    pub(crate) fn connect(&mut self, resumes: bool, succeeds: bool) {
+        let binding = if resumes { Binding::Resume } else { Binding::New };
+        if self.session.connect(self.now(), binding).is_ok() {
+            assert_eq!(self.session.poll_action(), Some(Action::Connect));
+            if succeeds {
+                self.wire.has_terminated = false;
+                self.session.handle_connected(self.now(), &mut self.wire, &mut self.told);
+            } else {
+                self.disconnect();
+            }
+        }
+        self.settle();
+    }
+
+    /// The connection is gone.
+    pub(crate) fn disconnect(&mut self) {
+        self.session.handle_disconnected(self.now(), &mut self.wire, &mut self.told);
+        assert_eq!(self.session.state(), State::Disconnected);
+        assert_eq!(self.session.poll_timeout(), None);
+        self.settle();
+    }
+
+    /// Bytes arrive.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.session.handle_bytes(self.now(), bytes, &mut self.wire, &mut self.told);
+        self.settle();
+    }
+
+    /// Time passes, and what falls due is done.
+    pub(crate) fn pass(&mut self, millis: u64) {
+        self.now += Duration::from_millis(millis);
+        self.session.handle_timeout(self.now(), &mut self.wire, &mut self.told);
+        self.settle();
+        let is_overdue = self.session.poll_timeout().is_some_and(|deadline| deadline <= self.now);
+        assert!(!is_overdue, "a deadline has passed and nothing was done");
+    }
+
+    /// An order, or a cancel, over a connection in one of the states of [`Wire`].
+    pub(crate) fn send(&mut self, cancels: bool, wire: u8) {
+        self.wire.mood = wire;
+        let mut sender = self.session.sender(now(self.now), &mut self.wire);
+        let before = sender.progress().next_outgoing;
+        let sent = if cancels { sender.send(&cancel()) } else { sender.send(&order()) };
+        let used = u32::from(sent.is_ok());
+        assert_eq!(sender.progress().next_outgoing, before + used);
+        assert!(sent.is_err() || sender.state() == State::Established);
+        self.wire.mood = 0;
+        self.settle();
+    }
+
+    /// Ends the session from this side.
+    pub(crate) fn terminate(&mut self) {
+        self.session.terminate(self.now());
+        self.session.handle_timeout(self.now(), &mut self.wire, &mut self.told);
+        self.settle();
+    }
+
+    fn now(&self) -> Now {
+        now(self.now)
+    }
+
+    /// Does what an owner of the connection does, and compares.
+    fn settle(&mut self) {
+        let mut frame = [0; CONTROL_LENGTH];
+        while let Some(length) = self.session.poll_transmit(now(self.now), &mut frame) {
+            self.wire.check(&frame[..length]);
+        }
+        if let Some(action) = self.session.poll_action() {
+            assert_eq!(action, Action::Close);
+            self.disconnect();
+        }
+        let counted = self.session.inbound_counters();
+        let told = &self.told;
+        assert_eq!(told.errors, counted.errors());
+        assert_eq!(told.gaps, counted.gaps);
+        assert_eq!(told.rejects, counted.rejects);
+        assert_eq!(told.terminates, counted.terminates);
+        assert_eq!(told.messages, counted.business_messages);
+        let progress = self.session.progress();
+        assert!(progress.next_outgoing > 0 && progress.next_incoming > 0, "{progress:?}");
+    }
+}
+
+fn now(monotonic: Instant) -> Now {
+    let utc = Utc::from_nanos(1_700_000_000_000_000_000) + (monotonic - Instant::ZERO);
+    Now { monotonic, utc }
+}
+
+fn order() -> NewOrder {
+    let id = ClOrdId::new("1").expect("it is short");
+    NewOrder::limit(7, SideReq::BUY, Decimal(1_000_000_000), 1, id)
+}
+
+fn cancel() -> CancelOrder {
+    CancelOrder::new(1, 7, SideReq::BUY, ClOrdId::new("2").expect("it is short"))
+}
+
+/// A connection that takes all, or in other moods takes it later, breaks, or keeps nothing.
+#[derive(Default)]
+struct Wire {
+    mood: u8,
+    has_terminated: bool,
+}
+
+impl Wire {
+    /// Every frame counts its own bytes, and none follows a Terminate.
+    fn check(&mut self, frame: &[u8]) {
+        assert_eq!(frame[..2], (frame.len() as u16).to_le_bytes());
+        assert_eq!(frame[2..4], ENCODING_TYPE.to_le_bytes());
+        let (header, _) = MessageHeader::decode(&frame[4..]).expect("a frame has a header");
+        assert!(!self.has_terminated, "template {} after a Terminate", header.template_id);
+        self.has_terminated = header.template_id == Terminate507::TEMPLATE_ID;
+    }
+}
+
+impl Outlet for Wire {
+    fn send(
+        &mut self,
+        max: usize,
+        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
+    ) -> Result<Delivery, OutletError> {
+        match self.mood % 6 {
+            3 => return Err(OutletError::Full),
+            4 => return Err(OutletError::WouldBlock { waiting: 1 }),
+            5 => return Err(OutletError::Closed),
+            _ => {}
+        }
+        let mut frame = vec![0; max];
+        let length = encode(&mut frame).ok_or(OutletError::Abandoned)?;
+        self.check(&frame[..length]);
+        Ok(match self.mood % 6 {
+            1 => Delivery::Waiting { waiting: length },
+            2 => Delivery::Broken,
+            _ => Delivery::Written,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    answers: bool,
+    state: State,
+    messages: u64,
+    errors: u64,
+    gaps: u64,
+    rejects: u64,
+    terminates: u64,
+}
+
+impl Listener for Told {
+    fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
+        assert_ne!(self.state, state, "told twice");
+        self.state = state;
+    }
+
+    fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
+        self.messages += 1;
+        assert!(message.seq_num > 0);
+        if self.answers {
+            // Refused or not, the session has to go on.
+            let _ = sender.send(&order());
+        }
+    }
+
+    fn on_gap(&mut self, _: &mut Sender<'_>, gap: Gap) {
+        assert!(gap.from <= gap.to, "{gap:?}");
+        self.gaps += 1;
+    }
+
+    fn on_reject(&mut self, _: &mut Sender<'_>, _: &Rejected<'_>) {
+        self.rejects += 1;
+    }
+
+    fn on_terminate(&mut self, _: &mut Sender<'_>, _: &Terminated<'_>) {
+        self.terminates += 1;
+    }
+
+    fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
+        assert!(!error.to_string().is_empty());
+        self.errors += 1;
+    }
+
+    fn on_warning(&mut self, _: &mut Sender<'_>, warning: &Warning) {
+        assert!(!warning.to_string().is_empty());
+    }
+}
