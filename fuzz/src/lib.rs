@@ -15,6 +15,9 @@ mod item;
 #[path = "../../crates/mdp3/tests/support/packets.rs"]
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
+#[path = "../../crates/exchange/tests/matching/reference.rs"]
+#[allow(clippy::unwrap_used, reason = "a test of the engine has it too")]
+mod reference;
 
 mod channel;
 mod codec;
@@ -26,9 +29,11 @@ pub mod codec_ilink3;
 pub mod codec_mdp3;
 pub mod ilink3_session_bytes;
 pub mod ilink3_session_frames;
+pub mod matching;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
 pub mod plan_codecs;
+pub mod publisher;
 pub mod sbe_schema;
 
 pub use codec::Seed;
@@ -58,6 +63,8 @@ targets! {
     codec_ilink3
     plan_codecs
     sbe_schema
+    publisher
+    matching
     ilink3_session_bytes
     ilink3_session_frames
     mdp3_channel_bytes
