@@ -39,8 +39,9 @@ pub trait Visitor {
     fn end_group(&mut self) {}
 }
 
-/// Visits the message of `messages` (of one schema, sorted by template id) that `header` names, in `body`; gives
-/// its bytes on the wire, counted from the SBE header. Nothing is visited if it is not whole.
+/// Visits the message of `messages` (of one schema, sorted by template id) that `header` names, in
+/// `body`; gives its bytes on the wire, counted from the SBE header. Nothing is visited if it is
+/// not whole.
 ///
 /// # Errors
 /// Any [`DecodeError`] but `Header`.
