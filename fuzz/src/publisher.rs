@@ -87,13 +87,13 @@ impl World {
             }
             4 => {
                 let instrument = (a & 1 == 0).then_some(instrument);
-                drop(floor.set_status(now, instrument, status(b)));
+                let _ = floor.set_status(now, instrument, status(b));
             }
             5 => drop(floor.reset_book(now, instrument)),
             6 => drop(floor.reset_channel(now, a & 1 == 1)),
             7 => {
                 let levels = implied(a, b);
-                drop(floor.set_implied(now, 0, Side::BOTH[usize::from(b & 1)], &levels));
+                let _ = floor.set_implied(now, 0, Side::BOTH[usize::from(b & 1)], &levels);
             }
             8 => drop(floor.end_session(now)),
             9 => {

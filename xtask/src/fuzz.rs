@@ -23,12 +23,12 @@ pub(crate) struct Arguments {
     /// A target, `all` of them one after the other, or `seeds` to write their corpora anew
     name: String,
     /// How long to look, in all; split over the targets
-    #[arg(long, default_value_t = CI_SECONDS)]
+    #[arg(long, default_value_t = BRIEFLY_SECONDS)]
     seconds: u64,
 }
 
-/// What CI can spare for all targets together.
-const CI_SECONDS: u64 = 60;
+/// A look at all targets together before a change to a decoder lands.
+const BRIEFLY_SECONDS: u64 = 60;
 /// Where the targets lie, relative to the root.
 const FOLDER: &str = "fuzz";
 /// Programs, corpora at work, logs and findings, relative to the root.
@@ -67,11 +67,6 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         outcomes.push(outcome);
     }
     outcome::print(&outcomes)
-}
-
-/// What CI does: every target, briefly.
-pub(crate) fn run_briefly(workspace: &Workspace) -> Result<()> {
-    run(workspace, &Arguments { name: "all".into(), seconds: CI_SECONDS })
 }
 
 /// Every target's name, which is that of its file.
