@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
     cpus: Option<(usize, usize)>,
 
-    /// Cores by the threads' names, from a TOML file: [threads], then exchange = 0, trader = 1
+    /// Cores by the threads' names: a TOML file, table threads, such as exchange = 0, trader = 1
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     threads: Option<PathBuf>,
 }

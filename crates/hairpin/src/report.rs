@@ -11,7 +11,7 @@ use hairpin_measure::{Report, Results};
 /// tables and the machine.
 ///
 /// DIR gets report.html, which needs nothing beside it (no network, no other file, no scripts), and
-/// the same pictures as files: percentiles-, histogram- and latency-<feed>-<interval>.svg, the
+/// the same pictures as files: percentiles-, histogram- and latency-FEED-INTERVAL.svg, the
 /// interval in microseconds. Rows of several files that agree in feed and interval share a
 /// picture, a panel for each file on common axes. The same results give the same bytes.
 #[derive(clap::Args, Debug, Clone)]
