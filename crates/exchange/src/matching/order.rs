@@ -88,7 +88,8 @@ pub enum OrderKind {
     #[default]
     Limit,
     /// Market with protection: the best price of the other side when it comes in, and as many
-    /// points beyond as the instrument's [`Terms`] say. What does not trade within rests there.
+    /// points beyond as the instrument's [`Terms`](crate::Terms) say. What does not trade within
+    /// rests there.
     Market,
     /// Market-limit: the best price of the other side when it comes in, where the rest of it stays.
     MarketLimit,
