@@ -8,7 +8,7 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
@@ -168,6 +168,15 @@ fn a_side_that_is_cut_is_no_gap() {
     }
 }
 
+/// Waits until a file has not grown for half a second.
+fn wait_until_written(path: &Path) {
+    let mut length = 0;
+    while fs::metadata(path).unwrap().len() > length {
+        length = fs::metadata(path).unwrap().len();
+        sleep(Duration::from_millis(500));
+    }
+}
+
 /// Bytes from the wire, read by another program's eyes: what tcpdump has recorded at the traders'
 /// interface goes through the feed handler, which must see every tick of the run.
 #[test]
@@ -179,7 +188,9 @@ fn a_recording_has_the_best_price_changes_of_the_run() {
     let [_, host] = market.bed.hosts();
     let mut command = Command::new("tcpdump");
     // As root it would give up the right to write here.
-    command.args(["-i", host.interface(), "-Z", "root", "-B", "65536", "-U", "-w"]);
+    command.args(["-i", host.interface(), "-Z", "root", "-B", "65536", "-U"]);
+    // Else what the kernel has not handed over yet when it is told to end is missing.
+    command.args(["--immediate-mode", "-w"]);
     command.arg(&pcap).arg("udp").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut recorder = Process::of(host.spawn(command, &[]).unwrap());
     let until = Instant::now() + Duration::from_secs(20);
@@ -193,6 +204,7 @@ fn a_recording_has_the_best_price_changes_of_the_run() {
     assert_done(&exchange);
     assert_nothing_lost(&rows(&results), &exchange);
     traders.into_iter().for_each(|trader| assert_done(&trader.output()));
+    wait_until_written(&pcap);
     recorder.signal("INT");
     let recorded = recorder.output();
     let said = String::from_utf8_lossy(&recorded.stderr).into_owned();
