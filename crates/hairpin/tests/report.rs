@@ -286,7 +286,7 @@ fn the_page_asks_for_nothing_outside_itself() {
 
 #[test]
 fn a_run_of_the_first_version_can_be_shown() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/t2t-quick.json");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/first-version.json");
     let folder = tempfile::tempdir().unwrap();
     let (status, out, said) = report(&[file, "--report", text(folder.path())]);
     assert_eq!((status, said.as_str()), (Some(0), ""), "{out}");

@@ -28,7 +28,7 @@ const FULL_SAMPLES: u64 = 20_000;
 /// As root the two processes get a network namespace each, joined by a veth; as an ordinary user
 /// too where the kernel lets users make namespaces; else they speak over loopback.
 ///
-/// The whole table takes about six minutes, --full an hour, --quick less than half a minute.
+/// The whole table takes about six minutes, --full an hour, --quick less than a minute.
 /// Without a pause (interval 0) a tick is intended at the moment it leaves, so that such a row says
 /// nothing of what had to wait.
 #[derive(clap::Args, Debug, Clone)]
