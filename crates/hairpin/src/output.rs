@@ -46,22 +46,6 @@ impl Arguments {
     }
 }
 
-/// Puts `text` in the place of a file, which others see as it was or as it is.
-///
-/// # Errors
-/// Those of the file system, with the path.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let new = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    std::fs::write(&new, text)
-        .and_then(|()| std::fs::rename(&new, path))
-        .inspect_err(|_| {
-            // The first error is the one worth telling.
-            let _ = std::fs::remove_file(&new);
-        })
-        .with_context(|| format!("{} cannot be written", path.display()))
-}
-
 /// An empty results file of this command on this machine.
 pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
     let host = Host::new(HostFacts::read(clock), nic, Timestamping::Software);

@@ -22,6 +22,15 @@ pub(crate) fn write(
     }
 }
 
+/// Puts `text` in the place of a file, whole or not at all, as results and reports are written:
+/// readers see what was there before or all that is new.
+///
+/// # Errors
+/// What the system says of the file or of the one beside it.
+pub fn write_text(path: &Path, text: &str) -> io::Result<()> {
+    write(path, |file| file.write_all(text.as_bytes()))
+}
+
 fn replace(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

@@ -41,6 +41,7 @@ mod summary;
 mod svg;
 mod table;
 
+pub use file::write_text;
 pub use histogram::{Counted, Histogram, HistogramError};
 pub use recorder::Recorder;
 pub use report::{Report, ReportError};

@@ -1,6 +1,6 @@
 //! A report: one page that needs nothing beside it, and its pictures as files.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cell::{self, Cell};
@@ -115,7 +115,7 @@ impl<'a> Report<'a> {
 }
 
 fn save(path: PathBuf, text: &str) -> Result<PathBuf, ReportError> {
-    match file::write(&path, |file| file.write_all(text.as_bytes())) {
+    match file::write_text(&path, text) {
         Ok(()) => Ok(path),
         Err(source) => Err(io_error(&path, source)),
     }

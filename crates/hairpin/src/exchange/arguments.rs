@@ -3,8 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use hairpin_feed_handler::config::{ChannelConfig, Config};
+use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
 
 use crate::groups::Groups;
@@ -136,7 +137,8 @@ impl Arguments {
             channels: vec![channel],
             ..Config::default()
         };
-        output::replace(path, &config.to_string())
+        write_text(path, &config.to_string())
+            .with_context(|| format!("{} cannot be written", path.display()))
     }
 }
 
