@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::groups::Groups;
+use crate::words::FeedTransport;
 
 /// The counter by which the parent asks the child to end: not zero.
 const STOP: &str = "stop";
@@ -174,11 +175,11 @@ impl MarketData {
         }
     }
 
-    /// The name in tables and results.
-    pub(crate) const fn name(&self) -> &'static str {
+    /// How it travels.
+    pub(crate) const fn transport(&self) -> FeedTransport {
         match self {
-            Self::Multicast(_) => "multicast",
-            Self::Tcp(_) => "tcp",
+            Self::Multicast(_) => FeedTransport::Multicast,
+            Self::Tcp(_) => FeedTransport::Tcp,
         }
     }
 }

@@ -45,7 +45,7 @@ fn outcome(run: &Run, setup: &ExchangeSetup) -> ExchangeOutcome {
     let desk = &run.recording.desks()[0];
     let Counts { lost, orders, acknowledgements, cancels, rejects, .. } = desk.counts;
     let sockets = run.exchange.counters();
-    let feed = setup.market_data.name();
+    let feed = setup.market_data.transport().name();
     ExchangeOutcome {
         rows: run.recording.rows(desk, feed, &setup.wait, &setup.load).into(),
         ticks: run.recording.ticks(),

@@ -24,7 +24,7 @@ impl Round {
     /// What `run` has just gone through.
     pub(super) fn of(number: u64, run: &Run, setup: &ExchangeSetup) -> Self {
         let trader = |(index, desk): (usize, &Desk)| {
-            let feed = setup.market_data.name();
+            let feed = setup.market_data.transport().name();
             let failed = reason_to_fail(desk);
             let rows = run.recording.rows(desk, feed, &setup.wait, &setup.load).map(|row| Row {
                 failed: failed.clone(),

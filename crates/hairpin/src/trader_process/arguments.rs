@@ -55,9 +55,6 @@ pub(crate) struct Arguments {
     pub(crate) secret_key_file: Option<PathBuf>,
 }
 
-/// Room for the records of a journal that begins again when it is full: some hundred thousand.
-const JOURNAL_BYTES: usize = 64 << 20;
-
 impl Arguments {
     /// Where market data is to be had, by way of `interface`.
     ///
@@ -76,10 +73,5 @@ impl Arguments {
             groups.flatten().for_each(|group| group.sources.clear());
         }
         Ok(addresses)
-    }
-
-    /// Bytes of the trader's journal.
-    pub(crate) fn journal_bytes(&self) -> usize {
-        JOURNAL_BYTES
     }
 }

@@ -26,6 +26,8 @@ use crate::{output, secret};
 /// Orders that may wait for a blocked connection: those of a second's stall at the fastest pace. A
 /// benchmark wants every tick answered, however late.
 const WAITING_MAX: usize = 4_096;
+/// Room for the records of a journal that begins again when it is full: some hundred thousand.
+const JOURNAL_BYTES: usize = 64 << 20;
 /// The benchmark's market has 100 instruments.
 const INSTRUMENTS_MAX: usize = 1_024;
 
@@ -42,13 +44,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         wait: arguments.wait.to_string(),
         core: arguments.cores.choose()?.trader,
         secret_key_file: arguments.secret_key_file.clone(),
-        journal_bytes: arguments.journal_bytes(),
+        journal_bytes: JOURNAL_BYTES,
     };
     let signals = Signals::take()?;
     let mut trader = open(&setup, addresses)?;
     let _ = writeln!(
         std::io::stderr(),
-        "trader {}: wait {} on {} ({interface}), orders to {}",
+        "trader {}: wait {} on {} ({interface}), orders to {}; waiting for market data",
         setup.id,
         setup.wait,
         arguments.interface,
