@@ -95,8 +95,8 @@ impl Desk {
         self.connection = None;
         self.counts.departures += 1;
         self.counts.abandoned += self.outstanding.abandon();
-        let Counts { cancels, orphaned, .. } = self.counts;
-        self.counts.orphaned = self.counts.all_orders().saturating_sub(cancels).max(orphaned);
+        // What an earlier departure has left is among these still.
+        self.counts.orphaned = self.counts.all_orders().saturating_sub(self.counts.cancels);
     }
 
     /// A tick's last packet leaves.
@@ -215,6 +215,23 @@ mod tests {
         let Counts { ticks, orders, abandoned, lost, orphaned, departures, .. } = desk.counts;
         assert_eq!((ticks, orders, abandoned, lost), (3, 1, 2, 0));
         assert_eq!((orphaned, departures), (1, 1));
+        assert!(desk.is_settled());
+    }
+
+    #[test]
+    fn what_two_departures_leave_behind_adds_up() {
+        let mut desk = desk();
+        for (sequence, orphaned) in [(1, 1), (3, 2)] {
+            desk.open(tick(sequence, 20));
+            desk.open(tick(sequence + 1, 20));
+            desk.order(Some(sequence), at(21));
+            desk.order(Some(sequence + 1), at(21));
+            desk.counts.acknowledgements += 2;
+            desk.counts.cancels += 1;
+            desk.depart();
+            assert_eq!(desk.counts.orphaned, orphaned);
+            desk.arrive(ConnectionId(0), at(10));
+        }
         assert!(desk.is_settled());
     }
 
