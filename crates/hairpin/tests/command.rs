@@ -178,7 +178,7 @@ fn an_exchange_that_cannot_be_had_is_named() {
 }
 
 #[test]
-fn a_trader_whose_exchange_is_not_there_says_so() {
+fn a_trader_whose_interface_is_not_there_names_it() {
     let text = "<configuration><channel id='1'><connections><connection id='1IA'>\
                 <type feed-type='I'/><protocol>TCP/IP</protocol><host-ip>10.255.255.1</host-ip>\
                 <port>1</port><feed>A</feed></connection></connections></channel></configuration>";
