@@ -1,8 +1,10 @@
-//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, fuzz, no-std, sim.
+//! Developer commands of the workspace: quick, test, ci, tidy, codegen, deny, fuzz, no-std, sim,
+//! bench-instructions.
 //!
 //! One module per command, each with a `run`. What CI runs is a list in `ci.rs`.
 #![forbid(unsafe_code)]
 
+mod bench_instructions;
 mod ci;
 mod codegen;
 mod deny;
@@ -48,6 +50,8 @@ enum Command {
     NoStd,
     /// A simulation over many seeds
     Sim(sim::Arguments),
+    /// Instructions on the hot path, compared with the committed counts
+    BenchInstructions(bench_instructions::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
         Command::NoStd => no_std::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
+        Command::BenchInstructions(arguments) => bench_instructions::run(&workspace, &arguments),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

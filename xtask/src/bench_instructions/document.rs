@@ -1,0 +1,94 @@
+//! `docs/results/instructions.md`: words by hand, counts by the command.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::{CASES, Count};
+
+/// Between these lines everything is written by the command, but for the times.
+const BEGIN: &str = "<!-- counted -->\n";
+const END: &str = "<!-- /counted -->\n";
+
+/// The document as committed.
+pub(super) struct Document {
+    text: String,
+}
+
+impl Document {
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Ok(Self { text })
+    }
+
+    /// The instructions of a case, as the table has them.
+    pub(super) fn committed(&self, case: &str) -> Option<u64> {
+        self.cell(case, 1)?.replace(',', "").parse().ok()
+    }
+
+    /// Replaces the counts; the times, which come from another command, stay.
+    pub(super) fn write(&self, path: &Path, counts: &[Count]) -> Result<()> {
+        let (before, rest) = self.text.split_once(BEGIN).context("no place for the counts")?;
+        let (_, after) = rest.split_once(END).context("no end of the counts")?;
+        let text = format!("{before}{BEGIN}{}{END}{after}", self.tables(counts)?);
+        std::fs::write(path, text).with_context(|| path.display().to_string())
+    }
+
+    fn tables(&self, counts: &[Count]) -> Result<String> {
+        let mut text =
+            String::from("\n| case | instructions | at most | ns |\n|---|---|---|---|\n");
+        for (case, count) in CASES.iter().zip(counts) {
+            let Count { name, instructions, .. } = count;
+            let most = case.most.map_or_else(String::new, |most| most.to_string());
+            let time = self.cell(name, 3).unwrap_or_default();
+            writeln!(text, "| {name} | {instructions} | {most} | {time} |")?;
+        }
+        for Count { name, census, shares, .. } in counts {
+            write!(
+                text,
+                "\n### {name}\n\n{census}\n\n| instructions | source | part of |\n|---|---|---|\n"
+            )?;
+            for share in shares {
+                let (whole, tenth) = (share.tenths / 10, share.tenths % 10);
+                let (source, function) = (&share.source, &share.function);
+                writeln!(text, "| {whole}.{tenth} | {source} | `{function}` |")?;
+            }
+        }
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// A cell of the table of counts.
+    fn cell(&self, case: &str, column: usize) -> Option<&str> {
+        let (_, counted) = self.text.split_once(BEGIN)?;
+        let rows = counted.lines().map(|line| line.trim_matches('|').split('|').map(str::trim));
+        rows.into_iter().find(|row| row.clone().next() == Some(case))?.nth(column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(name: &'static str) -> Count {
+        Count { name, instructions: 500, census: "events=1".to_owned(), shares: Vec::new() }
+    }
+
+    #[test]
+    fn times_and_words_outlive_new_counts() {
+        let row = "| one-entry | 1,490 | 600 | 44.1 |\n";
+        let text = format!("Words.\n{BEGIN}{row}{END}More words.\n");
+        let before = Document { text };
+        assert_eq!(before.committed("one-entry"), Some(1_490));
+        assert_eq!(before.committed("no-entry"), None);
+
+        let folder = std::env::temp_dir().join(format!("hairpin-document-{}", std::process::id()));
+        before.write(&folder, &[count("one-entry")]).expect("a file");
+        let after = Document::read(&folder).expect("the same file");
+        std::fs::remove_file(&folder).expect("it is there");
+        assert_eq!(after.committed("one-entry"), Some(500));
+        assert_eq!(after.cell("one-entry", 3), Some("44.1"));
+        assert!(after.text.starts_with("Words.\n") && after.text.ends_with("More words.\n"));
+    }
+}
