@@ -50,6 +50,9 @@ use verbs::Implied;
 
 /// The security group (tag 1151) of all instruments.
 const SECURITY_GROUP: &[u8] = b"HP";
+/// Silence after which a heartbeat is sent while loops go flat out: whoever is being waited for
+/// can be sure of a book only from its first incremental packet on.
+const HURRIED_HEARTBEAT: Duration = Duration::from_millis(10);
 
 /// What a publisher needs to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +61,8 @@ pub struct PublisherSettings {
     pub channel: i16,
     /// The market segment of all instruments (tag 1300).
     pub market_segment: u8,
-    /// Silence after which a heartbeat is sent. CME's own figure is not public.
+    /// Silence after which a heartbeat is sent, once loops are paced; 10 ms at most before. CME's
+    /// own figure is not public.
     pub heartbeat: Duration,
     /// Time from one loop to the next, once loops are paced.
     pub loop_period: Duration,
@@ -213,7 +217,7 @@ impl Publisher {
         if !self.queue.is_empty() {
             return Some(self.transmit_event(now, buffer));
         }
-        if now.monotonic >= self.last_sent + self.settings.heartbeat {
+        if now.monotonic >= self.heartbeat_due() {
             return self.transmit_heartbeat(now, buffer);
         }
         if now.monotonic < self.definitions.due().min(self.snapshots.due()) {
@@ -234,8 +238,16 @@ impl Publisher {
         if !self.queue.is_empty() {
             return Some(Instant::ZERO);
         }
-        let heartbeat = self.last_sent + self.settings.heartbeat;
-        Some(heartbeat.min(self.definitions.due()).min(self.snapshots.due()))
+        Some(self.heartbeat_due().min(self.definitions.due()).min(self.snapshots.due()))
+    }
+
+    /// When the silence of the incremental feed has lasted long enough.
+    fn heartbeat_due(&self) -> Instant {
+        let silence = match self.pace {
+            Pace::FlatOut => self.settings.heartbeat.min(HURRIED_HEARTBEAT),
+            Pace::Paced => self.settings.heartbeat,
+        };
+        self.last_sent + silence
     }
 
     /// Whether an event waits to be sent.

@@ -353,7 +353,10 @@ fn a_muted_side_is_silent_by_tcp_too() {
     }
     for (muted, silent) in [(B, 1), (A, 0)] {
         bench.exchange.set_muted(muted, true);
-        traders.iter_mut().for_each(|trader| trader.packets.clear());
+        for trader in &mut traders {
+            trader.read();
+            trader.packets.clear();
+        }
         let before = *bench.exchange.counters();
         for _ in 0..50 {
             bench.tick();

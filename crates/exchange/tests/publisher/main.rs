@@ -232,6 +232,21 @@ fn heartbeats_only_after_a_second_of_silence() {
 }
 
 #[test]
+fn heartbeats_follow_each_other_while_loops_go_flat_out() {
+    let mut bench = Bench::new(9);
+    bench.seed();
+    bench.drain_events();
+    for beats in 1..=100 {
+        bench.pass(Duration::from_millis(10));
+        for _ in 0..10 {
+            bench.poll();
+        }
+        assert_eq!(bench.receiver.census.heartbeats, beats);
+    }
+    assert!(bench.receiver.census.snapshot_loops > 5);
+}
+
+#[test]
 fn events_wait_in_the_queue_and_beyond_it_in_the_accumulator() {
     let mut bench = Bench::new(10);
     bench.seed();
