@@ -214,7 +214,7 @@ impl<L: Listener> Handling<'_, L> {
             tag: None,
             text: "Unsupported message type",
         };
-        self.reject(account, &Request::default(), message_type.as_bytes(), number, refusal);
+        self.reject(account, &Request::UNREAD, message_type.as_bytes(), number, refusal);
     }
 
     /// A session message that is none.
@@ -228,7 +228,7 @@ impl<L: Listener> Handling<'_, L> {
         self.counters.undecodable += 1;
         let (reason, tag) = (BusinessReason::CouldNotBeDecoded, None);
         let what = (reason, tag, "Could not be decoded");
-        self.send_business_reject(account, &Request::default(), message_type, None, what);
+        self.send_business_reject(account, &Request::UNREAD, message_type, None, what);
         self.listener
             .on_rejected(self.session.id, Rejected::Business { cl_ord_id: &[], reason, tag });
     }

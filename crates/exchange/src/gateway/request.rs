@@ -9,7 +9,7 @@ use crate::Price;
 use crate::matching::OrderId;
 
 /// What a report repeats of the request it answers; texts with their padding.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
     pub(super) sender_id: [u8; 20],
     pub(super) cl_ord_id: [u8; 20],
@@ -47,7 +47,7 @@ impl Default for ClientOrder {
     fn default() -> Self {
         Self {
             order: OrderId::NONE,
-            request: Request::default(),
+            request: Request::UNREAD,
             security_id: 0,
             side: SideReq::BUY,
             ord_type: OrderType::LIMIT,
@@ -112,6 +112,16 @@ macro_rules! client_order {
 }
 
 impl Request {
+    /// A request of which none of this could be read: texts empty, all else null.
+    pub(super) const UNREAD: Self = Self {
+        sender_id: [0; 20],
+        cl_ord_id: [0; 20],
+        location: [0; 5],
+        party_details_list_req_id: u64::MAX,
+        order_request_id: u64::MAX,
+        manual_order_indicator: u8::MAX,
+    };
+
     pub(super) fn from_cancel(message: &OrderCancelRequest516<'_>) -> Self {
         request!(message)
     }

@@ -9,7 +9,7 @@ use hairpin_exchange::{BusinessReason, OrderReason, Side};
 use hairpin_sbe::{Decimal, MessageHeader};
 
 use crate::bench::{Bench, UUID};
-use crate::client::{cancel, frame, order, order_with};
+use crate::client::{cancel, frame, order, order_with, replace_with};
 use crate::decode;
 
 type Order<'a> = NewOrderSingle514Encoder<'a>;
@@ -151,6 +151,31 @@ fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
     let reject = decode!(BusinessReject521, reply);
     assert_eq!((reject.business_reject_reason(), reject.ref_seq_num()), (109, None));
     assert_eq!(bench.send_one(id, &order(3, price)).template(), 522);
+}
+
+/// What was not read is null and not 0, which a client could take for a number of its own.
+#[test]
+fn a_business_reject_of_what_was_not_read_refers_to_no_request() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let cut = |message: Vec<u8>| frame(&message[4..60]);
+    // Of a PartyDetailsDefinitionRequest518 only the number is read.
+    let mut unsupported = vec![0; 8 + 147];
+    unsupported[..8].copy_from_slice(&[147, 0, 6, 2, 8, 0, 9, 0]);
+    unsupported[8 + 17..][..4].copy_from_slice(&1_u32.to_le_bytes());
+    for (number, request) in [
+        (None, cut(order(1, price))),
+        (None, cut(replace_with(1, 5, price, |_| {}))),
+        (None, cut(cancel(1, 5))),
+        (Some(1), frame(&unsupported)),
+    ] {
+        let reply = bench.send_one(id, &request);
+        let reject = decode!(BusinessReject521, reply);
+        assert_eq!((reject.business_reject_ref_id(), reject.ref_seq_num()), (None, number));
+        assert_eq!((reject.party_details_list_req_id(), reject.ref_tag_id()), (None, None));
+        assert_eq!(reject.manual_order_indicator(), None);
+        assert!(reject.sender_id().is_empty() && reject.location().is_empty());
+    }
 }
 
 #[test]
