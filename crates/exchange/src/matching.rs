@@ -156,7 +156,10 @@ impl Matching {
         new: &NewOrder,
         events: &mut Accumulator,
     ) -> Result<Submitted, Rejection> {
-        self.check(new, events)?;
+        self.check(new)?;
+        if self.levels.is_full() || !events.has_room(self.orders.used()) {
+            return Err(Rejection::Full);
+        }
         let price = self.limit(new)?;
         let slot = self.orders.insert(Order::default()).ok_or(Rejection::Full)?;
         self.submissions += 1;
@@ -245,7 +248,8 @@ impl Matching {
         Accumulator::new(self.instruments(), self.orders.capacity())
     }
 
-    fn check(&self, new: &NewOrder, events: &Accumulator) -> Result<(), Rejection> {
+    /// Whether the market takes such orders now.
+    fn check(&self, new: &NewOrder) -> Result<(), Rejection> {
         // Far from where adding a few thousand ticks could overflow.
         const FARTHEST: u64 = i64::MAX as u64 / 4;
         let book = self.books.get(new.instrument as usize).ok_or(Rejection::UnknownInstrument)?;
@@ -261,10 +265,6 @@ impl Matching {
         let is_priced = new.kind == OrderKind::Limit;
         if is_priced && (new.price.0 % book.tick != 0 || new.price.0.unsigned_abs() > FARTHEST) {
             return Err(Rejection::Price);
-        }
-        let full = self.orders.is_full() || self.levels.is_full();
-        if full || !events.has_room(self.orders.used()) {
-            return Err(Rejection::Full);
         }
         Ok(())
     }

@@ -31,8 +31,8 @@ impl Matching {
     /// it, what has traded is subtracted first.
     ///
     /// # Errors
-    /// See [`Rejection`]; the order rests as it did then. A full engine refuses every replacement
-    /// that would lose its place.
+    /// See [`Rejection`]; the order rests as it did then. An engine whose levels are all taken
+    /// refuses a replacement that would lose its place, unless the order leaves a level free.
     pub fn replace(
         &mut self,
         id: OrderId,
@@ -47,7 +47,7 @@ impl Matching {
         let (instrument, side, owner) = (old.instrument, old.side, old.owner);
         let new =
             NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner };
-        self.check_replacement(&new, events)?;
+        self.check(&new)?;
         let open = quantity.saturating_sub(if mitigates { old.traded } else { 0 });
         if open == 0 {
             return Ok(Replaced::Cancelled(self.cancel(id, events).unwrap_or(old)));
@@ -65,6 +65,8 @@ impl Matching {
             self.reduce_to(&order);
             events.touch(instrument);
             Submitted { order: id, price: order.price, remaining: open, eliminated: 0 }
+        } else if !self.has_room_again(&old, events) {
+            return Err(Rejection::Full);
         } else {
             self.detach(id.slot());
             self.enter(order, minimum, events)
@@ -72,15 +74,11 @@ impl Matching {
         Ok(Replaced::Modified { order, submitted })
     }
 
-    /// A slot for the order itself is there already, so that an engine whose orders are all
-    /// resting has room for it.
-    fn check_replacement(&self, new: &NewOrder, events: &Accumulator) -> Result<(), Rejection> {
-        match self.check(new, events) {
-            Err(Rejection::Full) if !self.levels.is_full() && events.has_room(self.resting()) => {
-                Ok(())
-            }
-            checked => checked,
-        }
+    /// Whether an order that rests may come in again: its slot is there already, and a level if it
+    /// is alone at its price.
+    fn has_room_again(&self, old: &Order, events: &Accumulator) -> bool {
+        let leaves_level = self.levels[old.level].view.orders == 1;
+        (leaves_level || !self.levels.is_full()) && events.has_room(self.resting())
     }
 
     /// Gives an order in its place its new terms: no more contracts than it had.

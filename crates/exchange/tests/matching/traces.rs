@@ -255,6 +255,43 @@ fn a_full_engine_still_replaces() {
     }
 }
 
+/// Sixteen levels, all taken: a lone order leaves one for itself, whatever keeps its place or leaves
+/// the book needs none.
+#[test]
+fn without_a_free_level_a_replacement_needs_its_own() {
+    let mut trace = Trace::new();
+    for (name, ticks) in [("alone", 1), ("first", 2), ("second", 2)] {
+        trace.submit(name, limit(Bid, ticks, 5));
+    }
+    for ticks in 3..=16 {
+        trace.submit("other", limit(Bid, ticks, 1));
+    }
+    let before = trace.book(Bid);
+    assert_eq!(trace.submit("more", limit(Bid, 17, 1)), "Full");
+    assert_eq!(trace.replace("second", to(17, 5)), "Full");
+    assert_eq!(trace.book(Bid), before);
+    assert_eq!(trace.replace("second", to(2, 4)), "open 4: rests 4@2");
+    assert_eq!(trace.replace("alone", to(17, 6)), "open 6: rests 6@17");
+    assert_eq!(trace.queue(Bid), "alone");
+    assert_eq!(trace.replace("alone", to(18, 6)), "open 6: rests 6@18");
+    assert_eq!(trace.replace("first", to(18, 5)), "Full");
+}
+
+/// What has traded takes the rest of a mitigating replacement, which needs no room at all.
+#[test]
+fn without_a_free_level_a_replacement_still_cancels() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Bid, 20, 5));
+    trace.submit("in", limit(Offer, 20, 2));
+    trace.submit("b", limit(Bid, 20, 5));
+    for ticks in 1..=15 {
+        trace.submit("other", limit(Bid, ticks, 1));
+    }
+    assert_eq!(trace.submit("more", limit(Bid, 16, 1)), "Full");
+    let mitigating = Replacement { mitigates: true, ..to(20, 2) };
+    assert_eq!(trace.replace("a", mitigating), "cancelled 3");
+}
+
 #[test]
 fn the_end_of_a_session_takes_day_orders_and_leaves_the_others() {
     let mut trace = Trace::new();
