@@ -43,7 +43,8 @@ use carousel::Carousel;
 use channel::Channel;
 use packet::Packet;
 use queue::{
-    BookEntry, Change, Content, Ending, Ends, Event, Queue, TradeEntry, TradeOrder, VolumeEntry,
+    BookEntry, BookKind, Change, Content, Ending, Ends, Event, Queue, TradeEntry, TradeOrder,
+    VolumeEntry,
 };
 use snapshots::{Books, Heading};
 use verbs::Implied;
@@ -394,7 +395,7 @@ impl Publisher {
         let security_id = self.security_id(instrument);
         let is_ahead = self.is_ahead(instrument);
         let published = self.books.change(instrument, self.snapshots.number(), is_ahead);
-        let entries = &mut self.queue.entries;
+        let entries = &mut self.queue.books[BookKind::Real as usize];
         for side in Side::BOTH {
             let target = matching.levels(instrument, side);
             let rpt_seq = &mut published.rpt_seq;

@@ -23,7 +23,7 @@ use super::Channel;
 use super::ladder::Action;
 use super::packet::Packet;
 use super::queue::{
-    BookEntry, Change, Content, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry,
+    BookEntry, BookKind, Change, Content, Ending, Event, Queue, TradeEntry, TradeOrder, VolumeEntry,
 };
 use super::status::{self, TradingStatus};
 use crate::matching::Side;
@@ -47,6 +47,8 @@ const LAST_TRADE: u8 = 0x01;
 const LAST_VOLUME: u8 = 0x02;
 const LAST_QUOTE: u8 = 0x04;
 const LAST_IMPLIED: u8 = 0x10;
+/// By [`BookKind`].
+const LAST_OF_BOOK: [u8; 2] = [LAST_QUOTE, LAST_IMPLIED];
 const RESENT: u8 = 0x20;
 const END_OF_EVENT: u8 = 0x80;
 
@@ -58,8 +60,8 @@ pub(super) fn fill(queue: &mut Queue, packet: &mut Packet<'_>, channel: &Channel
         Content::Market { .. } => {
             append_trades(queue, &event, packet)
                 || append_volumes(queue, &event, packet)
-                || append_entries(queue, &event, packet)
-                || append_implied(queue, &event, packet)
+                || append_book(queue, &event, packet, BookKind::Real)
+                || append_book(queue, &event, packet, BookKind::Implied)
                 || append_end(queue, &event, packet)
         }
         Content::Status { security_id, status } => {
@@ -85,8 +87,7 @@ fn is_complete(queue: &Queue, event: &Event) -> bool {
     let cursor = &queue.cursor;
     cursor.trade == event.end.trades
         && cursor.volume == event.end.volumes
-        && cursor.entry == event.end.entries
-        && cursor.implied == event.end.implied
+        && cursor.books == event.end.books
 }
 
 /// Whether the message just written ended the event.
@@ -135,38 +136,22 @@ fn append_volumes(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> 
     has_ended(queue, event)
 }
 
-fn append_entries(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
-    let start = queue.cursor.entry;
+fn append_book(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>, kind: BookKind) -> bool {
+    let (place, cursor, ends) = (kind as usize, &mut queue.cursor, &event.end);
+    let (start, end) = (cursor.books[place], ends.books[place]);
     let fit = packet.room().saturating_sub(EMPTY_BOOK) / BOOK;
-    let before = queue.cursor.trade < event.end.trades || queue.cursor.volume < event.end.volumes;
-    if before || start == event.end.entries || fit == 0 {
+    let is_next = cursor.trade == ends.trades
+        && cursor.volume == ends.volumes
+        && cursor.books[..place] == ends.books[..place];
+    if !is_next || start == end || fit == 0 {
         return false;
     }
-    queue.cursor.entry = event.end.entries.min(start + fit);
-    let is_last = queue.cursor.entry == event.end.entries;
-    let indicator = indicator(queue, event, is_last, LAST_QUOTE);
-    let entries = &queue.entries[start..queue.cursor.entry];
+    let next = end.min(start + fit);
+    cursor.books[place] = next;
+    let indicator = indicator(queue, event, next == end, LAST_OF_BOOK[place]);
+    let entries = &queue.books[place][start..next];
     packet
-        .append(|buffer| encode_book(buffer, event.transact_time, indicator, entries))
-        .expect(PROOF);
-    has_ended(queue, event)
-}
-
-fn append_implied(queue: &mut Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
-    let start = queue.cursor.implied;
-    let fit = packet.room().saturating_sub(EMPTY_BOOK) / BOOK;
-    let before = queue.cursor.trade < event.end.trades
-        || queue.cursor.volume < event.end.volumes
-        || queue.cursor.entry < event.end.entries;
-    if before || start == event.end.implied || fit == 0 {
-        return false;
-    }
-    queue.cursor.implied = event.end.implied.min(start + fit);
-    let is_last = queue.cursor.implied == event.end.implied;
-    let indicator = indicator(queue, event, is_last, LAST_IMPLIED);
-    let entries = &queue.implied[start..queue.cursor.implied];
-    packet
-        .append(|buffer| encode_implied(buffer, event.transact_time, indicator, entries))
+        .append(|buffer| encode_book(buffer, event.transact_time, indicator, kind, entries))
         .expect(PROOF);
     has_ended(queue, event)
 }
@@ -214,7 +199,9 @@ fn append_end(queue: &Queue, event: &Event, packet: &mut Packet<'_>) -> bool {
         return false;
     }
     let indicator = MatchEventIndicator(resent(event) | END_OF_EVENT);
-    packet.append(|buffer| encode_book(buffer, event.transact_time, indicator, &[])).expect(PROOF);
+    packet
+        .append(|buffer| encode_book(buffer, event.transact_time, indicator, BookKind::Real, &[]))
+        .expect(PROOF);
     true
 }
 
@@ -277,6 +264,7 @@ fn encode_book(
     buffer: &mut [u8],
     transact_time: Utc,
     indicator: MatchEventIndicator,
+    kind: BookKind,
     book: &[BookEntry],
 ) -> Result<usize, EncodeError> {
     let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer)?;
@@ -289,10 +277,10 @@ fn encode_book(
             Change::Level { side, action, number, level } => next
                 .set_md_entry_px(level.price)
                 .set_md_entry_size(size(level.quantity))
-                .set_number_of_orders(size(level.orders))
+                .set_number_of_orders((kind == BookKind::Real).then(|| size(level.orders)))
                 .set_md_price_level(number)
                 .set_md_update_action(update_action(action))
-                .set_md_entry_type(REAL_BOOK[side.index()]),
+                .set_md_entry_type(ENTRY_TYPES[kind as usize][side.index()]),
             // Neither price nor size; a level of 0 is none.
             Change::Reset => next
                 .set_md_price_level(0)
@@ -303,10 +291,11 @@ fn encode_book(
     groups.finish()
 }
 
-/// The entry types of a side's own book, and of its implied one.
-const REAL_BOOK: [MDEntryTypeBook; 2] = [MDEntryTypeBook::BID, MDEntryTypeBook::OFFER];
-const IMPLIED_BOOK: [MDEntryTypeBook; 2] =
-    [MDEntryTypeBook::IMPLIED_BID, MDEntryTypeBook::IMPLIED_OFFER];
+/// The entry types by [`BookKind`] and side.
+const ENTRY_TYPES: [[MDEntryTypeBook; 2]; 2] = [
+    [MDEntryTypeBook::BID, MDEntryTypeBook::OFFER],
+    [MDEntryTypeBook::IMPLIED_BID, MDEntryTypeBook::IMPLIED_OFFER],
+];
 
 fn update_action(action: Action) -> MDUpdateAction {
     match action {
@@ -314,31 +303,6 @@ fn update_action(action: Action) -> MDUpdateAction {
         Action::Change => MDUpdateAction::CHANGE,
         Action::Delete => MDUpdateAction::DELETE,
     }
-}
-
-/// Entries of implied books: no orders stand behind them.
-fn encode_implied(
-    buffer: &mut [u8],
-    transact_time: Utc,
-    indicator: MatchEventIndicator,
-    book: &[BookEntry],
-) -> Result<usize, EncodeError> {
-    let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer)?;
-    root.set_transact_time(transact_time.as_nanos()).set_match_event_indicator(indicator);
-    let mut entries = groups.no_md_entries()?;
-    for entry in book {
-        let Change::Level { side, action, number, level } = entry.change else { continue };
-        entries
-            .push()?
-            .set_md_entry_px(level.price)
-            .set_md_entry_size(size(level.quantity))
-            .set_security_id(entry.security_id)
-            .set_rpt_seq(entry.rpt_seq)
-            .set_md_price_level(number)
-            .set_md_update_action(update_action(action))
-            .set_md_entry_type(IMPLIED_BOOK[side.index()]);
-    }
-    groups.finish()
 }
 
 /// A quantity or a number of orders; neither reaches the null of an i32 (see

@@ -66,6 +66,30 @@ pub(super) enum Change {
     Reset,
 }
 
+/// The books of an instrument, in the order in which an event states them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BookKind {
+    /// Of orders.
+    Real,
+    /// Implied, without orders.
+    Implied,
+}
+
+impl BookKind {
+    /// Both, in order.
+    pub(super) const ALL: [Self; 2] = [Self::Real, Self::Implied];
+
+    /// The most entries that one event makes of one book.
+    const fn entries_max(self) -> usize {
+        Side::BOTH.len()
+            * 2
+            * match self {
+                Self::Real => DEPTH,
+                Self::Implied => IMPLIED_DEPTH,
+            }
+    }
+}
+
 /// An entry of template 46.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BookEntry {
@@ -100,8 +124,8 @@ pub(super) struct Event {
 pub(super) struct Ends {
     pub(super) trades: usize,
     pub(super) volumes: usize,
-    pub(super) entries: usize,
-    pub(super) implied: usize,
+    /// By [`BookKind`].
+    pub(super) books: [usize; 2],
 }
 
 /// How far sending has come: indices into the queue's lists.
@@ -110,8 +134,8 @@ pub(super) struct Cursor {
     pub(super) event: usize,
     pub(super) trade: usize,
     pub(super) volume: usize,
-    pub(super) entry: usize,
-    pub(super) implied: usize,
+    /// By [`BookKind`].
+    pub(super) books: [usize; 2],
 }
 
 /// Entries in the order they leave, and the events they belong to. Sized at the start; emptied
@@ -122,17 +146,10 @@ pub(super) struct Queue {
     pub(super) trades: Vec<TradeEntry>,
     pub(super) orders: Vec<TradeOrder>,
     pub(super) volumes: Vec<VolumeEntry>,
-    pub(super) entries: Vec<BookEntry>,
-    /// Entries of implied books.
-    pub(super) implied: Vec<BookEntry>,
+    /// Entries of the books of each [`BookKind`].
+    pub(super) books: [Vec<BookEntry>; 2],
     pub(super) cursor: Cursor,
 }
-
-/// The most book entries that one event makes of one instrument.
-const ENTRIES_PER_INSTRUMENT: usize = Side::BOTH.len() * 2 * DEPTH;
-
-/// The same of its implied book.
-const IMPLIED_PER_INSTRUMENT: usize = Side::BOTH.len() * 2 * IMPLIED_DEPTH;
 
 /// Events that may wait while the network does not take them, beside one of each instrument.
 const EVENTS: usize = 64;
@@ -146,8 +163,8 @@ impl Queue {
             trades: Vec::with_capacity(trades),
             orders: Vec::with_capacity(fills),
             volumes: Vec::with_capacity(instruments + EVENTS),
-            entries: Vec::with_capacity((instruments + EVENTS) * ENTRIES_PER_INSTRUMENT),
-            implied: Vec::with_capacity((instruments + EVENTS) * IMPLIED_PER_INSTRUMENT),
+            books: BookKind::ALL
+                .map(|kind| Vec::with_capacity((instruments + EVENTS) * kind.entries_max())),
             cursor: Cursor::default(),
         }
     }
@@ -164,10 +181,11 @@ impl Queue {
     /// Whether so many events without trades fit, that change the books of `touched` instruments
     /// and `implied` implied ones.
     pub(super) fn has_room_for(&self, events: usize, touched: usize, implied: usize) -> bool {
+        let [real_books, implied_books] = &self.books;
         free(&self.events) >= events
             && free(&self.volumes) >= touched
-            && free(&self.entries) >= touched * ENTRIES_PER_INSTRUMENT
-            && free(&self.implied) >= implied * IMPLIED_PER_INSTRUMENT
+            && free(real_books) >= touched * BookKind::Real.entries_max()
+            && free(implied_books) >= implied * BookKind::Implied.entries_max()
     }
 
     /// The event that is being sent.
@@ -184,8 +202,7 @@ impl Queue {
         Ends {
             trades: self.trades.len(),
             volumes: self.volumes.len(),
-            entries: self.entries.len(),
-            implied: self.implied.len(),
+            books: self.books.each_ref().map(Vec::len),
         }
     }
 
@@ -197,8 +214,7 @@ impl Queue {
             self.trades.clear();
             self.orders.clear();
             self.volumes.clear();
-            self.entries.clear();
-            self.implied.clear();
+            self.books.iter_mut().for_each(Vec::clear);
             self.cursor = Cursor::default();
         }
     }

@@ -2,7 +2,7 @@
 
 use hairpin_time::Utc;
 
-use super::queue::{BookEntry, Change, Content, Ending};
+use super::queue::{BookEntry, BookKind, Change, Content, Ending};
 use super::{IMPLIED_DEPTH, Ladder, Publication, Publisher, TradingStatus};
 use crate::matching::{Matching, PriceLevel, Side};
 
@@ -94,7 +94,8 @@ impl Publisher {
         published.sides = Default::default();
         published.implied = Default::default();
         let rpt_seq = published.rpt_seq;
-        self.queue.entries.push(BookEntry { security_id, change: Change::Reset, rpt_seq });
+        let entries = &mut self.queue.books[BookKind::Real as usize];
+        entries.push(BookEntry { security_id, change: Change::Reset, rpt_seq });
         self.queue_book(instrument, matching);
         self.queue_implied(instrument);
         let end = self.queue.ends();
@@ -140,9 +141,9 @@ impl Publisher {
     pub(super) fn queue_changed_implied(&mut self, transact_time: Utc) {
         let changed = core::mem::take(&mut self.implied.changed);
         for &instrument in &changed {
-            let before = self.queue.implied.len();
+            let before = self.queue.ends();
             self.queue_implied(instrument);
-            if self.queue.implied.len() != before {
+            if self.queue.ends() != before {
                 self.changing(instrument).transact_time = transact_time;
             }
         }
@@ -158,11 +159,11 @@ impl Publisher {
         for side in Side::BOTH {
             let target = targets[side.index()].levels().iter().copied();
             let rpt_seq = &mut published.rpt_seq;
-            let implied = &mut self.queue.implied;
+            let entries = &mut self.queue.books[BookKind::Implied as usize];
             published.implied[side.index()].become_equal(side, target, |action, number, level| {
                 *rpt_seq = rpt_seq.wrapping_add(1);
                 let change = Change::Level { side, action, number, level };
-                implied.push(BookEntry { security_id, change, rpt_seq: *rpt_seq });
+                entries.push(BookEntry { security_id, change, rpt_seq: *rpt_seq });
             });
         }
     }
