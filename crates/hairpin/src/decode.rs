@@ -125,17 +125,17 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// How a capture is to be read.
-struct Settings<'x> {
-    codecs: Codecs<'x>,
-    framing: Option<Framing>,
-    format: Format,
+pub(crate) struct Settings<'x> {
+    pub(crate) codecs: Codecs<'x>,
+    pub(crate) framing: Option<Framing>,
+    pub(crate) format: Format,
 }
 
 /// Decodes the capture at `path`.
 ///
 /// # Errors
 /// If the file cannot be read or is no capture, or if nothing can be written.
-fn decode(
+pub(crate) fn decode(
     path: &Path,
     settings: &Settings<'_>,
     counts: &mut Counts,
