@@ -7,8 +7,14 @@
 //! `cargo xtask fuzz` runs them; see `docs/testing.md`.
 #![forbid(unsafe_code)]
 
+#[path = "../../crates/exchange/tests/client/mod.rs"]
+#[allow(clippy::unwrap_used, reason = "tests use more of it")]
+mod client;
 #[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
 mod copy;
+#[path = "../../crates/feed-handler/src/frames.rs"]
+#[allow(unreachable_pub, reason = "they are the feed handler's own")]
+mod frames;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;
@@ -19,24 +25,43 @@ mod packets;
 #[allow(clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
 
+/// Of the command, which is no library.
+#[path = "../../crates/hairpin/src"]
+mod command {
+    #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
+    pub(crate) mod decode;
+}
+
 mod channel;
 mod codec;
 mod exchange_frames;
+mod gateway;
+mod scratch;
 mod script;
 mod session;
 
+pub mod capture;
 pub mod codec_ilink3;
 pub mod codec_mdp3;
+pub mod feed_config;
+pub mod feed_frames;
+pub mod gateway_bytes;
+pub mod gateway_frames;
 pub mod ilink3_session_bytes;
 pub mod ilink3_session_frames;
+pub mod journal;
 pub mod matching;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
 pub mod plan_codecs;
 pub mod publisher;
+pub mod report_page;
+pub mod results_file;
 pub mod sbe_schema;
 
 pub use codec::Seed;
+// As the feed handler's frames name it.
+use hairpin_feed_handler::FrameError;
 
 /// A target.
 #[derive(Clone, Copy, Debug)]
@@ -63,26 +88,18 @@ targets! {
     codec_ilink3
     plan_codecs
     sbe_schema
+    feed_frames
+    feed_config
+    journal
+    results_file
+    report_page
+    capture
+    gateway_bytes
+    gateway_frames
     publisher
     matching
     ilink3_session_bytes
     ilink3_session_frames
     mdp3_channel_bytes
     mdp3_channel_packets
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_seed_passes() {
-        for target in TARGETS {
-            (target.run)(&[]);
-            for (name, bytes) in (target.seeds)() {
-                println!("{} {name}", target.name);
-                (target.run)(&bytes);
-            }
-        }
-    }
 }

@@ -197,7 +197,7 @@ impl Both {
                 let of_level = &queue[place..place + level.orders as usize];
                 let is_of_level = |price| price == level.price.0 / TICK;
                 assert!(of_level.iter().all(|order| is_of_level(order.price)), "{level:?}");
-                assert_eq!(level.quantity, of_level.iter().map(|order| order.open).sum());
+                assert_eq!(level.quantity, of_level.iter().map(|order| order.open).sum::<u32>());
                 place += of_level.len();
             }
             assert_eq!(place, queue.len());

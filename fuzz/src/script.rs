@@ -31,16 +31,6 @@ impl<'a> Script<'a> {
         u16::from_le_bytes(self.array())
     }
 
-    /// Four bytes.
-    pub(crate) fn long(&mut self) -> u32 {
-        u32::from_le_bytes(self.array())
-    }
-
-    /// Eight bytes.
-    pub(crate) fn quad(&mut self) -> u64 {
-        u64::from_le_bytes(self.array())
-    }
-
     /// The next `length` bytes, or as many as there are.
     pub(crate) fn bytes(&mut self, length: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(length.min(self.0.len()));
@@ -53,17 +43,5 @@ impl<'a> Script<'a> {
         let taken = self.bytes(N);
         array[..taken.len()].copy_from_slice(taken);
         array
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_little_endian_and_0_at_the_end() {
-        let mut script = Script(&[1, 2, 3, 0, 0, 0, 9]);
-        assert_eq!((script.byte(), script.word(), script.below(2)), (1, 0x302, 0));
-        assert_eq!((script.long(), script.is_over(), script.flag()), (0x0009_0000, true, false));
     }
 }

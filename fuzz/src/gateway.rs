@@ -1,0 +1,169 @@
+//! A gateway in front of a market under watch: every byte it sends is read.
+
+use hairpin_cme_codecs::ilink3::{self, ExecutionReportNew522, Terminate507};
+use hairpin_exchange::{
+    Action, Capacity, ConnectionId, Credentials, Floor, FloorSettings, Gateway, Instrument,
+    MAX_PAYLOAD, SessionState, TradingStatus,
+};
+use hairpin_sbe::{MessageHeader, Value, Visitor};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+use crate::client::{KEY, credentials};
+
+/// The session of the second account.
+pub(crate) const OTHER: (&str, &str) = ("OTHERKEY", "XYZ");
+const CAPACITY: Capacity = Capacity { orders: 400, levels: 200 };
+
+/// A gateway, its market, its clock, and what its clients have received.
+pub(crate) struct Watched {
+    pub(crate) gateway: Gateway,
+    pub(crate) floor: Floor,
+    pub(crate) now: Now,
+    clients: [Client; 2],
+    /// Orders that were acknowledged.
+    pub(crate) orders: Vec<u64>,
+}
+
+/// One connection as its client sees it.
+#[derive(Default)]
+struct Client {
+    received: Vec<u8>,
+    has_terminated: bool,
+    /// The highest number of a business message.
+    seq_num: u32,
+}
+
+impl Watched {
+    pub(crate) fn new() -> Self {
+        let now = Now {
+            monotonic: Instant::from_nanos(1_000_000_000),
+            utc: Utc::from_nanos(1_700_000_000_000_000_000),
+        };
+        let other = Credentials::new(OTHER.0, KEY, OTHER.1, "DEFGH").expect("they are sound");
+        let instruments = Instrument::numbered(2);
+        let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
+        Self {
+            gateway: Gateway::new(vec![credentials(), other], 2, CAPACITY.orders),
+            floor: Floor::new(&settings, now),
+            now,
+            clients: Default::default(),
+            orders: Vec::new(),
+        }
+    }
+
+    /// A client connects, if there is a place.
+    pub(crate) fn connect(&mut self) {
+        if let Some(id) = self.gateway.handle_connected(self.now, &mut ()) {
+            self.clients[id.0 as usize] = Client::default();
+        }
+        self.settle();
+    }
+
+    /// A connection is closed by its client.
+    pub(crate) fn close(&mut self, id: ConnectionId) {
+        self.gateway.handle_closed(id, &mut ());
+        assert_eq!(self.gateway.state(id), SessionState::Closed);
+        self.settle();
+    }
+
+    /// Bytes arrive, if the gateway takes them.
+    pub(crate) fn bytes(&mut self, id: ConnectionId, bytes: &[u8]) {
+        if self.gateway.can_receive(id) {
+            self.gateway.handle_bytes(self.now, id, bytes, &mut self.floor, &mut ());
+        }
+        self.settle();
+    }
+
+    /// Time passes, and what falls due is done.
+    pub(crate) fn pass(&mut self, millis: u64) {
+        let span = Duration::from_millis(millis) + Duration::from_micros(1);
+        self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
+        self.gateway.handle_timeout(self.now, &mut ());
+        self.settle();
+        let deadline = self.gateway.poll_timeout();
+        let is_overdue = deadline.is_some_and(|deadline| deadline <= self.now.monotonic);
+        assert!(!is_overdue, "a deadline has passed and nothing was done");
+    }
+
+    /// The client reads at most so many bytes, and looks at whole messages.
+    pub(crate) fn read(&mut self, id: ConnectionId, most: usize) {
+        let bytes = self.gateway.poll_transmit(id).unwrap_or_default();
+        let bytes = &bytes[..bytes.len().min(most)];
+        self.clients[id.0 as usize].receive(bytes, &mut self.orders);
+        let count = bytes.len();
+        self.gateway.handle_sent(id, count);
+        if self.gateway.is_stalled(id) {
+            self.gateway.handle_bytes(self.now, id, &[], &mut self.floor, &mut ());
+        }
+        self.settle();
+    }
+
+    /// The exchange ends a session.
+    pub(crate) fn terminate(&mut self, id: ConnectionId) {
+        self.gateway.terminate(self.now, id, &mut ());
+        self.settle();
+    }
+
+    /// The market does something of its own.
+    pub(crate) fn trade(&mut self, what: u8) {
+        match what % 6 {
+            0 => drop(self.floor.end_session(self.now)),
+            1 => drop(self.floor.set_status(self.now, None, TradingStatus::TradingHalt)),
+            2 | 3 => drop(self.floor.set_status(self.now, None, TradingStatus::ReadyToTrade)),
+            _ => drop(self.floor.step(self.now)),
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        let mut packet = [0; MAX_PAYLOAD];
+        while self.floor.publisher().has_event() {
+            let sent = self.floor.publisher_mut().poll_transmit(self.now, &mut packet);
+            assert!(sent.is_some(), "an event waits and is not sent");
+        }
+        while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
+            assert_eq!(self.gateway.state(id), SessionState::Closed);
+        }
+        let counters = self.gateway.counters();
+        let answers = counters.acknowledgements + counters.order_rejects;
+        assert!(answers + counters.business_rejects >= counters.orders, "{counters:?}");
+        let answers = counters.replaced + counters.replace_rejects + counters.cancelled;
+        assert!(answers + counters.business_rejects >= counters.replaces, "{counters:?}");
+        let answers = counters.cancelled + counters.cancel_rejects;
+        assert!(answers + counters.business_rejects >= counters.cancels, "{counters:?}");
+    }
+}
+
+impl Client {
+    /// Every message is whole and known; none follows a Terminate; no number is left out.
+    fn receive(&mut self, bytes: &[u8], orders: &mut Vec<u64>) {
+        self.received.extend_from_slice(bytes);
+        while let Some((size, rest)) = self.received.split_first_chunk::<2>() {
+            let size = usize::from(u16::from_le_bytes(*size));
+            let Some(message) = rest.get(2..size - 2) else { return };
+            assert!(!self.has_terminated, "a message after a Terminate");
+            let (header, body) = MessageHeader::decode(message).expect("a frame has a header");
+            assert_eq!(ilink3::visit(&header, body, &mut Unseen), Ok(size - 4));
+            self.has_terminated = header.template_id == Terminate507::TEMPLATE_ID;
+            if header.template_id >= 521 {
+                let (number, _) = body.split_first_chunk().expect("it is whole");
+                let number = u32::from_le_bytes(*number);
+                // Below: sent again, as asked for. The first depends on what was there before.
+                assert!(self.seq_num == 0 || number <= self.seq_num + 1, "{number} is too high");
+                self.seq_num = self.seq_num.max(number);
+            }
+            if header.template_id == ExecutionReportNew522::TEMPLATE_ID {
+                let mut scratch = ExecutionReportNew522::SCRATCH;
+                let report = ExecutionReportNew522::decode(&header, body, &mut scratch);
+                orders.extend(report.map(|report| report.order_id()));
+            }
+            self.received.drain(..size);
+        }
+    }
+}
+
+struct Unseen;
+
+impl Visitor for Unseen {
+    fn field(&mut self, _: &str, _: Value<'_>) {}
+}
