@@ -36,8 +36,7 @@ pub fn run(bytes: &[u8]) {
                     frame[place] ^= by;
                 }
                 both[0].bytes(&frame);
-                let pieces = frame.chunks(1 + usize::from(cut));
-                pieces.for_each(|piece| both[1].bytes(piece));
+                both[1].pieces(&frame, 1 + usize::from(cut));
             }
         }
         compare(&both[0], &both[1]);
@@ -89,6 +88,8 @@ pub fn seeds() -> Vec<Seed> {
     let business = [[3, 0, 0, 0, 0, 0], report, [3, 1, 0, 0, 0, 0], [14, 0, 0, 7, 0, 11]];
     let quiet = [[2, 0, 40, 0, 0, 0], [8, 0, 0, 1, 0, 0], [2, 0, 40, 0, 0, 0], [8, 0, 0, 0, 0, 0]];
     let end = [[4, 0, 0, 0, 0, 0], [9, 0, 0, 0, 0, 0]];
+    // An answer, and bytes behind it that are no frame, in one chunk.
+    let short = [[0, 0, 0, 0, 0, 0], [165, 210, 30, 158, 0, 0]];
     let gap = [[7, 1, 3, 0, 0, 2], report, [1, 0, 0, 0, 0, 0]];
     let refused = [[13, 16, 1, 1, 0, 0], [12, 16, 1, 2, 0, 0]];
     let seed = |name: &str, parts: &[&[[u8; 6]]]| {
@@ -97,6 +98,7 @@ pub fn seeds() -> Vec<Seed> {
     };
     vec![
         seed("day", &[&logon, &business, &quiet, &end, &again, &business]),
+        seed("short", &[&short]),
         seed("gap", &[&logon, &gap, &again, &business]),
         seed("refused", &[&logon, &business, &refused, &business]),
         seed(

@@ -71,6 +71,15 @@ impl Watched {
         self.settle();
     }
 
+    /// Bytes arrive in pieces, before anything leaves: what leaves between two frames makes a
+    /// difference.
+    pub(crate) fn pieces(&mut self, bytes: &[u8], size: usize) {
+        let now = self.now();
+        let Self { session, wire, told, .. } = self;
+        bytes.chunks(size).for_each(|piece| session.handle_bytes(now, piece, wire, told));
+        self.settle();
+    }
+
     /// Time passes, and what falls due is done.
     pub(crate) fn pass(&mut self, millis: u64) {
         self.now += Duration::from_millis(millis);
