@@ -83,7 +83,9 @@ fn frame(watched: &Watched, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
             let last = (b & 1 == 1).then_some(client.uuid);
             retransmit_request_of(client.uuid, timestamp, last, u32::from(a), u16::from(c))
         }
-        11 | 12 => cancel_with(number(client, who), order_id, |cancel| drop(cancel.set_side(side))),
+        11 | 12 => cancel_with(number(client, who), order_id, |cancel| {
+            cancel.set_side(side);
+        }),
         13 | 14 => replace_with(number(client, who), order_id, price, |replace| {
             replace.set_side(side).set_order_qty(u32::from(c)).set_ord_type(kind_of(b));
             replace.set_time_in_force(time_of(b));
