@@ -6,6 +6,7 @@
 mod outcome;
 mod toolchain;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,6 +26,13 @@ pub(crate) struct Arguments {
     /// How long to look, in all; split over the targets
     #[arg(long, default_value_t = BRIEFLY_SECONDS)]
     seconds: u64,
+    /// How many inputs to try on each target beside its seeds, the same ones every time, however
+    /// long it takes
+    #[arg(long, conflicts_with = "seconds")]
+    runs: Option<u64>,
+    /// Build with the stable compiler, without a sanitizer, though there is a nightly
+    #[arg(long)]
+    stable: bool,
 }
 
 /// A look at all targets together before a change to a decoder lands.
@@ -45,6 +53,40 @@ const LIMITS: [&str; 5] = [
     "-len_control=20",
 ];
 
+/// How far one target is taken.
+#[derive(Debug, Clone, Copy)]
+enum Extent {
+    Seconds(u64),
+    /// Inputs beside the seeds. Chance begins with the same number each time.
+    Runs(u64),
+}
+
+impl Extent {
+    /// What libFuzzer is told, of a target with so many seeds.
+    fn arguments(self, seeds: u64) -> Vec<String> {
+        match self {
+            Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
+            Self::Runs(runs) => vec![format!("-runs={}", seeds + runs), "-seed=1".to_owned()],
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seconds(seconds) => write!(f, "{seconds} s each"),
+            Self::Runs(runs) => write!(f, "{runs} inputs each beside the seeds"),
+        }
+    }
+}
+
+/// For CI: every target on its seeds and on a few inputs made of them, always the same ones, so
+/// that a slow machine does not fail what a fast one passes.
+pub(crate) fn briefly(workspace: &Workspace) -> Result<()> {
+    let runs = Some(outcome::FEWEST);
+    run(workspace, &Arguments { name: "all".to_owned(), seconds: 0, runs, stable: true })
+}
+
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let root = &workspace.root;
@@ -55,14 +97,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let is_chosen = |name: &&String| arguments.name == "all" || arguments.name == **name;
     let chosen: Vec<&String> = all.iter().filter(is_chosen).collect();
     ensure!(!chosen.is_empty(), "no target {}; there are {}", arguments.name, all.join(" "));
-    let toolchain = Toolchain::find();
+    let toolchain = if arguments.stable { Toolchain::Stable } else { Toolchain::find() };
     let seconds = (arguments.seconds / chosen.len() as u64).max(1);
-    println!("fuzz: {} targets, {seconds} s each, {toolchain}", chosen.len());
+    let extent = arguments.runs.map_or(Extent::Seconds(seconds), Extent::Runs);
+    println!("fuzz: {} targets, {extent}, {toolchain}", chosen.len());
     shell(&mut toolchain.build(root, &chosen))?;
     let programs = toolchain.programs(root);
     let mut outcomes = Vec::new();
     for name in chosen {
-        let outcome = fuzz(root, &programs, name, seconds).with_context(|| name.clone())?;
+        let outcome = fuzz(root, &programs, name, extent).with_context(|| name.clone())?;
         println!("{outcome}");
         outcomes.push(outcome);
     }
@@ -82,7 +125,7 @@ fn targets(root: &Path) -> Result<Vec<String>> {
 }
 
 /// One target on a copy of its corpus; what it prints is its log.
-fn fuzz(root: &Path, programs: &Path, name: &str, seconds: u64) -> Result<Outcome> {
+fn fuzz(root: &Path, programs: &Path, name: &str, extent: Extent) -> Result<Outcome> {
     let output = root.join(OUTPUT);
     let [corpus, findings] = ["corpus", "findings"].map(|part| output.join(part).join(name));
     empty(&findings)?;
@@ -93,7 +136,7 @@ fn fuzz(root: &Path, programs: &Path, name: &str, seconds: u64) -> Result<Outcom
     fs::create_dir_all(output.join("logs"))?;
     let log = output.join("logs").join(format!("{name}.log"));
     let mut command = Command::new(programs.join(name));
-    command.args(LIMITS).arg(format!("-max_total_time={seconds}")).arg("-print_final_stats=1");
+    command.args(LIMITS).args(extent.arguments(seeds)).arg("-print_final_stats=1");
     command.arg(format!("-artifact_prefix={}/", findings.display()));
     let dictionary = root.join(FOLDER).join("dictionaries").join(name);
     if dictionary.exists() {

@@ -1,5 +1,5 @@
-//! What the targets are built with: a nightly if there is one, else the stable compiler, told to
-//! take what nightlies take.
+//! What the targets are built with: a nightly if there is one, for its address sanitizer; else the
+//! stable compiler. Coverage needs no nightly.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -54,18 +54,23 @@ impl Toolchain {
         };
         let manifest = format!("{FOLDER}/Cargo.toml");
         command.args(["build", "--locked", "--release", "--manifest-path", &manifest]);
-        command.args(["--target", &triple()]).arg("--target-dir").arg(target_folder(root));
+        command.args(["--target", &triple()]).arg("--target-dir").arg(self.target_folder(root));
         command.args(names.iter().flat_map(|name| ["--bin", name.as_str()]));
         command.env("RUSTFLAGS", self.flags().join(" ")).env_remove("CARGO_ENCODED_RUSTFLAGS");
-        if *self == Self::Stable {
-            command.env("RUSTC_BOOTSTRAP", "1");
-        }
         command
     }
 
     /// Where the programs are, once built.
     pub(super) fn programs(&self, root: &Path) -> PathBuf {
-        target_folder(root).join(triple()).join("release")
+        self.target_folder(root).join(triple()).join("release")
+    }
+
+    /// One for each, so that neither builds anew what the other has built.
+    fn target_folder(&self, root: &Path) -> PathBuf {
+        root.join(OUTPUT).join(match self {
+            Self::Nightly(_) => "build",
+            Self::Stable => "stable",
+        })
     }
 
     fn flags(&self) -> Vec<&'static str> {
@@ -85,10 +90,6 @@ impl fmt::Display for Toolchain {
             Self::Stable => f.write_str("the stable compiler, no sanitizer"),
         }
     }
-}
-
-fn target_folder(root: &Path) -> PathBuf {
-    root.join(OUTPUT).join("build")
 }
 
 /// Named although it is the host's: else build scripts would be built with the flags too.
