@@ -1,10 +1,11 @@
 //! The whole distribution of a row, in a form that other tools read.
 
 use std::fmt;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,12 @@ pub enum HistogramError {
     /// The bytes are not one HdrHistogram in V2 or V2 compressed encoding.
     #[error("the histogram is not in HdrHistogram's V2 encoding")]
     NotHdrHistogram,
+    /// It says that it is longer than any histogram of a results file.
+    #[error("the histogram claims to have {length} bytes")]
+    TooLong {
+        /// Bytes of its counts, by its own words.
+        length: u32,
+    },
 }
 
 /// Longer than any answer that is still worth waiting for.
@@ -50,6 +57,13 @@ const LONGEST_NS: u64 = 60_000_000_000;
 
 /// Finer than any two runs agree, and 230 kB in memory.
 const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// The cookie of the V2 compressed encoding: the cookie and length of the V2 encoding lie within.
+const COMPRESSED: [u8; 4] = [0x1C, 0x84, 0x93, 0x14];
+
+/// A count is at most 9 bytes long, and a histogram of ours has less than 30,000. One of 5 digits,
+/// full to the last bucket, would be longer; nobody has measured that much.
+const LONGEST_COUNTS: u32 = 4 << 20;
 
 impl Histogram {
     /// An empty histogram; allocates all it will ever need.
@@ -119,10 +133,13 @@ impl Histogram {
     /// Reads the written form, whichever tool wrote it.
     ///
     /// # Errors
-    /// [`HistogramError::NotBase64`] and [`HistogramError::NotHdrHistogram`]; bytes after the
-    /// histogram are an error of the second kind.
+    /// [`HistogramError::NotBase64`], [`HistogramError::NotHdrHistogram`], also for bytes after the
+    /// histogram, and [`HistogramError::TooLong`].
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
+        if let Some(length) = claimed(&bytes).filter(|&length| length > LONGEST_COUNTS) {
+            return Err(HistogramError::TooLong { length });
+        }
         let mut rest = Cursor::new(&bytes[..]);
         let inner = Deserializer::new().deserialize(&mut rest);
         let inner = inner.map_err(|_| HistogramError::NotHdrHistogram)?;
@@ -131,6 +148,20 @@ impl Histogram {
         }
         Ok(Self(inner))
     }
+}
+
+/// How many bytes of counts an encoded histogram says it has. The decoder has memory for them
+/// before it looks whether they are there.
+fn claimed(bytes: &[u8]) -> Option<u32> {
+    let length =
+        |header: &[u8; 8]| u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
+    let (header, rest) = bytes.split_first_chunk()?;
+    if !header.starts_with(&COMPRESSED) {
+        return Some(length(header));
+    }
+    let mut inner = [0; 8];
+    ZlibDecoder::new(rest).read_exact(&mut inner).ok()?;
+    Some(length(&inner))
 }
 
 impl Default for Histogram {
@@ -160,6 +191,9 @@ impl<'de> Deserialize<'de> for Histogram {
 
 #[cfg(test)]
 mod tests {
+    use flate2::Compression;
+    use flate2::read::ZlibEncoder;
+
     use super::*;
 
     #[test]
@@ -194,6 +228,23 @@ mod tests {
         bytes.push(0);
         let trailing = Histogram::from_base64(&STANDARD.encode(&bytes));
         assert_eq!(trailing, Err(HistogramError::NotHdrHistogram));
+    }
+
+    #[test]
+    fn has_no_memory_for_what_is_only_claimed() {
+        let too_long = Err(HistogramError::TooLong { length: 0x8600_0004 });
+        let mut plain = vec![0x1C, 0x84, 0x93, 0x13, 0x86, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 3];
+        plain.extend(1_u64.to_be_bytes());
+        plain.extend(LONGEST_NS.to_be_bytes());
+        plain.extend(1_f64.to_be_bytes());
+        plain.extend([2, 4, 3, 40]);
+        assert_eq!(Histogram::from_base64(&STANDARD.encode(&plain)), too_long);
+        let mut packed = vec![0; 8];
+        ZlibEncoder::new(&plain[..], Compression::fast()).read_to_end(&mut packed).unwrap();
+        let length = packed.len() as u32 - 8;
+        packed[..4].copy_from_slice(&COMPRESSED);
+        packed[4..8].copy_from_slice(&length.to_be_bytes());
+        assert_eq!(Histogram::from_base64(&STANDARD.encode(&packed)), too_long);
     }
 
     #[test]
