@@ -158,14 +158,18 @@ impl Journal {
     /// [`JournalError::Full`] if that much is not left, [`JournalError::TooLarge`] if it never was.
     #[inline]
     pub fn claim(&mut self, max: usize) -> Result<Claim<'_>, JournalError> {
-        // `end` never passes the end of the mapping, so neither subtraction wraps.
-        if max > PAYLOAD_MAX || Self::room(max) > self.capacity() {
-            return Err(JournalError::TooLarge);
-        }
-        if Self::room(max) > self.capacity() - self.used() {
-            return Err(JournalError::Full);
+        if !self.has_room(max) {
+            return Err(self.refusal(max));
         }
         Ok(Claim { journal: self, max })
+    }
+
+    /// Whether a payload of so many bytes can be claimed now.
+    #[inline]
+    #[must_use]
+    pub fn has_room(&self, payload: usize) -> bool {
+        // `end` never passes the end of the mapping, so that the subtraction cannot wrap.
+        payload <= PAYLOAD_MAX && Self::room(payload) <= self.memory.len() - self.end
     }
 
     /// Forgets every record and begins again at the first byte, for one store. Handles of
@@ -211,9 +215,20 @@ impl Journal {
         self.end - SEGMENT_HEADER
     }
 
+    /// Why a payload of so many bytes cannot be claimed.
+    #[cold]
+    fn refusal(&self, payload: usize) -> JournalError {
+        if payload > PAYLOAD_MAX || Self::room(payload) > self.capacity() {
+            JournalError::TooLarge
+        } else {
+            JournalError::Full
+        }
+    }
+
     /// The header of the record at `offset`: its commit mark in the low half, its kind in the high.
     ///
     /// One 8-byte store commits both.
+    #[inline]
     fn record_header(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8) && offset + RECORD_HEADER <= self.memory.len());
         // SAFETY: in bounds and aligned, by the assertion and because a mapping begins on a page;

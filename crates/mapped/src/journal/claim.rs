@@ -11,7 +11,7 @@ pub struct Claim<'a> {
     pub(super) max: usize,
 }
 
-impl Claim<'_> {
+impl<'a> Claim<'a> {
     /// The room claimed, exactly as many bytes as asked for, to encode into.
     ///
     /// The bytes are not cleared: what an earlier claim wrote and never committed may show.
@@ -22,7 +22,21 @@ impl Claim<'_> {
         &mut self.padded()[..max]
     }
 
+    /// The room claimed, for as long as the journal is borrowed, when claim and commit are two
+    /// calls: a second claim has the same room, with what was encoded in it.
+    #[inline]
+    #[must_use]
+    pub fn into_payload(self) -> &'a mut [u8] {
+        let (start, length) = (self.journal.end + RECORD_HEADER, self.max);
+        // SAFETY: as in `padded`; the journal stays borrowed mutably for as long as the slice
+        // lives.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.journal.memory.as_mut_ptr().add(start), length)
+        }
+    }
+
     /// The room claimed and its padding.
+    #[inline]
     fn padded(&mut self) -> &mut [u8] {
         let start = self.journal.end + RECORD_HEADER;
         let length = Journal::room(self.max) - RECORD_HEADER;
@@ -108,6 +122,18 @@ mod tests {
         assert_eq!(journal.scan().unwrap(), journal.end);
         append(&mut journal, b"second");
         assert_eq!(journal.scan().unwrap(), journal.end);
+        assert_eq!(payloads(&journal), [&b"first"[..], b"second"]);
+    }
+
+    #[test]
+    fn a_second_claim_commits_what_was_encoded_in_the_first() {
+        let mut journal = Journal::anonymous(256).unwrap();
+        append(&mut journal, b"first");
+        let payload = journal.claim(20).unwrap().into_payload();
+        assert_eq!(payload.len(), 20);
+        payload[..6].copy_from_slice(b"second");
+        assert_eq!(payloads(&journal), [b"first"]);
+        journal.claim(6).unwrap().commit(6);
         assert_eq!(payloads(&journal), [&b"first"[..], b"second"]);
     }
 
