@@ -1,15 +1,9 @@
 //! Decimal numbers as ASCII, without the formatting machinery.
 
-/// The digits of every number below 100, two each: halves the divisions of [`Decimal::new`].
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-        number += 1;
-    }
-    pairs
-};
+/// The first number of nine digits.
+const NINE_DIGITS: u64 = 100_000_000;
+/// Eight times the character `0`.
+const ZEROS: u64 = u64::from_le_bytes(*b"00000000");
 
 /// The decimal digits of a number, left-aligned and NUL-padded: any u64 fits.
 #[derive(Debug, Clone, Copy)]
@@ -21,20 +15,24 @@ pub(crate) struct Decimal {
 impl Decimal {
     /// The digits of `number`, without leading zeros; `0` for zero.
     #[inline]
-    pub(crate) fn new(mut number: u64) -> Self {
-        let length = number.checked_ilog10().map_or(1, |log| log as usize + 1);
+    pub(crate) fn new(number: u64) -> Self {
+        if number >= NINE_DIGITS {
+            return Self::long(number);
+        }
+        let places = eight_places(number);
+        // The last place counts even if it is zero.
+        let leading_zeros = (places | 1 << 56).trailing_zeros() / 8;
         let mut digits = [0; 20];
-        let mut end = length;
-        while end > 2 {
-            end -= 2;
-            digits[end..end + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
-            number /= 100;
-        }
-        match end {
-            2 => digits[..2].copy_from_slice(&PAIRS[number as usize % 100]),
-            _ => digits[0] = b'0' + number as u8,
-        }
-        Self { digits, length }
+        digits[..8].copy_from_slice(&((places | ZEROS) >> (8 * leading_zeros)).to_le_bytes());
+        Self { digits, length: 8 - leading_zeros as usize }
+    }
+
+    /// The digits of a number with more than eight of them.
+    fn long(number: u64) -> Self {
+        let Self { mut digits, length } = Self::new(number / NINE_DIGITS);
+        let last = eight_places(number % NINE_DIGITS) | ZEROS;
+        digits[length..length + 8].copy_from_slice(&last.to_le_bytes());
+        Self { digits, length: length + 8 }
     }
 
     /// The digits.
@@ -42,6 +40,19 @@ impl Decimal {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.digits[..self.length]
     }
+}
+
+/// The eight places of a number below 10⁸, one in each byte, the first in the lowest.
+///
+/// Halves the number three times, all its parts at once: a quotient is the product with the
+/// inverse, shifted, without what came down from the next part.
+#[inline]
+const fn eight_places(number: u64) -> u64 {
+    let fours = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((fours * 5_243) >> 19) & 0x0000_007F_0000_007F;
+    let twos = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000F_000F_000F_000F;
+    tens | ((twos - 10 * tens) << 8)
 }
 
 /// Whether every byte is printable ASCII, 32 to 126: all that CME's text fields may carry.
@@ -68,5 +79,12 @@ mod tests {
             }
         }
         assert_eq!(Decimal::new(u64::MAX).as_bytes(), b"18446744073709551615");
+    }
+
+    #[test]
+    fn every_place_of_eight_is_right() {
+        for number in (0..20_000).chain((20_000..NINE_DIGITS).step_by(4_999)) {
+            assert_eq!(Decimal::new(number).as_bytes(), number.to_string().as_bytes());
+        }
     }
 }
