@@ -154,6 +154,7 @@ fn cancel() -> CancelOrder {
 struct Wire {
     mood: u8,
     has_terminated: bool,
+    claimed: Vec<u8>,
 }
 
 impl Wire {
@@ -168,25 +169,25 @@ impl Wire {
 }
 
 impl Outlet for Wire {
-    fn send(
-        &mut self,
-        max: usize,
-        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
-    ) -> Result<Delivery, OutletError> {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
         match self.mood % 6 {
             3 => return Err(OutletError::Full),
             4 => return Err(OutletError::WouldBlock { waiting: 1 }),
             5 => return Err(OutletError::Closed),
             _ => {}
         }
-        let mut frame = vec![0; max];
-        let length = encode(&mut frame).ok_or(OutletError::Abandoned)?;
+        self.claimed.resize(max, 0);
+        Ok(&mut self.claimed)
+    }
+
+    fn commit(&mut self, length: usize) -> Delivery {
+        let frame = core::mem::take(&mut self.claimed);
         self.check(&frame[..length]);
-        Ok(match self.mood % 6 {
+        match self.mood % 6 {
             1 => Delivery::Waiting { waiting: length },
             2 => Delivery::Broken,
             _ => Delivery::Written,
-        })
+        }
     }
 }
 

@@ -13,18 +13,20 @@ const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const UTC: u64 = 1_700_000_000_000_000_000;
 
 #[derive(Default)]
-struct Wire(Vec<u8>);
+struct Wire {
+    bytes: Vec<u8>,
+    claimed: Vec<u8>,
+}
 
 impl Outlet for Wire {
-    fn send(
-        &mut self,
-        max: usize,
-        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
-    ) -> Result<Delivery, OutletError> {
-        let mut frame = vec![0; max];
-        let length = encode(&mut frame).ok_or(OutletError::Abandoned)?;
-        self.0.extend_from_slice(&frame[..length]);
-        Ok(Delivery::Written)
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+        self.claimed.resize(max, 0);
+        Ok(&mut self.claimed)
+    }
+
+    fn commit(&mut self, length: usize) -> Delivery {
+        self.bytes.extend_from_slice(&self.claimed[..length]);
+        Delivery::Written
     }
 }
 
@@ -207,9 +209,9 @@ impl World {
             let mut busy = false;
             let mut buffer = [0; CONTROL_LENGTH];
             while let Some(length) = self.session.poll_transmit(self.now, &mut buffer) {
-                self.wire.0.extend_from_slice(&buffer[..length]);
+                self.wire.bytes.extend_from_slice(&buffer[..length]);
             }
-            let out = std::mem::take(&mut self.wire.0);
+            let out = std::mem::take(&mut self.wire.bytes);
             if let Some(id) = self.id {
                 for piece in out.chunks(self.piece) {
                     busy = true;

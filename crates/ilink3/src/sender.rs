@@ -66,19 +66,20 @@ pub struct Stamp<'a> {
 
 /// Where committed messages go: a journal with a connection behind it.
 pub trait Outlet {
-    /// Gives `encode` at least `max` bytes, keeps as many of them as it returns, and only then
-    /// begins to write them to the connection. If it returns `None`, nothing is kept.
-    ///
-    /// The bytes are one frame: a business message, or the Sequence that fills a gap, which has to
-    /// leave in order with them.
+    /// Room of at least `max` bytes for one frame: a business message, or the Sequence that fills a
+    /// gap, which has to leave in order with them. Whatever is in it may stay there: a claim that
+    /// is not committed leaves nothing, and the next one takes its place.
     ///
     /// # Errors
-    /// [`OutletError`], and nothing was kept.
-    fn send(
-        &mut self,
-        max: usize,
-        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
-    ) -> Result<Delivery, OutletError>;
+    /// [`OutletError`], and there is nothing to commit.
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError>;
+
+    /// Keeps the first `length` bytes of what was claimed last, and only then begins to write them
+    /// to the connection.
+    ///
+    /// # Panics
+    /// It may, if `length` is more than was claimed.
+    fn commit(&mut self, length: usize) -> Delivery;
 }
 
 /// How far the bytes of a committed message are.
@@ -113,9 +114,6 @@ pub enum OutletError {
     /// There is no connection.
     #[error("there is no connection")]
     Closed,
-    /// `encode` gave nothing.
-    #[error("nothing was encoded")]
-    Abandoned,
 }
 
 /// Why a message was not sent. It has no number and is not in the journal.
@@ -168,21 +166,17 @@ impl Outbound {
     /// Writes the frame of `message` with the next number; does not use the number up.
     #[inline]
     pub(crate) fn encode<M: Outgoing>(
-        &self,
+        &mut self,
         now: Now,
         message: &M,
         frame: &mut [u8],
-    ) -> Result<usize, EncodeError> {
+    ) -> Result<usize, SendError> {
         let seq_num = self.progress.next_outgoing;
         let stamp = Stamp { seq_num, sending_time: now.utc, operator: &self.operator };
-        let Some((header, body)) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>() else {
-            return Err(EncodeError::Buffer);
-        };
-        let length = message.encode(&stamp, body)?;
-        let message = body.get_mut(..length).ok_or(EncodeError::Buffer)?;
-        store_seq_num(message, seq_num)?;
-        write_framing_header(header, FRAMING_HEADER_LENGTH + length);
-        Ok(FRAMING_HEADER_LENGTH + length)
+        write_frame(&stamp, message, frame).map_err(|error| {
+            self.counters.encode_errors += 1;
+            SendError::Encode(error)
+        })
     }
 
     /// Whether `message` may be sent now.
@@ -254,6 +248,23 @@ impl Outbound {
     }
 }
 
+/// Writes the frame of `message` and returns its length.
+#[inline]
+fn write_frame<M: Outgoing>(
+    stamp: &Stamp<'_>,
+    message: &M,
+    frame: &mut [u8],
+) -> Result<usize, EncodeError> {
+    let Some((header, body)) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>() else {
+        return Err(EncodeError::Buffer);
+    };
+    let length = message.encode(stamp, body)?;
+    let message = body.get_mut(..length).ok_or(EncodeError::Buffer)?;
+    store_seq_num(message, stamp.seq_num)?;
+    write_framing_header(header, FRAMING_HEADER_LENGTH + length);
+    Ok(FRAMING_HEADER_LENGTH + length)
+}
+
 /// Stores `seq_num` in the message that begins with the SBE header `message`.
 #[inline]
 fn store_seq_num(message: &mut [u8], seq_num: u32) -> Result<(), EncodeError> {
@@ -286,23 +297,18 @@ impl Sender<'_> {
     #[inline]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
         self.outbound.check(message)?;
-        let (outbound, now) = (&*self.outbound, self.now);
-        let mut encoded = Ok(0);
-        let delivery = self.outlet.send(FRAMING_HEADER_LENGTH + M::MAX_LENGTH, &mut |frame| {
-            encoded = outbound.encode(now, message, frame);
-            encoded.ok()
-        });
-        match (delivery, encoded) {
-            (Ok(delivery), Ok(length)) => {
-                let request_id = message.request_id(self.outbound.progress.next_outgoing);
-                let seq_num = self.outbound.commit(now, length, request_id);
-                if delivery != Delivery::Written {
-                    self.outbound.not_written(delivery);
-                }
-                Ok(Sent { seq_num, delivery })
-            }
-            (refusal, encoded) => Err(self.refused(refusal, encoded)),
+        let frame = self.outlet.claim(FRAMING_HEADER_LENGTH + M::MAX_LENGTH).map_err(|error| {
+            self.outbound.counters.refused_by_outlet += 1;
+            SendError::Outlet(error)
+        })?;
+        let length = self.outbound.encode(self.now, message, frame)?;
+        let delivery = self.outlet.commit(length);
+        let request_id = message.request_id(self.outbound.progress.next_outgoing);
+        let seq_num = self.outbound.commit(self.now, length, request_id);
+        if delivery != Delivery::Written {
+            self.outbound.not_written(delivery);
         }
+        Ok(Sent { seq_num, delivery })
     }
 
     /// Begins to terminate the session gracefully: what was sent leaves, then a Terminate, and
@@ -327,19 +333,5 @@ impl Sender<'_> {
     #[must_use]
     pub fn now(&self) -> Now {
         self.now
-    }
-
-    #[cold]
-    fn refused(
-        &mut self,
-        refusal: Result<Delivery, OutletError>,
-        encoded: Result<usize, EncodeError>,
-    ) -> SendError {
-        if let Err(error) = encoded {
-            self.outbound.counters.encode_errors += 1;
-            return SendError::Encode(error);
-        }
-        self.outbound.counters.refused_by_outlet += 1;
-        SendError::Outlet(refusal.err().unwrap_or(OutletError::Abandoned))
     }
 }

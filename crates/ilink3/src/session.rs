@@ -162,10 +162,7 @@ impl Session {
     ) -> Result<usize, SendError> {
         self.outbound.check(message)?;
         self.written = message.request_id(self.outbound.progress.next_outgoing);
-        self.outbound.encode(now, message, frame).map_err(|error| {
-            self.outbound.counters.encode_errors += 1;
-            SendError::Encode(error)
-        })
+        self.outbound.encode(now, message, frame)
     }
 
     /// Uses up the number of the message of `length` bytes that [`send`](Self::send) has written,

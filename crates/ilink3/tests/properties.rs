@@ -133,7 +133,7 @@ fn run(state: State, bytes: &[u8], cuts: &[usize]) -> (Session, Told, Option<u16
     let mut start = 0;
     for end in cuts.iter().copied().chain([bytes.len()]) {
         let end = end.clamp(start, bytes.len());
-        session.handle_bytes(now(1), &bytes[start..end], &mut Discard, &mut told);
+        session.handle_bytes(now(1), &bytes[start..end], &mut Discard::default(), &mut told);
         start = end;
     }
     let code = transmit(&mut session, now(1));
@@ -162,12 +162,12 @@ proptest! {
         }
         // However it ended, time ends the connection too.
         for seconds in 1..60 {
-            session.handle_timeout(now(seconds * 1_000), &mut Discard, &mut ());
+            session.handle_timeout(now(seconds * 1_000), &mut Discard::default(), &mut ());
             transmit(&mut session, now(seconds * 1_000));
         }
         session.poll_action();
         prop_assert_eq!(session.state(), State::Terminating);
-        session.handle_disconnected(now(60_000), &mut Discard, &mut ());
+        session.handle_disconnected(now(60_000), &mut Discard::default(), &mut ());
         prop_assert_eq!(session.state(), State::Disconnected);
         prop_assert_eq!(session.poll_timeout(), None);
         prop_assert_eq!(session.connect(now(60_000), Binding::New), Ok(()));

@@ -137,8 +137,9 @@ proptest! {
             expected.push((own, *template_id, seq_num));
         }
         let (mut told, mut any) = (Told::default(), Any::default());
-        session(State::Established).handle_bytes(now(1), &stream, &mut Discard, &mut told);
-        session(State::Established).handle_bytes(now(1), &stream, &mut Discard, &mut any);
+        let outlet = &mut Discard::default();
+        session(State::Established).handle_bytes(now(1), &stream, outlet, &mut told);
+        session(State::Established).handle_bytes(now(1), &stream, outlet, &mut any);
         prop_assert_eq!(&told.0, &expected);
         let told: Vec<_> = told.0.iter().map(|&(_, template, number)| (template, number)).collect();
         prop_assert_eq!(&any.0, &told);

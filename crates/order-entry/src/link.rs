@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hairpin_endpoint::Stream;
 use hairpin_ilink3::{CONTROL_LENGTH, Delivery, Outlet, OutletError, Session};
-use hairpin_mapped::{Journal, Record};
+use hairpin_mapped::{Claim, Journal, Record};
 use hairpin_time::Now;
 
 use crate::backlog::Backlog;
@@ -31,26 +31,28 @@ pub(crate) struct Link<S> {
 
 impl<S: Stream> Outlet for Link<S> {
     #[inline]
-    fn send(
-        &mut self,
-        max: usize,
-        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
-    ) -> Result<Delivery, OutletError> {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
         if self.stream.is_none() || self.broken.is_some() {
             return Err(OutletError::Closed);
         }
         if self.backlog.is_full() {
             return Err(OutletError::WouldBlock { waiting: self.waiting() });
         }
-        self.make_room(max);
-        let mut claim = self.journal.claim(max).map_err(|_| OutletError::Full)?;
-        let length = encode(claim.payload()).ok_or(OutletError::Abandoned)?;
+        if !self.journal.has_room(max) {
+            self.make_room();
+        }
+        self.journal.claim(max).map(Claim::into_payload).map_err(|_| OutletError::Full)
+    }
+
+    #[inline]
+    fn commit(&mut self, length: usize) -> Delivery {
+        let claim = self.journal.claim(length).expect("so much was claimed before");
         let record = claim.commit_kind(MESSAGE_RECORD, length);
         if self.is_waiting() {
             self.backlog.push(record, 0);
-            return Ok(Delivery::Waiting { waiting: self.waiting() });
+            return Delivery::Waiting { waiting: self.waiting() };
         }
-        Ok(self.write_record(record))
+        self.write_record(record)
     }
 }
 
@@ -68,14 +70,10 @@ impl<S: Stream> Link<S> {
         }
     }
 
-    /// Begins the journal again if it has to and may: no record of it is still to leave.
-    #[inline]
-    fn make_room(&mut self, payload: usize) {
-        let left = self.journal.capacity() - self.journal.used();
-        if Journal::room(payload) > left
-            && self.when_full == WhenFull::BeginAgain
-            && self.backlog.is_empty()
-        {
+    /// Begins the journal again if it may: no record of it is still to leave.
+    #[cold]
+    fn make_room(&mut self) {
+        if self.when_full == WhenFull::BeginAgain && self.backlog.is_empty() {
             self.journal.begin_again();
             self.counters.journals_begun_again += 1;
         }
@@ -160,7 +158,9 @@ impl<S: Stream> Link<S> {
     /// when the journal is full.
     #[cold]
     fn keep_request(&mut self, length: usize) {
-        self.make_room(length);
+        if !self.journal.has_room(length) {
+            self.make_room();
+        }
         match self.journal.claim(length) {
             Ok(mut claim) => {
                 claim.payload().copy_from_slice(&self.control[..length]);

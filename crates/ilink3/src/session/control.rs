@@ -48,16 +48,22 @@ impl Session {
     /// leaves with the other control traffic.
     pub(super) fn fill_gap<L>(&mut self, context: &mut Context<'_, L>) {
         let max = FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH;
-        let sent = context.outlet.send(max, &mut |frame| {
-            let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
-            let length = FRAMING_HEADER_LENGTH + self.write_sequence(false, body).ok()?;
-            write_framing_header(header, length);
-            Some(length)
-        });
-        match sent {
-            Ok(_) => self.outbound.last_sent = context.now.monotonic,
-            Err(_) => self.outbound.pending.sequence(false),
+        let claimed = context.outlet.claim(max).ok();
+        match claimed.and_then(|frame| self.write_gap_fill(frame)) {
+            Some(length) => {
+                context.outlet.commit(length);
+                self.outbound.last_sent = context.now.monotonic;
+            }
+            None => self.outbound.pending.sequence(false),
         }
+    }
+
+    /// Writes a Sequence with its framing header.
+    fn write_gap_fill(&mut self, frame: &mut [u8]) -> Option<usize> {
+        let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
+        let length = FRAMING_HEADER_LENGTH + self.write_sequence(false, body).ok()?;
+        write_framing_header(header, length);
+        Some(length)
     }
 
     fn write_negotiate(&mut self, now: Now, body: &mut [u8]) -> Result<usize, EncodeError> {

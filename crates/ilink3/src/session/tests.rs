@@ -195,24 +195,20 @@ fn order(id: u64) -> NewOrder {
 #[derive(Default)]
 struct Wire {
     frames: Vec<Vec<u8>>,
+    claimed: Vec<u8>,
     refusal: Option<OutletError>,
     delivery: Option<Delivery>,
 }
 
 impl Outlet for Wire {
-    fn send(
-        &mut self,
-        max: usize,
-        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
-    ) -> Result<Delivery, OutletError> {
-        if let Some(refusal) = self.refusal {
-            return Err(refusal);
-        }
-        let mut frame = vec![0xEE; max];
-        let length = encode(&mut frame).ok_or(OutletError::Abandoned)?;
-        frame.truncate(length);
-        self.frames.push(frame);
-        Ok(self.delivery.unwrap_or(Delivery::Written))
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+        self.claimed = vec![0xEE; max];
+        self.refusal.map_or(Ok(&mut self.claimed), Err)
+    }
+
+    fn commit(&mut self, length: usize) -> Delivery {
+        self.frames.push(self.claimed[..length].to_vec());
+        self.delivery.unwrap_or(Delivery::Written)
     }
 }
 

@@ -12,16 +12,17 @@ pub(crate) const UTC: u64 = 1_700_000_000_000_000_000;
 pub(crate) const UUID: u64 = UTC / 1_000;
 
 /// Keeps nothing and takes everything.
-pub(crate) struct Discard;
+#[derive(Default)]
+pub(crate) struct Discard(Vec<u8>);
 
 impl Outlet for Discard {
-    fn send(
-        &mut self,
-        max: usize,
-        encode: &mut dyn FnMut(&mut [u8]) -> Option<usize>,
-    ) -> Result<Delivery, OutletError> {
-        let written = encode(&mut vec![0; max]);
-        written.map(|_| Delivery::Written).ok_or(OutletError::Abandoned)
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+        self.0.resize(max, 0);
+        Ok(&mut self.0)
+    }
+
+    fn commit(&mut self, _: usize) -> Delivery {
+        Delivery::Written
     }
 }
 
@@ -58,7 +59,7 @@ pub(crate) fn session(state: State) -> Session {
     let mut session = Session::new(settings, Progress::default()).unwrap();
     session.connect(now(0), Binding::New).unwrap();
     session.poll_action();
-    session.handle_connected(now(0), &mut Discard, &mut ());
+    session.handle_connected(now(0), &mut Discard::default(), &mut ());
     transmit(&mut session, now(0));
     if state == State::Negotiating {
         return session;
@@ -67,7 +68,7 @@ pub(crate) fn session(state: State) -> Session {
         let mut message = NegotiationResponse501::encode(buffer).unwrap();
         message.set_uuid(UUID).set_request_timestamp(session.progress().request_timestamp);
     });
-    session.handle_bytes(now(0), &response, &mut Discard, &mut ());
+    session.handle_bytes(now(0), &response, &mut Discard::default(), &mut ());
     transmit(&mut session, now(0));
     if state == State::Establishing {
         return session;
@@ -78,7 +79,7 @@ pub(crate) fn session(state: State) -> Session {
         message.set_next_seq_no(1).set_keep_alive_interval(10_000);
         message.set_previous_uuid(0).set_previous_seq_no(0);
     });
-    session.handle_bytes(now(0), &ack, &mut Discard, &mut ());
+    session.handle_bytes(now(0), &ack, &mut Discard::default(), &mut ());
     transmit(&mut session, now(0));
     if state == State::Terminating {
         session.terminate(now(0));
