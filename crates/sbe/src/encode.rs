@@ -24,8 +24,18 @@ pub fn begin<'a, const N: usize>(
         version: message.version,
     }
     .to_bytes();
-    *block = *null;
+    write_null(block, null);
     Ok((block, GroupsEncoder { message, tail, position: 0, opened: 0 }))
+}
+
+/// Copies a null block in two parts: a part this short the compiler copies with plain moves, a
+/// longer block with a call.
+#[inline]
+fn write_null<const N: usize>(block: &mut [u8; N], null: &[u8; N]) {
+    const PART: usize = 128;
+    let (head, tail) = block.split_at_mut(N.min(PART));
+    head.copy_from_slice(&null[..head.len()]);
+    tail.copy_from_slice(&null[head.len()..]);
 }
 
 /// As [`begin`], for a message without groups: all of it is written, with `DATA` zero bytes, the
