@@ -136,7 +136,7 @@ impl<const N: usize> Cell<N> {
     };
 
     /// Applies one entry; `level` counts from 0.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply(
         &mut self,
         side: BookSide,

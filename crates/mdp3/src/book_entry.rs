@@ -50,7 +50,7 @@ impl Target {
 }
 
 /// Applies one entry to a side of a book.
-#[inline]
+#[inline(always)]
 pub(crate) fn apply<const N: usize>(
     cell: &mut Cell<N>,
     side: BookSide,

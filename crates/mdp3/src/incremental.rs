@@ -14,6 +14,20 @@ use crate::{
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
 
+/// Applies the entries of a message.
+struct Taker<'a, L> {
+    market: &'a mut Market,
+    packet: &'a Packet,
+    listener: &'a mut L,
+}
+
+impl<L: Listener> entries::Take for Taker<'_, L> {
+    #[inline(always)]
+    fn take(&mut self, root: &Root, entry: &Entry) {
+        self.market.entry(self.packet, root, entry, self.listener);
+    }
+}
+
 impl Market {
     /// Processes the next packet of the incremental feed; `bytes` are its messages.
     #[inline]
@@ -44,7 +58,7 @@ impl Market {
         if !self.is_readable(packet, message, listener) {
             return;
         }
-        let root = entries::read(message, |root, entry| self.entry(packet, root, &entry, listener));
+        let root = entries::read(message, &mut Taker { market: self, packet, listener });
         match root {
             Ok(Some(root)) => self.finish_message(packet, root, listener),
             Ok(None) => self.other_message(packet, message, listener),
@@ -59,7 +73,7 @@ impl Market {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry(&mut self, packet: &Packet, root: &Root, entry: &Entry, listener: &mut impl Listener) {
         let instrument = self.instruments.find(entry.security_id);
         let admitted = match instrument {
@@ -89,7 +103,7 @@ impl Market {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn book_entry(
         &mut self,
         packet: &Packet,

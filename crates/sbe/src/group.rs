@@ -21,7 +21,7 @@ impl<'a> Entries<'a> {
     ///
     /// # Errors
     /// [`DecodeError::Group`] if its dimension or its entries do not fit.
-    #[inline]
+    #[inline(always)]
     pub fn decode(
         layout: &GroupLayout,
         version: u16,

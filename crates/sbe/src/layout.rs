@@ -244,7 +244,7 @@ impl BlockLayout {
 
     /// The wire's block as a compiled one: the bytes themselves if they are new and long enough,
     /// else a copy in `scratch` where all that is missing is null.
-    #[inline]
+    #[inline(always)]
     pub fn view<'a, const N: usize>(
         &self,
         wire: &'a [u8],
@@ -293,7 +293,7 @@ pub struct Dimension {
 
 impl Dimension {
     /// Splits off the header: block length, count, and what follows.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn split<'a>(&self, bytes: &'a [u8]) -> Option<(u16, u16, &'a [u8])> {
         let (head, rest) = bytes.split_at_checked(usize::from(self.length))?;
         let u16_at =

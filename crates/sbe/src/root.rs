@@ -18,7 +18,9 @@ impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
     ///
     /// # Errors
     /// Any [`DecodeError`] but `Header`.
-    #[inline]
+    // Always inlined, and what it calls: each message's own decoder knows its layout, and with it
+    // the loops over groups and data, offsets and sizes are no more than loads and comparisons.
+    #[inline(always)]
     pub fn decode(
         message: &Message,
         header: &MessageHeader,
