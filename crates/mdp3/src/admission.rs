@@ -25,12 +25,12 @@ impl Market {
         &mut self,
         packet: &Packet,
         instrument: Option<InstrumentIndex>,
-        entry: &Entry,
+        entry: Entry,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
         let instrument = match instrument {
             Some(instrument) => instrument,
-            None => self.meet(packet, entry, listener)?,
+            None => self.meet(packet, &entry, listener)?,
         };
         let recovery = self.recovery[instrument.as_usize()];
         let head = self.instruments.cells[instrument.as_usize()].head;
@@ -56,17 +56,17 @@ impl Market {
                 self.instruments.cells[instrument.as_usize()].head.state = State::InSync
             }
             State::Unknown => {
-                self.meet_unknown(packet, entry, listener);
+                self.meet_unknown(packet, &entry, listener);
                 return None;
             }
             State::InSync | State::Suspect => {
                 self.counters.rpt_seq_gaps += 1;
                 self.fall_out(instrument, packet.sequence, listener);
-                self.withhold(packet, instrument, entry, listener);
+                self.withhold(packet, instrument, &entry, listener);
                 return None;
             }
             State::Waiting | State::Replaying => {
-                self.withhold(packet, instrument, entry, listener);
+                self.withhold(packet, instrument, &entry, listener);
                 return None;
             }
         }

@@ -11,7 +11,7 @@
 use core::fmt;
 
 use crate::Price9;
-use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply};
+use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply, replace};
 use crate::sync::{State, SyncState};
 
 /// One side of a book.
@@ -94,9 +94,31 @@ pub(crate) struct Head {
     pub(crate) touched: Changes,
     /// What the event being processed has changed.
     pub(crate) event_changes: Changes,
-    /// There were levels on the side when the best ones were last taken from them.
-    had_bid: bool,
-    had_ask: bool,
+    /// Sides whose best level may not be what it was when the best ones were last taken.
+    unsettled: Sides,
+    /// Sides that had levels then.
+    had: Sides,
+}
+
+/// A set of sides: bit 0 for bids, bit 1 for asks.
+#[derive(Debug, Clone, Copy)]
+struct Sides(u8);
+
+impl Sides {
+    const NONE: Self = Self(0);
+    const BOTH: Self = Self(0b11);
+
+    const fn contains(self, side: BookSide) -> bool {
+        self.0 & 1 << side as u8 != 0
+    }
+
+    const fn with(self, side: BookSide) -> Self {
+        Self(self.0 | 1 << side as u8)
+    }
+
+    const fn without(self, side: BookSide) -> Self {
+        Self(self.0 & !(1 << side as u8))
+    }
 }
 
 /// A book of an instrument, of up to `N` levels a side.
@@ -128,12 +150,27 @@ impl<const N: usize> Cell<N> {
             security_id: 0,
             touched: Changes::NONE,
             event_changes: Changes::NONE,
-            had_bid: false,
-            had_ask: false,
+            unsettled: Sides::NONE,
+            had: Sides::NONE,
         },
         bids: [Level::NONE; N],
         asks: [Level::NONE; N],
     };
+
+    /// Replaces a level, counted from 0; returns what it was.
+    #[inline]
+    pub(crate) fn replace(
+        &mut self,
+        side: BookSide,
+        level: usize,
+        stated: Level,
+    ) -> Result<Level, Inapplicable> {
+        if level == 0 {
+            self.head.unsettled = self.head.unsettled.with(side);
+        }
+        let (levels, count) = self.side(side);
+        replace(levels, usize::from(*count), level, stated)
+    }
 
     /// Applies one entry; `level` counts from 0.
     #[inline(always)]
@@ -144,13 +181,22 @@ impl<const N: usize> Cell<N> {
         level: usize,
         stated: Level,
     ) -> Result<(), Inapplicable> {
+        if level == 0 || action == Action::DeleteThru {
+            self.head.unsettled = self.head.unsettled.with(side);
+        }
         let depth = usize::from(self.head.depth);
-        let (levels, count) = match side {
-            BookSide::Bid => (&mut self.bids, &mut self.head.bid_count),
-            BookSide::Ask => (&mut self.asks, &mut self.head.ask_count),
-        };
+        let (levels, count) = self.side(side);
         *count = apply(levels, (usize::from(*count), depth), (action, level), stated)? as u8;
         Ok(())
+    }
+
+    /// The memory of a side, and how many of its levels are in use.
+    #[inline]
+    fn side(&mut self, side: BookSide) -> (&mut Levels<N>, &mut u8) {
+        match side {
+            BookSide::Bid => (&mut self.bids, &mut self.head.bid_count),
+            BookSide::Ask => (&mut self.asks, &mut self.head.ask_count),
+        }
     }
 
     /// The levels of a side as they are now, also amid a message.
@@ -170,11 +216,13 @@ impl<const N: usize> Cell<N> {
         self.asks[..ask_count].copy_from_slice(&asks[..ask_count]);
         self.head.bid_count = bid_count as u8;
         self.head.ask_count = ask_count as u8;
+        self.head.unsettled = Sides::BOTH;
     }
 
     /// Empties both sides.
     pub(crate) fn clear(&mut self) {
         (self.head.bid_count, self.head.ask_count) = (0, 0);
+        self.head.unsettled = Sides::BOTH;
     }
 
     /// Sets the depth, at most `N`, and drops the levels below it.
@@ -183,43 +231,57 @@ impl<const N: usize> Cell<N> {
         self.head.depth = depth;
         self.head.bid_count = self.head.bid_count.min(depth);
         self.head.ask_count = self.head.ask_count.min(depth);
+        self.head.unsettled = Sides::BOTH;
     }
 
     /// Takes the best levels into line 0; returns what of them has changed since the last time.
     #[inline]
     pub(crate) fn settle_best(&mut self) -> Changes {
-        let head = &mut self.head;
-        let (has_bid, has_ask) = (head.bid_count > 0, head.ask_count > 0);
-        let bid = if has_bid { self.bids[0] } else { Level::NONE };
-        let ask = if has_ask { self.asks[0] } else { Level::NONE };
+        let unsettled = core::mem::replace(&mut self.head.unsettled, Sides::NONE);
         let mut changes = Changes::BOOK;
-        if bid != head.best_bid || has_bid != head.had_bid {
-            changes = changes.union(Changes::BEST_BID);
-            if bid.price != head.best_bid.price || has_bid != head.had_bid {
-                changes = changes.union(Changes::BEST_BID_PRICE);
-            }
-            (head.best_bid, head.had_bid) = (bid, has_bid);
+        if unsettled.contains(BookSide::Bid) {
+            changes = changes.union(self.settle_side(BookSide::Bid));
         }
-        if ask != head.best_ask || has_ask != head.had_ask {
-            changes = changes.union(Changes::BEST_ASK);
-            if ask.price != head.best_ask.price || has_ask != head.had_ask {
-                changes = changes.union(Changes::BEST_ASK_PRICE);
-            }
-            (head.best_ask, head.had_ask) = (ask, has_ask);
+        if unsettled.contains(BookSide::Ask) {
+            changes = changes.union(self.settle_side(BookSide::Ask));
         }
         changes
+    }
+
+    #[inline]
+    fn settle_side(&mut self, side: BookSide) -> Changes {
+        let head = &mut self.head;
+        let (count, first, best, changes, price_changes) = match side {
+            BookSide::Bid => {
+                let (changes, price_changes) = (Changes::BEST_BID, Changes::BEST_BID_PRICE);
+                (head.bid_count, &self.bids[0], &mut head.best_bid, changes, price_changes)
+            }
+            BookSide::Ask => {
+                let (changes, price_changes) = (Changes::BEST_ASK, Changes::BEST_ASK_PRICE);
+                (head.ask_count, &self.asks[0], &mut head.best_ask, changes, price_changes)
+            }
+        };
+        let (has, had) = (count > 0, head.had.contains(side));
+        let level = if has { *first } else { Level::NONE };
+        if level == *best && has == had {
+            return Changes::NONE;
+        }
+        head.had = if has { head.had.with(side) } else { head.had.without(side) };
+        let before = core::mem::replace(best, level);
+        let is_price = before.price != level.price || has != had;
+        if is_price { changes.union(price_changes) } else { changes }
     }
 
     /// The highest bid as it was when the best ones were last taken.
     #[inline]
     pub(crate) fn best_bid(&self) -> Option<&Level> {
-        if self.head.had_bid { Some(&self.head.best_bid) } else { None }
+        if self.head.had.contains(BookSide::Bid) { Some(&self.head.best_bid) } else { None }
     }
 
     /// The lowest ask as it was when the best ones were last taken.
     #[inline]
     pub(crate) fn best_ask(&self) -> Option<&Level> {
-        if self.head.had_ask { Some(&self.head.best_ask) } else { None }
+        if self.head.had.contains(BookSide::Ask) { Some(&self.head.best_ask) } else { None }
     }
 }
 

@@ -70,10 +70,14 @@ pub(crate) fn apply<const N: usize>(
         (false, _, _) => Level::NONE,
     };
     let level = usize::from(level);
-    let before = cell.levels(side).get(level).map(|before| before.price);
-    match cell.apply(side, action, level, stated) {
-        Ok(()) if action == Action::Change && before != Some(stated.price) => Outcome::PriceChanged,
-        Ok(()) => Outcome::Changed,
+    let applied = if action == Action::Change {
+        cell.replace(side, level, stated).map(|before| before.price == stated.price)
+    } else {
+        cell.apply(side, action, level, stated).map(|()| true)
+    };
+    match applied {
+        Ok(true) => Outcome::Changed,
+        Ok(false) => Outcome::PriceChanged,
         Err(_) => Outcome::Inapplicable,
     }
 }

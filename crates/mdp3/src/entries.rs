@@ -83,7 +83,7 @@ macro_rules! read {
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
         while let Some($entry) = entries.next(&mut scratch) {
             let (security_id, rpt_seq) = ($entry.security_id(), $entry.rpt_seq());
-            $on.take(&root, &Entry { security_id, rpt_seq, kind: $kind });
+            $on.take(root, Entry { security_id, rpt_seq, kind: $kind });
         }
         Ok(Some(root))
     }};
@@ -118,15 +118,16 @@ macro_rules! trade {
 }
 
 /// Takes the entries of a message. No closure, since it has to be inlined wherever a template is
-/// read: there the kind of the entry is known, and only that of it is done.
+/// read: there the kind of the entry is known, and only that of it is done. Everything is passed
+/// by value, so that entries stay in registers until something rare needs them in memory.
 pub(crate) trait Take {
-    fn take(&mut self, root: &Root, entry: &Entry);
+    fn take(&mut self, root: Root, entry: Entry);
 }
 
 /// Hands each entry of an incremental message to `on`, with the root block; returns that again.
 /// `None`: the template has no entries with an RptSeq.
 #[inline]
-pub(crate) fn read(message: &Message<'_>, on: &mut impl Take) -> Result<Option<Root>, DecodeError> {
+pub(crate) fn read(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
             read!(message, on, MDIncrementalRefreshBook46, md_incremental_refresh_book46, |entry| {
@@ -155,7 +156,7 @@ pub(crate) fn read(message: &Message<'_>, on: &mut impl Take) -> Result<Option<R
 }
 
 /// The templates with 64-bit quantities, and those of which only the RptSeq matters.
-fn read_rare(message: &Message<'_>, on: &mut impl Take) -> Result<Option<Root>, DecodeError> {
+fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => read!(
             message,

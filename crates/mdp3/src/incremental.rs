@@ -1,9 +1,12 @@
 //! Packets of the incremental feed, in order and once.
 
-use crate::book::{BookSide, Changes};
+use alloc::vec::Vec;
+
+use crate::book::{BookSide, Changes, DirectCell};
 use crate::book_entry::{self, Outcome, Target};
 use crate::definition_decoder;
 use crate::entries::{self, BookEntry, Entry, Kind, Root, TradeEntry};
+use crate::implied_book::ImpliedCell;
 use crate::market::Market;
 use crate::sync::State;
 use crate::{
@@ -23,7 +26,7 @@ struct Taker<'a, L> {
 
 impl<L: Listener> entries::Take for Taker<'_, L> {
     #[inline(always)]
-    fn take(&mut self, root: &Root, entry: &Entry) {
+    fn take(&mut self, root: Root, entry: Entry) {
         self.market.entry(self.packet, root, entry, self.listener);
     }
 }
@@ -40,11 +43,12 @@ impl Market {
         self.next_sequence = packet.sequence.wrapping_add(1);
         self.last_sent = packet.sending_time;
         listener.on_packet(packet);
-        for message in Messages::new(bytes) {
-            match message {
-                Ok(message) => self.incremental_message(packet, &message, listener),
-                Err(error) => self.lose_contents(packet, &error, listener),
-            }
+        let mut messages = Messages::new(bytes);
+        while let Some(message) = messages.next_sound() {
+            self.incremental_message(packet, message, listener);
+        }
+        if let Some(error) = messages.flaw() {
+            self.lose_contents(packet, &error, listener);
         }
     }
 
@@ -52,13 +56,13 @@ impl Market {
     fn incremental_message(
         &mut self,
         packet: &Packet,
-        message: &Message<'_>,
+        message: Message<'_>,
         listener: &mut impl Listener,
     ) {
-        if !self.is_readable(packet, message, listener) {
+        if !self.is_readable(packet, &message, listener) {
             return;
         }
-        let root = entries::read(message, &mut Taker { market: self, packet, listener });
+        let root = entries::read(message, Taker { market: self, packet, listener });
         match root {
             Ok(Some(root)) => self.finish_message(packet, root, listener),
             Ok(None) => self.other_message(packet, message, listener),
@@ -74,19 +78,21 @@ impl Market {
     }
 
     #[inline(always)]
-    fn entry(&mut self, packet: &Packet, root: &Root, entry: &Entry, listener: &mut impl Listener) {
+    fn entry(&mut self, packet: &Packet, root: Root, entry: Entry, listener: &mut impl Listener) {
         let instrument = self.instruments.find(entry.security_id);
         let admitted = match instrument {
             Some(instrument) if self.is_next(instrument, entry.rpt_seq) => Some(instrument),
             _ => self.admit(packet, instrument, entry, listener),
         };
-        match &entry.kind {
+        match entry.kind {
             Kind::Book(book_entry) => {
                 if let Some(instrument) = admitted {
                     self.book_entry(packet, instrument, book_entry, listener);
                 }
             }
-            Kind::Trade(trade) => self.tell_trade(packet, root, instrument, entry, trade, listener),
+            Kind::Trade(trade) => {
+                self.tell_trade(packet, root, instrument, (entry, trade), listener);
+            }
             Kind::Volume { quantity, action } => {
                 self.counters.volumes += 1;
                 listener.on_volume(&Volume {
@@ -95,8 +101,8 @@ impl Market {
                     instrument,
                     security_id: entry.security_id,
                     rpt_seq: entry.rpt_seq,
-                    quantity: *quantity,
-                    action: *action,
+                    quantity,
+                    action,
                 });
             }
             Kind::Other => {}
@@ -108,23 +114,25 @@ impl Market {
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
-        entry: &BookEntry,
+        entry: BookEntry,
         listener: &mut impl Listener,
     ) {
         let side = match entry.entry_type {
             b'0' => BookSide::Bid,
             b'1' => BookSide::Ask,
-            _ => return self.rare_entry(packet, instrument, entry, listener),
+            // Of a copy, so that the usual entry need not be in memory.
+            _ => return self.rare_entry(packet, instrument, &{ entry }, listener),
         };
         let cell = &mut self.instruments.cells[instrument.as_usize()];
-        let outcome = book_entry::apply(cell, side, entry);
-        if !matches!(outcome, Outcome::Changed)
-            && !self.odd_entry(packet, instrument, outcome, entry, listener)
+        let outcome = book_entry::apply(cell, side, &entry);
+        if matches!(outcome, Outcome::Changed) {
+            self.counters.book_entries += 1;
+            note(&mut self.touched, instrument, &mut cell.head.touched, Changes::BOOK);
+        } else if self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
         {
-            return;
+            self.counters.book_entries += 1;
+            self.touch(instrument, Changes::BOOK);
         }
-        self.counters.book_entries += 1;
-        self.touch(instrument, Changes::BOOK);
     }
 
     /// A book entry that is not of the direct book.
@@ -138,14 +146,15 @@ impl Market {
     ) {
         let outcome = match Target::of(entry.entry_type) {
             Target::Implied(side) => {
-                book_entry::apply(&mut self.instruments.implied[instrument.as_usize()], side, entry)
+                let cell = &mut self.instruments.implied[instrument.as_usize()];
+                book_entry::apply(cell, side, entry)
             }
             Target::Reset => return self.reset_book(instrument, listener),
             Target::MarketBest => return,
             Target::Direct(_) | Target::Invalid => Outcome::Invalid,
         };
         if matches!(outcome, Outcome::Changed)
-            || self.odd_entry(packet, instrument, outcome, entry, listener)
+            || self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
         {
             self.counters.implied_entries += 1;
             self.touch(instrument, Changes::IMPLIED);
@@ -170,15 +179,11 @@ impl Market {
         self.touch(instrument, changes);
     }
 
-    /// Notes that the message has changed books of an instrument, and what of them it is known to
-    /// have changed.
-    #[inline]
+    /// Notes that the message has changed books of an instrument, and what of them is known to have
+    /// changed.
     fn touch(&mut self, instrument: InstrumentIndex, changes: Changes) {
         let head = &mut self.instruments.cells[instrument.as_usize()].head;
-        if head.touched == Changes::NONE {
-            self.touched.push(instrument);
-        }
-        head.touched = head.touched.union(changes);
+        note(&mut self.touched, instrument, &mut head.touched, changes);
     }
 
     /// An entry that did not simply change the book; whether it has changed it all the same.
@@ -188,11 +193,10 @@ impl Market {
         packet: &Packet,
         instrument: InstrumentIndex,
         outcome: Outcome,
-        entry: &BookEntry,
+        (action, level): (u8, u8),
         listener: &mut impl Listener,
     ) -> bool {
         let security_id = self.instruments.book(instrument).security_id();
-        let &BookEntry { action, level, .. } = entry;
         let error = match outcome {
             Outcome::Changed => return true,
             Outcome::PriceChanged => {
@@ -214,13 +218,13 @@ impl Market {
         false
     }
 
+    #[inline]
     fn tell_trade(
         &mut self,
         packet: &Packet,
-        root: &Root,
+        root: Root,
         instrument: Option<InstrumentIndex>,
-        entry: &Entry,
-        trade: &TradeEntry,
+        (entry, trade): (Entry, TradeEntry),
         listener: &mut impl Listener,
     ) {
         self.counters.trades += 1;
@@ -242,41 +246,34 @@ impl Market {
     /// All entries of the message are applied: tells the books they have changed.
     #[inline]
     fn finish_message(&mut self, packet: &Packet, root: Root, listener: &mut impl Listener) {
-        for position in 0..self.touched.len() {
-            let instrument = self.touched[position];
-            let changes = self.settle_touched(instrument);
-            let head = &mut self.instruments.cells[instrument.as_usize()].head;
-            if head.event_changes == Changes::NONE {
-                self.changed.push(instrument);
-            }
-            head.event_changes = head.event_changes.union(changes);
-            let book = self.instruments.book(instrument);
-            if book.is_in_sync() {
+        let transact_time = root.transact_time;
+        for &instrument in &self.touched {
+            let cell = &mut self.instruments.cells[instrument.as_usize()];
+            let changes = match core::mem::take(&mut cell.head.touched) {
+                Changes::BOOK => cell.settle_best(),
+                touched => {
+                    let implied = &mut self.instruments.implied[instrument.as_usize()];
+                    settle_both(cell, implied, touched)
+                }
+            };
+            note(&mut self.changed, instrument, &mut cell.head.event_changes, changes);
+            if cell.head.state.is_in_sync() {
+                let (instruments, source) = (&self.instruments, UpdateSource::Incremental);
+                let book = instruments.book(instrument);
                 listener.on_book_update(&BookUpdate {
                     packet,
-                    transact_time: root.transact_time,
+                    transact_time,
                     instrument,
                     book,
-                    instruments: &self.instruments,
+                    instruments,
                     changes,
-                    source: UpdateSource::Incremental,
+                    source,
                 });
             }
         }
         self.touched.clear();
         if root.ends_event() {
-            self.end_event(packet, root.transact_time, listener);
-        }
-    }
-
-    /// Takes the best levels of the books that the message has touched; what of them has changed.
-    #[inline]
-    fn settle_touched(&mut self, instrument: InstrumentIndex) -> Changes {
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        match core::mem::take(&mut cell.head.touched) {
-            Changes::BOOK => cell.settle_best(),
-            Changes::IMPLIED => self.instruments.settle_implied(instrument),
-            touched => self.instruments.settle(instrument).union(touched),
+            self.end_event(packet, transact_time, listener);
         }
     }
 
@@ -292,7 +289,7 @@ impl Market {
     fn other_message(
         &mut self,
         packet: &Packet,
-        message: &Message<'_>,
+        message: Message<'_>,
         listener: &mut impl Listener,
     ) {
         let template_id = message.header.template_id;
@@ -307,9 +304,9 @@ impl Market {
             }
             Some(Err(error)) => Err(error),
             None if template_id == codec::SecurityStatus30::TEMPLATE_ID => {
-                self.security_status(packet, message, listener).map(Some)
+                self.security_status(packet, &message, listener).map(Some)
             }
-            None => entries::read_root(message),
+            None => entries::read_root(&message),
         };
         match root {
             Ok(Some(root)) => {
@@ -368,5 +365,29 @@ impl Market {
             self.instruments.settle(instrument);
         }
         self.doubt_all(1, packet.sequence.saturating_add(1), listener);
+    }
+}
+
+/// Adds to what has changed of an instrument, and if it is the first, the instrument to the list.
+#[inline(always)]
+fn note(
+    list: &mut Vec<InstrumentIndex>,
+    instrument: InstrumentIndex,
+    known: &mut Changes,
+    changes: Changes,
+) {
+    if *known == Changes::NONE {
+        list.push(instrument);
+    }
+    *known = known.union(changes);
+}
+
+/// Takes the best levels where the message has touched the implied book, or more than levels.
+fn settle_both(cell: &mut DirectCell, implied: &mut ImpliedCell, touched: Changes) -> Changes {
+    let implied = implied.settle_best().of_implied();
+    if touched == Changes::IMPLIED {
+        implied
+    } else {
+        cell.settle_best().union(implied).union(touched)
     }
 }

@@ -46,26 +46,26 @@ impl IdTable {
     /// The instrument of `security_id`.
     #[inline]
     pub(crate) fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
-        let slot = self.slots[self.position(security_id)];
+        let (_, slot) = self.probe(security_id);
         (slot.index != VACANT.index).then_some(InstrumentIndex(slot.index))
     }
 
     /// Enters an instrument that is not in the table. The caller keeps to the capacity.
     pub(crate) fn insert(&mut self, security_id: i32, index: InstrumentIndex) {
-        let position = self.position(security_id);
+        let (position, _) = self.probe(security_id);
         self.slots[position] = Slot { security_id, index: index.0 };
     }
 
-    /// Where `security_id` is, or the vacant slot where it would be.
+    /// The slot of `security_id`, or the vacant one where it would be, and its place.
     #[inline]
-    fn position(&self, security_id: i32) -> usize {
+    fn probe(&self, security_id: i32) -> (usize, Slot) {
         let mask = self.slots.len() - 1;
         let hash = security_id.cast_unsigned().wrapping_mul(GOLDEN_RATIO);
         let mut position = (hash >> self.shift) as usize & mask;
         loop {
-            let slot = &self.slots[position];
-            if slot.index == VACANT.index || slot.security_id == security_id {
-                return position;
+            let slot = self.slots[position];
+            if slot.security_id == security_id || slot.index == VACANT.index {
+                return (position, slot);
             }
             position = (position + 1) & mask;
         }

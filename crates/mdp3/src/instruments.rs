@@ -171,11 +171,6 @@ impl Instruments {
         self.cells[instrument.as_usize()].settle_best().union(implied.of_implied())
     }
 
-    /// The same of the implied book alone.
-    pub(crate) fn settle_implied(&mut self, instrument: InstrumentIndex) -> Changes {
-        self.implied[instrument.as_usize()].settle_best().of_implied()
-    }
-
     /// Enters an instrument that is not there yet; `None` if there is no room.
     pub(crate) fn insert(&mut self, security_id: i32, depth: u8) -> Option<InstrumentIndex> {
         let cell = self.cells.get_mut(self.count)?;

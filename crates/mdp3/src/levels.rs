@@ -68,6 +68,20 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inapplicable;
 
+/// Replaces one of the `count` levels in use; returns what it was.
+#[inline]
+pub(crate) fn replace<const N: usize>(
+    levels: &mut Levels<N>,
+    count: usize,
+    level: usize,
+    stated: Level,
+) -> Result<Level, Inapplicable> {
+    match levels.get_mut(level) {
+        Some(before) if level < count => Ok(core::mem::replace(before, stated)),
+        _ => Err(Inapplicable),
+    }
+}
+
 /// Applies one entry to a side that uses `count` of at most `depth` levels; returns how many it
 /// uses afterwards.
 ///
@@ -88,8 +102,8 @@ pub(crate) fn apply<const N: usize>(
             levels[level] = stated;
             Ok(new_count)
         }
-        Action::Change | Action::Overlay if level < count => {
-            levels[level] = stated;
+        Action::Change | Action::Overlay => {
+            replace(levels, count, level, stated)?;
             Ok(count)
         }
         Action::Delete if level < count => {

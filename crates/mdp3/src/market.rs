@@ -332,10 +332,11 @@ impl Market {
 
     /// Forgets what the event being processed has changed: its end may be lost.
     pub(crate) fn forget_event(&mut self) {
-        for instrument in self.changed.drain(..) {
+        for instrument in &self.changed {
             let head = &mut self.instruments.cells[instrument.as_usize()].head;
             head.event_changes = crate::Changes::NONE;
         }
+        self.changed.clear();
     }
 }
 

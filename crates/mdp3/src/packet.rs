@@ -130,10 +130,38 @@ impl<'a> Messages<'a> {
         Self { rest: bytes }
     }
 
+    /// The next message; `None` at the end of the packet and before an unsound frame.
+    #[inline]
+    pub(crate) fn next_sound(&mut self) -> Option<Message<'a>> {
+        let size = u16::from_le_bytes(*self.rest.first_chunk()?);
+        let (message, rest) = self.rest.split_at_checked(usize::from(size))?;
+        let bytes = message.get(2..)?;
+        let (header, body) = MessageHeader::decode(bytes).ok()?;
+        self.rest = rest;
+        Some(Message { header, body, bytes })
+    }
+
+    /// What is wrong with the frame that follows the last sound message, if any does.
+    #[inline]
+    pub(crate) fn flaw(&mut self) -> Option<Error> {
+        if self.rest.is_empty() { None } else { Some(self.name_flaw()) }
+    }
+
     #[cold]
-    fn fail(&mut self, error: Error) -> Option<Result<Message<'a>, Error>> {
-        self.rest = &[];
-        Some(Err(error))
+    fn name_flaw(&mut self) -> Error {
+        let rest = core::mem::take(&mut self.rest);
+        let available = rest.len();
+        match *rest {
+            [size_low, size_high, ..] if available >= MESSAGE_HEADER => {
+                let size = u16::from_le_bytes([size_low, size_high]);
+                if usize::from(size) < MESSAGE_HEADER {
+                    Error::MessageSizeTooSmall { size }
+                } else {
+                    Error::TruncatedMessage { size, available }
+                }
+            }
+            _ => Error::TrailingBytes { length: available },
+        }
     }
 }
 
@@ -142,29 +170,7 @@ impl<'a> Iterator for Messages<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let available = self.rest.len();
-        if available < MESSAGE_HEADER {
-            return if available == 0 {
-                None
-            } else {
-                self.fail(Error::TrailingBytes { length: available })
-            };
-        }
-        let size = u16::from_le_bytes([self.rest[0], self.rest[1]]);
-        if usize::from(size) < MESSAGE_HEADER {
-            return self.fail(Error::MessageSizeTooSmall { size });
-        }
-        let Some((message, rest)) = self.rest.split_at_checked(usize::from(size)) else {
-            return self.fail(Error::TruncatedMessage { size, available });
-        };
-        let bytes = &message[2..];
-        match MessageHeader::decode(bytes) {
-            Ok((header, body)) => {
-                self.rest = rest;
-                Some(Ok(Message { header, body, bytes }))
-            }
-            Err(error) => self.fail(Error::MalformedMessage { template_id: 0, error }),
-        }
+        self.next_sound().map(Ok).or_else(|| self.flaw().map(Err))
     }
 }
 
