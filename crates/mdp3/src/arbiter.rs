@@ -158,20 +158,31 @@ impl Arbiter {
 
     /// Judges a packet by its header. Changes nothing but what is known of its side, and the
     /// expected sequence if the numbering starts or restarts.
-    #[inline]
     pub(crate) fn judge(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
+        if self.goes_on(side, header) {
+            Arbitration { verdict: self.place(header.sequence), restart: None }
+        } else {
+            self.judge_odd(side, header, utc)
+        }
+    }
+
+    /// Whether a packet simply is the next of its side, and notes it if so: then all there is to
+    /// judge is whether its sequence is the expected one, was before or is ahead.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, side: Side, header: PacketHeader) -> bool {
         let PacketHeader { sequence, sending_time } = header;
         let state = &mut self.sides[side as usize];
         let later = sending_time.as_nanos().wrapping_sub(state.sending_time.as_nanos());
-        let goes_on = sequence == state.sequence.wrapping_add(1) && later <= LONGEST_PAUSE;
-        if !goes_on || !state.seen || state.epoch != self.epoch {
-            return self.judge_odd(side, header, utc);
+        let goes_on = sequence == state.sequence.wrapping_add(1)
+            && later <= LONGEST_PAUSE
+            && state.seen
+            && state.epoch == self.epoch;
+        if goes_on {
+            (state.sequence, state.sending_time) = (sequence, sending_time);
         }
-        (state.sequence, state.sending_time) = (sequence, sending_time);
-        Arbitration { verdict: self.place(sequence), restart: None }
+        goes_on
     }
 
-    #[inline]
     fn place(&self, sequence: u32) -> Verdict {
         match sequence.cmp(&self.expected) {
             core::cmp::Ordering::Equal => Verdict::Next,

@@ -1,5 +1,7 @@
 //! A channel: all feeds and sides of it, in; callbacks and actions, out.
 
+use core::cmp::Ordering;
+
 use hairpin_time::{Instant, Now, Utc};
 
 use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
@@ -182,11 +184,26 @@ impl Channel {
             Side::A => &mut counters.packets_a,
             Side::B => &mut counters.packets_b,
         } += 1;
-        let judged = self.arbiter.judge(packet.side, packet.header(), utc);
-        self.handle_judged(judged, packet, messages, listener);
+        if !self.arbiter.goes_on(packet.side, packet.header()) {
+            let judged = self.arbiter.judge(packet.side, packet.header(), utc);
+            return self.handle_judged(judged, packet, messages, listener);
+        }
+        match packet.sequence.cmp(&self.arbiter.expected()) {
+            Ordering::Equal => self.handle_next(packet, messages, listener),
+            Ordering::Less => self.market.counters.duplicates += 1,
+            Ordering::Greater => self.handle_ahead(packet, messages, listener),
+        }
     }
 
     #[inline]
+    fn handle_next(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
+        process(&mut self.arbiter, &mut self.market, packet, messages, listener);
+        if !self.holding.is_empty() {
+            self.release_held(listener);
+        }
+    }
+
+    #[cold]
     fn handle_judged(
         &mut self,
         judged: Arbitration,
@@ -198,12 +215,7 @@ impl Channel {
             self.restart(restart, listener);
         }
         match judged.verdict {
-            Verdict::Next => {
-                process(&mut self.arbiter, &mut self.market, packet, messages, listener);
-                if !self.holding.is_empty() {
-                    self.release_held(listener);
-                }
-            }
+            Verdict::Next => self.handle_next(packet, messages, listener),
             Verdict::Ahead => self.handle_ahead(packet, messages, listener),
             Verdict::Duplicate => self.market.counters.duplicates += 1,
             Verdict::OlderEpoch => {
@@ -231,22 +243,10 @@ impl Channel {
         let aside = core::mem::take(&mut self.aside);
         if let Some(first) = aside.packet {
             let judged = self.arbiter.settle(first.side, first.header());
-            self.settle_judged(judged, &first, &aside.bytes[..aside.length], listener);
+            self.handle_judged(judged, &first, &aside.bytes[..aside.length], listener);
         }
         self.aside = Aside { packet: None, ..aside };
         let judged = self.arbiter.settle(packet.side, packet.header());
-        self.settle_judged(judged, packet, messages, listener);
-    }
-
-    /// The same as `handle_judged`, out of line.
-    fn settle_judged(
-        &mut self,
-        judged: Arbitration,
-        packet: &Packet,
-        messages: &[u8],
-        listener: &mut impl Listener,
-    ) {
-        debug_assert!(!matches!(judged.verdict, Verdict::Doubtful | Verdict::Confirms));
         self.handle_judged(judged, packet, messages, listener);
     }
 
@@ -374,7 +374,8 @@ fn process(
         market.floor = packet.sequence;
     }
     market.process_incremental(packet, messages, listener);
-    if core::mem::take(&mut market.was_reset) {
+    if market.was_reset {
+        market.was_reset = false;
         arbiter.note_reset(packet.sequence);
     }
     arbiter.advance_to(packet.sequence.wrapping_add(1));
