@@ -6,9 +6,17 @@
 //! at the same moment. So each side carries the epoch it is in, and a side that has not restarted
 //! yet is not listened to.
 //!
+//! Within a numbering what is sent later has a higher number. So a packet is of another one if a
+//! number as high as its own was sent before it, on its side; and it goes back in time, though its
+//! side has restarted, if it is of the one before. SendingTime is no finer than the exchange's
+//! clock, which may stamp a ChannelReset and what is behind it alike: then the numbers from before
+//! that time tell, or if there are none, that it is packet 1 and the reset the packet before.
+//!
 //! One packet is never believed to have changed everything. If its number is far ahead, or falls
 //! without a reset before it, or it was sent in this host's future, it is set aside until another
 //! packet goes on from there; the stream it does not belong to leaves it behind.
+
+use core::cmp::Ordering;
 
 use hairpin_time::{Duration, Utc};
 
@@ -77,9 +85,21 @@ struct SideState {
     /// The highest sequence in this epoch, and the SendingTime of its packet.
     sequence: u32,
     sending_time: Utc,
+    /// The highest sequence in this epoch that is known to have been sent before that.
+    earlier: u32,
     /// The last time that sequences were left out: from where to where.
     jumped_from: u32,
     jumped_to: u32,
+    /// Where the side was when it last restarted.
+    left: Left,
+}
+
+/// The end of a side's numbering, as in [`SideState`].
+#[derive(Debug, Default, Clone, Copy)]
+struct Left {
+    sequence: u32,
+    sending_time: Utc,
+    earlier: u32,
 }
 
 /// What does not go with what came before.
@@ -116,6 +136,8 @@ pub(crate) struct Arbiter {
     epoch_began: Utc,
     /// The sequence of a ChannelReset, until a later packet of the same numbering is processed.
     reset_at: Option<u32>,
+    /// The sequence of the ChannelReset that ended the numbering before, if one did.
+    ended_at: Option<u32>,
     sides: [SideState; 2],
     longest_jump: u32,
     /// How far ahead of the host's clock packets may be.
@@ -133,6 +155,7 @@ impl Arbiter {
             epoch: 0,
             epoch_began: Utc::EPOCH,
             reset_at: None,
+            ended_at: None,
             sides: [SideState::default(); 2],
             longest_jump: LONGEST_JUMP.max(window),
             tolerance: CLOCK_TOLERANCE,
@@ -178,6 +201,9 @@ impl Arbiter {
             && state.seen
             && state.epoch == self.epoch;
         if goes_on {
+            if later > 0 {
+                state.earlier = state.sequence;
+            }
             (state.sequence, state.sending_time) = (sequence, sending_time);
         }
         goes_on
@@ -185,9 +211,9 @@ impl Arbiter {
 
     fn place(&self, sequence: u32) -> Verdict {
         match sequence.cmp(&self.expected) {
-            core::cmp::Ordering::Equal => Verdict::Next,
-            core::cmp::Ordering::Greater => Verdict::Ahead,
-            core::cmp::Ordering::Less => Verdict::Duplicate,
+            Ordering::Equal => Verdict::Next,
+            Ordering::Greater => Verdict::Ahead,
+            Ordering::Less => Verdict::Duplicate,
         }
     }
 
@@ -208,6 +234,10 @@ impl Arbiter {
     /// Judges a packet that is its side's first, or not the next on it.
     #[cold]
     fn judge_odd(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
+        let state = self.sides[side as usize];
+        if state.has_left(header) && !self.falls(state, header) {
+            return Arbitration { verdict: Verdict::Duplicate, restart: None };
+        }
         let Some(doubt) = self.doubt(side, header, utc) else { return self.settle(side, header) };
         let PacketHeader { sequence, sending_time } = header;
         let verdict = if self.confirms(doubt, side, header) {
@@ -233,7 +263,7 @@ impl Arbiter {
         if !self.started {
             return None;
         }
-        if state.seen && state.falls(header) {
+        if self.falls(state, header) {
             let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
             let is_announced = header.sequence == 1 || after_reset;
             let leads = state.epoch == self.epoch;
@@ -271,13 +301,13 @@ impl Arbiter {
             self.started = true;
             self.expected = sequence;
         }
-        let restart = if state.seen && state.falls(header) {
+        let restart = if self.falls(state, header) {
             self.restart(side, header)
         } else {
             let is_current = self.is_current(state, sending_time);
             let state = &mut self.sides[side as usize];
             if is_current && state.epoch != self.epoch {
-                (state.sequence, state.epoch) = (0, self.epoch);
+                (state.sequence, state.earlier, state.epoch) = (0, 0, self.epoch);
             }
             state.seen = true;
             None
@@ -290,12 +320,18 @@ impl Arbiter {
             if step != Some(1) && state.sequence != 0 {
                 (state.jumped_from, state.jumped_to) = (state.sequence, sequence);
             }
-            (state.sequence, state.sending_time) = (sequence, sending_time);
+            state.advance_to(header);
         } else if state.returns(header) {
-            (state.sequence, state.sending_time) = (sequence, sending_time);
+            state.advance_to(header);
         }
         let verdict = if is_older { Verdict::OlderEpoch } else { self.place(sequence) };
         Arbitration { verdict, restart }
+    }
+
+    /// Whether a packet of a side is of another numbering than those before it.
+    fn falls(&self, state: SideState, header: PacketHeader) -> bool {
+        let reset_at = if state.epoch == self.epoch { self.reset_at } else { self.ended_at };
+        state.seen && (state.falls(header) || state.follows_reset(header, reset_at))
     }
 
     /// Whether a side whose numbering does not restart here is in the current epoch.
@@ -314,12 +350,16 @@ impl Arbiter {
             self.epoch += 1;
             self.epoch_began = sending_time;
             self.expected = 1;
+            self.ended_at = self.reset_at;
         }
         let state = &mut self.sides[side as usize];
         if leads || follows {
             state.epoch = self.epoch;
         }
-        (state.sequence, state.sending_time, state.jumped_to) = (sequence, sending_time, 0);
+        let SideState { sequence: last, sending_time: sent, earlier, .. } = *state;
+        state.left = Left { sequence: last, sending_time: sent, earlier };
+        (state.sequence, state.sending_time) = (sequence, sending_time);
+        (state.earlier, state.jumped_to) = (0, 0);
         match (leads, self.reset_at.is_some()) {
             (false, _) => None,
             (true, true) => {
@@ -332,12 +372,44 @@ impl Arbiter {
 }
 
 impl SideState {
-    /// Whether the packet's sequence was passed, though it was sent later: its numbering is
-    /// another.
+    /// Whether the packet's sequence was passed before it was sent: its numbering is another.
     fn falls(self, header: PacketHeader) -> bool {
-        header.sequence <= self.sequence
-            && header.sending_time > self.sending_time
-            && !self.returns(header)
+        match header.sending_time.cmp(&self.sending_time) {
+            Ordering::Less => false,
+            Ordering::Equal => header.sequence <= self.earlier,
+            Ordering::Greater => header.sequence <= self.sequence && !self.returns(header),
+        }
+    }
+
+    /// Whether the packet is number 1, right behind the ChannelReset `reset_at` and of the same
+    /// time. It could be a copy of an old packet 1 only if all the numbering were of that time.
+    fn follows_reset(self, header: PacketHeader, reset_at: Option<u32>) -> bool {
+        header.sequence == 1
+            && header.sending_time == self.sending_time
+            && reset_at == Some(self.sequence)
+    }
+
+    /// Whether the packet is of the numbering that the side has left, and late.
+    fn has_left(self, header: PacketHeader) -> bool {
+        let Left { sequence, sending_time, earlier } = self.left;
+        let is_before = match header.sending_time.cmp(&sending_time) {
+            // A clock that was set back since is another matter.
+            Ordering::Less => header.sending_time + LONGEST_LAG > sending_time,
+            Ordering::Equal => header.sequence > earlier && header.sequence <= sequence,
+            Ordering::Greater => false,
+        };
+        is_before && header.sequence != self.sequence.wrapping_add(1)
+    }
+
+    /// Notes the packet as the side's last.
+    fn advance_to(&mut self, header: PacketHeader) {
+        let PacketHeader { sequence, sending_time } = header;
+        self.earlier = match sending_time.cmp(&self.sending_time) {
+            Ordering::Equal => self.earlier,
+            Ordering::Greater if sequence > self.sequence => self.sequence,
+            _ => 0,
+        };
+        (self.sequence, self.sending_time) = (sequence, sending_time);
     }
 
     /// Whether the last packet jumped and this one goes on from before: then that was a stray.
@@ -614,6 +686,115 @@ mod tests {
         trace.packet(B, 3, 21, OlderEpoch);
         trace.packet(B, 4, 21, Confirms);
         trace.packet(B, 2, 20, Next);
+        assert_eq!(trace.restarts, 1);
+    }
+
+    #[test]
+    fn a_number_passed_before_a_packets_very_time_is_of_another_numbering() {
+        let mut trace = Trace::default();
+        trace.packet(A, 99, 9, Next);
+        trace.packet(B, 99, 9, Duplicate);
+        trace.packet(A, 100, 10, Next);
+        trace.reset(A, 101, 10);
+        // Packet 1 is lost on A; 99 was sent before, so that 2 cannot be of its numbering.
+        trace.packet(A, 2, 10, Ahead);
+        trace.packet(A, 3, 10, Ahead);
+        trace.packet(B, 101, 10, OlderEpoch);
+        trace.packet(B, 1, 10, Next);
+        trace.packet(B, 2, 10, Next);
+        assert_eq!((trace.arbiter.epoch, trace.restarts), (1, 0));
+    }
+
+    #[test]
+    fn a_number_passed_at_a_packets_very_time_is_a_duplicate() {
+        let mut trace = Trace::default();
+        trace.packet(A, 99, 9, Next);
+        trace.packet(A, 100, 10, Next);
+        trace.reset(A, 101, 10);
+        trace.packet(A, 100, 10, Duplicate);
+        trace.packet(A, 101, 10, Duplicate);
+        trace.packet(A, 102, 10, Next);
+        assert_eq!(trace.arbiter.epoch, 0);
+    }
+
+    #[test]
+    fn packet_1_right_behind_a_reset_follows_it_though_all_were_sent_at_once() {
+        let mut trace = Trace::default();
+        trace.packet(A, 9, 10, Next);
+        trace.packet(B, 9, 10, Duplicate);
+        trace.reset(A, 10, 10);
+        trace.packet(B, 10, 10, Duplicate);
+        // Twice, the second time by the first packet of the new numbering.
+        for _ in 0..2 {
+            trace.reset(A, 1, 10);
+            trace.packet(B, 1, 10, Duplicate);
+        }
+        trace.packet(A, 1, 10, Next);
+        trace.packet(A, 2, 10, Next);
+        trace.packet(B, 1, 10, Duplicate);
+        trace.packet(B, 2, 10, Duplicate);
+        trace.packet(B, 3, 10, Next);
+        assert_eq!((trace.arbiter.epoch, trace.restarts), (3, 0));
+    }
+
+    #[test]
+    fn packet_1_once_more_is_no_restart_when_the_reset_is_behind() {
+        let mut trace = Trace::default();
+        trace.reset(A, 1, 10);
+        trace.packet(A, 2, 10, Next);
+        trace.packet(A, 1, 10, Duplicate);
+        trace.packet(A, 3, 10, Next);
+        assert_eq!(trace.arbiter.epoch, 0);
+    }
+
+    #[test]
+    fn what_a_side_has_left_behind_does_not_count_in_its_new_numbering() {
+        let mut trace = Trace::default();
+        trace.packet(A, 98, 9, Next);
+        trace.packet(A, 99, 10, Next);
+        trace.reset(A, 100, 10);
+        trace.packet(A, 1, 10, Next);
+        trace.packet(A, 98, 9, Duplicate);
+        trace.packet(A, 99, 10, Duplicate);
+        trace.packet(A, 100, 10, Duplicate);
+        trace.packet(A, 2, 10, Next);
+        trace.packet(A, 101, 10, Ahead);
+    }
+
+    #[test]
+    fn a_new_numbering_may_come_as_far_as_the_old_at_the_time_of_the_reset() {
+        let mut trace = Trace::default();
+        trace.packet(A, 1, 9, Next);
+        trace.packet(A, 2, 10, Next);
+        trace.reset(A, 3, 10);
+        for sequence in 1..10 {
+            trace.packet(A, sequence, 10, Next);
+        }
+        assert_eq!(trace.arbiter.epoch, 1);
+    }
+
+    #[test]
+    fn the_first_packets_of_a_new_numbering_may_come_late() {
+        let mut trace = Trace::default();
+        trace.packet(A, 40, 10, Next);
+        trace.reset(A, 41, 11);
+        trace.packet(A, 3, 14, Ahead);
+        trace.packet(A, 1, 12, Next);
+        trace.packet(A, 2, 13, Next);
+    }
+
+    #[test]
+    fn both_sides_restart_at_the_very_time_of_their_last_packets() {
+        let mut trace = Trace::default();
+        trace.packet(A, 899, 9, Next);
+        trace.packet(B, 899, 9, Duplicate);
+        trace.packet(A, 900, 10, Next);
+        trace.packet(B, 900, 10, Duplicate);
+        trace.packet(A, 1, 10, Next);
+        trace.packet(A, 2, 10, Next);
+        trace.packet(B, 1, 10, Duplicate);
+        trace.packet(B, 2, 10, Duplicate);
+        trace.packet(B, 3, 11, Next);
         assert_eq!(trace.restarts, 1);
     }
 

@@ -258,8 +258,9 @@ impl Channel {
         messages: &[u8],
         listener: &mut impl Listener,
     ) {
+        // One sent at the very time of the restart may be either; the loop comes round again.
         let is_of_older_epoch =
-            packet.feed == Feed::Snapshot && packet.sending_time < self.arbiter.epoch_began();
+            packet.feed == Feed::Snapshot && packet.sending_time <= self.arbiter.epoch_began();
         if !self.market.wants(packet.feed) || is_of_older_epoch {
             self.market.counters.unwanted_packets += 1;
             return;

@@ -30,7 +30,8 @@ counters! {
     first_a,
     /// Sequenced packets that side B delivered first, so that its copy was the one processed.
     first_b,
-    /// Sequenced packets dropped because the other side, or the same, had delivered them before.
+    /// Sequenced packets dropped because the other side, or the same, had delivered them before,
+    /// or because they are of a numbering that their side has left.
     duplicates,
     /// Sequenced packets dropped because their side has not restarted its numbering yet.
     older_epoch_packets,

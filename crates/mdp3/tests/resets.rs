@@ -155,3 +155,50 @@ fn a_channel_reset_empties_books_that_were_out_of_sync_too() {
     assert_eq!(trace.channel.state(), ChannelState::InSync);
     assert_eq!((trace.book(7).as_str(), trace.implied(7).as_str()), ("|", "|"));
 }
+
+/// A bid of RptSeq 1 to 3 in packets 1 to 3, all sent at `millis`.
+fn renumbered_at(millis: u64) -> [PacketBuilder; 3] {
+    [1, 2, 3].map(|n| sent_at(n, millis).book(END, &[bid(7, n).add(1, 60 + i64::from(n), 1)]))
+}
+
+#[test]
+fn packets_sent_at_the_very_time_of_a_reset_may_be_of_the_new_numbering() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    trace.b(&packet(101).heartbeat());
+    trace.a(&sent_at(102, 1_000).channel_reset());
+    for packet in &renumbered_at(1_000) {
+        trace.a(packet);
+    }
+    assert_eq!(trace.book(7), "1@63 1@62 1@61 |");
+    // B does the same a second later, and goes on alone.
+    trace.b(&sent_at(102, 2_000).channel_reset());
+    for packet in &renumbered_at(2_000) {
+        trace.b(packet);
+    }
+    trace.b(&sent_at(4, 2_000).book(END, &[bid(7, 4).add(1, 64, 1)]));
+    assert_eq!(trace.book(7), "1@64 1@63 1@62 1@61 |");
+    assert_eq!((trace.counter("restarts"), trace.counter("gaps")), (1, 0));
+    assert_eq!((trace.counter("duplicates"), trace.counter("older_epoch_packets")), (4, 1));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn a_late_packet_of_the_numbering_before_a_reset_is_dropped() {
+    let mut trace = with_books(Trace::in_sync(), 0);
+    // 102 and 103 go with the reset; the network delivers them once more, behind it.
+    let old = [102, 103].map(|n| sent_at(n, 1_000).book(END, &[bid(7, n - 99).overlay(1, 50, 2)]));
+    trace.a(&old[0]);
+    trace.a(&old[1]);
+    trace.a(&sent_at(104, 1_000).channel_reset());
+    trace.a(&old[1]);
+    for packet in &renumbered_at(1_000) {
+        trace.a(packet);
+        trace.a(&old[0]);
+        trace.a(&old[1]);
+    }
+    trace.a(&packet(101).heartbeat());
+    assert_eq!(trace.book(7), "1@63 1@62 1@61 |");
+    trace.wait(Duration::from_secs(1));
+    assert_eq!((trace.counter("held_packets"), trace.counter("gaps")), (0, 0));
+    assert_eq!((trace.counter("restarts"), trace.counter("duplicates")), (1, 8));
+}
