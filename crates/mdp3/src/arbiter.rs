@@ -784,6 +784,49 @@ mod tests {
     }
 
     #[test]
+    fn numbers_passed_before_a_loss_tell_a_numbering_too() {
+        let mut trace = Trace::default();
+        trace.packet(A, 99, 9, Next);
+        trace.packet(B, 100, 10, Next);
+        trace.packet(A, 101, 10, Next);
+        trace.reset(A, 102, 10);
+        trace.packet(A, 2, 10, Ahead);
+    }
+
+    #[test]
+    fn a_clock_set_back_after_a_restart_is_followed() {
+        let mut trace = Trace::default();
+        trace.packet(A, 40, 10, Next);
+        trace.packet(A, 1, 20, Next);
+        trace.packet(A, 2, 8, Next);
+        trace.packet(A, 3, 9, Next);
+        // Far back, it is followed even behind a loss.
+        trace.packet(A, 5, 3, Ahead);
+    }
+
+    #[test]
+    fn a_reset_does_not_explain_a_restart_long_after() {
+        let mut trace = Trace::default();
+        trace.reset(A, 10, 10);
+        trace.packet(A, 11, 11, Next);
+        trace.packet(A, 1, 12, Next);
+        assert_eq!(trace.restarts, 1);
+    }
+
+    #[test]
+    fn a_side_that_follows_into_an_earlier_numbering_is_not_in_the_latest() {
+        let mut trace = Trace::default();
+        trace.packet(A, 40, 10, Next);
+        trace.packet(B, 40, 10, Duplicate);
+        trace.packet(A, 1, 20, Next);
+        trace.packet(A, 1, 30, Next);
+        trace.packet(B, 1, 20, OlderEpoch);
+        trace.packet(B, 2, 20, OlderEpoch);
+        trace.packet(B, 1, 30, Duplicate);
+        trace.packet(B, 2, 30, Next);
+    }
+
+    #[test]
     fn both_sides_restart_at_the_very_time_of_their_last_packets() {
         let mut trace = Trace::default();
         trace.packet(A, 899, 9, Next);

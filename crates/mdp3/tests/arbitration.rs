@@ -171,8 +171,11 @@ fn a_restart_without_a_reset_puts_every_book_out_of_sync() {
     trace.b(&sent_at(2, 9_001).heartbeat());
     assert_eq!((trace.counter("restarts"), trace.counter("abandoned_packets")), (1, 1));
     // A snapshot of the old numbering is of no use, however plausible.
-    trace.snapshot(&sent_at(1, 8_000).snapshot(7, 1, 1, 1, &[(b'0', 1, 50, 1)]));
-    trace.told([]);
+    // The restart's own time may be that of the old numbering too.
+    for sent in [8_000, 9_000] {
+        trace.snapshot(&sent_at(1, sent).snapshot(7, 1, 1, 1, &[(b'0', 1, 50, 1)]));
+        trace.told([]);
+    }
     trace.snapshot(&sent_at(1, 9_002).snapshot(7, 1, 1, 1, &[(b'0', 1, 50, 1)]));
     trace.told([
         "7 in sync",

@@ -161,6 +161,16 @@ fn before_the_first_message_the_definition_says_the_status() {
 }
 
 #[test]
+fn a_definition_of_the_loop_does_not_undo_a_status_that_a_message_told() {
+    let mut trace = Trace::new(SETTINGS);
+    // 9 is met before its definition, which the loop sent before the message.
+    trace.a(&packet(100).book(END, &[bid(9, 1).add(1, 50, 1)]));
+    trace.a(&packet(101).status(9, READY, 0, 0));
+    trace.instrument(&packet(1).option(9, 1, 7));
+    assert_eq!(trace.status(9), Some(READY));
+}
+
+#[test]
 fn an_instrument_that_is_gone_has_no_status() {
     use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
     let mut trace = Trace::in_sync();

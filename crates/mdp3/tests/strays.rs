@@ -173,6 +173,19 @@ fn a_loop_of_heartbeats_says_that_all_books_are_empty() {
 }
 
 #[test]
+fn a_loop_of_heartbeats_after_a_reset_is_not_doubted_for_who_was_active_before() {
+    let mut trace = Trace::new(SETTINGS);
+    // Nobody knows yet whose this is, so that it is kept.
+    trace.a(&packet(100).book(END, &[bid(7, 9).add(1, 50, 1)]));
+    trace.a(&packet(101).channel_reset());
+    trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+    trace.snapshot(&sent_at(1, 110).heartbeat());
+    trace.snapshot(&sent_at(1, 120).heartbeat());
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    assert_eq!(["|", "|"], [trace.book(7), trace.book(8)].each_ref().map(String::as_str));
+}
+
+#[test]
 fn a_loop_of_heartbeats_says_nothing_of_those_who_were_active_before() {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&packet(100).book(END, &[bid(7, 9).add(1, 50, 1)]));

@@ -30,6 +30,8 @@ pub(crate) struct Sent {
     pub(crate) group_statuses: u64,
     pub(crate) resets: u64,
     pub(crate) restarts: u64,
+    /// Restarts whose first packets have the SendingTime of their reset.
+    pub(crate) restarts_at_once: u64,
     pub(crate) modified: u64,
 }
 
@@ -48,6 +50,10 @@ pub(crate) struct Exchange {
     pub(crate) epochs: BTreeMap<Utc, u32>,
     pub(crate) sequence: u32,
     pub(crate) millis: u64,
+    /// How many milliseconds bear the same SendingTime.
+    pub(crate) wake: u64,
+    /// The SendingTime of the last reset.
+    last_reset: Option<u64>,
     pub(crate) sent: Sent,
     /// RptSeq is 0 throughout.
     pub(crate) is_unnumbered: bool,
@@ -69,7 +75,12 @@ pub(crate) const EMPTY: &str = "|~|";
 impl Exchange {
     /// One that has sent a thousand packets in a second.
     pub(crate) fn new() -> Self {
-        Self { sequence: 1_000, millis: 1_000, ..Self::default() }
+        Self { sequence: 1_000, millis: 1_000, wake: 1, ..Self::default() }
+    }
+
+    /// The SendingTime of what is sent now.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.millis / self.wake * self.wake
     }
 
     pub(crate) fn show(&self, id: i32) -> String {
@@ -117,9 +128,10 @@ impl Exchange {
         self.sequence += 1;
         self.millis += 1;
         let id = ids[rng.next_u32() as usize % ids.len()];
-        let packet = sent_at(self.sequence, self.millis);
+        let packet = sent_at(self.sequence, self.stamp());
         match rng.next_u32() % 400 {
-            0 if may_reset => self.reset(packet),
+            // Those who judge tell resets apart by their time.
+            0 if may_reset && self.last_reset != Some(self.stamp()) => self.reset(packet),
             0..20 => packet.heartbeat(),
             20..30 => self.status(packet, id, rng),
             30..34 => {
@@ -156,6 +168,7 @@ impl Exchange {
 
     fn reset(&mut self, packet: PacketBuilder) -> PacketBuilder {
         self.epoch += 1;
+        self.last_reset = Some(self.stamp());
         self.epochs.insert(packet.transact_time(), self.epoch);
         self.books.clear();
         self.rpt_seqs.clear();
@@ -166,11 +179,12 @@ impl Exchange {
     /// A ChannelReset, after which the numbering of packets begins again or goes on.
     pub(crate) fn channel_reset(&mut self, restarts: bool) -> PacketBuilder {
         self.sequence += 1;
-        self.millis += 1;
-        let packet = self.reset(sent_at(self.sequence, self.millis));
+        self.millis = (self.stamp() + self.wake).max(self.millis + 1);
+        let packet = self.reset(sent_at(self.sequence, self.stamp()));
         if restarts {
             self.sequence = 0;
             self.sent.restarts += 1;
+            self.sent.restarts_at_once += u64::from(self.wake > 1);
         }
         packet
     }
@@ -181,12 +195,12 @@ impl Exchange {
         let ids: Vec<_> = self.rpt_seqs.keys().copied().collect();
         if ids.is_empty() {
             self.millis += 1;
-            return vec![sent_at(1, self.millis).heartbeat()];
+            return vec![sent_at(1, self.stamp()).heartbeat()];
         }
         let mut packets = Vec::new();
         for (number, ids) in (1..).zip(ids.chunks(2)) {
             self.millis += 1;
-            let packet = sent_at(number, self.millis);
+            let packet = sent_at(number, self.stamp());
             packets.push(ids.iter().fold(packet, |packet, id| self.snapshot(packet, *id)));
         }
         packets
@@ -211,7 +225,7 @@ impl Exchange {
     pub(crate) fn definitions(&mut self) -> Vec<PacketBuilder> {
         let packets = (1..).zip(IDS.chunks(2)).map(|(number, ids)| {
             self.millis += 1;
-            ids.iter().fold(sent_at(number, self.millis), |packet, id| {
+            ids.iter().fold(sent_at(number, self.stamp()), |packet, id| {
                 let version = self.versions.get(id).copied().unwrap_or(0);
                 packet.future(*id, IDS.len() as u32, [DEPTH, IMPLIED_DEPTH], version)
             })

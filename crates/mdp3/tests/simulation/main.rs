@@ -119,7 +119,7 @@ impl Simulation {
         let last = self.b_line.back().map_or(0, |(due, _)| *due);
         self.b_line.push_back((last.max(now + self.b_lag), packet.clone()));
         while let Some((_, packet)) = self.b_line.pop_front_if(|(due, _)| *due <= now) {
-            self.send_on(Feed::Incremental, Side::B, &sent_now(packet, self.clock()));
+            self.send_on(Feed::Incremental, Side::B, &sent_now(packet, self.exchange.stamp()));
         }
         if self.chance(self.stray) && self.exchange.millis >= self.next_stray {
             self.send_stray();
@@ -234,9 +234,10 @@ impl Simulation {
 }
 
 /// The packet with the time at which its side sends it.
-fn sent_now(mut packet: PacketBuilder, now: Now) -> PacketBuilder {
+fn sent_now(mut packet: PacketBuilder, millis: u64) -> PacketBuilder {
     let (header, _) = PacketHeader::decode(packet.bytes()).expect("it was built");
-    let header = PacketHeader { sending_time: now.utc, ..header };
+    let sending_time = YEAR_2026 + Duration::from_millis(millis);
+    let header = PacketHeader { sending_time, ..header };
     packet.bytes_mut()[..PacketHeader::LENGTH].copy_from_slice(&header.encode());
     packet
 }
@@ -272,6 +273,7 @@ impl Census {
             ("channel resets sent", sent.resets),
             ("channel resets obeyed", counters.resets),
             ("restarts sent", sent.restarts),
+            ("restarts sent at the time of their reset", sent.restarts_at_once),
             ("restarts seen", counters.restarts),
             ("packets of B from before a restart", counters.older_epoch_packets),
             ("strays", simulation.strays),
@@ -294,6 +296,9 @@ fn simulate(seed: u64, census: &mut Census) {
     simulation.may_reset = seed.is_multiple_of(2);
     let is_unnumbered = seed % 8 == 5;
     simulation.exchange.is_unnumbered = is_unnumbered;
+    if seed % 8 == 4 {
+        simulation.exchange.wake = 8;
+    }
     simulation.judge.is_unnumbered = is_unnumbered;
     if !simulation.may_reset {
         // Late in the day, when the next RptSeq proves something.
