@@ -102,7 +102,11 @@ impl World {
             }
             10 => self.pass(Duration::from_millis(u64::from(a) * 8)),
             11 => self.late = channel(),
-            _ => (0..1 + b % 32).for_each(|_| self.pump(a)),
+            // What leaves in one wake has one SendingTime.
+            _ => {
+                self.pass(Duration::from_nanos(1));
+                (0..1 + b % 32).for_each(|_| self.pump(a));
+            }
         }
         while self.floor.next_notice().is_some() {}
         if self.floor.is_deferred() {
@@ -148,8 +152,6 @@ impl World {
 
     /// The next packet leaves. Bits of `lost` say whether the late channel hears it.
     fn pump(&mut self, lost: u8) {
-        // Each packet has a SendingTime of its own: receivers tell numberings apart by it.
-        self.pass(Duration::from_nanos(1));
         let mut buffer = [0; MAX_PAYLOAD];
         let Some(packet) = self.floor.publisher_mut().poll_transmit(self.now, &mut buffer) else {
             return self.pass(Duration::from_millis(1));
