@@ -10,7 +10,8 @@
 //!   bits of MatchEventIndicator, a packet never holding two events; statuses (30) and resets of
 //!   the channel (4), events of their own; heartbeats (12) after silence;
 //! - **instruments**: a loop of definitions (54, 55, 56 or 63);
-//! - **snapshots**: a loop of snapshots (52), made from what was published and nothing else.
+//! - **snapshots**: a loop of snapshots (52), made from what was published and nothing else; while
+//!   no instrument was ever active, a heartbeat (12) a pass, so that nobody takes it for lost.
 //!
 //! Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
 //!
@@ -219,7 +220,7 @@ impl Publisher {
             return Some(self.transmit_event(now, buffer));
         }
         if now.monotonic >= self.heartbeat_due() {
-            return self.transmit_heartbeat(now, buffer);
+            return Some(self.transmit_heartbeat(now, buffer));
         }
         if now.monotonic < self.definitions.due().min(self.snapshots.due()) {
             return None;
@@ -229,7 +230,7 @@ impl Publisher {
         if key(&self.definitions) <= key(&self.snapshots) {
             Some(self.transmit_definitions(now, buffer))
         } else {
-            self.transmit_snapshots(now, buffer)
+            Some(self.transmit_snapshots(now, buffer))
         }
     }
 
@@ -304,14 +305,8 @@ impl Publisher {
         transmit
     }
 
-    fn transmit_heartbeat(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
-        let mut packet = Packet::new(buffer);
-        packet
-            .append(|buffer| {
-                AdminHeartbeat12::encode(buffer).map(|_| AdminHeartbeat12::ENCODED_LENGTH)
-            })
-            .ok()?;
-        Some(self.transmit_incremental(now, packet, None))
+    fn transmit_heartbeat(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
+        self.transmit_incremental(now, heartbeat(buffer), None)
     }
 
     fn transmit_incremental(
@@ -336,23 +331,28 @@ impl Publisher {
         Transmit { feed: Feed::Instruments, length, sequence, event: None }
     }
 
-    fn transmit_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
+    fn transmit_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
         if self.snapshots.is_at_start() {
             // Nothing is queued, so the books are as of the last packet that left.
             self.heading = Heading { last_processed: self.sequence, total: self.books.active() };
-            if self.heading.total == 0 {
-                self.snapshots.skip(now.monotonic);
-                return None;
-            }
         }
+        let (packet, sequence) = if self.heading.total == 0 {
+            (heartbeat(buffer), self.snapshots.pass_empty(now.monotonic))
+        } else {
+            self.fill_snapshots(now, buffer)
+        };
+        let length = packet.finish(sequence, now.utc);
+        Transmit { feed: Feed::Snapshots, length, sequence, event: None }
+    }
+
+    /// The next packet of a loop that has snapshots, and its sequence number.
+    fn fill_snapshots<'a>(&mut self, now: Now, buffer: &'a mut [u8]) -> (Packet<'a>, u32) {
         let mut packet = Packet::new(buffer);
         let place = (self.snapshots.number(), self.snapshots.next());
         let (books, instruments) = (&self.books, &self.instruments);
         let next =
             snapshots::fill(&mut packet, books, instruments, place, &self.heading, &self.channel);
-        let sequence = self.snapshots.advance(next, self.pace, now.monotonic);
-        let length = packet.finish(sequence, now.utc);
-        Some(Transmit { feed: Feed::Snapshots, length, sequence, event: None })
+        (packet, self.snapshots.advance(next, self.pace, now.monotonic))
     }
 
     fn queue_trades(&mut self, events: &Accumulator) {
@@ -442,4 +442,13 @@ impl Publisher {
     fn security_id(&self, instrument: u32) -> i32 {
         self.instruments[instrument as usize].security_id
     }
+}
+
+/// A packet of one heartbeat.
+fn heartbeat(buffer: &mut [u8]) -> Packet<'_> {
+    let mut packet = Packet::new(buffer);
+    packet
+        .append(|buffer| AdminHeartbeat12::encode(buffer).map(|_| AdminHeartbeat12::ENCODED_LENGTH))
+        .expect("a buffer has room for the longest packet");
+    packet
 }

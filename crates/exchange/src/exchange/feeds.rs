@@ -2,7 +2,9 @@
 
 use std::io;
 use std::net::SocketAddrV4;
+use std::ops::Range;
 
+use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
 use hairpin_endpoint::{TcpListener, Transmit, UdpSender};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::Instant;
@@ -14,6 +16,10 @@ use crate::{Feed, MAX_PAYLOAD};
 
 /// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
 const NO_BUFFER_SPACE: i32 = 105;
+
+/// Where the first message of a packet has its template: behind the packet's header, MsgSize and
+/// the length of its block.
+const TEMPLATE: Range<usize> = 16..18;
 
 /// Bytes of the length that stands before each packet by TCP, little-endian.
 const LENGTH_PREFIX: usize = 2;
@@ -67,9 +73,10 @@ impl Feeds {
         // Never longer than the payload of a datagram.
         self.frame[..LENGTH_PREFIX].copy_from_slice(&(length as u16).to_le_bytes());
         let frame = &self.frame[..LENGTH_PREFIX + length];
+        let goes_by_tcp = goes_by_tcp(feed, &frame[LENGTH_PREFIX..]);
         for side in FeedSide::ALL {
             let sender = self.senders[feed as usize][side as usize].as_mut();
-            let tcp = self.tcp[side as usize].as_mut();
+            let tcp = self.tcp[side as usize].as_mut().filter(|_| goes_by_tcp);
             if self.muted[side as usize] {
                 *counters.muted(side) += u64::from(sender.is_some() || tcp.is_some());
                 continue;
@@ -122,6 +129,13 @@ fn senders(multicast: &Multicast) -> io::Result<[[Option<UdpSender>; 2]; 3]> {
     Ok([pair(multicast.incremental)?, pair(multicast.instruments)?, pair(multicast.snapshots)?])
 }
 
+/// Whether a packet goes by TCP, where its first message tells which feed it is of: a heartbeat is
+/// the incremental feed's there, so that of an empty loop of snapshots stays away.
+fn goes_by_tcp(feed: Feed, packet: &[u8]) -> bool {
+    feed == Feed::Incremental
+        || packet.get(TEMPLATE) != Some(&AdminHeartbeat12::TEMPLATE_ID.to_le_bytes())
+}
+
 /// Sends a datagram, or counts it as lost if there is no room for it.
 #[inline]
 fn send_datagram(sender: &mut impl Transmit, packet: &[u8], lost: &mut u64) -> io::Result<()> {
@@ -164,6 +178,16 @@ mod tests {
     #[test]
     fn counts_lost_datagrams_b_only() {
         counts_a_loss_only(FeedSide::B, "lost_datagrams_b");
+    }
+
+    #[test]
+    fn heartbeats_of_a_loop_do_not_go_by_tcp() {
+        let packet = |template: u8| [[0; 16].as_slice(), &[template, 0, 1, 0, 13, 0]].concat();
+        let goes = [(Feed::Incremental, 12), (Feed::Snapshots, 52), (Feed::Instruments, 54)];
+        for (feed, template) in goes {
+            assert!(goes_by_tcp(feed, &packet(template)), "{feed:?}");
+        }
+        assert!(!goes_by_tcp(Feed::Snapshots, &packet(12)));
     }
 
     #[test]

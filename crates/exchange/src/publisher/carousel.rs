@@ -70,10 +70,12 @@ impl Carousel {
         sequence
     }
 
-    /// Puts the next packet off by a period: there was nothing to send.
-    pub(super) fn skip(&mut self, now: Instant) {
+    /// Notes that a loop without items is leaving, a packet of its own; returns its sequence
+    /// number. The next one is due a period later at any pace: it would say the same.
+    pub(super) fn pass_empty(&mut self, now: Instant) -> u32 {
         self.due = now + self.period;
-        self.next = 0;
+        self.number += 1;
+        1
     }
 
     /// Gives up the loop under way: the next packet is the first of another.
@@ -106,6 +108,16 @@ mod tests {
         assert_eq!(carousel.advance(10, Pace::Paced, at(80)), 3);
         assert_eq!((carousel.due(), carousel.number(), carousel.next()), (at(100), 2, 0));
         assert_eq!(carousel.advance(4, Pace::Paced, at(100)), 1);
+    }
+
+    #[test]
+    fn an_empty_loop_is_one_packet_a_period_at_any_pace() {
+        let mut carousel = Carousel::new(10, PERIOD, Instant::ZERO);
+        let now = Instant::from_nanos(77);
+        assert_eq!(carousel.pass_empty(now), 1);
+        assert_eq!((carousel.due(), carousel.number()), (now + PERIOD, 2));
+        assert!(carousel.is_at_start());
+        assert_eq!(carousel.advance(5, Pace::FlatOut, now), 1);
     }
 
     #[test]

@@ -419,6 +419,8 @@ fn apply<L: PartialEq + core::fmt::Debug>(
 #[derive(Debug, Default)]
 pub(crate) struct LoopReceiver {
     next_sequence: Option<u32>,
+    /// Loops of snapshots that were one heartbeat and nothing else.
+    pub(crate) empty_loops: u64,
     /// Snapshots of the present loop.
     books: BTreeMap<i32, Book>,
     definitions: BTreeMap<i32, Definition>,
@@ -436,7 +438,8 @@ pub(crate) struct SnapshotLoop {
 impl LoopReceiver {
     fn begin(&mut self, sequence: u32) -> bool {
         if sequence == 1 {
-            *self = Self { next_sequence: Some(1), ..Self::default() };
+            let empty_loops = self.empty_loops;
+            *self = Self { next_sequence: Some(1), empty_loops, ..Self::default() };
         }
         let Some(expected) = self.next_sequence else { return false };
         assert_eq!(sequence, expected, "a gap in a loop");
@@ -448,6 +451,13 @@ impl LoopReceiver {
     pub(crate) fn handle_snapshots(&mut self, bytes: &[u8]) -> Option<SnapshotLoop> {
         let packet = open(bytes);
         if !self.begin(packet.sequence) {
+            return None;
+        }
+        if let [(header, [])] = packet.messages[..]
+            && header.template_id == AdminHeartbeat12::TEMPLATE_ID
+        {
+            assert_eq!((packet.sequence, bytes.len()), (1, 12 + 10), "an empty loop is one packet");
+            self.empty_loops += 1;
             return None;
         }
         for (header, body) in packet.messages {
