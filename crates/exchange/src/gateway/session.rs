@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// Ends the session for an error: the client need not answer, the connection ends when the
-    /// Terminate has left.
+    /// Terminate has left. Nothing follows a Terminate that was sent before.
     pub(super) fn fail(
         &mut self,
         now: Now,
@@ -186,6 +186,9 @@ impl Session {
         counters: &mut GatewayCounters,
         listener: &mut impl Listener,
     ) {
+        if self.state == SessionState::Terminating {
+            return self.close(now);
+        }
         counters.terminates += 1;
         self.send_terminate(now, now.utc.as_nanos(), code);
         self.enter(SessionState::Terminating, listener);

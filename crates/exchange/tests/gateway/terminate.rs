@@ -1,9 +1,12 @@
 //! What ends a session, and with which code.
 
 use hairpin_cme_codecs::ilink3::KeepAliveLapsed;
+use hairpin_exchange::Action;
 
 use crate::bench::{Bench, START, UUID};
-use crate::client::{establish, frame, negotiate, order, retransmit_request, sequence, terminate};
+use crate::client::{
+    Reply, establish, frame, negotiate, order, retransmit_request, sequence, terminate,
+};
 
 #[test]
 fn terminates_with_cmes_codes_before_establish() {
@@ -59,5 +62,23 @@ fn terminates_with_cmes_codes_when_established() {
         assert_eq!(counters.terminates, 1, "{what}");
         assert_eq!(counters.bad_frames, u64::from(code == 18), "{what}");
         assert_eq!(counters.undecodable, u64::from(code == 19), "{what}");
+    }
+}
+
+#[test]
+fn nothing_follows_its_own_terminate_whatever_comes() {
+    for (what, message) in [
+        ("an impossible length", vec![3, 0, 0xFE, 0xCA]),
+        ("another encoding", vec![26, 0, 0xCA, 0xFE]),
+        ("a short Terminate", frame(&[14, 0, 0xFB, 1, 8, 0, 9, 0, 1, 2, 3])),
+        ("a Terminate of another schema", frame(&[14, 0, 0xFB, 1, 1, 0, 9, 0])),
+    ] {
+        let (mut bench, id) = Bench::established();
+        bench.gateway.terminate(bench.now, id, &mut bench.notes);
+        let replies = bench.send(id, &message);
+        let templates: Vec<u16> = replies.iter().map(Reply::template).collect();
+        assert_eq!(templates, [507], "{what}");
+        assert_eq!(bench.counters().terminates, 0, "{what}");
+        assert_eq!(bench.gateway.poll_action(&mut ()), Some(Action::Close(id)), "{what}");
     }
 }
