@@ -794,6 +794,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_passed_before_a_restart_say_nothing_of_the_new_numbering() {
+        let mut trace = Trace::default();
+        trace.packet(A, 98, 9, Next);
+        trace.reset(A, 99, 10);
+        trace.packet(A, 1, 10, Next);
+        trace.packet(A, 3, 10, Ahead);
+        trace.packet(A, 2, 10, Next);
+        assert_eq!(trace.arbiter.epoch, 1);
+    }
+
+    #[test]
     fn a_clock_set_back_after_a_restart_is_followed() {
         let mut trace = Trace::default();
         trace.packet(A, 40, 10, Next);
