@@ -107,8 +107,10 @@ impl Line {
             return Ok(());
         }
         self.is_joined = false;
-        self.wait_for(Interest::NONE, reactor)?;
-        self.receiver.leave().map_err(|error| self.error(error))
+        // The group is left even if the reactor will not have it: it costs the network.
+        let ignored = self.wait_for(Interest::NONE, reactor);
+        let left = self.receiver.leave().map_err(|error| self.error(error));
+        ignored.and(left)
     }
 
     fn wait_for(&mut self, interest: Interest, reactor: &mut Reactor) -> Result<(), FeedError> {
@@ -164,5 +166,33 @@ impl Line {
     #[cold]
     fn error(&self, error: io::Error) -> FeedError {
         FeedError::Socket { feed: self.feed, side: self.side, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use hairpin_reactor::Wait;
+
+    use super::*;
+
+    fn line(port: u16, reactor: &mut Reactor) -> Line {
+        let group = SocketAddrV4::new(Ipv4Addr::new(239, 192, 77, 1), port);
+        let interface = Ipv4Addr::LOCALHOST;
+        let group = MulticastGroup { group, interface, sources: &[] };
+        let mut line = Line::open((Feed::Incremental, Side::A), group, reactor).unwrap();
+        line.join(reactor).unwrap();
+        line
+    }
+
+    #[test]
+    fn a_group_is_left_though_the_reactor_fails() {
+        let [mut reactor, mut other] = [(); 2].map(|()| Reactor::new(Wait::Epoll).unwrap());
+        let (mut line, _of_other) = (line(27_701, &mut reactor), line(27_702, &mut other));
+        assert!(line.receiver.is_joined());
+        // This one waits for another socket by that token.
+        assert!(line.leave(&mut other).is_err());
+        assert!(!line.receiver.is_joined());
     }
 }
