@@ -222,6 +222,28 @@ fn counts_failed_connects_only() {
 }
 
 #[test]
+fn pauses_double_up_to_a_second_and_begin_anew_once_a_packet_has_come() {
+    let (listener, address) = listen();
+    drop(listener);
+    let mut bench = Bench::new(Wait::Epoll, only_a(address));
+    let pause = |bench: &Bench| bench.handler.next_deadline().unwrap() - bench.now;
+    let mut pauses = Vec::new();
+    while pauses.len() < 10 {
+        let failed = bench.handler.statistics().failed_connects;
+        bench.until("a failure", |bench| bench.handler.statistics().failed_connects > failed);
+        pauses.push(pause(&bench).as_nanos() / 1_000_000);
+    }
+    assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000, 1_000]);
+    let listener = TcpListener::bind(address).unwrap();
+    let mut stream = bench.accept(&listener);
+    stream.write_all(&frame(&quote(1, 1))).unwrap();
+    bench.until("a packet", |bench| bench.told.ends == [1]);
+    drop((stream, listener));
+    bench.until("the end", |bench| bench.handler.statistics().ended_connections > 0);
+    assert_eq!(pause(&bench), Duration::from_millis(10));
+}
+
+#[test]
 fn an_attempt_that_nobody_answers_is_given_up_and_repeated() {
     for wait in Wait::ALL {
         // A listener whose queue is full answers nobody.
