@@ -68,10 +68,10 @@ Ir
 --------------------------------------------------------------------------------
 Ir      file:function
 --------------------------------------------------------------------------------
- 9,000  /home/me/crates/mdp3/src/book.rs:hot_path::measured_packets [/home/me/hot_path]
+ 9,000  /build/crates/mdp3/src/book.rs:hot_path::measured_packets [/build/hot_path]
  1,000  ./string/memmove.S:__memmove_avx [/usr/lib/libc.so.6]
-   350  /home/me/crates/mdp3/src/book.rs:hot_path::measured_packets [/home/me/other]
-    40  /home/me/crates/mdp3/src/levels.rs:hot_path::measured_packets [/home/me/hot_path]
+   350  /build/crates/mdp3/src/book.rs:hot_path::measured_packets [/build/other]
+    40  /build/crates/mdp3/src/levels.rs:hot_path::measured_packets [/build/hot_path]
 ";
         let (total, shares) = read(text, 100).expect("callgrind_annotate's own words");
         assert_eq!(total, 10_400);
