@@ -255,8 +255,8 @@ fn a_full_engine_still_replaces() {
     }
 }
 
-/// Sixteen levels, all taken: a lone order leaves one for itself, whatever keeps its place or leaves
-/// the book needs none.
+/// Sixteen levels, all taken: a lone order leaves one for itself, whatever keeps its place or
+/// leaves the book needs none.
 #[test]
 fn without_a_free_level_a_replacement_needs_its_own() {
     let mut trace = Trace::new();
