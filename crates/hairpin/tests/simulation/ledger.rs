@@ -117,10 +117,13 @@ pub(crate) struct Run {
     pub(crate) accepted: Vec<ClientMessage>,
     /// What the gateway has told the trader that it has not taken: from, and how many.
     pub(crate) not_applied: Vec<(u32, u32)>,
-    /// What the trader has given up since: all up to this.
+    /// What the trader has given up, when it was told for the first time since it logged on: all
+    /// up to this.
     pub(crate) skipped: u32,
     /// It has done so since it logged on.
     pub(crate) has_skipped: bool,
+    /// How often the gateway has taken a message again after that.
+    answered: u64,
     /// Business messages of the gateway.
     pub(crate) reported: u32,
     /// Those the trader was told.
@@ -153,10 +156,7 @@ impl Ledger {
 
     /// Whether nothing of this run is under way.
     pub(crate) fn is_settled(&self, uuid: u64) -> bool {
-        self.runs.get(&uuid).is_none_or(|run| {
-            let known = run.accepted.last().map_or(0, |message| message.seq_num);
-            known.max(run.skipped) >= run.sent && run.told == run.reported
-        })
+        self.runs.get(&uuid).is_none_or(|run| run.is_taken() && run.told == run.reported)
     }
 
     /// Everything that was sent arrived and was answered, or there is a reason why not; and what
@@ -187,6 +187,7 @@ impl Ledger {
         for run in self.runs.values() {
             census.add("business messages of traders", run.sent.into());
             census.add("business messages of the exchange", run.reported.into());
+            census.add("NotApplied answered", run.answered);
             let lost = run.sent - run.accepted.len() as u32;
             census.add("orders and cancels lost by a break", lost.into());
             census.add("reports lost by a break", (run.reported - run.told).into());
@@ -197,6 +198,23 @@ impl Ledger {
 }
 
 impl Run {
+    /// Whether all that was sent was taken or has been given up.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.last_accepted().max(self.skipped) >= self.sent
+    }
+
+    /// The number of the last message that the gateway has taken, or 0.
+    pub(crate) fn last_accepted(&self) -> u32 {
+        self.accepted.last().map_or(0, |message| message.seq_num)
+    }
+
+    fn accept(&mut self, message: ClientMessage) {
+        let (known, skipped) = (self.last_accepted(), self.skipped);
+        let is_first_behind = known <= skipped && skipped < message.seq_num;
+        self.answered += u64::from(skipped > 0 && is_first_behind);
+        self.accepted.push(message);
+    }
+
     fn check(&self, uuid: u64) {
         let Self { sent, accepted, not_applied, reported, told, broken, .. } = self;
         let count = accepted.len() as u32;
@@ -240,7 +258,7 @@ pub(crate) struct Register<'a> {
 impl Register<'_> {
     fn accept(&mut self, template: u16, cl_ord_id: &[u8]) {
         match self.frames.take(template, cl_ord_id) {
-            Some(message) => self.ledger.run(self.frames.uuid).accepted.push(message),
+            Some(message) => self.ledger.run(self.frames.uuid).accept(message),
             None => assert!(self.is_lenient, "the gateway took a message that never arrived"),
         }
     }

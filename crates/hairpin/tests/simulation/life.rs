@@ -134,6 +134,7 @@ impl Life {
         if binding == Binding::New {
             (orders.established, orders.is_spoilt) = (0, false);
         }
+        orders.resumes = orders.established;
         self.session.connect(now, binding).expect("it is disconnected");
     }
 
@@ -147,14 +148,18 @@ impl Life {
             || self.session.next_deadline().is_some_and(|at| at <= now)
     }
 
-    /// Whether there is something at the connection that has no time of its own: it is broken, or
-    /// what waited can leave.
+    /// Whether there is something at the connection that has no time of its own: it stands or is
+    /// broken, or what waited can leave.
     pub(crate) fn is_urgent(&self, now: Instant, connection: Option<&Shared>) -> bool {
         connection.is_some_and(|connection| {
             let connection = connection.borrow();
             let state = connection.state(now);
             let is_broken = matches!(state, ConnectionState::Refused | ConnectionState::Reset);
-            is_broken || (self.session.waiting() > 0 && connection.is_writable(now, End::Client))
+            let stands =
+                state == ConnectionState::Open && self.session.state() == State::Connecting;
+            stands
+                || is_broken
+                || (self.session.waiting() > 0 && connection.is_writable(now, End::Client))
         })
     }
 

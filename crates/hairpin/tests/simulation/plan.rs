@@ -243,11 +243,16 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// What `seed` has in store for so many ticks. The first trader's ordeal goes round with the
-    /// seed, so that 21 seeds have all of them; the others' are chance.
+    /// seed, so that 21 seeds have all of them; the others' are chance, and every fourth a
+    /// connection that is reset: it takes many for both ends to have lost something.
     pub(crate) fn new(seed: u64, ticks: u64) -> Self {
         let mut random = Random::new(seed);
         let first = Ordeal::ALL[(seed % Ordeal::ALL.len() as u64) as usize];
-        let ordeals = [first, *random.pick(&Ordeal::ALL), *random.pick(&Ordeal::ALL)];
+        let mut other = || match random.below(4) {
+            0 => Ordeal::Reset,
+            _ => *random.pick(&Ordeal::ALL),
+        };
+        let ordeals = [first, other(), other()];
         // A silence is long: with fast loops and heartbeats it would be most of the work.
         let has_silence = ordeals.contains(&Ordeal::Silence);
         let (loop_millis, heartbeat_millis) =
@@ -272,11 +277,16 @@ impl Plan {
     /// When which fault of an ordeal begins and ends.
     pub(crate) fn schedule(&mut self, ordeal: Ordeal, start: Instant) -> FaultSchedule<Fault> {
         let faults = ordeal.faults();
-        let most = if ordeal == Ordeal::Everything { 7 } else { 3 };
-        let count = 1 + self.random.below(most);
+        let (least, most) = match ordeal {
+            Ordeal::Everything => (1, 7),
+            Ordeal::Reset => (2, 6),
+            _ => (1, 3),
+        };
+        let count = least + self.random.below(most + 1 - least);
         // What is reset is to come back and be used again.
         let is_reset = ordeal == Ordeal::Reset;
-        let (span, longest) = if is_reset { (self.length() / 2, 10) } else { (self.length(), 150) };
+        let (span, longest) =
+            if is_reset { (self.length() * 3 / 4, 10) } else { (self.length(), 150) };
         let within = start..start + span;
         // Short ones, and such as outlast several loops of snapshots.
         let length = Duration::from_millis(2)..Duration::from_millis(longest);

@@ -25,6 +25,8 @@ pub(crate) struct SessionJudge {
     pub(crate) rejects: u64,
     /// The UUID that was established last.
     pub(crate) established: u64,
+    /// The UUID that the present logon resumes, or 0.
+    pub(crate) resumes: u64,
     /// It cannot be resumed.
     pub(crate) is_spoilt: bool,
     pub(crate) census: Census,
@@ -42,6 +44,7 @@ impl SessionJudge {
             errors: 0,
             rejects: 0,
             established: 0,
+            resumes: 0,
             is_spoilt: false,
             census: Census::new(),
         }
@@ -110,6 +113,12 @@ impl Listener for Clerk<'_> {
         let known = run.told + 1;
         assert!(self.judge.is_lenient() || established.next_seq_no == known, "{established:?}");
         run.has_skipped = false;
+        if self.judge.resumes == established.uuid {
+            self.judge.census.count(match run.is_taken() {
+                true => "logons resumed with nothing missing",
+                false => "logons resumed with orders missing",
+            });
+        }
         self.judge.established = established.uuid;
         self.strategy.on_established(sender, established);
     }
@@ -182,7 +191,7 @@ impl Listener for Clerk<'_> {
         self.judge.census.count(match self.judge.state {
             State::Established if gap.uuid == sender.progress().uuid => "reports missing amid",
             State::Established => "reports missing under the UUID before",
-            _ => "reports missing at a resumption",
+            _ => "logons resumed with reports missing",
         });
         if !self.judge.is_lenient() {
             let present = sender.progress().uuid;
@@ -205,16 +214,22 @@ impl Listener for Clerk<'_> {
         if !self.judge.is_lenient() {
             let run = self.ledger.run(sender.progress().uuid);
             assert!(run.broken.is_some(), "{not_applied:?}, but nothing was broken");
-            let known = run.accepted.last().map_or(0, |message| message.seq_num);
+            // Until the gap is filled all that comes is not applied, from the same number on.
+            let known = match run.not_applied.last() {
+                Some(&(from, _)) if run.has_skipped => from - 1,
+                _ => run.last_accepted(),
+            };
             assert!(from > known && from <= run.sent, "{not_applied:?}, {known} accepted");
             // CME counts through the number that Establish says is next, which nobody has sent.
             assert!(from + count <= run.sent + 2, "{not_applied:?}, {} sent", run.sent);
-            // What follows the Sequence that fills the gap is applied.
-            assert!(!run.has_skipped || from <= run.skipped, "{not_applied:?} after the fill");
-            run.has_skipped = true;
+            // What follows the Sequence that fills the gap is applied: a second one can only be
+            // about messages that left before it.
+            let is_answered = run.has_skipped && from + count > run.skipped + 1;
+            assert!(!is_answered, "{not_applied:?}, though all to {} is given up", run.skipped);
             run.not_applied.push((from, count));
-            // The session has given up all that it has sent so far.
-            run.skipped = run.sent;
+            if !run.has_skipped {
+                (run.has_skipped, run.skipped) = (true, run.sent);
+            }
         }
         self.strategy.on_not_applied(sender, not_applied);
     }
