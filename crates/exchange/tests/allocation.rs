@@ -4,9 +4,6 @@
 
 mod client;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use client::{
     cancel, credentials, establish, negotiate, order, order_with, replace_with, retransmit_request,
 };
@@ -16,31 +13,11 @@ use hairpin_exchange::{
     OrderId, Pace, PriceLevel, Publication, SessionState, Side, TradingStatus,
 };
 use hairpin_sbe::Decimal;
+use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which counts the calls of each thread.
-struct Counting;
-
-// SAFETY: every call is passed on as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `System`, by way of `alloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const UUID: u64 = 1_700_000_000_000_000;
 
@@ -62,9 +39,9 @@ fn acknowledged(reply: &[u8]) -> OrderId {
 
 #[test]
 fn a_hundred_thousand_ticks_with_orders_and_cancels_allocate_nothing() {
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     drop(Box::new([0_u8; 64]));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(allocations() - before, 1, "allocations are counted");
 
     let mut now =
         Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
@@ -84,7 +61,7 @@ fn a_hundred_thousand_ticks_with_orders_and_cancels_allocate_nothing() {
         (0..ticks).map(|n| (order(2 * n + 1, 0), cancel(2 * n + 2, 0))).collect();
     let mut packets = [0; 3];
 
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     let id = gateway.handle_connected(now, &mut ()).unwrap();
     for message in &logon {
         gateway.handle_bytes(now, id, message, &mut floor, &mut ());
@@ -114,7 +91,7 @@ fn a_hundred_thousand_ticks_with_orders_and_cancels_allocate_nothing() {
         gateway.handle_sent(id, length);
         gateway.handle_timeout(now, &mut ());
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
     let counters = gateway.counters();
     let expected = u64::from(ticks);
     assert_eq!((counters.acknowledgements, counters.cancelled), (expected, expected));
@@ -174,7 +151,7 @@ fn nothing_else_allocates_either() {
     let again = retransmit_request(UUID, 1);
     let mut packets = [0; 3];
 
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     let id = gateway.handle_connected(now, &mut ()).unwrap();
     for message in &logon {
         gateway.handle_bytes(now, id, message, &mut floor, &mut ());
@@ -197,7 +174,7 @@ fn nothing_else_allocates_either() {
         }
         read(&mut gateway, id);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
     let count_of = |name| gateway.counters().iter().find(|(of, _)| *of == name).unwrap().1;
     for name in ["acknowledgements", "fills", "eliminations", "order_rejects", "replace_rejects"] {
         assert!(count_of(name) > 1_000, "{name}: {:?}", gateway.counters());

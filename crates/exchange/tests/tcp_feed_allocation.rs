@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 
@@ -11,37 +9,17 @@ use hairpin_exchange::{
     Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, Pace, TcpFeed,
 };
 use hairpin_reactor::{Reactor, Wait};
+use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which counts the calls of each thread.
-struct Counting;
-
-// SAFETY: every call is passed on as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `System`, by way of `alloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn ten_thousand_ticks_to_four_connections_allocate_nothing() {
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     drop(Box::new([0_u8; 64]));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(allocations() - before, 1, "allocations are counted");
 
     let local = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let tcp = Some(TcpFeed { backlog: 2 << 20, ..TcpFeed::new(local, local) });
@@ -84,7 +62,7 @@ fn ten_thousand_ticks_to_four_connections_allocate_nothing() {
     let now = turn(&mut exchange, false);
     exchange.set_pace(Pace::Paced, now);
 
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     for _ in 0..10_000 {
         turn(&mut exchange, true);
     }
@@ -96,7 +74,7 @@ fn ten_thousand_ticks_to_four_connections_allocate_nothing() {
         while sleeper.read(&mut small).is_ok() {}
         turn(&mut exchange, false);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(allocations() - before, 0);
     let counters = exchange.counters();
     assert_eq!((counters.ticks, connections(&exchange)), (10_000, [2, 2]));
     assert!(counters.feed_backlogs > 1_000 && counters.feed_bytes_sent > kept + (1 << 20));

@@ -1,8 +1,6 @@
 //! That a feed by TCP allocates nothing once its connections stand, on either side.
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
@@ -10,31 +8,11 @@ use hairpin_exchange::{
 };
 use hairpin_feed_handler::{ChannelState, EndOfEvent, FeedHandler, Listener, Settings, TcpLines};
 use hairpin_reactor::{Reactor, Wait};
+use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which counts the calls of each thread.
-struct Counting;
-
-// SAFETY: every call is passed on as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `System`, by way of `alloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[derive(Default)]
 struct Ends(u64);
@@ -47,9 +25,9 @@ impl Listener for Ends {
 
 #[test]
 fn thousands_of_ticks_by_tcp_allocate_nothing_under_any_wait() {
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     drop(Box::new([0_u8; 64]));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(allocations() - before, 1, "allocations are counted");
     for wait in Wait::ALL {
         run(wait);
     }
@@ -96,7 +74,7 @@ fn run(wait: Wait) {
     let (now, seen) = turn(&mut exchange, &mut handler, true);
     exchange.set_pace(Pace::Paced, now);
 
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     for _ in 0..5_000 {
         turn(&mut exchange, &mut handler, true);
     }
@@ -110,7 +88,7 @@ fn run(wait: Wait) {
     for _ in 0..3_000 {
         (_, last) = turn(&mut exchange, &mut handler, true);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0, "{wait}");
+    assert_eq!(allocations() - before, 0, "{wait}");
     assert!(last - seen > 7_900, "{}", last - seen);
     let counters = handler.channel().counters();
     assert_eq!((counters.gaps, handler.channel().state()), (1, ChannelState::InSync));

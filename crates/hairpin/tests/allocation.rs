@@ -8,8 +8,7 @@
 #[path = "../src/trader.rs"]
 mod trader;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -27,40 +26,15 @@ use hairpin_order_entry::{
     Binding, Dial, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
 };
 use hairpin_reactor::{Reactor, Wait};
+use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use trader::{Reaction, Strategy};
 
 const TICKS: u64 = 1_000_000;
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
-/// The system's allocator, with a count of what this thread asks of it.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is the system allocator's own; counting touches a thread-local without a
-// destructor, which allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// The bytes under way in each direction.
 #[derive(Default)]
@@ -296,11 +270,11 @@ fn a_million_ticks_allocate_nothing() {
     for _ in 0..1_000 {
         world.tick();
     }
-    let (allocations, packets) = (ALLOCATIONS.get(), world.packets);
+    let (before, packets) = (allocations(), world.packets);
     for _ in 1_000..TICKS {
         world.tick();
     }
-    assert_eq!(ALLOCATIONS.get() - allocations, 0);
+    assert_eq!(allocations() - before, 0);
 
     let counts = &world.strategy.counts;
     assert_eq!(counts.first_error, None);
@@ -315,7 +289,7 @@ fn a_million_ticks_allocate_nothing() {
 
 #[test]
 fn the_count_sees_an_allocation() {
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     drop(std::hint::black_box(Box::new(1)));
-    assert_eq!(ALLOCATIONS.get() - before, 1);
+    assert_eq!(allocations() - before, 1);
 }

@@ -1,44 +1,14 @@
 //! After start-up a channel takes no memory, whatever happens.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 mod support;
 
 use hairpin_mdp3::{BookUpdate, Channel, EndOfEvent, Feed, Gap, Input, Listener, Settings, Side};
+use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Instant, Now, Utc};
 use support::*;
 
-/// The system's allocator, counting what one thread asks of it.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on unchanged to the system's allocator, whose contract holds then;
-// counting touches a thread-local without a destructor, which allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps to the contract of `alloc`, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps to the contract of `dealloc`, and the pointer is the system's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps to the contract of `realloc`, and the pointer is the system's.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Counts without allocating.
 #[derive(Default)]
@@ -112,7 +82,7 @@ fn nothing_is_allocated_after_start_up() {
 
     let channel = Channel::new(settings);
     let mut driver = Driver { channel, tally: Tally::default(), now: Instant::ZERO, sequence: 101 };
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = allocations();
 
     // A late join.
     driver.hand_over(Feed::Incremental, Side::A, heartbeat.bytes());
@@ -155,8 +125,8 @@ fn nothing_is_allocated_after_start_up() {
         driver.let_time_pass();
     }
 
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0);
+    assert_eq!(allocations() - before, 0);
     // The allocator does count.
     drop(std::hint::black_box(vec![1]));
-    assert_eq!(ALLOCATIONS.with(Cell::get) - before, 1);
+    assert_eq!(allocations() - before, 1);
 }

@@ -4,8 +4,6 @@
 
 mod exchange;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::net::SocketAddrV4;
@@ -16,49 +14,17 @@ use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timesta
 use hairpin_mapped::Journal;
 use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Ready, Wait};
+use hairpin_testbed::CountingAllocator;
 use hairpin_time::Duration;
 
-/// The system's allocator, with a count of what it was asked for by the thread that counts.
-struct Counting;
-
-thread_local! {
-    /// Allocations so far, while this thread counts.
-    static ALLOCATIONS: Cell<Option<u64>> = const { Cell::new(None) };
-}
-
-fn count() {
-    // A thread that is ending has no such variable any more, and does not count.
-    let _ = ALLOCATIONS.try_with(|allocations| {
-        allocations.set(allocations.get().map(|allocations| allocations + 1));
-    });
-}
-
-// SAFETY: every call is the system allocator's own.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Allocations of `work`.
 fn allocations(work: impl FnOnce()) -> u64 {
-    ALLOCATIONS.set(Some(0));
+    let before = hairpin_testbed::allocations();
     work();
-    ALLOCATIONS.take().unwrap()
+    hairpin_testbed::allocations() - before
 }
 
 /// A connection whose exchange answers the logon, and every order with the same report, whose

@@ -4,8 +4,6 @@
 
 mod available;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use available::available;
@@ -15,37 +13,17 @@ use hairpin_endpoint::{
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
+use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::Duration;
 
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which counts the calls of each thread.
-struct Counting;
-
-// SAFETY: every call is passed on as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `System`, by way of `alloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn a_running_loop_allocates_nothing() {
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     drop(Box::new([0_u8; 64]));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "allocations are counted");
+    assert_eq!(allocations() - before, 1, "allocations are counted");
     for wait in available(Wait::ALL) {
         let (ticks, allocations) = run(wait);
         assert_eq!((ticks, allocations), (200, 0), "{wait}");
@@ -53,7 +31,7 @@ fn a_running_loop_allocates_nothing() {
 }
 
 /// Ticks by UDP that are each answered by TCP, all in one thread; the second half is counted.
-fn run(wait: Wait) -> (usize, usize) {
+fn run(wait: Wait) -> (usize, u64) {
     let any_port = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let mut feed = UdpReceiver::bind(any_port, UdpOptions::default()).unwrap();
     let mut publisher = UdpSender::connect(feed.local_address(), Ipv4Addr::LOCALHOST).unwrap();
@@ -75,7 +53,7 @@ fn run(wait: Wait) -> (usize, usize) {
     let (mut sent, mut ticks, mut orders, mut at_half) = (0, 0, 0, 0);
     while orders < 200 * 8 {
         if sent == ticks && orders == 8 * ticks {
-            at_half = if ticks == 100 { ALLOCATIONS.get() } else { at_half };
+            at_half = if ticks == 100 { allocations() } else { at_half };
             publisher.transmit(32, |tick| tick.fill(1)).unwrap();
             sent += 1;
         }
@@ -94,5 +72,5 @@ fn run(wait: Wait) -> (usize, usize) {
         while timers.expired(now.monotonic).is_some() {}
         clock.recalibrate_if_due(now.monotonic);
     }
-    (ticks, ALLOCATIONS.get() - at_half)
+    (ticks, allocations() - at_half)
 }

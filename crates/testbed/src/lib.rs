@@ -1,4 +1,5 @@
-//! Hosts for tests and benchmarks: anonymous network namespaces joined by veth.
+//! Hosts for tests and benchmarks: anonymous network namespaces joined by veth. And an allocator
+//! that counts, for tests that nothing allocates.
 //!
 //! A tool (layer T): tests use it, and the command's benchmarks. A [`Bed`] is two [`Host`]s with a
 //! wire between them. Where network namespaces can be had, each host is one, held by file
@@ -24,6 +25,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod allocations;
 mod bed;
 mod host;
 mod namespace;
@@ -31,6 +33,7 @@ mod rtnetlink;
 mod spawner;
 mod user_namespace;
 
+pub use allocations::{CountingAllocator, allocations};
 pub use bed::{Bed, BedError};
 pub use host::Host;
 pub use user_namespace::{UserNamespaceError, enter_user_namespace};
