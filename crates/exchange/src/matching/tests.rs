@@ -138,6 +138,35 @@ fn rejects_what_does_not_fit() {
     assert!(matching.levels.is_full() && !matching.orders.is_full());
 }
 
+/// Fills that nobody takes away: what could need more room than there is left is refused.
+#[test]
+fn refuses_rather_than_let_the_accumulator_grow() {
+    let (mut matching, mut events) = engine();
+    let capacity = events.capacity();
+    let refused = (0..1_000).find_map(|_| {
+        matching.submit(&order(Offer, 10, 1), &mut events).unwrap();
+        matching.submit(&order(Bid, 10, 1), &mut events).err()
+    });
+    assert_eq!((refused, events.capacity()), (Some(Rejection::Full), capacity));
+    events.clear();
+    assert_eq!(matching.submit(&order(Bid, 10, 1), &mut events).unwrap().remaining, 0);
+
+    let to =
+        |ticks| Replacement { price: Decimal(ticks * TICK), quantity: 5, ..Replacement::default() };
+    events.clear();
+    let id = matching.submit(&order(Bid, 5, 5), &mut events).unwrap().order;
+    let refused = (0..1_000).find_map(|_| {
+        matching.submit(&order(Offer, 10, 1), &mut events).unwrap();
+        let refused = matching.replace(id, &to(10), &mut events).err();
+        refused.or_else(|| matching.replace(id, &to(5), &mut events).err())
+    });
+    assert_eq!((refused, events.capacity()), (Some(Rejection::Full), capacity));
+    assert_eq!(
+        (levels(&matching, Bid), levels(&matching, Offer)),
+        (vec![(5, 5, 1)], vec![(10, 1, 1)])
+    );
+}
+
 #[test]
 fn splits_a_trade_that_meets_too_many_orders() {
     let terms = Terms { tick: Decimal(1), protection: Decimal(0) };
