@@ -455,6 +455,39 @@ mod tests {
     }
 
     #[test]
+    fn settling_sees_a_best_level_however_it_changed() {
+        let before = cell(&[level(9, 5), level(8, 5), level(7, 5)], &[level(11, 5)]);
+        let entry = |action, place, stated| {
+            let mut cell = before;
+            assert_eq!(cell.apply(BookSide::Bid, action, place, stated), Ok(()));
+            cell
+        };
+        let mut replaced = before;
+        assert_eq!(replaced.replace(BookSide::Bid, 0, level(6, 5)), Ok(level(9, 5)));
+        let (mut loaded, mut cleared, mut cut) = (before, before, before);
+        loaded.load(&[level(6, 5)], &[level(11, 5)]);
+        cleared.clear();
+        cut.set_depth(0);
+        let changed = [
+            entry(Action::New, 0, level(10, 5)),
+            entry(Action::Overlay, 0, level(6, 5)),
+            entry(Action::Delete, 0, Level::NONE),
+            entry(Action::DeleteThru, 1, Level::NONE),
+            entry(Action::DeleteFrom, 0, Level::NONE),
+            replaced,
+            loaded,
+            cleared,
+            cut,
+        ];
+        for mut cell in changed {
+            assert!(cell.settle_best().contains(Changes::BEST_BID_PRICE));
+            assert_eq!(cell.best_bid(), cell.levels(BookSide::Bid).first());
+            assert_eq!(cell.best_ask(), cell.levels(BookSide::Ask).first());
+            assert_eq!(cell.settle_best(), Changes::BOOK);
+        }
+    }
+
+    #[test]
     fn levels_are_numbered_from_1() {
         let cell = cell(&[level(9, 5), level(8, 5)], &[]);
         let book = Book::new(&cell);

@@ -60,24 +60,37 @@ pub(crate) fn apply<const N: usize>(
     else {
         return Outcome::Invalid;
     };
-    let needs_level = !matches!(action, Action::DeleteThru | Action::DeleteFrom);
-    if needs_level && level >= cell.head.depth {
-        return Outcome::BeyondDepth;
-    }
-    let stated = match (action.states_a_level(), entry.price, entry.quantity) {
-        (true, Some(price), Some(quantity)) => Level { price, quantity, orders: entry.orders },
-        (true, _, _) => return Outcome::Invalid,
-        (false, _, _) => Level::NONE,
-    };
+    let is_beyond = level >= cell.head.depth;
     let level = usize::from(level);
-    let applied = if action == Action::Change {
-        cell.replace(side, level, stated).map(|before| before.price == stated.price)
-    } else {
-        cell.apply(side, action, level, stated).map(|()| true)
+    let applied = match action {
+        Action::DeleteThru | Action::DeleteFrom => cell.apply(side, action, level, Level::NONE),
+        _ if is_beyond => return Outcome::BeyondDepth,
+        Action::Delete => cell.apply(side, action, level, Level::NONE),
+        Action::New | Action::Change | Action::Overlay => {
+            let (Some(price), Some(quantity)) = (entry.price, entry.quantity) else {
+                return Outcome::Invalid;
+            };
+            let stated = Level { price, quantity, orders: entry.orders };
+            if action == Action::Change {
+                return change(cell, side, level, stated);
+            }
+            cell.apply(side, action, level, stated)
+        }
     };
-    match applied {
-        Ok(true) => Outcome::Changed,
-        Ok(false) => Outcome::PriceChanged,
+    if applied.is_ok() { Outcome::Changed } else { Outcome::Inapplicable }
+}
+
+/// A Change, the most frequent action.
+#[inline(always)]
+fn change<const N: usize>(
+    cell: &mut Cell<N>,
+    side: BookSide,
+    level: usize,
+    stated: Level,
+) -> Outcome {
+    match cell.replace(side, level, stated) {
+        Ok(before) if before.price == stated.price => Outcome::Changed,
+        Ok(_) => Outcome::PriceChanged,
         Err(_) => Outcome::Inapplicable,
     }
 }

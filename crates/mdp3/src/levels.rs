@@ -57,11 +57,6 @@ impl Action {
             _ => return None,
         })
     }
-
-    /// Whether an entry with this action states a level, rather than removes some.
-    pub(crate) const fn states_a_level(self) -> bool {
-        matches!(self, Self::New | Self::Change | Self::Overlay)
-    }
 }
 
 /// The book does not have the level that the entry needs.
@@ -87,7 +82,8 @@ pub(crate) fn replace<const N: usize>(
 ///
 /// `level` counts from 0 and is below `depth` for all actions that state a level; `stated` is
 /// what they state. `depth` is at most `N`.
-#[inline]
+// Always inlined: where it is called the action is known, but for two.
+#[inline(always)]
 pub(crate) fn apply<const N: usize>(
     levels: &mut Levels<N>,
     (count, depth): (usize, usize),
