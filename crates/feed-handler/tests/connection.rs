@@ -9,8 +9,8 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 
 use hairpin_feed_handler::{
-    BookUpdate, ConnectionError, EndOfEvent, FeedError, FeedHandler, FrameError, Gap, LateJoin,
-    Listener, Settings, Side, Statistics, TcpLines,
+    BookUpdate, ChannelState, ConnectionError, EndOfEvent, FeedError, FeedHandler, FrameError, Gap,
+    LateJoin, Listener, Settings, Side, Statistics, TcpLines,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -57,8 +57,12 @@ struct Bench {
 
 impl Bench {
     fn new(wait: Wait, lines: TcpLines) -> Self {
+        Self::with(settings(), wait, lines)
+    }
+
+    fn with(settings: Settings, wait: Wait, lines: TcpLines) -> Self {
         let mut reactor = Reactor::new(wait).unwrap();
-        let handler = FeedHandler::new(settings(), lines, &mut reactor).unwrap();
+        let handler = FeedHandler::new(settings, lines, &mut reactor).unwrap();
         Self { reactor, handler, told: Told::default(), now: Instant::from_nanos(1) }
     }
 
@@ -323,6 +327,50 @@ fn the_other_side_is_read_before_a_hole_becomes_a_gap() {
         assert!(bench.told.ends.iter().copied().eq(1..=3_000), "{wait}");
         assert_eq!(bench.told.gaps, 0, "{wait}");
     }
+}
+
+#[test]
+fn a_feed_that_is_not_joined_is_not_handed_over() {
+    let (listener, address) = listen();
+    let mut bench = Bench::new(Wait::Epoll, only_a(address));
+    let mut stream = bench.accept(&listener);
+    stream.write_all(&frame(&packet(1).snapshot(7, 1, 1, 1, &[]))).unwrap();
+    stream.write_all(&frame(&quote(2, 2))).unwrap();
+    bench.until("the quote", |bench| bench.told.ends == [2]);
+    assert_eq!(bench.handler.statistics().packets_not_joined, 1);
+    assert_eq!(bench.handler.channel().counters().unwanted_packets, 0);
+}
+
+#[test]
+fn a_feed_that_was_left_is_no_longer_handed_over() {
+    let (listener, address) = listen();
+    let settings = Settings { late_join: LateJoin::Books, ..settings() };
+    let mut bench = Bench::with(settings, Wait::Epoll, only_a(address));
+    let mut stream = bench.accept(&listener);
+    stream.write_all(&frame(&quote(1, 1))).unwrap();
+    bench.until("the first", |bench| bench.told.ends == [1]);
+    let book = [(b'0', 1, 1, 5)];
+    stream.write_all(&frame(&packet(1).snapshot(7, 1, 1, 1, &book))).unwrap();
+    let is_in_sync = |bench: &Bench| bench.handler.channel().state() == ChannelState::InSync;
+    bench.until("the snapshot", is_in_sync);
+    stream.write_all(&frame(&packet(2).snapshot(7, 1, 1, 1, &book))).unwrap();
+    stream.write_all(&frame(&quote(2, 2))).unwrap();
+    bench.until("the second", |bench| bench.told.ends == [1, 2]);
+    assert_eq!(bench.handler.statistics().packets_not_joined, 1);
+    assert_eq!(bench.handler.channel().counters().unwanted_packets, 0);
+}
+
+#[test]
+fn a_side_that_is_ahead_waits_no_longer_than_a_hole_may_stay_open() {
+    let ((listener_a, a), (listener_b, b)) = (listen(), listen());
+    let mut bench = Bench::new(Wait::Epoll, TcpLines::both(a, b));
+    bench.until("both", |bench| bench.handler.statistics().connections == 2);
+    let [mut a, _silent] = [listener_a, listener_b].map(|listener| listener.accept().unwrap().0);
+    a.write_all(&frame(&quote(1, 1))).unwrap();
+    bench.until("the first", |bench| bench.told.ends == [1]);
+    a.write_all(&frame(&quote(3, 3))).unwrap();
+    bench.until("the third", |bench| bench.told.ends == [1, 3]);
+    assert_eq!(bench.told.gaps, 1);
 }
 
 #[test]
