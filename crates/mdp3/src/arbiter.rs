@@ -235,8 +235,14 @@ impl Arbiter {
     #[cold]
     fn judge_odd(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
         let state = self.sides[side as usize];
-        if state.has_left(header) && !self.falls(state, header) {
-            return Arbitration { verdict: Verdict::Duplicate, restart: None };
+        if let Some(verdict) = state.left_behind(header)
+            && !self.falls(state, header)
+        {
+            if verdict == Verdict::Doubtful {
+                // Nothing confirms it: one old packet may follow another.
+                self.doubtful = None;
+            }
+            return Arbitration { verdict, restart: None };
         }
         let Some(doubt) = self.doubt(side, header, utc) else { return self.settle(side, header) };
         let PacketHeader { sequence, sending_time } = header;
@@ -389,16 +395,22 @@ impl SideState {
             && reset_at == Some(self.sequence)
     }
 
-    /// Whether the packet is of the numbering that the side has left, and late.
-    fn has_left(self, header: PacketHeader) -> bool {
+    /// What becomes of a packet of the numbering that the side has left, come late: it is dropped.
+    /// One of the very time of the restart may be of either numbering, so that this is told.
+    fn left_behind(self, header: PacketHeader) -> Option<Verdict> {
         let Left { sequence, sending_time, earlier } = self.left;
-        let is_before = match header.sending_time.cmp(&sending_time) {
+        let is_next = header.sequence == self.sequence.wrapping_add(1);
+        match header.sending_time.cmp(&sending_time) {
+            _ if is_next => None,
             // A clock that was set back since is another matter.
-            Ordering::Less => header.sending_time + LONGEST_LAG > sending_time,
-            Ordering::Equal => header.sequence > earlier && header.sequence <= sequence,
-            Ordering::Greater => false,
-        };
-        is_before && header.sequence != self.sequence.wrapping_add(1)
+            Ordering::Less if header.sending_time + LONGEST_LAG > sending_time => {
+                Some(Verdict::Duplicate)
+            }
+            Ordering::Equal if header.sequence > earlier && header.sequence <= sequence => {
+                Some(Verdict::Doubtful)
+            }
+            _ => None,
+        }
     }
 
     /// Notes the packet as the side's last.
@@ -755,8 +767,9 @@ mod tests {
         trace.reset(A, 100, 10);
         trace.packet(A, 1, 10, Next);
         trace.packet(A, 98, 9, Duplicate);
-        trace.packet(A, 99, 10, Duplicate);
-        trace.packet(A, 100, 10, Duplicate);
+        trace.packet(A, 99, 10, Doubtful);
+        // Of the very time of the restart: nobody can tell, and one does not confirm the other.
+        trace.packet(A, 100, 10, Doubtful);
         trace.packet(A, 2, 10, Next);
         trace.packet(A, 101, 10, Ahead);
     }
@@ -802,6 +815,18 @@ mod tests {
         trace.packet(A, 3, 10, Ahead);
         trace.packet(A, 2, 10, Next);
         assert_eq!(trace.arbiter.epoch, 1);
+    }
+
+    #[test]
+    fn a_packet_that_may_be_of_either_numbering_is_told_and_left_out() {
+        let mut trace = Trace::default();
+        trace.packet(A, 3, 9, Next);
+        trace.reset(A, 4, 10);
+        trace.packet(A, 1, 10, Next);
+        trace.packet(A, 2, 10, Next);
+        // 3 is lost; this could be the reset once more.
+        trace.packet(A, 4, 10, Doubtful);
+        trace.packet(A, 5, 10, Ahead);
     }
 
     #[test]

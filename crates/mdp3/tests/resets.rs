@@ -200,5 +200,7 @@ fn a_late_packet_of_the_numbering_before_a_reset_is_dropped() {
     assert_eq!(trace.book(7), "1@63 1@62 1@61 |");
     trace.wait(Duration::from_secs(1));
     assert_eq!((trace.counter("held_packets"), trace.counter("gaps")), (0, 0));
-    assert_eq!((trace.counter("restarts"), trace.counter("duplicates")), (1, 8));
+    // Those of the reset's own time could be of either numbering.
+    assert_eq!((trace.counter("duplicates"), trace.counter("doubtful_packets")), (2, 6));
+    assert_eq!(trace.counter("restarts"), 1);
 }
