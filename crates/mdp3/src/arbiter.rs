@@ -830,6 +830,18 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_may_be_of_either_numbering_takes_the_place_of_the_one_set_aside() {
+        let mut trace = Trace::default();
+        trace.packet(A, 3, 9, Next);
+        trace.reset(A, 4, 10);
+        trace.packet(A, 1, 10, Next);
+        trace.packet(A, 5_000, 10, Doubtful);
+        trace.packet(A, 4, 10, Doubtful);
+        trace.packet(A, 5_001, 10, Doubtful);
+        trace.packet(A, 5_002, 10, Confirms);
+    }
+
+    #[test]
     fn a_clock_set_back_after_a_restart_is_followed() {
         let mut trace = Trace::default();
         trace.packet(A, 40, 10, Next);
