@@ -203,6 +203,16 @@ fn a_feed_by_tcp_comes_back_as_it_was_written() {
     assert_eq!(read.channels[0].connections[1].side, Side::B);
 }
 
+#[test]
+fn by_tcp_the_first_host_of_a_side_is_taken() {
+    let good = GOOD.replace("UDP/IP", "TCP/IP").replace("<ip>239.1.1.1</ip>", "");
+    let hosts = good.replace("<port>", "<host-ip>10.0.0.10</host-ip><port>");
+    let read: Config = file(&hosts).parse().unwrap();
+    let a = Some("10.0.0.9:5000".parse().unwrap());
+    let lines = hairpin_feed_handler::TcpLines { a, b: None, interface: INTERFACE };
+    assert_eq!(read.channels[0].addresses(INTERFACE).unwrap(), Addresses::Tcp(lines));
+}
+
 fn text() -> impl Strategy<Value = String> {
     "[ -~\t\n\r\u{e9}\u{20ac}]{0,12}"
 }
