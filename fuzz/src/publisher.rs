@@ -76,6 +76,9 @@ impl World {
     }
 
     fn act(&mut self, kind: u8, instrument: u32, a: u8, b: u8) {
+        if kind == 6 && a & 1 == 1 {
+            self.end_wake();
+        }
         let (now, floor) = (self.now, &mut self.floor);
         match kind {
             0 => drop(floor.step(now)),
@@ -112,6 +115,15 @@ impl World {
         if self.floor.is_deferred() {
             let _: Publication = self.floor.publish(self.now);
         }
+    }
+
+    /// Everything leaves, and time passes: of two numberings that begin at one SendingTime, the
+    /// second is not told from copies of the first by who has lost packets.
+    fn end_wake(&mut self) {
+        while self.floor.publisher().has_event() {
+            self.pump(0);
+        }
+        self.pass(Duration::from_nanos(1));
     }
 
     fn submit(&mut self, instrument: u32, a: u8, b: u8) {
@@ -164,10 +176,10 @@ impl World {
         };
         let input = Input { feed, side: Line::A, received: None };
         self.whole.handle_packet(self.now, input, bytes, &mut ());
-        // A reset that begins a numbering anew is not lost: without it a receiver may take the new
-        // numbers for the old.
-        let is_reset = bytes.get(16..18) == Some(&[4, 0]);
-        let is_lost = lost >> (packet.sequence % 8) & 1 == 1 && !is_reset;
+        // A reset that begins a numbering anew is not lost, nor is packet 1: a receiver that has
+        // neither, or of a numbering the reset alone, may take the new numbers for the old.
+        let begins = bytes.get(16..18) == Some(&[4, 0]) || packet.sequence == 1;
+        let is_lost = lost >> (packet.sequence % 8) & 1 == 1 && !begins;
         let doubtful = self.late.counters().doubtful_packets;
         if !is_lost {
             self.late.handle_packet(self.now, input, bytes, &mut ());
