@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::shell::{cargo, run as shell};
 use crate::workspace::Workspace;
-use crate::{deny, fuzz, no_std, test, tidy};
+use crate::{deny, no_std, test, tidy};
 
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
@@ -20,7 +20,6 @@ const STEPS: &[Step] = &[
     ("codegen", codegen),
     ("deny", deny::run),
     ("release build", release_build),
-    ("fuzz", fuzz::briefly),
     ("test", test::run),
 ];
 
