@@ -1,0 +1,93 @@
+//! What is known of one side of the incremental feed.
+
+use core::cmp::Ordering;
+
+use hairpin_time::{Duration, Utc};
+
+use super::Verdict;
+use crate::PacketHeader;
+
+/// How much later than the first side the other may restart, by SendingTime, before it is taken
+/// to have restarted unseen. CME restarts its sides within about a second.
+pub(super) const LONGEST_LAG: Duration = Duration::from_secs(5);
+
+/// Where one side is.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct SideState {
+    pub(super) seen: bool,
+    pub(super) epoch: u32,
+    /// The highest sequence in this epoch, and the SendingTime of its packet.
+    pub(super) sequence: u32,
+    pub(super) sending_time: Utc,
+    /// The highest sequence in this epoch that is known to have been sent before that.
+    pub(super) earlier: u32,
+    /// The last time that sequences were left out: from where to where.
+    pub(super) jumped_from: u32,
+    pub(super) jumped_to: u32,
+    /// Where the side was when it last restarted.
+    pub(super) left: Left,
+}
+
+/// The end of a side's numbering, as in [`SideState`].
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Left {
+    pub(super) sequence: u32,
+    pub(super) sending_time: Utc,
+    pub(super) earlier: u32,
+}
+
+impl SideState {
+    /// Whether the packet's sequence was passed before it was sent: its numbering is another.
+    pub(super) fn falls(self, header: PacketHeader) -> bool {
+        match header.sending_time.cmp(&self.sending_time) {
+            Ordering::Less => false,
+            Ordering::Equal => header.sequence <= self.earlier,
+            Ordering::Greater => header.sequence <= self.sequence && !self.returns(header),
+        }
+    }
+
+    /// Whether the packet is number 1, right behind the ChannelReset `reset_at` and of the same
+    /// time. It could be a copy of an old packet 1 only if all the numbering were of that time.
+    pub(super) fn follows_reset(self, header: PacketHeader, reset_at: Option<u32>) -> bool {
+        header.sequence == 1
+            && header.sending_time == self.sending_time
+            && reset_at == Some(self.sequence)
+    }
+
+    /// What becomes of a packet of the numbering that the side has left, come late: it is dropped.
+    /// One of the very time of the restart may be of either numbering, so that this is told.
+    pub(super) fn left_behind(self, header: PacketHeader) -> Option<Verdict> {
+        let Left { sequence, sending_time, earlier } = self.left;
+        let is_next = header.sequence == self.sequence.wrapping_add(1);
+        match header.sending_time.cmp(&sending_time) {
+            _ if is_next => None,
+            // A clock that was set back since is another matter.
+            Ordering::Less if header.sending_time + LONGEST_LAG > sending_time => {
+                Some(Verdict::Duplicate)
+            }
+            Ordering::Equal if header.sequence > earlier && header.sequence <= sequence => {
+                Some(Verdict::Doubtful)
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes the packet as the side's last.
+    pub(super) fn advance_to(&mut self, header: PacketHeader) {
+        let PacketHeader { sequence, sending_time } = header;
+        self.earlier = match sending_time.cmp(&self.sending_time) {
+            Ordering::Equal => self.earlier,
+            Ordering::Greater if sequence > self.sequence => self.sequence,
+            _ => 0,
+        };
+        (self.sequence, self.sending_time) = (sequence, sending_time);
+    }
+
+    /// Whether the last packet jumped and this one goes on from before: then that was a stray.
+    pub(super) fn returns(self, header: PacketHeader) -> bool {
+        self.sequence == self.jumped_to
+            && header.sequence > self.jumped_from
+            && header.sequence < self.jumped_to
+            && header.sending_time > self.sending_time
+    }
+}

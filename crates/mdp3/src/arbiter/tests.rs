@@ -1,0 +1,476 @@
+//! The arbiter by traces of packets.
+
+use super::*;
+use Side::{A, B};
+use Verdict::{Ahead, Confirms, Doubtful, Duplicate, Next, OlderEpoch};
+
+/// Drives an arbiter with `side sequence @ seconds`, processing whatever is next. Packets come
+/// when they are sent, by a clock that is right unless it is set.
+struct Trace {
+    arbiter: Arbiter,
+    restarts: u32,
+    /// The packet set aside.
+    aside: Option<(Side, PacketHeader)>,
+    clock: Option<u64>,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self { arbiter: Arbiter::new(8), restarts: 0, aside: None, clock: None }
+    }
+}
+
+impl Trace {
+    #[track_caller]
+    fn packet(&mut self, side: Side, sequence: u32, second: u64, verdict: Verdict) {
+        let at = |second: u64| Utc::from_nanos(second * 1_000_000_000);
+        let header = PacketHeader { sequence, sending_time: at(second) };
+        let utc = at(self.clock.unwrap_or(second));
+        let arbitration = if self.arbiter.goes_on(side, header) {
+            Arbitration { verdict: self.arbiter.place(sequence), restart: None }
+        } else {
+            self.arbiter.judge(side, header, utc)
+        };
+        assert_eq!(arbitration.verdict, verdict, "{side}{sequence} at {second} s");
+        match verdict {
+            Doubtful => self.aside = Some((side, header)),
+            Confirms => {
+                if let Some((first, first_header)) = self.aside.take() {
+                    self.settle(first, first_header);
+                }
+                self.settle(side, header);
+            }
+            _ => self.take(header, arbitration),
+        }
+    }
+
+    fn settle(&mut self, side: Side, header: PacketHeader) {
+        let arbitration = self.arbiter.settle(side, header);
+        self.take(header, arbitration);
+    }
+
+    /// Processes what is next; what is ahead is not waited for.
+    fn take(&mut self, header: PacketHeader, arbitration: Arbitration) {
+        self.restarts += u32::from(arbitration.restart == Some(Restart::Unannounced));
+        if arbitration.verdict == Next {
+            self.arbiter.advance_to(header.sequence + 1);
+        }
+    }
+
+    #[track_caller]
+    fn reset(&mut self, side: Side, sequence: u32, second: u64) {
+        self.packet(side, sequence, second, Next);
+        self.arbiter.note_reset(sequence);
+    }
+}
+
+#[test]
+fn the_second_copy_is_a_duplicate_whichever_side_leads() {
+    let mut trace = Trace::default();
+    trace.packet(A, 7, 1, Next);
+    trace.packet(B, 7, 1, Duplicate);
+    trace.packet(B, 8, 2, Next);
+    trace.packet(A, 8, 2, Duplicate);
+}
+
+#[test]
+fn a_packet_beyond_the_next_is_ahead_until_the_hole_is_filled() {
+    let mut trace = Trace::default();
+    trace.packet(A, 1, 1, Next);
+    trace.packet(A, 3, 3, Ahead);
+    trace.packet(B, 1, 1, Duplicate);
+    trace.packet(B, 2, 2, Next);
+    trace.packet(B, 3, 3, Next);
+}
+
+#[test]
+fn an_old_packet_that_comes_late_is_no_restart() {
+    let mut trace = Trace::default();
+    trace.packet(A, 100, 100, Next);
+    trace.packet(A, 101, 101, Next);
+    trace.packet(A, 1, 1, Duplicate);
+    trace.packet(A, 102, 102, Next);
+    // The publisher's clock stepped amid packets that the network reordered.
+    trace.packet(A, 100, 103, Doubtful);
+    trace.packet(A, 103, 104, Next);
+    trace.packet(A, 101, 105, Doubtful);
+    assert_eq!(trace.restarts, 0);
+}
+
+#[test]
+fn both_sides_restart_without_a_reset() {
+    let mut trace = Trace::default();
+    trace.packet(A, 900, 10, Next);
+    trace.packet(B, 900, 10, Duplicate);
+    trace.packet(A, 1, 20, Next);
+    trace.packet(B, 1, 20, Duplicate);
+    trace.packet(A, 2, 21, Next);
+    trace.packet(B, 2, 21, Duplicate);
+    trace.packet(B, 3, 22, Next);
+    assert_eq!(trace.restarts, 1);
+}
+
+#[test]
+fn a_side_that_has_not_restarted_is_not_listened_to() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(B, 10, 10, Duplicate);
+    trace.packet(A, 1, 11, Next);
+    trace.packet(B, 11, 11, OlderEpoch);
+    trace.packet(B, 2, 9, OlderEpoch);
+    trace.packet(A, 2, 12, Next);
+    trace.packet(B, 1, 12, Duplicate);
+    trace.packet(B, 3, 13, Next);
+}
+
+#[test]
+fn a_reset_after_which_numbering_continues_is_no_restart() {
+    let mut trace = Trace::default();
+    trace.packet(A, 9, 9, Next);
+    trace.packet(B, 9, 9, Duplicate);
+    trace.reset(A, 10, 10);
+    trace.packet(A, 11, 11, Next);
+    trace.packet(B, 10, 10, Duplicate);
+    trace.packet(B, 12, 12, Next);
+    trace.packet(A, 12, 12, Duplicate);
+    assert_eq!(trace.arbiter.epoch, 0);
+}
+
+#[test]
+fn a_restart_after_a_reset_is_announced_even_if_the_first_packets_are_lost() {
+    let mut trace = Trace::default();
+    trace.packet(A, 9, 9, Next);
+    trace.packet(B, 9, 9, Duplicate);
+    trace.reset(A, 10, 10);
+    trace.packet(A, 3, 11, Ahead);
+    trace.packet(B, 10, 11, OlderEpoch);
+    trace.packet(B, 1, 12, Next);
+    trace.packet(B, 2, 12, Next);
+    assert_eq!((trace.arbiter.epoch, trace.restarts), (1, 0));
+}
+
+#[test]
+fn a_side_that_restarted_unseen_is_heard_again_after_the_longest_lag() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(B, 10, 10, Duplicate);
+    trace.packet(A, 1, 20, Next);
+    // B has lost all packets up to where it was: nothing tells this from the old numbering.
+    trace.packet(B, 11, 21, OlderEpoch);
+    trace.packet(B, 12, 26, Ahead);
+}
+
+#[test]
+fn a_side_first_heard_after_a_restart_may_still_be_in_the_old_numbering() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(A, 1, 20, Next);
+    trace.packet(B, 11, 20, OlderEpoch);
+    trace.packet(B, 1, 21, Duplicate);
+    trace.packet(B, 2, 21, Next);
+}
+
+#[test]
+fn a_jump_far_ahead_is_believed_when_another_packet_goes_on_from_it() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(B, 10, 10, Duplicate);
+    trace.packet(A, 5_000, 11, Doubtful);
+    trace.packet(A, 11, 11, Next);
+    trace.packet(A, 5_001, 12, Doubtful);
+    trace.packet(B, 5_001, 12, Confirms);
+    assert_eq!(trace.arbiter.expected(), 12, "what is between is for the window to give up");
+    trace.packet(A, 5_002, 13, Ahead);
+}
+
+#[test]
+fn the_same_packet_twice_on_one_side_confirms_nothing() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(A, 5_000, 11, Doubtful);
+    trace.packet(A, 5_000, 11, Doubtful);
+    trace.packet(A, 11, 12, Next);
+}
+
+#[test]
+fn a_packet_from_the_future_is_set_aside() {
+    let mut trace = Trace { clock: Some(10), ..Trace::default() };
+    trace.packet(A, 10, 10, Next);
+    trace.packet(A, 11, 21, Doubtful);
+    trace.packet(A, 11, 20, Next);
+    trace.packet(A, 12, 11, Next);
+    // The restart after it is seen, which a SendingTime never reached again would hide.
+    trace.packet(A, 1, 12, Next);
+    assert_eq!(trace.restarts, 1);
+}
+
+#[test]
+fn a_host_whose_clock_is_slow_hears_the_feed_from_the_second_packet_on() {
+    let mut trace = Trace { clock: Some(10), ..Trace::default() };
+    trace.packet(A, 10, 3_600, Doubtful);
+    trace.packet(B, 10, 3_600, Confirms);
+    trace.packet(A, 11, 3_601, Next);
+    // Also after a pause.
+    trace.clock = Some(70);
+    trace.packet(A, 12, 3_661, Next);
+    trace.packet(A, 13, 3_600 + 3_700, Doubtful);
+}
+
+#[test]
+fn a_host_without_a_clock_believes_every_time() {
+    let mut trace = Trace { clock: Some(0), ..Trace::default() };
+    trace.packet(A, 10, 3_600, Next);
+    trace.packet(A, 11, 7_200, Next);
+}
+
+#[test]
+fn a_restart_from_a_low_sequence_is_seen_though_packet_1_is_lost() {
+    let mut trace = Trace::default();
+    trace.packet(A, 40, 10, Next);
+    trace.packet(B, 40, 10, Duplicate);
+    trace.packet(A, 2, 20, Doubtful);
+    trace.packet(A, 3, 21, Confirms);
+    assert_eq!((trace.restarts, trace.arbiter.expected()), (1, 1));
+    trace.packet(B, 2, 20, OlderEpoch);
+    trace.packet(B, 3, 21, Confirms);
+}
+
+#[test]
+fn one_packet_that_falls_is_no_restart() {
+    let mut trace = Trace::default();
+    trace.packet(A, 900, 10, Next);
+    trace.packet(A, 7, 11, Doubtful);
+    trace.packet(A, 901, 11, Next);
+    trace.packet(A, 8, 12, Doubtful);
+    trace.packet(A, 902, 12, Next);
+    assert_eq!(trace.restarts, 0);
+}
+
+#[test]
+fn a_side_that_goes_on_after_a_stray_has_not_restarted() {
+    let mut trace = Trace::default();
+    trace.packet(A, 97, 10, Next);
+    trace.packet(B, 97, 10, Duplicate);
+    trace.packet(B, 487, 11, Ahead);
+    trace.packet(B, 98, 12, Next);
+    trace.packet(B, 99, 13, Next);
+    assert_eq!(trace.restarts, 0);
+}
+
+#[test]
+fn the_restart_of_one_side_explains_that_of_the_other() {
+    let mut trace = Trace::default();
+    trace.packet(A, 40, 10, Next);
+    trace.packet(B, 40, 10, Duplicate);
+    trace.packet(A, 1, 20, Next);
+    // B lost its packets 1 and 2.
+    trace.packet(B, 3, 21, OlderEpoch);
+    trace.packet(B, 4, 21, Confirms);
+    trace.packet(B, 2, 20, Next);
+    assert_eq!(trace.restarts, 1);
+}
+
+#[test]
+fn a_number_passed_before_a_packets_very_time_is_of_another_numbering() {
+    let mut trace = Trace::default();
+    trace.packet(A, 99, 9, Next);
+    trace.packet(B, 99, 9, Duplicate);
+    trace.packet(A, 100, 10, Next);
+    trace.reset(A, 101, 10);
+    // Packet 1 is lost on A; 99 was sent before, so that 2 cannot be of its numbering.
+    trace.packet(A, 2, 10, Ahead);
+    trace.packet(A, 3, 10, Ahead);
+    trace.packet(B, 101, 10, OlderEpoch);
+    trace.packet(B, 1, 10, Next);
+    trace.packet(B, 2, 10, Next);
+    assert_eq!((trace.arbiter.epoch, trace.restarts), (1, 0));
+}
+
+#[test]
+fn a_number_passed_at_a_packets_very_time_is_a_duplicate() {
+    let mut trace = Trace::default();
+    trace.packet(A, 99, 9, Next);
+    trace.packet(A, 100, 10, Next);
+    trace.reset(A, 101, 10);
+    trace.packet(A, 100, 10, Duplicate);
+    trace.packet(A, 101, 10, Duplicate);
+    trace.packet(A, 102, 10, Next);
+    assert_eq!(trace.arbiter.epoch, 0);
+}
+
+#[test]
+fn packet_1_right_behind_a_reset_follows_it_though_all_were_sent_at_once() {
+    let mut trace = Trace::default();
+    trace.packet(A, 9, 10, Next);
+    trace.packet(B, 9, 10, Duplicate);
+    trace.reset(A, 10, 10);
+    trace.packet(B, 10, 10, Duplicate);
+    // Twice, the second time by the first packet of the new numbering.
+    for _ in 0..2 {
+        trace.reset(A, 1, 10);
+        trace.packet(B, 1, 10, Duplicate);
+    }
+    trace.packet(A, 1, 10, Next);
+    trace.packet(A, 2, 10, Next);
+    trace.packet(B, 1, 10, Duplicate);
+    trace.packet(B, 2, 10, Duplicate);
+    trace.packet(B, 3, 10, Next);
+    assert_eq!((trace.arbiter.epoch, trace.restarts), (3, 0));
+}
+
+#[test]
+fn packet_1_once_more_is_no_restart_when_the_reset_is_behind() {
+    let mut trace = Trace::default();
+    trace.reset(A, 1, 10);
+    trace.packet(A, 2, 10, Next);
+    trace.packet(A, 1, 10, Duplicate);
+    trace.packet(A, 3, 10, Next);
+    assert_eq!(trace.arbiter.epoch, 0);
+}
+
+#[test]
+fn what_a_side_has_left_behind_does_not_count_in_its_new_numbering() {
+    let mut trace = Trace::default();
+    trace.packet(A, 98, 9, Next);
+    trace.packet(A, 99, 10, Next);
+    trace.reset(A, 100, 10);
+    trace.packet(A, 1, 10, Next);
+    trace.packet(A, 98, 9, Duplicate);
+    trace.packet(A, 99, 10, Doubtful);
+    // Of the very time of the restart: nobody can tell, and one does not confirm the other.
+    trace.packet(A, 100, 10, Doubtful);
+    trace.packet(A, 2, 10, Next);
+    trace.packet(A, 101, 10, Ahead);
+}
+
+#[test]
+fn a_new_numbering_may_come_as_far_as_the_old_at_the_time_of_the_reset() {
+    let mut trace = Trace::default();
+    trace.packet(A, 1, 9, Next);
+    trace.packet(A, 2, 10, Next);
+    trace.reset(A, 3, 10);
+    for sequence in 1..10 {
+        trace.packet(A, sequence, 10, Next);
+    }
+    assert_eq!(trace.arbiter.epoch, 1);
+}
+
+#[test]
+fn the_first_packets_of_a_new_numbering_may_come_late() {
+    let mut trace = Trace::default();
+    trace.packet(A, 40, 10, Next);
+    trace.reset(A, 41, 11);
+    trace.packet(A, 3, 14, Ahead);
+    trace.packet(A, 1, 12, Next);
+    trace.packet(A, 2, 13, Next);
+}
+
+#[test]
+fn numbers_passed_before_a_loss_tell_a_numbering_too() {
+    let mut trace = Trace::default();
+    trace.packet(A, 99, 9, Next);
+    trace.packet(B, 100, 10, Next);
+    trace.packet(A, 101, 10, Next);
+    trace.reset(A, 102, 10);
+    trace.packet(A, 2, 10, Ahead);
+}
+
+#[test]
+fn numbers_passed_before_a_restart_say_nothing_of_the_new_numbering() {
+    let mut trace = Trace::default();
+    trace.packet(A, 98, 9, Next);
+    trace.reset(A, 99, 10);
+    trace.packet(A, 1, 10, Next);
+    trace.packet(A, 3, 10, Ahead);
+    trace.packet(A, 2, 10, Next);
+    assert_eq!(trace.arbiter.epoch, 1);
+}
+
+#[test]
+fn a_packet_that_may_be_of_either_numbering_is_told_and_left_out() {
+    let mut trace = Trace::default();
+    trace.packet(A, 3, 9, Next);
+    trace.reset(A, 4, 10);
+    trace.packet(A, 1, 10, Next);
+    trace.packet(A, 2, 10, Next);
+    // 3 is lost; this could be the reset once more.
+    trace.packet(A, 4, 10, Doubtful);
+    trace.packet(A, 5, 10, Ahead);
+}
+
+#[test]
+fn a_packet_that_may_be_of_either_numbering_takes_the_place_of_the_one_set_aside() {
+    let mut trace = Trace::default();
+    trace.packet(A, 3, 9, Next);
+    trace.reset(A, 4, 10);
+    trace.packet(A, 1, 10, Next);
+    trace.packet(A, 5_000, 10, Doubtful);
+    trace.packet(A, 4, 10, Doubtful);
+    trace.packet(A, 5_001, 10, Doubtful);
+    trace.packet(A, 5_002, 10, Confirms);
+}
+
+#[test]
+fn a_clock_set_back_after_a_restart_is_followed() {
+    let mut trace = Trace::default();
+    trace.packet(A, 40, 10, Next);
+    trace.packet(A, 1, 20, Next);
+    trace.packet(A, 2, 8, Next);
+    trace.packet(A, 3, 9, Next);
+    // Far back, it is followed even behind a loss.
+    trace.packet(A, 5, 3, Ahead);
+}
+
+#[test]
+fn a_reset_does_not_explain_a_restart_long_after() {
+    let mut trace = Trace::default();
+    trace.reset(A, 10, 10);
+    trace.packet(A, 11, 11, Next);
+    trace.packet(A, 1, 12, Next);
+    assert_eq!(trace.restarts, 1);
+}
+
+#[test]
+fn a_side_that_follows_into_an_earlier_numbering_is_not_in_the_latest() {
+    let mut trace = Trace::default();
+    trace.packet(A, 40, 10, Next);
+    trace.packet(B, 40, 10, Duplicate);
+    trace.packet(A, 1, 20, Next);
+    trace.packet(A, 1, 30, Next);
+    trace.packet(B, 1, 20, OlderEpoch);
+    trace.packet(B, 2, 20, OlderEpoch);
+    trace.packet(B, 1, 30, Duplicate);
+    trace.packet(B, 2, 30, Next);
+}
+
+#[test]
+fn both_sides_restart_at_the_very_time_of_their_last_packets() {
+    let mut trace = Trace::default();
+    trace.packet(A, 899, 9, Next);
+    trace.packet(B, 899, 9, Duplicate);
+    trace.packet(A, 900, 10, Next);
+    trace.packet(B, 900, 10, Duplicate);
+    trace.packet(A, 1, 10, Next);
+    trace.packet(A, 2, 10, Next);
+    trace.packet(B, 1, 10, Duplicate);
+    trace.packet(B, 2, 10, Duplicate);
+    trace.packet(B, 3, 11, Next);
+    assert_eq!(trace.restarts, 1);
+}
+
+#[test]
+fn a_stray_does_not_take_a_side_along_that_has_not_restarted() {
+    let mut trace = Trace::default();
+    trace.packet(A, 900, 10, Next);
+    trace.packet(B, 900, 10, Duplicate);
+    trace.packet(A, 1, 20, Next);
+    trace.packet(B, 2, 20, OlderEpoch);
+    trace.packet(B, 901, 20, OlderEpoch);
+    trace.packet(B, 3, 21, OlderEpoch);
+    trace.packet(B, 902, 21, OlderEpoch);
+    // Nor does one make the side's own packets seem to fall.
+    trace.packet(B, 1 << 30, 21, OlderEpoch);
+    trace.packet(B, 903, 22, OlderEpoch);
+    trace.packet(B, 904, 22, OlderEpoch);
+    trace.packet(A, 2, 21, Next);
+}
