@@ -279,7 +279,7 @@ impl Exchange {
             Feed::Snapshots => &mut self.counters.snapshot_packets,
         };
         *counter += 1;
-        self.feeds.send(transmit.feed, transmit.length, &mut self.counters)?;
+        self.feeds.send(&transmit, &mut self.counters)?;
         Ok(true)
     }
 

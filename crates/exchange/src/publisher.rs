@@ -104,6 +104,9 @@ pub struct Transmit {
     pub sequence: u32,
     /// The event it carries all or part of; `None` for heartbeats and loops.
     pub event: Option<EventPart>,
+    /// Whether its first message shows which feed it is of, where all of them share a connection:
+    /// a heartbeat there is the incremental feed's, so that of an empty loop of snapshots does not.
+    pub shows_feed: bool,
 }
 
 /// The part of an event that a packet carries.
@@ -318,7 +321,8 @@ impl Publisher {
         self.sequence = self.sequence.wrapping_add(1);
         self.last_sent = now.monotonic;
         let (sequence, feed) = (self.sequence, Feed::Incremental);
-        Transmit { feed, length: packet.finish(sequence, now.utc), sequence, event }
+        let length = packet.finish(sequence, now.utc);
+        Transmit { feed, length, sequence, event, shows_feed: true }
     }
 
     fn transmit_definitions(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
@@ -328,7 +332,8 @@ impl Publisher {
         let next = definitions::fill(&mut packet, books, instruments, first, &self.channel);
         let sequence = self.definitions.advance(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
-        Transmit { feed: Feed::Instruments, length, sequence, event: None }
+        let feed = Feed::Instruments;
+        Transmit { feed, length, sequence, event: None, shows_feed: true }
     }
 
     fn transmit_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
@@ -336,13 +341,14 @@ impl Publisher {
             // Nothing is queued, so the books are as of the last packet that left.
             self.heading = Heading { last_processed: self.sequence, total: self.books.active() };
         }
-        let (packet, sequence) = if self.heading.total == 0 {
-            (heartbeat(buffer), self.snapshots.pass_empty(now.monotonic))
-        } else {
+        let shows_feed = self.heading.total > 0;
+        let (packet, sequence) = if shows_feed {
             self.fill_snapshots(now, buffer)
+        } else {
+            (heartbeat(buffer), self.snapshots.pass_empty(now.monotonic))
         };
         let length = packet.finish(sequence, now.utc);
-        Transmit { feed: Feed::Snapshots, length, sequence, event: None }
+        Transmit { feed: Feed::Snapshots, length, sequence, event: None, shows_feed }
     }
 
     /// The next packet of a loop that has snapshots, and its sequence number.

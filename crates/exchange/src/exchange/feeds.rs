@@ -2,24 +2,18 @@
 
 use std::io;
 use std::net::SocketAddrV4;
-use std::ops::Range;
 
-use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
-use hairpin_endpoint::{TcpListener, Transmit, UdpSender};
+use hairpin_endpoint::{TcpListener, UdpSender};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::Instant;
 
 use super::counters::ExchangeCounters;
 use super::settings::{Addresses, FeedSide, Groups, Multicast};
 use super::tcp_side::TcpSide;
-use crate::{Feed, MAX_PAYLOAD};
+use crate::{Feed, MAX_PAYLOAD, Transmit};
 
 /// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
 const NO_BUFFER_SPACE: i32 = 105;
-
-/// Where the first message of a packet has its template: behind the packet's header, MsgSize and
-/// the length of its block.
-const TEMPLATE: Range<usize> = 16..18;
 
 /// Bytes of the length that stands before each packet by TCP, little-endian.
 const LENGTH_PREFIX: usize = 2;
@@ -66,17 +60,16 @@ impl Feeds {
     #[inline]
     pub(super) fn send(
         &mut self,
-        feed: Feed,
-        length: usize,
+        transmit: &Transmit,
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
+        let &Transmit { feed, length, shows_feed, .. } = transmit;
         // Never longer than the payload of a datagram.
         self.frame[..LENGTH_PREFIX].copy_from_slice(&(length as u16).to_le_bytes());
         let frame = &self.frame[..LENGTH_PREFIX + length];
-        let goes_by_tcp = goes_by_tcp(feed, &frame[LENGTH_PREFIX..]);
         for side in FeedSide::ALL {
             let sender = self.senders[feed as usize][side as usize].as_mut();
-            let tcp = self.tcp[side as usize].as_mut().filter(|_| goes_by_tcp);
+            let tcp = self.tcp[side as usize].as_mut().filter(|_| shows_feed);
             if self.muted[side as usize] {
                 *counters.muted(side) += u64::from(sender.is_some() || tcp.is_some());
                 continue;
@@ -129,16 +122,13 @@ fn senders(multicast: &Multicast) -> io::Result<[[Option<UdpSender>; 2]; 3]> {
     Ok([pair(multicast.incremental)?, pair(multicast.instruments)?, pair(multicast.snapshots)?])
 }
 
-/// Whether a packet goes by TCP, where its first message tells which feed it is of: a heartbeat is
-/// the incremental feed's there, so that of an empty loop of snapshots stays away.
-fn goes_by_tcp(feed: Feed, packet: &[u8]) -> bool {
-    feed == Feed::Incremental
-        || packet.get(TEMPLATE) != Some(&AdminHeartbeat12::TEMPLATE_ID.to_le_bytes())
-}
-
 /// Sends a datagram, or counts it as lost if there is no room for it.
 #[inline]
-fn send_datagram(sender: &mut impl Transmit, packet: &[u8], lost: &mut u64) -> io::Result<()> {
+fn send_datagram(
+    sender: &mut impl hairpin_endpoint::Transmit,
+    packet: &[u8],
+    lost: &mut u64,
+) -> io::Result<()> {
     match sender.transmit(packet.len(), |buffer| buffer.copy_from_slice(packet)) {
         Err(error) if is_full(&error) => {
             *lost += 1;
@@ -154,6 +144,8 @@ fn is_full(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use hairpin_endpoint::memory::datagrams;
 
     use super::*;
@@ -181,13 +173,29 @@ mod tests {
     }
 
     #[test]
-    fn heartbeats_of_a_loop_do_not_go_by_tcp() {
-        let packet = |template: u8| [[0; 16].as_slice(), &[template, 0, 1, 0, 13, 0]].concat();
-        let goes = [(Feed::Incremental, 12), (Feed::Snapshots, 52), (Feed::Instruments, 54)];
-        for (feed, template) in goes {
-            assert!(goes_by_tcp(feed, &packet(template)), "{feed:?}");
+    fn what_does_not_show_its_feed_stays_away_from_tcp() {
+        let local = SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
+        let tcp = Some(crate::TcpFeed::new(local, local));
+        let addresses = Addresses { multicast: None, tcp, gateway: local };
+        let (now, mut counters) = (Instant::ZERO, ExchangeCounters::default());
+        let mut reactor = Reactor::new(hairpin_reactor::Wait::Poll).unwrap();
+        let mut feeds = Feeds::new(&addresses, now, &mut reactor).unwrap();
+        let address = feeds.tcp_side(FeedSide::A).unwrap().address();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+        while counters.feed_connections == 0 {
+            let ready = reactor.wait(now, None).unwrap();
+            feeds.tend(now, ready, &mut reactor, &mut counters).unwrap();
         }
-        assert!(!goes_by_tcp(Feed::Snapshots, &packet(12)));
+        for (sequence, shows_feed) in [(1, false), (2, true)] {
+            feeds.packet()[0] = sequence as u8;
+            let feed = Feed::Snapshots;
+            let transmit = Transmit { feed, length: 1, sequence, event: None, shows_feed };
+            feeds.send(&transmit, &mut counters).unwrap();
+        }
+        let mut frame = [0; 3];
+        stream.read_exact(&mut frame).unwrap();
+        assert_eq!(frame, [1, 0, 2]);
     }
 
     #[test]

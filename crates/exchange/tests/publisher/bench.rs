@@ -82,6 +82,8 @@ impl Bench {
         let packet = receiver::open(bytes);
         assert_eq!(packet.sequence, transmit.sequence);
         assert_eq!(packet.sending_time, self.now.utc.as_nanos());
+        let is_heartbeat = packet.messages[0].0.template_id == 12;
+        assert_eq!(transmit.shows_feed, !is_heartbeat || transmit.feed == Feed::Incremental);
         match transmit.feed {
             Feed::Incremental => {
                 let ended = self.receiver.handle_incremental(bytes);
