@@ -80,8 +80,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("netsim", Tools, &["time", "wire"], Forbidden),
     rule("testbed", Tools, &["host"], Documented),
     rule("examples", Tools,
-        &["time", "host", "mapped", "endpoint", "reactor", "feed-handler",
-          "order-entry"], Forbidden),
+        &["time", "host", "mapped", "reactor", "feed-handler", "order-entry"], Forbidden),
     rule("xtask", Tools, &["sbe"], Forbidden),
 ];
 
