@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::shell::{cargo, run as shell};
 use crate::workspace::Workspace;
-use crate::{deny, no_std, test, tidy};
+use crate::{deny, fuzz, no_std, test, tidy};
 
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     ("docs", docs),
     ("codegen", codegen),
     ("deny", deny::run),
+    ("fuzz", fuzz::briefly),
     ("release build", release_build),
     ("test", test::run),
 ];

@@ -22,7 +22,7 @@ pub(super) struct Outcome {
 }
 
 /// Fewer inputs beyond the seeds than this say nothing: the target is broken, or far too slow.
-const FEWEST: u64 = 500;
+pub(super) const FEWEST: u64 = 500;
 
 impl Outcome {
     /// Reads the log of a run that began with so many seeds and left so many findings.
