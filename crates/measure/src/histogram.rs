@@ -61,6 +61,9 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// The cookie of the V2 compressed encoding: the cookie and length of the V2 encoding lie within.
 const COMPRESSED: [u8; 4] = [0x1C, 0x84, 0x93, 0x14];
 
+/// Bytes of the V2 encoding before the counts: cookie, length, offset, digits, bounds and ratio.
+const HEADER: usize = 40;
+
 /// A count is at most 9 bytes long, and a histogram of ours has less than 30,000. One of 5 digits,
 /// full to the last bucket, would be longer; nobody has measured that much.
 const LONGEST_COUNTS: u32 = 4 << 20;
@@ -137,9 +140,8 @@ impl Histogram {
     /// histogram, and [`HistogramError::TooLong`].
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
-        if let Some(length) = claimed(&bytes).filter(|&length| length > LONGEST_COUNTS) {
-            return Err(HistogramError::TooLong { length });
-        }
+        let bytes = plain(bytes)?;
+        check_counts(&bytes)?;
         let mut rest = Cursor::new(&bytes[..]);
         let inner = Deserializer::new().deserialize(&mut rest);
         let inner = inner.map_err(|_| HistogramError::NotHdrHistogram)?;
@@ -150,18 +152,46 @@ impl Histogram {
     }
 }
 
-/// How many bytes of counts an encoded histogram says it has. The decoder has memory for them
-/// before it looks whether they are there.
-fn claimed(bytes: &[u8]) -> Option<u32> {
-    let length =
-        |header: &[u8; 8]| u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
-    let (header, rest) = bytes.split_first_chunk()?;
-    if !header.starts_with(&COMPRESSED) {
-        return Some(length(header));
+/// The V2 encoding of what is in it or in the compressed one, with no more counts than it may have:
+/// the decoder makes room for as many as it claims before it looks whether they are there.
+fn plain(bytes: Vec<u8>) -> Result<Vec<u8>, HistogramError> {
+    let (mut plain, mut rest) = (Vec::new(), &bytes[..]);
+    let is_compressed = bytes.starts_with(&COMPRESSED);
+    if is_compressed {
+        let packed = bytes.get(8..).ok_or(HistogramError::NotHdrHistogram)?;
+        if number(&bytes, 4).map(|length| length as usize) != Some(packed.len()) {
+            return Err(HistogramError::NotHdrHistogram);
+        }
+        let longest = u64::from(LONGEST_COUNTS) + HEADER as u64 + 1;
+        let inflated = ZlibDecoder::new(packed).take(longest).read_to_end(&mut plain);
+        inflated.map_err(|_| HistogramError::NotHdrHistogram)?;
+        rest = &plain;
     }
-    let mut inner = [0; 8];
-    ZlibDecoder::new(rest).read_exact(&mut inner).ok()?;
-    Some(length(&inner))
+    match number(rest, 4) {
+        None => Err(HistogramError::NotHdrHistogram),
+        Some(length) if length > LONGEST_COUNTS => Err(HistogramError::TooLong { length }),
+        Some(_) => Ok(if is_compressed { plain } else { bytes }),
+    }
+}
+
+/// Refuses the one count that the decoder cannot take: -2^63, which would be so many zeros. A count
+/// is a ZigZag number of 7 bits a byte, the lowest first, but of all 8 in the ninth.
+fn check_counts(plain: &[u8]) -> Result<(), HistogramError> {
+    let mut counts = plain.get(HEADER..).unwrap_or_default();
+    while !counts.is_empty() {
+        let last = counts.iter().take(8).take_while(|&&byte| byte >= 0x80).count();
+        let (count, rest) = counts.split_at((last + 1).min(counts.len()));
+        if count == [0xFF; 9] {
+            return Err(HistogramError::NotHdrHistogram);
+        }
+        counts = rest;
+    }
+    Ok(())
+}
+
+/// The big-endian number that begins at `at`.
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
 }
 
 impl Default for Histogram {
@@ -245,6 +275,31 @@ mod tests {
         packed[..4].copy_from_slice(&COMPRESSED);
         packed[4..8].copy_from_slice(&length.to_be_bytes());
         assert_eq!(Histogram::from_base64(&STANDARD.encode(&packed)), too_long);
+    }
+
+    #[test]
+    fn refuses_a_count_that_is_no_count() {
+        let with = |counts: &[u8]| {
+            let mut plain = vec![0x1C, 0x84, 0x93, 0x13, 0, 0, 0, counts.len() as u8];
+            plain.extend([0, 0, 0, 0, 0, 0, 0, 3]);
+            plain.extend(1_u64.to_be_bytes());
+            plain.extend(LONGEST_NS.to_be_bytes());
+            plain.extend(1_f64.to_be_bytes());
+            plain.extend(counts);
+            Histogram::from_base64(&STANDARD.encode(&plain)).map(|read| read.count())
+        };
+        let least = [0xFF; 9];
+        assert_eq!(with(&least), Err(HistogramError::NotHdrHistogram));
+        assert_eq!(
+            with(&[&[2, 0x80, 1][..], &least].concat()),
+            Err(HistogramError::NotHdrHistogram)
+        );
+        // The greatest count there is, and the same bytes not where a count begins.
+        assert_eq!(
+            with(&[0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
+            Ok(i64::MAX as u64)
+        );
+        assert_eq!(with(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 2]), Ok(1));
     }
 
     #[test]
