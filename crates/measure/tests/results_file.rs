@@ -227,3 +227,13 @@ fn a_link_is_followed_and_what_is_no_file_is_not_replaced() {
     results.write(&null).unwrap();
     assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
 }
+
+#[test]
+fn a_refusal_is_one_line_whatever_the_file_says() {
+    let kind = read_changed(|document| document["host"]["timestamping"] = "soft\nw\u{1b}re".into());
+    assert!(kind.contains("unknown variant `soft\u{fffd}w\u{fffd}re`"), "{kind}");
+    let schema = read_changed(|document| document["schema"] = "other\r\n/1".into());
+    assert!(
+        schema.ends_with("schema is \"other\u{fffd}\u{fffd}/1\", expected \"hairpin.results/1\"")
+    );
+}

@@ -1,5 +1,6 @@
 //! Why a results file cannot be written or believed; each in one line.
 
+use std::fmt::{self, Display, Write};
 use std::io;
 
 /// Why a results file could not be written, or is not one.
@@ -7,7 +8,7 @@ use std::io;
 #[non_exhaustive]
 pub enum ResultsError {
     /// The file cannot be read, made or put in place.
-    #[error("{path}: {source}")]
+    #[error("{}: {source}", Plain(path))]
     Io {
         /// The file.
         path: String,
@@ -15,7 +16,7 @@ pub enum ResultsError {
         source: io::Error,
     },
     /// The text is not JSON, or lacks a field, or has one of another kind.
-    #[error("{path}: not a results file: {source}")]
+    #[error("{}: not a results file: {}", Plain(path), Plain(source))]
     Json {
         /// The file.
         path: String,
@@ -23,7 +24,12 @@ pub enum ResultsError {
         source: serde_json::Error,
     },
     /// The document is of a version that this program does not know.
-    #[error("{path}: schema is \"{found}\", expected \"{expected}\"", expected = crate::SCHEMA)]
+    #[error(
+        "{}: schema is \"{}\", expected \"{expected}\"",
+        Plain(path),
+        Plain(found),
+        expected = crate::SCHEMA
+    )]
     Schema {
         /// The file.
         path: String,
@@ -31,7 +37,7 @@ pub enum ResultsError {
         found: String,
     },
     /// A row contradicts itself.
-    #[error("{path}: row {row}: {source}")]
+    #[error("{}: row {row}: {source}", Plain(path))]
     Row {
         /// The file.
         path: String,
@@ -40,6 +46,16 @@ pub enum ResultsError {
         /// The contradiction.
         source: RowError,
     },
+}
+
+/// What a file or its name says, on one line and without what a terminal would obey.
+struct Plain<T>(T);
+
+impl<T: Display> Display for Plain<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+        self.0.to_string().chars().try_for_each(|letter| f.write_char(plain(letter)))
+    }
 }
 
 /// How a row contradicts itself.
