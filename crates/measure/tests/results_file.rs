@@ -237,3 +237,11 @@ fn a_refusal_is_one_line_whatever_the_file_says() {
         schema.ends_with("schema is \"other\u{fffd}\u{fffd}/1\", expected \"hairpin.results/1\"")
     );
 }
+
+#[test]
+fn a_start_that_nanoseconds_cannot_count_to_is_refused() {
+    let refused = read_changed(|document| document["started"] = "3026-11-21T18:00:00Z".into());
+    assert!(refused.contains("a time after the year 2554"), "{refused}");
+    let refused = read_changed(|document| document["started"] = "1969-12-31T23:59:59Z".into());
+    assert!(refused.starts_with("not a results file"), "{refused}");
+}

@@ -116,6 +116,7 @@ mod rfc3339 {
         let text = String::deserialize(deserializer)?;
         let timestamp: Timestamp = text.parse().map_err(de::Error::custom)?;
         let seconds = u64::try_from(timestamp.as_second()).map_err(de::Error::custom)?;
-        Ok(Utc::EPOCH + Duration::from_secs(seconds))
+        let nanos = seconds.checked_mul(Duration::from_secs(1).as_nanos());
+        nanos.map(Utc::from_nanos).ok_or_else(|| de::Error::custom("a time after the year 2554"))
     }
 }
