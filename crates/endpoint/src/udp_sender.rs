@@ -8,6 +8,7 @@ use hairpin_time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::context::Context;
+use crate::outgoing::Outgoing;
 use crate::{Blocker, Source, Transmit, address};
 
 /// A kernel UDP socket that sends to one multicast group or one host.
@@ -16,13 +17,10 @@ use crate::{Blocker, Source, Transmit, address};
 #[derive(Debug)]
 pub struct UdpSender {
     socket: Socket,
-    buffer: Box<[u8]>,
+    outgoing: Outgoing,
     local_address: SocketAddrV4,
     remote_address: SocketAddrV4,
 }
-
-/// The longest payload of a UDP datagram over IPv4: 65,535 less 20 and 8 bytes of headers.
-const DATAGRAM_MAX: usize = 65_507;
 
 impl UdpSender {
     /// Sends to a multicast group, from the interface whose local address is `interface`
@@ -68,7 +66,7 @@ impl UdpSender {
         Ok(Self {
             local_address: address::local(&socket)?,
             remote_address: remote,
-            buffer: vec![0; DATAGRAM_MAX].into_boxed_slice(),
+            outgoing: Outgoing::new(),
             socket,
         })
     }
@@ -89,12 +87,7 @@ impl UdpSender {
 impl Transmit for UdpSender {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        let Some(datagram) = self.buffer.get_mut(..length) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        fill(datagram);
-        // A datagram is sent whole or not at all.
-        self.socket.send_with_flags(datagram, libc::MSG_NOSIGNAL).map(drop)
+        self.outgoing.transmit(&self.socket, length, fill)
     }
 }
 

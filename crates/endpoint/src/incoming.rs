@@ -1,0 +1,109 @@
+//! The receiving half of a kernel UDP socket.
+
+use std::io;
+use std::net::SocketAddrV4;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use hairpin_time::Duration;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::context::Context;
+use crate::datagrams::Datagrams;
+use crate::inbox::Inbox;
+use crate::socket_option::{count_drops, set_receive_buffer, set_timestamping};
+use crate::{
+    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, UdpOptions, address,
+};
+
+/// A bound UDP socket and what it receives into.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    socket: Arc<Socket>,
+    inbox: Inbox<Datagrams>,
+    local_address: SocketAddrV4,
+    receive_buffer: ReceiveBuffer,
+}
+
+impl Incoming {
+    /// A socket that is yet to be bound.
+    pub(crate) fn open() -> io::Result<Socket> {
+        Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))
+            .context(format_args!("open a socket"))
+    }
+
+    /// Binds a socket and receives what is sent to it.
+    pub(crate) fn bind(
+        socket: Socket,
+        address: SocketAddrV4,
+        options: UdpOptions,
+    ) -> io::Result<Self> {
+        set_timestamping(&socket, options.timestamping)?;
+        count_drops(&socket)?;
+        let receive_buffer = set_receive_buffer(&socket, options.receive_buffer)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into()).context(format_args!("receive on {address}"))?;
+        Ok(Self {
+            local_address: address::local(&socket)?,
+            socket: Arc::new(socket),
+            inbox: Inbox::new(Datagrams::new(options.batch, options.datagram_max)),
+            receive_buffer,
+        })
+    }
+
+    /// Has the kernel pass on what comes from `remote` alone, and send there.
+    pub(crate) fn connect(&mut self, remote: SocketAddrV4) -> io::Result<()> {
+        self.socket.connect(&remote.into()).context(format_args!("connect to {remote}"))?;
+        self.local_address = address::local(&self.socket)?;
+        Ok(())
+    }
+
+    pub(crate) fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    pub(crate) fn local_address(&self) -> SocketAddrV4 {
+        self.local_address
+    }
+
+    pub(crate) fn receive_buffer(&self) -> ReceiveBuffer {
+        self.receive_buffer
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.inbox.look(Datagrams::dropped)
+    }
+
+    pub(crate) fn truncated(&self) -> u64 {
+        self.inbox.look(Datagrams::truncated)
+    }
+}
+
+impl Receive for Incoming {
+    #[inline]
+    fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        self.inbox.open().receive(self.socket.as_fd(), budget, on)
+    }
+}
+
+impl AsFd for Incoming {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Source for Incoming {
+    fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
+        self.socket.set_read_timeout(timeout.map(Into::into))?;
+        self.socket.set_nonblocking(timeout.is_none())?;
+        if timeout.is_none() {
+            self.inbox.reclaim();
+            return Ok(None);
+        }
+        Ok(Some(Blocker::new(Arc::downgrade(&self.socket), self.inbox.share())))
+    }
+
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        self.inbox.open().set_intake(notice)
+    }
+}
