@@ -1,4 +1,4 @@
-//! Many datagrams with one system call: recvmmsg(2) into one arena.
+//! Many datagrams with one system call: recvmmsg(2) into one arena; recvmsg(2) for one.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -74,6 +74,41 @@ impl Batch {
     ) -> io::Result<usize> {
         self.reset();
         let limit = limit.min(self.count());
+        let received = if limit == 1 {
+            self.receive_one(socket, flags)?
+        } else {
+            self.receive_many(socket, limit, flags)?
+        };
+        self.used = received;
+        Ok(received)
+    }
+
+    /// For one the older call does less: it neither counts nor looks for a time limit.
+    #[inline]
+    fn receive_one(&mut self, socket: BorrowedFd<'_>, flags: libc::c_int) -> io::Result<usize> {
+        let header = self.headers.first().as_ptr();
+        // SAFETY: as in `receive_many`, of the first header, which is always there.
+        let length = unsafe {
+            libc::recvmsg(
+                socket.as_raw_fd(),
+                &raw mut (*header).msg_hdr,
+                flags & !libc::MSG_WAITFORONE,
+            )
+        };
+        // No datagram is longer than 2^16.
+        let length = u32::try_from(length).map_err(|_| io::Error::last_os_error())?;
+        // SAFETY: the header is valid, and `self` is borrowed mutably.
+        unsafe { (*header).msg_len = length };
+        Ok(1)
+    }
+
+    #[inline]
+    fn receive_many(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        limit: usize,
+        flags: libc::c_int,
+    ) -> io::Result<usize> {
         let headers = self.headers.first().as_ptr();
         // SAFETY: the first `limit` headers are valid and so is what they point to, for both live
         // as long as `self`; nothing borrows from them, for `self` is borrowed mutably.
@@ -81,9 +116,7 @@ impl Batch {
             let no_timeout = ptr::null_mut();
             libc::recvmmsg(socket.as_raw_fd(), headers, limit as libc::c_uint, flags, no_timeout)
         };
-        let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
-        self.used = received;
-        Ok(received)
+        usize::try_from(received).map_err(|_| io::Error::last_os_error())
     }
 
     /// A datagram of the last [`Batch::receive`].

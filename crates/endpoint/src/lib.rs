@@ -1,9 +1,9 @@
 //! Datagram and stream endpoints behind one pair of traits: [`Receive`] hands out borrowed bytes,
 //! [`Transmit`] has them encoded in the buffer that leaves.
 //!
-//! Layer L2. Today's endpoints are kernel sockets ([`UdpReceiver`], [`UdpSender`], [`TcpStream`],
-//! [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Not here: when to
-//! wait for which of them, which is the reactor's, and any protocol above UDP and TCP.
+//! Layer L2. Today's endpoints are kernel sockets ([`UdpReceiver`], [`UdpSender`], [`UdpSocket`],
+//! [`TcpStream`], [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Not here: when
+//! to wait for which of them, which is the reactor's, and any protocol above UDP and TCP.
 //!
 //! Every endpoint is sized when it is made and allocates nothing afterwards, but for the buffers
 //! it is given when it is first added to a [`Ring`], which receives by requests in an io_uring(7).
@@ -57,6 +57,7 @@ mod traits;
 mod udp_options;
 mod udp_receiver;
 mod udp_sender;
+mod udp_socket;
 
 pub use delivery::{Intake, Notice};
 pub use meta::{Meta, Received, Timestamp};
@@ -70,3 +71,4 @@ pub use traits::{Receive, Stream, Transmit};
 pub use udp_options::UdpOptions;
 pub use udp_receiver::UdpReceiver;
 pub use udp_sender::UdpSender;
+pub use udp_socket::UdpSocket;

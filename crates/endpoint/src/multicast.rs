@@ -1,4 +1,4 @@
-//! Membership in multicast groups.
+//! Multicast groups: membership, and the way there.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -17,6 +17,16 @@ pub struct MulticastGroup<'a> {
     /// The only senders to receive from (IGMPv3, RFC 3376, filter mode INCLUDE); empty: any. The
     /// kernel takes up to 10 (`net.ipv4.igmp_max_msf`).
     pub sources: &'a [Ipv4Addr],
+}
+
+/// Has what is sent to groups leave from an interface, across `ttl - 1` routers, and be received on
+/// this host too.
+pub(crate) fn send_from(socket: &Socket, interface: Ipv4Addr, ttl: u8) -> io::Result<()> {
+    socket
+        .set_multicast_if_v4(&interface)
+        .and_then(|()| socket.set_multicast_ttl_v4(u32::from(ttl)))
+        .and_then(|()| socket.set_multicast_loop_v4(true))
+        .context(format_args!("send to groups on interface {interface}"))
 }
 
 /// A group with its sources, to be left and joined again.

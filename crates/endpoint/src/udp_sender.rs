@@ -9,7 +9,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::context::Context;
 use crate::outgoing::Outgoing;
-use crate::{Blocker, Source, Transmit, address};
+use crate::{Blocker, Source, Transmit, address, multicast};
 
 /// A kernel UDP socket that sends to one multicast group or one host.
 ///
@@ -36,11 +36,7 @@ impl UdpSender {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         let socket = Self::socket(interface)?;
-        socket
-            .set_multicast_if_v4(&interface)
-            .and_then(|()| socket.set_multicast_ttl_v4(u32::from(ttl)))
-            .and_then(|()| socket.set_multicast_loop_v4(true))
-            .context(format_args!("send to {group} on interface {interface}"))?;
+        multicast::send_from(&socket, interface, ttl)?;
         Self::connected(socket, group)
     }
 

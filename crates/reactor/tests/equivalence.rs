@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use available::available;
 use hairpin_endpoint::{
-    Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
-    UdpSender,
+    Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
+    UdpSender, UdpSocket,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
@@ -47,11 +47,66 @@ fn turn_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
 /// What a receiver was given: whether the sender was the right one, and the bytes.
 type Seen = Vec<(bool, Vec<u8>)>;
 
+/// Sockets by which datagrams come in, and those by which they leave.
+trait Ends {
+    type In: Receive + Source;
+    type Out: Transmit;
+
+    fn receiver(options: UdpOptions) -> Self::In;
+    /// A sender to this receiver, and its address.
+    fn sender(receiver: &Self::In) -> (Self::Out, SocketAddrV4);
+    /// Datagrams that were cut and that were dropped.
+    fn truncated_and_dropped(receiver: &Self::In) -> (u64, u64);
+}
+
+struct OneWay;
+
+impl Ends for OneWay {
+    type In = UdpReceiver;
+    type Out = UdpSender;
+
+    fn receiver(options: UdpOptions) -> UdpReceiver {
+        UdpReceiver::bind(ANY_PORT, options).unwrap()
+    }
+
+    fn sender(receiver: &UdpReceiver) -> (UdpSender, SocketAddrV4) {
+        let sender = UdpSender::connect(receiver.local_address(), Ipv4Addr::LOCALHOST).unwrap();
+        let address = sender.local_address();
+        (sender, address)
+    }
+
+    fn truncated_and_dropped(receiver: &UdpReceiver) -> (u64, u64) {
+        (receiver.truncated(), receiver.dropped())
+    }
+}
+
+struct BothWays;
+
+impl Ends for BothWays {
+    type In = UdpSocket;
+    type Out = UdpSocket;
+
+    fn receiver(options: UdpOptions) -> UdpSocket {
+        UdpSocket::bind(ANY_PORT, options).unwrap()
+    }
+
+    fn sender(receiver: &UdpSocket) -> (UdpSocket, SocketAddrV4) {
+        let remote = receiver.local_address();
+        let sender = UdpSocket::connect(ANY_PORT, remote, UdpOptions::default()).unwrap();
+        let address = sender.local_address();
+        (sender, address)
+    }
+
+    fn truncated_and_dropped(receiver: &UdpSocket) -> (u64, u64) {
+        (receiver.truncated(), receiver.dropped())
+    }
+}
+
 /// Two receivers in one reactor, and a sender for each.
-struct Bench {
+struct Bench<E: Ends> {
     reactor: Reactor,
-    receivers: [UdpReceiver; 2],
-    senders: [UdpSender; 2],
+    receivers: [E::In; 2],
+    senders: [(E::Out, SocketAddrV4); 2],
     tokens: [Token; 2],
     seen: [Seen; 2],
     /// What there is to send: the same for every wait.
@@ -61,16 +116,14 @@ struct Bench {
     sent: usize,
 }
 
-impl Bench {
+impl<E: Ends> Bench<E> {
     fn new(wait: Wait, seed: u64) -> Self {
         let (traffic, mut actions) = (Numbers(seed), Numbers(!seed));
         let mut reactor = Reactor::new(wait).unwrap();
         let batch = 1 + actions.below(40) as usize;
         let options = UdpOptions { batch, datagram_max: 512, ..UdpOptions::default() };
-        let mut receivers = [(); 2].map(|()| UdpReceiver::bind(ANY_PORT, options).unwrap());
-        let senders = [0, 1].map(|index: usize| {
-            UdpSender::connect(receivers[index].local_address(), Ipv4Addr::LOCALHOST).unwrap()
-        });
+        let mut receivers = [(); 2].map(|()| E::receiver(options));
+        let senders = [0, 1].map(|index: usize| E::sender(&receivers[index]));
         let tokens = [0, 1]
             .map(|index: usize| reactor.add(&mut receivers[index], Interest::READABLE).unwrap());
         let seen = [Vec::new(), Vec::new()];
@@ -99,7 +152,7 @@ impl Bench {
             let fill = |bytes: &mut [u8]| {
                 bytes.chunks_mut(4).for_each(|chunk| chunk.copy_from_slice(&number[..chunk.len()]));
             };
-            self.senders[to].transmit(length, fill).unwrap();
+            self.senders[to].0.transmit(length, fill).unwrap();
             self.sent += 1;
         }
     }
@@ -130,7 +183,7 @@ impl Bench {
         for index in 0..2 {
             if ready.is_readable(self.tokens[index]) {
                 let budget = self.actions.below(70) as usize;
-                let (seen, from) = (&mut self.seen[index], self.senders[index].local_address());
+                let (seen, from) = (&mut self.seen[index], self.senders[index].1);
                 let received = self.receivers[index]
                     .receive(budget, |meta, bytes| seen.push((meta.source == from, bytes.to_vec())))
                     .unwrap();
@@ -145,28 +198,107 @@ fn every_wait_delivers_the_same_datagrams() {
     for seed in [1, 2, 3, 0x5eed] {
         let mut first: Option<[Seen; 2]> = None;
         for wait in available(Wait::ALL) {
-            println!("seed {seed}, {wait}");
-            let clock = Clock::of_kernel();
-            let end = clock.instant() + Duration::from_secs(30);
-            let mut bench = Bench::new(wait, seed);
-            while !bench.is_over() {
-                let now = clock.instant();
-                assert!(now < end, "{} of {DATAGRAMS} came", bench.count());
-                bench.send();
-                bench.act(now);
-                bench.turn(now);
+            for seen in [delivered::<OneWay>(wait, seed), delivered::<BothWays>(wait, seed)] {
+                assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "seed {seed}, {wait}");
             }
-            let truncated = bench.receivers.each_ref().map(UdpReceiver::truncated);
-            assert!(truncated.iter().all(|&count| count > 0));
-            assert!(bench.seen.iter().flatten().all(|(is_from_sender, _)| *is_from_sender));
-            for (index, receiver) in bench.receivers.iter_mut().enumerate() {
-                bench.reactor.remove(bench.tokens[index], receiver).unwrap();
-                assert_eq!(receiver.receive(8, |_, _| {}).unwrap().count, 0);
-                assert_eq!(receiver.dropped(), 0);
-            }
-            let seen = std::mem::take(&mut bench.seen);
-            assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "seed {seed}, {wait}");
         }
+    }
+}
+
+fn delivered<E: Ends>(wait: Wait, seed: u64) -> [Seen; 2] {
+    println!("seed {seed}, {wait}");
+    let clock = Clock::of_kernel();
+    let end = clock.instant() + Duration::from_secs(30);
+    let mut bench = Bench::<E>::new(wait, seed);
+    while !bench.is_over() {
+        let now = clock.instant();
+        assert!(now < end, "{} of {DATAGRAMS} came", bench.count());
+        bench.send();
+        bench.act(now);
+        bench.turn(now);
+    }
+    assert!(bench.seen.iter().flatten().all(|(is_from_sender, _)| *is_from_sender));
+    for (index, receiver) in bench.receivers.iter_mut().enumerate() {
+        bench.reactor.remove(bench.tokens[index], receiver).unwrap();
+        assert_eq!(receiver.receive(8, |_, _| {}).unwrap().count, 0);
+        let (truncated, dropped) = E::truncated_and_dropped(receiver);
+        assert!(truncated > 0 && dropped == 0);
+    }
+    bench.seen
+}
+
+/// Questions of any length from one end, of which some are under way at any time, each answered by
+/// the other with the same bytes turned round.
+#[test]
+fn every_wait_carries_questions_and_answers() {
+    for (wait, batch) in available(Wait::ALL).flat_map(|wait| [(wait, 1), (wait, 8)]) {
+        let options = UdpOptions { batch, datagram_max: 65_507, ..UdpOptions::default() };
+        let mut pong = UdpSocket::bind(ANY_PORT, options).unwrap();
+        let mut ping = UdpSocket::connect(ANY_PORT, pong.local_address(), options).unwrap();
+        let mut reactor = Reactor::new(wait).unwrap();
+        let pong_token = reactor.add(&mut pong, Interest::READABLE).unwrap();
+        let ping_token = reactor.add(&mut ping, Interest::READABLE).unwrap();
+        let mut numbers = Numbers(7);
+        let (mut asked, mut questions) = (0, std::collections::VecDeque::new());
+        let (mut askers, mut answered) = (Vec::new(), 0);
+        turn_until(&mut reactor, |ready| {
+            if asked < 300 && questions.len() < 4 {
+                let longest = if numbers.below(8) == 0 { 65_508 } else { 100 };
+                let question = vec![asked as u8; numbers.below(longest) as usize];
+                ping.transmit(question.len(), |bytes| bytes.copy_from_slice(&question)).unwrap();
+                questions.push_back(question);
+                asked += 1;
+            }
+            if ready.is_readable(pong_token) {
+                pong.receive(batch, |meta, bytes| askers.push((meta.source, bytes.to_vec())))
+                    .unwrap();
+            }
+            for (asker, question) in askers.drain(..) {
+                let turn = |bytes: &mut [u8]| {
+                    bytes.iter_mut().zip(&question).for_each(|(to, from)| *to = !from);
+                };
+                pong.transmit_to(asker, question.len(), turn).unwrap();
+            }
+            if ready.is_readable(ping_token) {
+                ping.receive(batch, |meta, bytes| {
+                    let question = questions.pop_front().unwrap();
+                    assert_eq!(meta.source, pong.local_address());
+                    assert!(bytes.iter().map(|byte| !byte).eq(question), "{wait}");
+                    answered += 1;
+                })
+                .unwrap();
+            }
+            answered == 300
+        });
+        reactor.remove(pong_token, &mut pong).unwrap();
+        reactor.remove(ping_token, &mut ping).unwrap();
+    }
+}
+
+#[test]
+fn every_wait_tells_of_a_refusal_and_goes_on() {
+    for wait in available(Wait::ALL) {
+        let address = UdpSocket::bind(ANY_PORT, UdpOptions::default()).unwrap().local_address();
+        let mut socket = UdpSocket::connect(ANY_PORT, address, UdpOptions::default()).unwrap();
+        let mut reactor = Reactor::new(wait).unwrap();
+        let token = reactor.add(&mut socket, Interest::READABLE).unwrap();
+        for _ in 0..3 {
+            socket.transmit(1, |_| {}).unwrap();
+            turn_until(&mut reactor, |ready| {
+                ready.is_readable(token)
+                    && match socket.receive(8, |_, _| {}) {
+                        Ok(received) => received.count > 0,
+                        Err(error) => error.kind() == ErrorKind::ConnectionRefused,
+                    }
+            });
+        }
+        let mut peer = UdpSocket::bind(address, UdpOptions::default()).unwrap();
+        peer.transmit_to(socket.local_address(), 4, |bytes| bytes.fill(9)).unwrap();
+        turn_until(&mut reactor, |ready| {
+            ready.is_readable(token)
+                && socket.receive(8, |_, bytes| assert_eq!(bytes, [9; 4])).unwrap().count == 1
+        });
+        reactor.remove(token, &mut socket).unwrap();
     }
 }
 

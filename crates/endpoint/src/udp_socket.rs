@@ -1,0 +1,179 @@
+//! Datagrams both ways by one kernel UDP socket.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use hairpin_time::Duration;
+
+use crate::incoming::Incoming;
+use crate::outgoing::Outgoing;
+use crate::{
+    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, Transmit, UdpOptions,
+    multicast,
+};
+
+/// A kernel UDP socket that sends and receives: what a request and its answer travel by.
+///
+/// Its receiving half is that of a [`crate::UdpReceiver`], its sending half that of a
+/// [`crate::UdpSender`]. With a batch or a budget of 1, what costs least for a ping-pong, each
+/// datagram is taken with one recvmsg(2).
+///
+/// Connected, it receives from its peer alone (but for what came in the moment between its binding
+/// and its connecting) and is told when the peer's host has answered that nobody listens there
+/// (ICMP port unreachable): the next [`Receive::receive`] or [`Transmit::transmit`] fails once with
+/// `ConnectionRefused`. That is about an earlier datagram; what `transmit` was to send then has not
+/// been sent. The socket works on as if nothing had been.
+///
+/// To answer what came to a multicast group, receive it with [`crate::UdpReceiver::join`] and
+/// answer by a bound `UdpSocket`; to ask a group, [`UdpSocket::transmit_to`] its address.
+///
+/// ```no_run
+/// use std::net::{Ipv4Addr, SocketAddrV4};
+/// use hairpin_endpoint::{Receive, Transmit, UdpOptions, UdpSocket};
+///
+/// let any_port = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+/// let options = UdpOptions { batch: 1, ..UdpOptions::default() };
+/// let mut pong = UdpSocket::bind(any_port, options)?;
+/// let mut ping = UdpSocket::connect(any_port, pong.local_address(), options)?;
+/// ping.transmit(4, |request| request.copy_from_slice(b"ping"))?;
+/// let mut asker = None;
+/// pong.receive(1, |meta, _request| asker = Some(meta.source))?;
+/// if let Some(asker) = asker {
+///     pong.transmit_to(asker, 4, |answer| answer.copy_from_slice(b"pong"))?;
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct UdpSocket {
+    incoming: Incoming,
+    outgoing: Outgoing,
+    remote_address: Option<SocketAddrV4>,
+}
+
+impl UdpSocket {
+    /// Receives what is sent to a local address, from anybody; port 0 has the kernel choose one.
+    ///
+    /// Datagrams to a group leave from the interface of that address, unless it is unspecified or
+    /// [`UdpSocket::set_multicast`] says otherwise.
+    ///
+    /// # Errors
+    /// The kernel's, with the address: not one of this host, or the port is taken.
+    pub fn bind(local: SocketAddrV4, options: UdpOptions) -> io::Result<Self> {
+        let incoming = Incoming::bind(Incoming::open()?, local, options)?;
+        if !local.ip().is_unspecified() {
+            multicast::send_from(incoming.socket(), *local.ip(), 1)?;
+        }
+        Ok(Self { incoming, outgoing: Outgoing::new(), remote_address: None })
+    }
+
+    /// Receives from `remote` alone what is sent to `local`, and sends to `remote`. Of `local` the
+    /// port, or the address too, may be left to the kernel (0, unspecified).
+    ///
+    /// # Errors
+    /// The kernel's, with the address: `local` is not one of this host or its port is taken, there
+    /// is no way to `remote`. `InvalidInput` if `remote` is a multicast group: nothing is ever
+    /// received *from* a group, so such a socket would be deaf.
+    pub fn connect(
+        local: SocketAddrV4,
+        remote: SocketAddrV4,
+        options: UdpOptions,
+    ) -> io::Result<Self> {
+        if remote.ip().is_multicast() {
+            let reason = format!("cannot connect to {remote}: nothing is received from a group");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        let mut socket = Self::bind(local, options)?;
+        socket.incoming.connect(remote)?;
+        socket.remote_address = Some(remote);
+        Ok(socket)
+    }
+
+    /// Has datagrams to multicast groups leave from the interface whose local address is
+    /// `interface` (unspecified: the kernel's choice), across `ttl - 1` routers: 1 unless set.
+    /// Receivers on this host get them too.
+    ///
+    /// # Errors
+    /// The kernel's, with the interface.
+    pub fn set_multicast(&mut self, interface: Ipv4Addr, ttl: u8) -> io::Result<()> {
+        multicast::send_from(self.incoming.socket(), interface, ttl)
+    }
+
+    /// Has `fill` write `length` bytes, as [`Transmit::transmit`] does, and sends them to `to`, a
+    /// host or a multicast group, whether the socket is connected or not.
+    ///
+    /// # Errors
+    /// Those of [`Transmit::transmit`].
+    #[inline]
+    pub fn transmit_to(
+        &mut self,
+        to: SocketAddrV4,
+        length: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> io::Result<()> {
+        self.outgoing.transmit_to(self.incoming.socket(), to, length, fill)
+    }
+
+    /// The address the socket is bound to, which others see as the source of what it sends.
+    #[must_use]
+    pub fn local_address(&self) -> SocketAddrV4 {
+        self.incoming.local_address()
+    }
+
+    /// The address the socket is connected to, if it is.
+    #[must_use]
+    pub fn remote_address(&self) -> Option<SocketAddrV4> {
+        self.remote_address
+    }
+
+    /// The kernel's buffer: what was asked for and what was granted.
+    #[must_use]
+    pub fn receive_buffer(&self) -> ReceiveBuffer {
+        self.incoming.receive_buffer()
+    }
+
+    /// Datagrams that the kernel has dropped because its buffer was full, as known from the
+    /// last datagram delivered.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.incoming.dropped()
+    }
+
+    /// Datagrams that were longer than `datagram_max` and have been delivered cut short.
+    #[must_use]
+    pub fn truncated(&self) -> u64 {
+        self.incoming.truncated()
+    }
+}
+
+impl Receive for UdpSocket {
+    #[inline]
+    fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        self.incoming.receive(budget, on)
+    }
+}
+
+impl Transmit for UdpSocket {
+    /// Sends to where the socket is connected to; else the kernel says that it wants to know
+    /// where (EDESTADDRREQ, an uncategorised error).
+    #[inline]
+    fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
+        self.outgoing.transmit(self.incoming.socket(), length, fill)
+    }
+}
+
+impl AsFd for UdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.incoming.as_fd()
+    }
+}
+
+impl Source for UdpSocket {
+    fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
+        self.incoming.set_blocking(timeout)
+    }
+
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        self.incoming.set_intake(notice)
+    }
+}
