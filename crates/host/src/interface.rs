@@ -29,6 +29,18 @@ pub fn interface_address(name: &str) -> io::Result<Ipv4Addr> {
     Err(io::Error::new(kind, format!("interface {name} {lack}")))
 }
 
+/// The name of the interface that has this IPv4 address.
+///
+/// # Errors
+/// `NotFound` if none has; those of `getifaddrs(3)`.
+pub fn address_interface(address: Ipv4Addr) -> io::Result<String> {
+    let list = AddressList::read()?;
+    let entry = list.iter().find(|entry| entry.address == Some(address)).ok_or_else(|| {
+        io::Error::new(io::ErrorKind::NotFound, format!("no interface has the address {address}"))
+    })?;
+    Ok(entry.name.to_string_lossy().into_owned())
+}
+
 /// What `getifaddrs(3)` returned, freed on drop.
 struct AddressList(*mut libc::ifaddrs);
 
@@ -91,5 +103,11 @@ mod tests {
     fn names_an_interface_that_is_not_there() {
         let error = interface_address("nope0").unwrap_err();
         assert_eq!(error.to_string(), "interface nope0 does not exist");
+    }
+    #[test]
+    fn finds_the_interface_of_an_address() {
+        assert_eq!(address_interface(Ipv4Addr::LOCALHOST).unwrap(), "lo");
+        let error = address_interface(Ipv4Addr::new(203, 0, 113, 7)).unwrap_err();
+        assert_eq!(error.to_string(), "no interface has the address 203.0.113.7");
     }
 }

@@ -27,6 +27,6 @@ pub mod tsc;
 pub use clock::{Clock, ClockSource};
 pub use cores::{PinError, allowed_cores, pin};
 pub use facts::HostFacts;
-pub use interface::interface_address;
+pub use interface::{address_interface, interface_address};
 pub use kernel_clock::kernel_tick;
 pub use thread::{name_thread, set_timer_slack};
