@@ -9,7 +9,7 @@ use crate::context::is_idle;
 use crate::datagram::Datagram;
 use crate::delivery::{Delivery, Intake, Notice};
 use crate::inbox::Fill;
-use crate::{Meta, Received};
+use crate::{Meta, Received, Timestamp, Timestamping, UdpOptions};
 
 /// What recvmmsg brought and what of it has been handed on.
 ///
@@ -26,6 +26,7 @@ pub(crate) struct Datagrams {
     is_answered: bool,
     failure: Option<io::Error>,
     tally: Tally,
+    takes_timestamps: bool,
     delivery: Option<Delivery>,
 }
 
@@ -53,15 +54,16 @@ impl Tally {
 const REQUESTED_BATCHES: usize = 2;
 
 impl Datagrams {
-    pub(crate) fn new(batch: usize, datagram_max: usize) -> Self {
+    pub(crate) fn new(options: UdpOptions) -> Self {
         Self {
-            batch: Batch::new(batch.max(1), datagram_max),
+            batch: Batch::new(options.batch.max(1), options.datagram_max),
             next: 0,
             filled: 0,
             is_short: false,
             is_answered: false,
             failure: None,
             tally: Tally::default(),
+            takes_timestamps: options.timestamping != Timestamping::Off,
             delivery: None,
         }
     }
@@ -123,7 +125,7 @@ impl Datagrams {
             return Err(failure);
         }
         let mut count = self.deliver(budget, &mut on);
-        let Self { tally, delivery: Some(delivery), .. } = self else {
+        let Self { tally, delivery: Some(delivery), takes_timestamps, .. } = self else {
             return Ok(Received::default());
         };
         while count < budget {
@@ -132,8 +134,7 @@ impl Datagrams {
                 Some(Ok(message)) => {
                     let datagram = Datagram::of_request(&message);
                     tally.note(&datagram);
-                    let timestamp = datagram.ancillary.timestamp;
-                    on(Meta { source: datagram.source, timestamp }, datagram.bytes);
+                    on(meta(&datagram, *takes_timestamps), datagram.bytes);
                 }
                 Some(Err(_)) if count > 0 => break,
                 Some(Err(error)) => {
@@ -154,8 +155,7 @@ impl Datagrams {
         for index in self.next..end {
             let datagram = self.batch.datagram(index);
             self.tally.note(&datagram);
-            let timestamp = datagram.ancillary.timestamp;
-            on(Meta { source: datagram.source, timestamp }, datagram.bytes);
+            on(meta(&datagram, self.takes_timestamps), datagram.bytes);
         }
         self.next = end;
         count
@@ -181,6 +181,14 @@ impl Datagrams {
     fn has_answer(&self) -> bool {
         self.is_answered || self.next < self.filled
     }
+}
+
+/// What there is to say of a datagram. Without being asked to, the kernel passes on an arrival's
+/// time that another socket has had it take, if this one has stamps of what it sends.
+#[inline]
+fn meta(datagram: &Datagram<'_>, takes_timestamps: bool) -> Meta {
+    let timestamp = if takes_timestamps { datagram.ancillary.timestamp } else { Timestamp::None };
+    Meta { source: datagram.source, timestamp }
 }
 
 impl Fill for Datagrams {

@@ -11,7 +11,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::context::Context;
 use crate::datagrams::Datagrams;
 use crate::inbox::Inbox;
-use crate::socket_option::{count_drops, set_receive_buffer, set_timestamping};
+use crate::socket_option::{count_drops, set_receive_buffer};
+use crate::stamps::Stamps;
+use crate::timestamping::Stamping;
 use crate::{
     Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, UdpOptions, address,
 };
@@ -21,6 +23,7 @@ use crate::{
 pub(crate) struct Incoming {
     socket: Arc<Socket>,
     inbox: Inbox<Datagrams>,
+    stamps: Stamps,
     local_address: SocketAddrV4,
     receive_buffer: ReceiveBuffer,
 }
@@ -38,7 +41,7 @@ impl Incoming {
         address: SocketAddrV4,
         options: UdpOptions,
     ) -> io::Result<Self> {
-        set_timestamping(&socket, options.timestamping)?;
+        let stamps = Stamps::new(&socket, Stamping::of_datagrams(options.timestamping))?;
         count_drops(&socket)?;
         let receive_buffer = set_receive_buffer(&socket, options.receive_buffer)?;
         socket.set_nonblocking(true)?;
@@ -46,7 +49,8 @@ impl Incoming {
         Ok(Self {
             local_address: address::local(&socket)?,
             socket: Arc::new(socket),
-            inbox: Inbox::new(Datagrams::new(options.batch, options.datagram_max)),
+            inbox: Inbox::new(Datagrams::new(options)),
+            stamps,
             receive_buffer,
         })
     }
@@ -70,6 +74,16 @@ impl Incoming {
         self.receive_buffer
     }
 
+    /// The socket with its timestamps, for whoever sends by it too.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&Socket, &mut Stamps) {
+        (&self.socket, &mut self.stamps)
+    }
+
+    pub(crate) fn stamps(&self) -> &Stamps {
+        &self.stamps
+    }
+
     pub(crate) fn dropped(&self) -> u64 {
         self.inbox.look(Datagrams::dropped)
     }
@@ -82,7 +96,11 @@ impl Incoming {
 impl Receive for Incoming {
     #[inline]
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        self.inbox.open().receive(self.socket.as_fd(), budget, on)
+        let received = self.inbox.open().receive(self.socket.as_fd(), budget, on)?;
+        if received.count == 0 {
+            self.stamps.keep(&self.socket)?;
+        }
+        Ok(received)
     }
 }
 

@@ -83,6 +83,10 @@ impl Membership {
         Ok(())
     }
 
+    pub(crate) fn interface(&self) -> Ipv4Addr {
+        self.interface
+    }
+
     pub(crate) fn is_joined(&self) -> bool {
         self.is_joined
     }

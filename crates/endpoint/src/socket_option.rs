@@ -5,19 +5,6 @@ use std::os::fd::AsRawFd;
 
 use socket2::Socket;
 
-/// Which receive timestamps to ask for.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub enum Timestamping {
-    /// None: saves the kernel a reading of its clock, and some 90 bytes per datagram.
-    Off,
-    /// The kernel's.
-    #[default]
-    Software,
-    /// The NIC's where the driver takes one, else the kernel's. The NIC must have been told to
-    /// (SIOCSHWTSTAMP, as `hwstamp_ctl` does).
-    Hardware,
-}
-
 /// A socket's receive buffer, in bytes of datagrams and the kernel's book-keeping about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveBuffer {
@@ -26,20 +13,6 @@ pub struct ReceiveBuffer {
     /// What was granted, counted alike: less than asked if `net.core.rmem_max` is less and the
     /// process has no CAP_NET_ADMIN.
     pub granted: usize,
-}
-
-/// Has the kernel pass receive timestamps along with the data.
-pub(crate) fn set_timestamping(socket: &Socket, timestamping: Timestamping) -> io::Result<()> {
-    const SOFTWARE: libc::c_uint =
-        libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-    const HARDWARE: libc::c_uint =
-        libc::SOF_TIMESTAMPING_RX_HARDWARE | libc::SOF_TIMESTAMPING_RAW_HARDWARE;
-    let flags = match timestamping {
-        Timestamping::Off => return Ok(()),
-        Timestamping::Software => SOFTWARE,
-        Timestamping::Hardware => SOFTWARE | HARDWARE,
-    };
-    set(socket, libc::SO_TIMESTAMPING, flags.cast_signed())
 }
 
 /// Has the kernel count the datagrams it dropped for want of room, and say so along with the data.
@@ -62,7 +35,8 @@ pub(crate) fn set_receive_buffer(
     Ok(ReceiveBuffer { asked, granted: socket.recv_buffer_size()? / 2 })
 }
 
-fn set(socket: &Socket, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+/// Sets an option of the socket level that is an int.
+pub(crate) fn set(socket: &Socket, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
     let length = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the descriptor is open for as long as `socket` is borrowed; the value is an int, as
     // each of the options used here takes, and lives until the call returns.

@@ -1,7 +1,7 @@
 //! A TCP connection of the kernel's.
 
 use std::io;
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -11,11 +11,12 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::context::Context;
 use crate::inbox::Inbox;
-use crate::socket_option::set_timestamping;
+use crate::stamps::Stamps;
 use crate::stream_buffer::StreamBuffer;
+use crate::timestamping::Stamping;
 use crate::{
     Blocker, Intake, Meta, Notice, Receive, Received, Source, Stream, Timestamping, Transmit,
-    address,
+    Transmitted, address,
 };
 
 /// How a [`TcpStream`] is sized, and what it asks the kernel for.
@@ -53,6 +54,7 @@ impl Default for TcpOptions {
 pub struct TcpStream {
     socket: Arc<Socket>,
     inbox: Inbox<StreamBuffer>,
+    stamps: Stamps,
     outbox: Box<[u8]>,
     /// What of the outbox has still to leave.
     pending: Range<usize>,
@@ -98,10 +100,11 @@ impl TcpStream {
         if let Some(bytes) = options.send_buffer {
             socket.set_send_buffer_size(bytes)?;
         }
-        set_timestamping(&socket, options.timestamping)?;
+        let stamps = Stamps::new(&socket, Stamping::of_stream(options.timestamping))?;
         Ok(Self {
             socket: Arc::new(socket),
             inbox: Inbox::new(StreamBuffer::new(options.chunk_max, options.timestamping)),
+            stamps,
             outbox: vec![0; options.message_max].into_boxed_slice(),
             pending: 0..0,
             peer_address,
@@ -121,6 +124,58 @@ impl TcpStream {
     #[must_use]
     pub fn peer_address(&self) -> SocketAddrV4 {
         self.peer_address
+    }
+
+    /// Which receive timestamps are in force: hardware ones if they were asked for and the interface
+    /// of the local address says that its NIC takes them now ([`crate::InterfaceTimestamping`]),
+    /// else the kernel's. Asks the system anew at each call.
+    #[must_use]
+    pub fn timestamping(&self) -> Timestamping {
+        self.interface().map_or(Timestamping::Off, |interface| self.stamps.received_on(interface))
+    }
+
+    /// Has the times taken at which bytes leave that are written from now on, or no longer. Their
+    /// ids count from the first of them; stamps not yet read are gone. Off unless set.
+    ///
+    /// # Errors
+    /// `NotConnected` before the connection is established; `InvalidInput` of a kernel older than
+    /// Linux 6.2; else the kernel's.
+    pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
+        if !self.is_connected {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        self.stamps.set_transmit(&self.socket, timestamping)
+    }
+
+    /// Which transmit timestamps are in force, as [`TcpStream::timestamping`] tells of the others.
+    #[must_use]
+    pub fn transmit_timestamping(&self) -> Timestamping {
+        self.interface().map_or(Timestamping::Off, |interface| self.stamps.sent_on(interface))
+    }
+
+    /// Delivers the timestamps of bytes that have left, each to one call of `on` and in the order
+    /// in which they were taken, and returns how many. Never waits; one system call for up to 16.
+    ///
+    /// The last byte of each write is stamped, and [`Transmitted::id`] is its place in the stream.
+    /// Writes that leave in one segment have one stamp, that of the last; a segment sent again may
+    /// have another. What was left waiting for room and sent later is a write of its own.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        self.stamps.deliver(&self.socket, on)
+    }
+
+    /// Timestamps of bytes sent that went unread: while [`Receive::receive`] finds nothing it takes
+    /// them from the kernel, so that they do not end each wait, and keeps the newest 1,024.
+    #[must_use]
+    pub fn transmit_timestamps_lost(&self) -> u64 {
+        self.stamps.lost()
+    }
+
+    /// The address of the interface that the connection goes by.
+    fn interface(&self) -> Option<Ipv4Addr> {
+        self.local_address().ok().map(|address| *address.ip())
     }
 
     #[inline]
@@ -188,7 +243,12 @@ impl Stream for TcpStream {
 impl Receive for TcpStream {
     #[inline]
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        self.inbox.open().receive(self.socket.as_fd(), self.peer_address, budget, on)
+        let (socket, peer) = (self.socket.as_fd(), self.peer_address);
+        let received = self.inbox.open().receive(socket, peer, budget, on)?;
+        if received.count == 0 {
+            self.stamps.keep(&self.socket)?;
+        }
+        Ok(received)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::incoming::Incoming;
 use crate::multicast::Membership;
 use crate::{
     Blocker, Intake, Meta, MulticastGroup, Notice, Receive, ReceiveBuffer, Received, Source,
-    UdpOptions,
+    Timestamping, UdpOptions,
 };
 
 /// A kernel UDP socket that receives: a multicast group, or what is sent to one local address.
@@ -89,6 +89,17 @@ impl UdpReceiver {
     #[must_use]
     pub fn receive_buffer(&self) -> ReceiveBuffer {
         self.incoming.receive_buffer()
+    }
+
+    /// Which receive timestamps are in force: hardware ones if they were asked for and the interface
+    /// of the group or of the local address says that its NIC takes them now
+    /// ([`crate::InterfaceTimestamping`]); else the kernel's, also where no single interface is
+    /// meant. Asks the system anew at each call.
+    #[must_use]
+    pub fn timestamping(&self) -> Timestamping {
+        let membership = self.membership.as_ref().map(Membership::interface);
+        let interface = membership.unwrap_or(*self.local_address().ip());
+        self.incoming.stamps().received_on(interface)
     }
 
     /// Datagrams that the kernel has dropped because its buffer was full, as known from the

@@ -9,7 +9,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::context::Context;
 use crate::outgoing::Outgoing;
-use crate::{Blocker, Source, Transmit, address, multicast};
+use crate::stamps::Stamps;
+use crate::timestamping::Stamping;
+use crate::{Blocker, Source, Timestamping, Transmit, Transmitted, address, multicast};
 
 /// A kernel UDP socket that sends to one multicast group or one host.
 ///
@@ -18,6 +20,7 @@ use crate::{Blocker, Source, Transmit, address, multicast};
 pub struct UdpSender {
     socket: Socket,
     outgoing: Outgoing,
+    stamps: Stamps,
     local_address: SocketAddrV4,
     remote_address: SocketAddrV4,
 }
@@ -63,8 +66,40 @@ impl UdpSender {
             local_address: address::local(&socket)?,
             remote_address: remote,
             outgoing: Outgoing::new(),
+            stamps: Stamps::new(&socket, Stamping::of_datagrams(Timestamping::Off))?,
             socket,
         })
+    }
+
+    /// Has the times taken at which datagrams leave, from the next one on, or no longer. Their ids
+    /// count from 0; stamps not yet read are gone. Off unless set: a stamp costs the kernel a
+    /// packet of its own, which lies in the socket's receive buffer until it is read.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
+        self.stamps.set_transmit(&self.socket, timestamping)
+    }
+
+    /// Which transmit timestamps are in force: hardware ones if they were asked for and the
+    /// interface of the local address says that its NIC takes them now
+    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
+    #[must_use]
+    pub fn transmit_timestamping(&self) -> Timestamping {
+        self.stamps.sent_on(*self.local_address().ip())
+    }
+
+    /// Delivers the timestamps of datagrams that have left, each to one call of `on` and in the
+    /// order in which they were taken, and returns how many. Never waits; one system call for up
+    /// to 16, none if all have been delivered.
+    ///
+    /// A driver that takes no times, and a packet that never reaches one, give none. Nor does one
+    /// whose stamp finds no room in the socket's receive buffer.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        self.stamps.deliver(&self.socket, on)
     }
 
     /// The address datagrams leave from, which receivers see as their source.
@@ -83,7 +118,9 @@ impl UdpSender {
 impl Transmit for UdpSender {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        self.outgoing.transmit(&self.socket, length, fill)
+        self.outgoing.transmit(&self.socket, length, fill)?;
+        self.stamps.expect();
+        Ok(())
     }
 }
 

@@ -9,8 +9,8 @@ use hairpin_time::Duration;
 use crate::incoming::Incoming;
 use crate::outgoing::Outgoing;
 use crate::{
-    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, Transmit, UdpOptions,
-    multicast,
+    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, Timestamping,
+    Transmit, Transmitted, UdpOptions, multicast,
 };
 
 /// A kernel UDP socket that sends and receives: what a request and its answer travel by.
@@ -111,7 +111,10 @@ impl UdpSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        self.outgoing.transmit_to(self.incoming.socket(), to, length, fill)
+        let (socket, stamps) = self.incoming.parts();
+        self.outgoing.transmit_to(socket, to, length, fill)?;
+        stamps.expect();
+        Ok(())
     }
 
     /// The address the socket is bound to, which others see as the source of what it sends.
@@ -130,6 +133,54 @@ impl UdpSocket {
     #[must_use]
     pub fn receive_buffer(&self) -> ReceiveBuffer {
         self.incoming.receive_buffer()
+    }
+
+    /// Which receive timestamps are in force: hardware ones if they were asked for and the interface
+    /// of the local address says that its NIC takes them now ([`crate::InterfaceTimestamping`]),
+    /// else the kernel's. Asks the system anew at each call.
+    #[must_use]
+    pub fn timestamping(&self) -> Timestamping {
+        self.incoming.stamps().received_on(*self.local_address().ip())
+    }
+
+    /// Has the times taken at which datagrams leave, from the next one on, or no longer. Their ids
+    /// count from 0; stamps not yet read are gone. Off unless set: a stamp costs the kernel a
+    /// packet of its own, which lies in the socket's receive buffer until it is read.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
+        let (socket, stamps) = self.incoming.parts();
+        stamps.set_transmit(socket, timestamping)
+    }
+
+    /// Which transmit timestamps are in force: hardware ones if they were asked for and the
+    /// interface of the local address says that its NIC takes them now
+    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
+    #[must_use]
+    pub fn transmit_timestamping(&self) -> Timestamping {
+        self.incoming.stamps().sent_on(*self.local_address().ip())
+    }
+
+    /// Delivers the timestamps of datagrams that have left, each to one call of `on` and in the
+    /// order in which they were taken, and returns how many. Never waits; one system call for up
+    /// to 16, none if all have been delivered.
+    ///
+    /// A driver that takes no times, and a packet that never reaches one, give none. Nor does one
+    /// whose stamp finds no room in the socket's receive buffer.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        let (socket, stamps) = self.incoming.parts();
+        stamps.deliver(socket, on)
+    }
+
+    /// Timestamps of datagrams sent that went unread: while [`Receive::receive`] finds nothing it
+    /// takes them from the kernel, so that they do not end each wait, and keeps the newest 1,024.
+    #[must_use]
+    pub fn transmit_timestamps_lost(&self) -> u64 {
+        self.incoming.stamps().lost()
     }
 
     /// Datagrams that the kernel has dropped because its buffer was full, as known from the
@@ -158,7 +209,10 @@ impl Transmit for UdpSocket {
     /// where (EDESTADDRREQ, an uncategorised error).
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        self.outgoing.transmit(self.incoming.socket(), length, fill)
+        let (socket, stamps) = self.incoming.parts();
+        self.outgoing.transmit(socket, length, fill)?;
+        stamps.expect();
+        Ok(())
     }
 }
 
