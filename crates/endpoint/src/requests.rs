@@ -9,15 +9,34 @@ use io_uring::types::Fd;
 use crate::Intake;
 use crate::completions::Completion;
 
-/// Sources in one ring: what a bit set in a register holds.
-pub(crate) const CAPACITY: usize = 64;
+/// Sources in one ring.
+pub(crate) const CAPACITY: usize = 1_024;
+/// Sources in one group: what a set held in a register has bits for.
+pub(crate) const GROUP: usize = 64;
 
 /// The requests of each source that are with the kernel, at most one of a kind, and what is known
-/// from the answers. Sets of sources are words of bits.
+/// from the answers.
+///
+/// Sources are kept by slot, and what is known of them in groups of 64 slots, as sets of bits.
+/// There are as many groups as the highest slot ever taken needs: a ring of up to 64 sources looks
+/// at one.
 pub(crate) struct Requests {
-    places: Box<[Place]>,
+    places: Vec<Place>,
+    groups: Vec<Group>,
+    /// The group that [`Requests::next_ready`] has named last, if it did.
+    named: Option<usize>,
+    /// The group that it looks at first.
+    next: usize,
+    exhausted: u64,
+}
+
+/// What is known of 64 sources, each a bit.
+#[derive(Default, Clone, Copy)]
+struct Group {
     /// Slots that are taken.
     taken: u64,
+    /// Sources that are waited for, to receive from and to send to.
+    wanted: (u64, u64),
     /// Sources with an intake.
     receivers: u64,
     /// Sources with a request under way, by kind.
@@ -30,10 +49,37 @@ pub(crate) struct Requests {
     failed: u64,
     /// Sources whose descriptor is no longer open.
     lost: u64,
-    /// Sources found ready by the polls answered since the last wait.
+    /// Sources found ready by polls that have been answered, until they have been named.
     readable: u64,
     writable: u64,
-    exhausted: u64,
+}
+
+impl Group {
+    /// Forgets one source.
+    fn remove(&mut self, bit: u64) {
+        let Self { taken, wanted, receivers, pending, unread, ended, failed, lost, .. } = self;
+        let [receive, input, output] = pending;
+        let (reading, writing) = wanted;
+        let sets = [taken, reading, writing, receivers, receive, input, output, unread];
+        for set in sets.into_iter().chain([ended, failed, lost]) {
+            *set &= !bit;
+        }
+        self.readable &= !bit;
+        self.writable &= !bit;
+    }
+
+    /// Those waited for that are readable and writable.
+    #[inline]
+    fn ready(&self) -> (u64, u64) {
+        let readable = self.unread | self.ended | self.readable;
+        (readable & self.wanted.0, self.writable & self.wanted.1)
+    }
+}
+
+/// A slot's group, and its bit there.
+#[inline]
+fn place_of(slot: usize) -> (usize, u64) {
+    (slot / GROUP, 1 << (slot % GROUP))
 }
 
 /// Where a source is kept.
@@ -73,54 +119,57 @@ impl Kind {
 
 impl Requests {
     pub(crate) fn new() -> Self {
-        Self {
-            places: (0..CAPACITY).map(|_| Place::default()).collect(),
-            taken: 0,
-            receivers: 0,
-            pending: [0; 3],
-            unread: 0,
-            ended: 0,
-            failed: 0,
-            lost: 0,
-            readable: 0,
-            writable: 0,
-            exhausted: 0,
-        }
+        let groups = vec![Group::default()];
+        Self { places: Vec::new(), groups, named: None, next: 0, exhausted: 0 }
     }
 
     pub(crate) fn is_free(&self, slot: usize) -> bool {
-        slot < CAPACITY && self.taken >> slot & 1 == 0
+        let (group, bit) = place_of(slot);
+        slot < CAPACITY && self.groups.get(group).is_none_or(|group| group.taken & bit == 0)
     }
 
-    pub(crate) fn taken(&self) -> u64 {
-        self.taken
+    /// Slots that are taken.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = usize> + use<> {
+        let taken: Vec<u64> = self.groups.iter().map(|group| group.taken).collect();
+        (0..).zip(taken).flat_map(|(group, set)| slots(set).map(move |slot| group * GROUP + slot))
     }
 
     /// Makes a place for a source. What it has not delivered yet comes before all requests.
     pub(crate) fn add(&mut self, slot: usize, socket: RawFd, intake: Option<Intake>) {
-        let bit = 1 << slot;
-        self.taken |= bit;
+        let (group, bit) = place_of(slot);
+        if self.groups.len() <= group {
+            self.groups.resize(group + 1, Group::default());
+        }
+        if self.places.len() <= slot {
+            self.places.resize_with(slot + 1, Place::default);
+        }
         let is_unread = intake.as_ref().is_some_and(|intake| undelivered(intake) > 0);
-        self.receivers |= u64::from(intake.is_some()) << slot;
+        let group = &mut self.groups[group];
+        group.taken |= bit;
+        if intake.is_some() {
+            group.receivers |= bit;
+        }
         if is_unread {
-            self.unread |= bit;
-            self.failed |= bit;
+            group.unread |= bit;
+            group.failed |= bit;
         }
         let place = &mut self.places[slot];
         place.socket = socket;
         place.intake = intake;
     }
 
+    /// What a source is waited for, from the next wait on.
+    pub(crate) fn set_wanted(&mut self, slot: usize, readable: bool, writable: bool) {
+        let (group, bit) = place_of(slot);
+        let (reading, writing) = &mut self.groups[group].wanted;
+        *reading = if readable { *reading | bit } else { *reading & !bit };
+        *writing = if writable { *writing | bit } else { *writing & !bit };
+    }
+
     /// Forgets a source, and what may still be answered to its requests.
     pub(crate) fn remove(&mut self, slot: usize) -> Option<Intake> {
-        let others = !(1 << slot);
-        let Self { taken, receivers, pending, unread, ended, failed, lost, .. } = self;
-        let [receive, input, output] = pending;
-        for set in [taken, receivers, receive, input, output, unread, ended, failed, lost] {
-            *set &= others;
-        }
-        self.readable &= others;
-        self.writable &= others;
+        let (group, bit) = place_of(slot);
+        self.groups[group].remove(bit);
         let place = &mut self.places[slot];
         place.generation = place.generation.wrapping_add(1);
         place.intake.take()
@@ -132,34 +181,47 @@ impl Requests {
 
     /// Whether the kernel has a request of this source.
     pub(crate) fn has_pending(&self, slot: usize) -> bool {
-        self.pending.iter().any(|pending| pending >> slot & 1 != 0)
+        let (group, bit) = place_of(slot);
+        self.groups[group].pending.iter().any(|pending| pending & bit != 0)
     }
 
-    /// Makes the requests that are missing for sources to be found readable or writable.
+    /// Makes the requests that are missing for the sources waited for to be found ready.
     #[inline]
-    pub(crate) fn make(&mut self, readable: u64, writable: u64, mut push: impl FnMut(Entry)) {
-        let receiving = self.pending[Kind::Receive as usize] | self.ended;
-        let unserved = readable & !receiving;
-        for slot in slots(unserved & self.receivers) {
+    pub(crate) fn make(&mut self, mut push: impl FnMut(Entry)) {
+        for group in 0..self.groups.len() {
+            self.make_for(group, &mut push);
+        }
+    }
+
+    #[inline]
+    fn make_for(&mut self, index: usize, push: &mut impl FnMut(Entry)) {
+        let group = self.groups[index];
+        let (readable, writable) = group.wanted;
+        let [receiving, input, output] = group.pending;
+        let unserved = readable & !(receiving | group.ended);
+        for slot in slots(unserved & group.receivers).map(|slot| index * GROUP + slot) {
             if let Some(entry) = self.receive(slot) {
                 push(entry);
             }
         }
         // Receivers that are not connected yet are polled for like any other source.
-        let polled = unserved & !(self.receivers & self.receiving());
-        for slot in slots(polled & !self.pending[Kind::Input as usize]) {
+        let receiving = self.groups[index].pending[Kind::Receive as usize];
+        let polled = unserved & !(group.receivers & receiving) & !input;
+        for slot in slots(polled).map(|slot| index * GROUP + slot) {
             if self.intake(slot).is_none_or(|intake| !intake.0.is_open()) {
                 push(self.poll(slot, Kind::Input, libc::POLLIN));
             }
         }
-        for slot in slots(writable & !self.pending[Kind::Output as usize]) {
+        for slot in slots(writable & !output).map(|slot| index * GROUP + slot) {
             push(self.poll(slot, Kind::Output, libc::POLLOUT));
         }
     }
 
     /// Requests that end all others of a source.
     pub(crate) fn cancel(&self, slot: usize) -> impl Iterator<Item = Entry> {
-        let is_pending = move |kind: &Kind| self.pending[*kind as usize] >> slot & 1 != 0;
+        let (group, bit) = place_of(slot);
+        let pending = self.groups[group].pending;
+        let is_pending = move |kind: &Kind| pending[*kind as usize] & bit != 0;
         Kind::ENDING.into_iter().filter(is_pending).map(move |kind| {
             let name = self.name(slot, Kind::Cancel);
             opcode::AsyncCancel::new(self.name(slot, kind)).build().user_data(name)
@@ -174,7 +236,8 @@ impl Requests {
             return;
         }
         if !completion.has_more() {
-            self.pending[kind as usize] &= !(1 << slot);
+            let (group, bit) = place_of(slot);
+            self.groups[group].pending[kind as usize] &= !bit;
         }
         if kind == Kind::Receive {
             self.received(slot, completion);
@@ -183,26 +246,56 @@ impl Requests {
         }
     }
 
-    /// Sources that are readable and writable, as far as the answers and what lies undelivered
-    /// tell.
+    /// Whether any source that is waited for is ready, as far as the answers and what lies
+    /// undelivered tell.
     #[inline]
-    pub(crate) fn ready(&mut self) -> (u64, u64) {
-        for slot in slots(self.unread) {
-            if self.intake(slot).is_none_or(|intake| undelivered(intake) == 0) {
-                self.unread &= !(1 << slot);
+    pub(crate) fn is_ready(&mut self) -> bool {
+        (0..self.groups.len()).any(|index| self.look(index) != (0, 0))
+    }
+
+    /// The next group with sources that are waited for and ready, as the slot it begins with, and
+    /// which: those to receive from, those to send to. None of either if there is none. The groups
+    /// take turns.
+    #[inline]
+    pub(crate) fn next_ready(&mut self) -> (usize, u64, u64) {
+        let count = self.groups.len();
+        for step in 0..count {
+            let index = (self.next + step) % count;
+            let (readable, writable) = self.look(index);
+            if readable | writable != 0 {
+                self.named = Some(index);
+                self.next = index + 1;
+                return (index * GROUP, readable, writable);
             }
         }
-        (self.unread | self.ended | self.readable, self.writable)
+        self.named = None;
+        (0, 0, 0)
     }
 
-    /// Forgets what polls have found: whether it still holds is for new ones to find.
+    #[inline]
+    fn look(&mut self, index: usize) -> (u64, u64) {
+        for slot in slots(self.groups[index].unread) {
+            if self.intake(index * GROUP + slot).is_none_or(|intake| undelivered(intake) == 0) {
+                self.groups[index].unread &= !(1 << slot);
+            }
+        }
+        self.groups[index].ready()
+    }
+
+    /// Forgets what polls have found and a wait has told of: whether it still holds is for new
+    /// ones to find.
     #[inline]
     pub(crate) fn forget(&mut self) {
-        (self.readable, self.writable) = (0, 0);
+        let told = self.named.take().map_or(0..self.groups.len(), |index| index..index + 1);
+        for group in &mut self.groups[told] {
+            (group.readable, group.writable) = (0, 0);
+        }
     }
 
-    pub(crate) fn lost(&self) -> u64 {
-        self.lost
+    /// Whether a source's descriptor was found closed.
+    #[inline]
+    pub(crate) fn has_lost(&self) -> bool {
+        self.groups.iter().any(|group| group.lost != 0)
     }
 
     /// Requests that ended because all buffers of their source were full.
@@ -210,28 +303,25 @@ impl Requests {
         self.exhausted
     }
 
-    /// Receivers that receive by request, or are about to.
-    fn receiving(&self) -> u64 {
-        self.pending[Kind::Receive as usize]
-    }
-
     /// A request to receive, if there is a connection and room: half of the buffers, lest each
     /// one that becomes free cost a request; all, after a failure, which ends what came before.
     fn receive(&mut self, slot: usize) -> Option<Entry> {
-        let place = &self.places[slot];
+        let (group, bit) = place_of(slot);
+        let (group, place) = (&mut self.groups[group], &self.places[slot]);
         let arrivals = &place.intake.as_ref()?.0;
-        let room = if self.failed >> slot & 1 != 0 { 0 } else { arrivals.buffers().count() / 2 };
+        let room = if group.failed & bit != 0 { 0 } else { arrivals.buffers().count() / 2 };
         if !arrivals.is_open() || arrivals.completions().count() > room {
             return None;
         }
+        group.failed &= !bit;
+        group.pending[Kind::Receive as usize] |= bit;
         let entry = arrivals.request(place.socket, slot as u16);
-        self.failed &= !(1 << slot);
-        self.pending[Kind::Receive as usize] |= 1 << slot;
         Some(entry.user_data(self.name(slot, Kind::Receive)))
     }
 
     fn poll(&mut self, slot: usize, kind: Kind, events: libc::c_short) -> Entry {
-        self.pending[kind as usize] |= 1 << slot;
+        let (group, bit) = place_of(slot);
+        self.groups[group].pending[kind as usize] |= bit;
         let socket = Fd(self.places[slot].socket);
         let entry = opcode::PollAdd::new(socket, u32::from(events.cast_unsigned())).build();
         entry.user_data(self.name(slot, kind))
@@ -239,10 +329,11 @@ impl Requests {
 
     #[inline]
     fn received(&mut self, slot: usize, completion: Completion) {
-        let bit = 1 << slot;
+        let (group, bit) = place_of(slot);
+        let group = &mut self.groups[group];
         match completion.result.wrapping_neg() {
             libc::ENOBUFS => self.exhausted += 1,
-            libc::EBADF => self.lost |= bit,
+            libc::EBADF => group.lost |= bit,
             _ => {}
         }
         let Some(Intake(arrivals)) = &self.places[slot].intake else { return };
@@ -250,42 +341,43 @@ impl Requests {
             return;
         }
         arrivals.completions().push(completion);
-        self.unread |= bit;
+        group.unread |= bit;
         if completion.result < 0 {
-            self.failed |= bit;
+            group.failed |= bit;
         } else if arrivals.is_end(completion) {
-            self.ended |= bit;
+            group.ended |= bit;
         }
     }
 
     /// Of an error or a hang-up whatever was waited for is to report, as with poll(2).
     fn polled(&mut self, slot: usize, kind: Kind, result: i32) {
-        let bit = 1 << slot;
+        let (group, bit) = place_of(slot);
+        let group = &mut self.groups[group];
         let events = libc::c_short::try_from(result).unwrap_or(libc::POLLERR);
         match result.wrapping_neg() {
             libc::ECANCELED => {}
-            libc::EBADF => self.lost |= bit,
+            libc::EBADF => group.lost |= bit,
             _ if result < 0 || events & (libc::POLLERR | libc::POLLHUP) != 0 => {
-                self.readable |= bit;
-                self.writable |= bit;
+                group.readable |= bit;
+                group.writable |= bit;
             }
-            _ if kind == Kind::Input => self.readable |= bit,
-            _ => self.writable |= bit,
+            _ if kind == Kind::Input => group.readable |= bit,
+            _ => group.writable |= bit,
         }
     }
 
     /// ```text
-    /// 63         32 31     16 15     8 7      0
-    /// | generation |   zero  |  kind  |  slot  |      what an answer says of its request
+    /// 63         32 31     16 15      0
+    /// | generation |  kind   |  slot  |      what an answer says of its request
     /// ```
     fn name(&self, slot: usize, kind: Kind) -> u64 {
         let generation = u64::from(self.places[slot].generation);
-        generation << 32 | (kind as u64) << 8 | slot as u64
+        generation << 32 | (kind as u64) << 16 | slot as u64
     }
 }
 
 fn parse(name: u64) -> (usize, Kind, u32) {
-    (name as usize % CAPACITY, Kind::of((name >> 8) as u8), (name >> 32) as u32)
+    (usize::from(name as u16), Kind::of((name >> 16) as u8), (name >> 32) as u32)
 }
 
 fn undelivered(intake: &Intake) -> usize {
@@ -339,12 +431,23 @@ mod tests {
     /// What is asked for when slot 3 is waited for.
     fn made(requests: &mut Requests, readable: bool, writable: bool) -> Vec<(Kind, u64)> {
         let mut all = Vec::new();
-        requests.make(u64::from(readable) << 3, u64::from(writable) << 3, |entry| {
+        requests.set_wanted(3, readable, writable);
+        requests.make(|entry| {
             let name = entry.get_user_data();
             assert_eq!(parse(name).0, 3);
             all.push((parse(name).1, name));
         });
         all
+    }
+
+    /// Sources of the first group that are ready, all of them waited for.
+    fn ready(requests: &mut Requests) -> (u64, u64) {
+        requests.look(0);
+        let group = &mut requests.groups[0];
+        let wanted = std::mem::replace(&mut group.wanted, (u64::MAX, u64::MAX));
+        let ready = group.ready();
+        group.wanted = wanted;
+        ready
     }
 
     fn kinds(all: &[(Kind, u64)]) -> Vec<Kind> {
@@ -360,9 +463,9 @@ mod tests {
         assert!(made(&mut requests, true, false).is_empty());
         requests.complete(all[0].1, brought(5, 0));
         assert!(made(&mut requests, true, false).is_empty());
-        assert_eq!(requests.ready(), (8, 0));
+        assert_eq!(ready(&mut requests), (8, 0));
         delivery.pop();
-        assert_eq!(requests.ready(), (0, 0));
+        assert_eq!(ready(&mut requests), (0, 0));
         requests.complete(all[0].1, last(-libc::EAGAIN));
         assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
         assert!(!requests.has_pending(2) && requests.has_pending(3));
@@ -381,7 +484,7 @@ mod tests {
             delivery.pop();
         }
         assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
-        assert_eq!(requests.ready(), (8, 0), "the rest is still to be delivered");
+        assert_eq!(ready(&mut requests), (8, 0), "the rest is still to be delivered");
     }
 
     #[test]
@@ -390,7 +493,7 @@ mod tests {
         let mut delivery = receiver(&mut requests);
         let name = made(&mut requests, true, false)[0].1;
         requests.complete(name, last(-libc::ECONNRESET));
-        assert_eq!(requests.ready(), (8, 0));
+        assert_eq!(ready(&mut requests), (8, 0));
         assert!(made(&mut requests, true, false).is_empty());
         let error = delivery.first().unwrap().unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
@@ -398,7 +501,7 @@ mod tests {
         let name = made(&mut requests, true, false)[0].1;
         requests.complete(name, last(0));
         delivery.pop();
-        assert_eq!(requests.ready(), (8, 0), "an end stays");
+        assert_eq!(ready(&mut requests), (8, 0), "an end stays");
         assert!(made(&mut requests, true, false).is_empty(), "and nothing follows");
     }
 
@@ -411,7 +514,7 @@ mod tests {
         assert_eq!(kinds(&all), [Kind::Input, Kind::Output]);
         assert!(!delivery.is_responsible());
         requests.complete(all[1].1, last(i32::from(libc::POLLOUT)));
-        assert_eq!(requests.ready(), (0, 8));
+        assert_eq!(ready(&mut requests), (0, 8));
         delivery.set_open();
         assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
         assert!(delivery.is_responsible());
@@ -425,13 +528,13 @@ mod tests {
         requests.complete(name, brought(8, 2));
         let intake = requests.remove(3).unwrap();
         intake.0.detach();
-        assert_eq!(requests.ready(), (0, 0));
+        assert_eq!(ready(&mut requests), (0, 0));
         requests.complete(name, brought(8, 3));
-        assert_eq!(requests.ready(), (0, 0), "an answer to what was asked before");
+        assert_eq!(ready(&mut requests), (0, 0), "an answer to what was asked before");
         assert!(requests.is_free(3));
         add(&mut requests, &mut delivery);
         assert!(!requests.is_free(3));
-        assert_eq!(requests.ready(), (8, 0));
+        assert_eq!(ready(&mut requests), (8, 0));
         assert!(made(&mut requests, true, false).is_empty());
         delivery.pop();
         assert_eq!(kinds(&made(&mut requests, true, false)), [Kind::Receive]);
@@ -445,10 +548,10 @@ mod tests {
             let all = made(&mut requests, true, false);
             assert_eq!(kinds(&all), [Kind::Input]);
             requests.complete(all[0].1, last(result));
-            assert_eq!(requests.ready(), (8, 8));
+            assert_eq!(ready(&mut requests), (8, 8));
             requests.forget();
-            assert_eq!(requests.ready(), (0, 0));
-            assert_eq!(requests.lost(), 0);
+            assert_eq!(ready(&mut requests), (0, 0));
+            assert!(!requests.has_lost());
         }
     }
 
@@ -458,9 +561,10 @@ mod tests {
         requests.add(3, 42, None);
         let all = made(&mut requests, true, false);
         requests.complete(all[0].1, last(-libc::EBADF));
-        assert_eq!((requests.lost(), requests.ready()), (8, (0, 0)));
+        assert!(requests.has_lost());
+        assert_eq!(ready(&mut requests), (0, 0));
         requests.remove(3);
-        assert_eq!(requests.lost(), 0);
+        assert!(!requests.has_lost());
     }
 
     #[test]
@@ -473,7 +577,54 @@ mod tests {
         assert_eq!(names.len(), 2);
         // The answer to that is nothing to anybody.
         requests.complete(names[0], last(-libc::EBADF));
-        assert!(requests.lost() == 0 && requests.has_pending(3));
+        assert!(!requests.has_lost() && requests.has_pending(3));
         assert_eq!(slots(1 << 63 | 1 << 5 | 1).collect::<Vec<_>>(), [0, 5, 63]);
+    }
+    #[test]
+    fn a_source_that_is_not_waited_for_is_not_ready() {
+        let mut requests = Requests::new();
+        let _delivery = receiver(&mut requests);
+        let name = made(&mut requests, true, false)[0].1;
+        requests.complete(name, brought(5, 0));
+        assert!(requests.is_ready());
+        requests.set_wanted(3, false, true);
+        assert!(!requests.is_ready());
+        assert_eq!(requests.next_ready(), (0, 0, 0));
+        requests.set_wanted(3, true, false);
+        assert_eq!(requests.next_ready(), (0, 8, 0));
+    }
+
+    #[test]
+    fn groups_take_turns_and_are_forgotten_when_they_have_been_told_of() {
+        let mut requests = Requests::new();
+        let all = [1, 70, 1_023];
+        for slot in all {
+            assert!(requests.is_free(slot));
+            requests.add(slot, 42, None);
+            requests.set_wanted(slot, true, false);
+        }
+        assert!(!requests.is_free(70) && requests.is_free(71) && !requests.is_free(CAPACITY));
+        assert!(requests.taken().eq(all));
+        let mut names = Vec::new();
+        requests.make(|entry| names.push(entry.get_user_data()));
+        assert!(names.iter().map(|&name| parse(name).0).eq(all));
+        for name in names {
+            requests.complete(name, last(i32::from(libc::POLLIN)));
+        }
+        let told: Vec<_> = (0..4)
+            .map(|_| {
+                let told = requests.next_ready();
+                requests.forget();
+                told
+            })
+            .collect();
+        assert_eq!(told, [(0, 2, 0), (64, 1 << 6, 0), (960, 1 << 63, 0), (0, 0, 0)]);
+        assert!(!requests.is_ready());
+        // The first is not told of twice while others wait.
+        for slot in [1, 70] {
+            requests.groups[slot / GROUP].ended = 1 << (slot % GROUP);
+        }
+        let told: Vec<_> = (0..4).map(|_| requests.next_ready().0).collect();
+        assert_eq!(told, [0, 64, 0, 64]);
     }
 }

@@ -13,7 +13,7 @@ use io_uring::squeue::Entry;
 use io_uring::types::{SubmitArgs, Timespec};
 
 use crate::completions::Completion;
-use crate::requests::{CAPACITY, Requests, slots};
+use crate::requests::{CAPACITY, GROUP, Requests, slots};
 use crate::{Intake, Notice, Source};
 
 /// Requests of up to [`Ring::CAPACITY`] sources to receive, and to be told when they can be
@@ -32,14 +32,16 @@ use crate::{Intake, Notice, Source};
 pub struct Ring {
     uring: IoUring,
     requests: Requests,
-    /// Sources that have been dropped without being removed.
-    dropped: Arc<AtomicU64>,
+    /// Sources that have been dropped without being removed, in groups like those of `requests`.
+    dropped: Vec<Arc<AtomicU64>>,
     is_enabled: bool,
 }
 
-/// What a wait has found: sets of sources by slot, as bits.
+/// What a wait has found in one group of 64 slots: sets of sources, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
+    /// The slot that the lowest bits stand for, a multiple of 64.
+    pub first: usize,
     /// Sources to receive from.
     pub readable: u64,
     /// Sources to send to.
@@ -82,11 +84,12 @@ impl Ring {
             .build(REQUESTS)
             .map_err(|error| unavailable(&error))?;
         let requests = Requests::new();
-        Ok(Self { uring, requests, dropped: Arc::default(), is_enabled: false })
+        Ok(Self { uring, requests, dropped: Vec::new(), is_enabled: false })
     }
 
-    /// Adds a source in a slot that is free. Nothing is asked of the kernel for it before the next
-    /// wait.
+    /// Adds a source in a slot that is free. Nothing is asked of the kernel for it before the first
+    /// wait in which it is waited for (see [`Ring::set_interest`]). What is known of the sources is
+    /// kept for all slots up to the highest taken, so low ones cost least.
     ///
     /// # Errors
     /// The kernel's; `AlreadyExists` if the source is in another ring.
@@ -94,9 +97,13 @@ impl Ring {
     /// # Panics
     /// If the slot is taken, or not below [`Ring::CAPACITY`].
     pub fn add(&mut self, slot: usize, source: &mut impl Source) -> io::Result<()> {
-        assert!(self.requests.is_free(slot), "a source is added in a free slot of 64");
+        assert!(self.requests.is_free(slot), "a source is added in a free slot");
         let socket = source.as_fd().as_raw_fd();
-        let notice = Notice { word: Arc::clone(&self.dropped), bit: 1 << slot };
+        let group = slot / GROUP;
+        if self.dropped.len() <= group {
+            self.dropped.resize_with(group + 1, Arc::default);
+        }
+        let notice = Notice { word: Arc::clone(&self.dropped[group]), bit: 1 << (slot % GROUP) };
         let intake = source.set_intake(Some(notice))?;
         if let Some(Intake(arrivals)) = &intake {
             // SAFETY: the intake is kept until `release`, which withdraws the buffers or leaks it.
@@ -111,6 +118,16 @@ impl Ring {
         Ok(())
     }
 
+    /// Waits for a source to be readable, writable, both or, for now, neither: what a source that
+    /// has been added is waited for until this is called.
+    ///
+    /// # Panics
+    /// If the slot is free.
+    pub fn set_interest(&mut self, slot: usize, readable: bool, writable: bool) {
+        assert!(!self.requests.is_free(slot), "what is waited for has been added");
+        self.requests.set_wanted(slot, readable, writable);
+    }
+
     /// Removes a source: when this returns, the kernel has no request of it and no longer writes
     /// to its buffers. What it had received by then is for the source's `receive` to deliver.
     ///
@@ -123,35 +140,33 @@ impl Ring {
         outcome
     }
 
-    /// Waits until one of the sources in `readable` or `writable` may be ready, `timeout` has
-    /// passed (never without one), or a signal has come. One system call, or none if what is
-    /// undelivered is ready already and the kernel has nothing new.
+    /// Waits until a source may be ready for what it is waited for, `timeout` has passed (never
+    /// without one), or a signal has come. One system call, or none if what is undelivered is ready
+    /// already and the kernel has nothing new.
+    ///
+    /// If sources of several groups are ready, those of one are told; the next wait tells of the
+    /// next group, without waiting.
     ///
     /// # Errors
     /// The kernel's. `NotFound` if a source was dropped without being removed.
     #[inline]
-    pub fn wait(
-        &mut self,
-        readable: u64,
-        writable: u64,
-        timeout: Option<Duration>,
-    ) -> io::Result<Turn> {
+    pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Turn> {
         if !self.is_enabled {
             self.enable()?;
         }
-        if self.dropped.load(Ordering::Acquire) != 0 {
+        if self.dropped.iter().any(|group| group.load(Ordering::Acquire) != 0) {
             return Err(self.bury());
         }
         self.requests.forget();
-        self.request(readable, writable)?;
-        let is_ready = self.requests.ready().0 & readable != 0;
+        self.request()?;
+        let is_ready = self.requests.is_ready();
         self.enter(if is_ready { Some(Duration::ZERO) } else { timeout })?;
         let answers = self.reap();
-        if self.requests.lost() != 0 {
+        if self.requests.has_lost() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let ready = self.requests.ready();
-        Ok(Turn { readable: ready.0 & readable, writable: ready.1 & writable, answers })
+        let (first, readable, writable) = self.requests.next_ready();
+        Ok(Turn { first, readable, writable, answers })
     }
 
     /// How often a request had to end because all buffers of its source were full. What came after
@@ -163,10 +178,10 @@ impl Ring {
 
     /// Makes the requests that are missing.
     #[inline]
-    fn request(&mut self, readable: u64, writable: u64) -> io::Result<()> {
+    fn request(&mut self) -> io::Result<()> {
         let mut outcome = Ok(());
         let Self { uring, requests, .. } = self;
-        requests.make(readable, writable, |entry| {
+        requests.make(|entry| {
             // SAFETY: `requests` keeps the intake of the source, and so its buffers and header,
             // until `release` has seen the last answer to this, or leaks it.
             if let Err(error) = unsafe { push(uring, &entry) } {
@@ -226,9 +241,11 @@ impl Ring {
     /// slots stay taken: nobody can remove them.
     #[cold]
     fn bury(&mut self) -> io::Error {
-        for slot in slots(self.dropped.load(Ordering::Acquire)) {
-            // Of both errors the other is worth more.
-            let _ = self.release(slot);
+        for group in 0..self.dropped.len() {
+            for slot in slots(self.dropped[group].load(Ordering::Acquire)) {
+                // Of both errors the other is worth more.
+                let _ = self.release(group * GROUP + slot);
+            }
         }
         io::ErrorKind::NotFound.into()
     }
@@ -316,7 +333,7 @@ fn unavailable(error: &io::Error) -> io::Error {
 impl Drop for Ring {
     /// Has the kernel let go of all buffers; of those that it will not, the memory leaks.
     fn drop(&mut self) {
-        for slot in slots(self.requests.taken()) {
+        for slot in self.requests.taken() {
             // There is nobody to tell.
             let _ = self.release(slot);
         }

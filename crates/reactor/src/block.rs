@@ -6,7 +6,7 @@ use hairpin_endpoint::{Blocker, Source};
 use hairpin_host::kernel_tick;
 use hairpin_time::{Duration, Instant};
 
-use crate::sources::{CAPACITY, Sources, dropped_without_removal};
+use crate::sources::{Sources, dropped_without_removal};
 use crate::{Interest, Ready, Token, poll};
 
 /// Kernel ticks that [`crate::Wait::Block`] blocks for at a time: one, the shortest there is.
@@ -21,7 +21,8 @@ pub const BLOCK_TICKS: u64 = 1;
 #[derive(Debug)]
 pub(crate) struct Block {
     timeout: Duration,
-    blockers: [Option<Blocker>; CAPACITY],
+    /// By token.
+    blockers: Vec<Option<Blocker>>,
     /// Sources in the order in which they were added.
     order: Vec<Token>,
     /// The first of those that can be blocked in and are waited for to be readable.
@@ -32,13 +33,16 @@ impl Block {
     pub(crate) fn new() -> Self {
         Self {
             timeout: kernel_tick() * BLOCK_TICKS,
-            blockers: [const { None }; CAPACITY],
-            order: Vec::with_capacity(CAPACITY),
+            blockers: Vec::new(),
+            order: Vec::new(),
             first: None,
         }
     }
 
     pub(crate) fn add(&mut self, token: Token, source: &mut impl Source) -> io::Result<()> {
+        if self.blockers.len() <= token.index() {
+            self.blockers.resize(token.index() + 1, None);
+        }
         self.blockers[token.index()] = source.set_blocking(Some(self.timeout))?;
         self.order.push(token);
         Ok(())
@@ -58,14 +62,17 @@ impl Block {
         });
     }
 
-    /// Blocks in the first source, unless the deadline has passed, and has all of them tried.
-    /// While there is none to block in, waits by ppoll(2).
+    /// Blocks in the first source, unless the deadline has passed, and has all of them tried, one
+    /// group after the other. While there is none to block in, waits by ppoll(2).
     pub(crate) fn wait(
         &mut self,
         sources: &mut Sources,
         now: Instant,
         deadline: Option<Instant>,
     ) -> io::Result<Ready> {
+        if let Some(ready) = sources.tell() {
+            return Ok(ready);
+        }
         let Some(first) = self.first else { return poll::wait(sources, now, deadline) };
         if deadline.is_none_or(|deadline| deadline > now) {
             let blocker = self.blockers[first.index()].as_ref();
@@ -73,6 +80,7 @@ impl Block {
                 return Err(dropped_without_removal());
             }
         }
-        Ok(sources.all())
+        sources.find_all();
+        Ok(sources.tell().unwrap_or(Ready::NOTHING))
     }
 }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use hairpin_time::Instant;
 
-use crate::sources::CAPACITY;
+use crate::sources::Sources;
 use crate::timespec::until;
 use crate::{Interest, Ready, Token};
 
@@ -14,8 +14,11 @@ use crate::{Interest, Ready, Token};
 #[derive(Debug)]
 pub(crate) struct Epoll {
     fd: OwnedFd,
-    events: Box<[libc::epoll_event; CAPACITY]>,
+    events: Box<[libc::epoll_event; EVENTS]>,
 }
+
+/// Sources told of by one call. The kernel goes on with the others in the next.
+const EVENTS: usize = 64;
 
 impl Epoll {
     pub(crate) fn new() -> io::Result<Self> {
@@ -24,16 +27,35 @@ impl Epoll {
         // SAFETY: the descriptor is new and nobody else's.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut epoll =
-            Self { fd, events: Box::new([libc::epoll_event { events: 0, u64: 0 }; CAPACITY]) };
+            Self { fd, events: Box::new([libc::epoll_event { events: 0, u64: 0 }; EVENTS]) };
         // Linux has the call since 5.11; better to hear of it here than in the loop.
-        epoll.wait(Instant::ZERO, Some(Instant::ZERO)).map_err(|reason| {
+        epoll.ask(Instant::ZERO, Some(Instant::ZERO)).map_err(|reason| {
             io::Error::new(reason.kind(), format!("cannot wait by epoll_pwait2: {reason}"))
         })?;
         Ok(epoll)
     }
 
-    /// Waits until a source is ready, the deadline has passed or a signal has come.
-    pub(crate) fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
+    /// Waits until a source is ready, the deadline has passed or a signal has come; not at all
+    /// while there is more to tell of the last time.
+    #[inline]
+    pub(crate) fn wait(
+        &mut self,
+        sources: &mut Sources,
+        now: Instant,
+        deadline: Option<Instant>,
+    ) -> io::Result<Ready> {
+        if let Some(ready) = sources.tell() {
+            return Ok(ready);
+        }
+        let count = self.ask(now, deadline)?;
+        for event in &self.events[..count] {
+            sources.find(Token::at(event.u64 as usize), found(event.events));
+        }
+        Ok(sources.tell().unwrap_or(Ready::NOTHING))
+    }
+
+    /// How many sources the kernel says are ready.
+    fn ask(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<usize> {
         let timeout = deadline.map(|deadline| until(now, deadline));
         let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
         // By number, since C libraries older than the kernel's call have no function for it.
@@ -44,23 +66,16 @@ impl Epoll {
                 libc::SYS_epoll_pwait2,
                 self.fd.as_raw_fd(),
                 self.events.as_mut_ptr(),
-                CAPACITY as libc::c_int,
+                EVENTS as libc::c_int,
                 timeout,
                 ptr::null::<libc::sigset_t>(),
                 0_usize,
             )
         };
-        let Ok(count) = usize::try_from(count) else {
-            return match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::Interrupted => Ok(Ready::NOTHING),
-                error => Err(error),
-            };
-        };
-        let mut ready = Ready::NOTHING;
-        for event in &self.events[..count] {
-            ready |= found(*event);
-        }
-        Ok(ready)
+        usize::try_from(count).or_else(|_| match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+            error => Err(error),
+        })
     }
 
     /// Changes what a source is waited for. With nothing to wait for it is not among the sources
@@ -105,22 +120,18 @@ fn event(token: Token, interest: Interest) -> libc::epoll_event {
     if interest.contains(Interest::WRITABLE) {
         events |= libc::EPOLLOUT;
     }
-    libc::epoll_event { events: events.cast_unsigned(), u64: u64::from(token.0) }
+    libc::epoll_event { events: events.cast_unsigned(), u64: token.index() as u64 }
 }
 
-fn found(event: libc::epoll_event) -> Ready {
-    let (token, events) = (Token(event.u64 as u8), event.events.cast_signed());
-    let mut ready = Ready::NOTHING;
+#[inline]
+fn found(events: u32) -> Interest {
+    let events = events.cast_signed();
     if events & (libc::EPOLLERR | libc::EPOLLHUP) != 0 {
-        ready.insert(token, Interest::BOTH);
+        return Interest::BOTH;
     }
-    if events & libc::EPOLLIN != 0 {
-        ready.insert(token, Interest::READABLE);
-    }
-    if events & libc::EPOLLOUT != 0 {
-        ready.insert(token, Interest::WRITABLE);
-    }
-    ready
+    let readable = if events & libc::EPOLLIN != 0 { Interest::READABLE } else { Interest::NONE };
+    let writable = if events & libc::EPOLLOUT != 0 { Interest::WRITABLE } else { Interest::NONE };
+    readable | writable
 }
 
 fn check(status: libc::c_int) -> io::Result<libc::c_int> {
@@ -131,23 +142,22 @@ fn check(status: libc::c_int) -> io::Result<libc::c_int> {
 mod tests {
     use super::*;
 
-    fn event_of(events: libc::c_int) -> libc::epoll_event {
-        libc::epoll_event { events: events.cast_unsigned(), u64: 3 }
+    fn found_in(events: libc::c_int) -> Interest {
+        found(events.cast_unsigned())
     }
 
     #[test]
     fn an_error_or_a_hang_up_is_ready_for_whatever_was_waited_for() {
-        for events in [libc::EPOLLERR, libc::EPOLLHUP] {
-            let ready = found(event_of(events));
-            assert!(ready.is_readable(Token(3)) && ready.is_writable(Token(3)));
+        for events in [libc::EPOLLERR, libc::EPOLLHUP, libc::EPOLLHUP | libc::EPOLLIN] {
+            assert_eq!(found_in(events), Interest::BOTH);
         }
     }
 
     #[test]
     fn input_and_room_are_told_apart() {
-        let input = found(event_of(libc::EPOLLIN));
-        assert!(input.is_readable(Token(3)) && !input.is_writable(Token(3)));
-        let room = found(event_of(libc::EPOLLOUT));
-        assert!(room.is_writable(Token(3)) && !room.is_readable(Token(3)));
+        assert_eq!(found_in(libc::EPOLLIN), Interest::READABLE);
+        assert_eq!(found_in(libc::EPOLLOUT), Interest::WRITABLE);
+        assert_eq!(found_in(libc::EPOLLIN | libc::EPOLLOUT), Interest::BOTH);
+        assert_eq!(found_in(libc::EPOLLPRI), Interest::NONE);
     }
 }

@@ -9,12 +9,16 @@ use crate::sources::{Sources, dropped_without_removal};
 use crate::timespec::until;
 use crate::{Interest, Ready, Token};
 
-/// Waits until a source is ready, the deadline has passed or a signal has come.
+/// Waits until a source is ready, the deadline has passed or a signal has come; not at all while
+/// there is more to tell of the last time.
 pub(crate) fn wait(
     sources: &mut Sources,
     now: Instant,
     deadline: Option<Instant>,
 ) -> io::Result<Ready> {
+    if let Some(ready) = sources.tell() {
+        return Ok(ready);
+    }
     let timeout = deadline.map(|deadline| until(now, deadline));
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
     let slots = sources.slots();
@@ -34,35 +38,31 @@ pub(crate) fn wait(
 }
 
 fn collect(sources: &mut Sources, mut count: u32) -> io::Result<Ready> {
-    let mut ready = Ready::NOTHING;
-    for (index, slot) in sources.slots().iter().enumerate() {
-        if slot.revents == 0 {
+    for index in 0..sources.slots().len() {
+        let events = sources.slots()[index].revents;
+        if events == 0 {
             continue;
         }
-        if slot.revents & libc::POLLNVAL != 0 {
+        if events & libc::POLLNVAL != 0 {
             return Err(dropped_without_removal());
         }
-        ready |= found(Token(index as u8), slot.revents);
+        sources.find(Token::at(index), found(events));
         count -= 1;
         if count == 0 {
             break;
         }
     }
-    Ok(ready.within(sources.all()))
+    Ok(sources.tell().unwrap_or(Ready::NOTHING))
 }
 
-fn found(token: Token, events: libc::c_short) -> Ready {
-    let mut ready = Ready::NOTHING;
+#[inline]
+fn found(events: libc::c_short) -> Interest {
     if events & (libc::POLLERR | libc::POLLHUP) != 0 {
-        ready.insert(token, Interest::BOTH);
+        return Interest::BOTH;
     }
-    if events & libc::POLLIN != 0 {
-        ready.insert(token, Interest::READABLE);
-    }
-    if events & libc::POLLOUT != 0 {
-        ready.insert(token, Interest::WRITABLE);
-    }
-    ready
+    let readable = if events & libc::POLLIN != 0 { Interest::READABLE } else { Interest::NONE };
+    let writable = if events & libc::POLLOUT != 0 { Interest::WRITABLE } else { Interest::NONE };
+    readable | writable
 }
 
 #[cfg(test)]
@@ -71,17 +71,16 @@ mod tests {
 
     #[test]
     fn an_error_or_a_hang_up_is_ready_for_whatever_was_waited_for() {
-        for events in [libc::POLLERR, libc::POLLHUP] {
-            let ready = found(Token(3), events);
-            assert!(ready.is_readable(Token(3)) && ready.is_writable(Token(3)));
+        for events in [libc::POLLERR, libc::POLLHUP, libc::POLLHUP | libc::POLLIN] {
+            assert_eq!(found(events), Interest::BOTH);
         }
     }
 
     #[test]
     fn input_and_room_are_told_apart() {
-        let input = found(Token(3), libc::POLLIN);
-        assert!(input.is_readable(Token(3)) && !input.is_writable(Token(3)));
-        let room = found(Token(3), libc::POLLOUT);
-        assert!(room.is_writable(Token(3)) && !room.is_readable(Token(3)));
+        assert_eq!(found(libc::POLLIN), Interest::READABLE);
+        assert_eq!(found(libc::POLLOUT), Interest::WRITABLE);
+        assert_eq!(found(libc::POLLIN | libc::POLLOUT), Interest::BOTH);
+        assert_eq!(found(libc::POLLPRI), Interest::NONE);
     }
 }

@@ -18,7 +18,7 @@ use crate::{Interest, Ready, Token, Wait, poll};
 /// again. A source must be removed before it is dropped.
 ///
 /// Under [`Wait::IoUring`] a source that receives by request ([`hairpin_endpoint::UdpReceiver`],
-/// [`hairpin_endpoint::TcpStream`]) belongs to its reactor from the first wait in which it is
+/// [`hairpin_endpoint::UdpSocket`], [`hairpin_endpoint::TcpStream`]) belongs to its reactor from the first wait in which it is
 /// waited for to be readable until it is removed: its `receive` delivers what the last wait has
 /// brought, and asks the kernel for nothing. The reactor itself belongs to the thread that first
 /// waits by it, for the kernel does its part on that thread alone; until then it can be moved. It
@@ -71,6 +71,11 @@ impl Reactor {
     /// Waits until a source is ready, `deadline` has passed or a signal has come; `now` is the
     /// loop's last reading of the clock.
     ///
+    /// A reactor with more than 64 sources tells of one group of 64 at a time, those with the
+    /// numbers 0 to 63 ([`Token::index`]), 64 to 127 and so on: what it has found in the others the
+    /// next calls tell, without a wait and but for io_uring without a system call. The groups take
+    /// turns. Sources that matter most are best added first.
+    ///
     /// Under [`Wait::Block`] and [`Wait::Spin`] all sources are returned as ready for what they
     /// are waited for, to be tried; the deadline is met as [`Wait`] says. Under [`Wait::Block`]
     /// what the blocking receive brought lies in its source already. Without a deadline a loop
@@ -83,11 +88,9 @@ impl Reactor {
     #[inline]
     pub fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         match &mut self.backend {
-            Backend::Spin => Ok(self.sources.all()),
-            Backend::Epoll(epoll) => {
-                epoll.wait(now, deadline).map(|ready| ready.within(self.sources.all()))
-            }
-            Backend::IoUring(uring) => uring.wait(self.sources.all(), now, deadline),
+            Backend::Spin => Ok(self.sources.next()),
+            Backend::Epoll(epoll) => epoll.wait(&mut self.sources, now, deadline),
+            Backend::IoUring(uring) => uring.wait(now, deadline),
             Backend::Poll => poll::wait(&mut self.sources, now, deadline),
             Backend::Block(block) => block.wait(&mut self.sources, now, deadline),
         }
@@ -167,6 +170,12 @@ impl Reactor {
         }
     }
 
+    /// Sources there are now.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.sources.count()
+    }
+
     /// How often a source had no buffer left for what arrived by request, and what came after that
     /// waited in its socket until some had been delivered: nothing is lost, but a turn is. Zero
     /// under every wait but [`Wait::IoUring`].
@@ -180,8 +189,10 @@ impl Reactor {
 
     fn record(&mut self, token: Token, source: &impl Source, interest: Interest) {
         self.sources.set(token, source.as_fd().as_raw_fd(), interest);
-        if let Backend::Block(block) = &mut self.backend {
-            block.choose(&self.sources);
+        match &mut self.backend {
+            Backend::Block(block) => block.choose(&self.sources),
+            Backend::IoUring(uring) => uring.set_interest(token, interest),
+            Backend::Poll | Backend::Epoll(_) | Backend::Spin => {}
         }
     }
 }

@@ -6,8 +6,9 @@ use hairpin_endpoint::{Ring, Source};
 use hairpin_host::Clock;
 use hairpin_time::Instant;
 
+use crate::ready::GROUP;
 use crate::sources::{CAPACITY, dropped_without_removal};
-use crate::{Ready, Token};
+use crate::{Interest, Ready, Token};
 
 const _: () = assert!(CAPACITY == Ring::CAPACITY, "a token is a slot of the ring");
 
@@ -31,6 +32,12 @@ impl Uring {
         self.ring.remove(token.index(), source)
     }
 
+    pub(crate) fn set_interest(&mut self, token: Token, interest: Interest) {
+        let (readable, writable) =
+            (interest.contains(Interest::READABLE), interest.contains(Interest::WRITABLE));
+        self.ring.set_interest(token.index(), readable, writable);
+    }
+
     pub(crate) fn exhausted(&self) -> u64 {
         self.ring.exhausted()
     }
@@ -38,18 +45,12 @@ impl Uring {
     /// Waits until a source is ready, the deadline has passed or a signal has come. An answer that
     /// makes none ready, such as one to a source that is not waited for any more, ends no wait.
     #[inline]
-    pub(crate) fn wait(
-        &mut self,
-        all: Ready,
-        now: Instant,
-        deadline: Option<Instant>,
-    ) -> io::Result<Ready> {
-        let (readable, writable) = all.sets();
+    pub(crate) fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         let mut now = now;
         loop {
             let timeout = deadline.map(|deadline| deadline - now);
-            let turn = self.ring.wait(readable, writable, timeout).map_err(named)?;
-            let ready = Ready::of_sets(turn.readable, turn.writable);
+            let turn = self.ring.wait(timeout).map_err(named)?;
+            let ready = Ready::of_sets((turn.first / GROUP) as u16, turn.readable, turn.writable);
             if !ready.is_nothing() || turn.answers == 0 {
                 return Ok(ready);
             }

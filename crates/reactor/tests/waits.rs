@@ -14,7 +14,7 @@ use hairpin_endpoint::{
     UdpSender,
 };
 use hairpin_host::Clock;
-use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token, Wait};
+use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
 use hairpin_time::{Duration, Instant};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
@@ -246,28 +246,6 @@ fn a_removed_source_is_forgotten_and_its_token_given_to_the_next() {
         assert_eq!(reactor.add(&mut first, Interest::READABLE).unwrap(), gone);
         to_first.transmit(1, |_| {}).unwrap();
         wait_until(&mut reactor, |ready| ready.is_readable(gone) && count(&mut first) == 1);
-    }
-}
-
-#[test]
-fn a_reactor_holds_sixty_four_sources() {
-    for wait in available(Wait::ALL) {
-        let mut reactor = Reactor::new(wait).unwrap();
-        let options = UdpOptions { batch: 1, receive_buffer: None, ..UdpOptions::default() };
-        let mut all: Vec<UdpReceiver> =
-            (0..=CAPACITY).map(|_| UdpReceiver::bind(ANY_PORT, options).unwrap()).collect();
-        let mut last = all.pop().unwrap();
-        let mut tokens = Vec::new();
-        for receiver in &mut all {
-            tokens.push(reactor.add(receiver, Interest::READABLE).unwrap());
-        }
-        let error = reactor.add(&mut last, Interest::READABLE).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::OutOfMemory);
-        let mut sender = UdpSender::connect(all[63].local_address(), Ipv4Addr::LOCALHOST).unwrap();
-        sender.transmit(1, |_| {}).unwrap();
-        wait_until(&mut reactor, |ready| ready.is_readable(tokens[63]) && count(&mut all[63]) == 1);
-        reactor.remove(tokens[40], &mut all[40]).unwrap();
-        assert_eq!(reactor.add(&mut last, Interest::READABLE).unwrap(), tokens[40]);
     }
 }
 
