@@ -8,8 +8,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use available::available;
 use hairpin_endpoint::{
-    Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
-    UdpSender,
+    Receive, Stream, TcpListener, TcpOptions, TcpStream, Timestamping, Transmit, UdpOptions,
+    UdpReceiver, UdpSender, UdpSocket,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
@@ -73,4 +73,55 @@ fn run(wait: Wait) -> (usize, u64) {
         clock.recalibrate_if_due(now.monotonic);
     }
     (ticks, allocations() - at_half)
+}
+
+#[test]
+fn a_ping_with_timestamps_allocates_nothing() {
+    for wait in available(Wait::ALL) {
+        for count in [1, 100] {
+            assert_eq!(ping(wait, count), (200, 0), "{wait}, {count} sockets");
+        }
+    }
+}
+
+/// Questions by each of several sockets in turn, answered in the same thread, with stamps of all
+/// that is sent; the second half is counted.
+fn ping(wait: Wait, count: usize) -> (usize, u64) {
+    let any_port = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+    let options = UdpOptions { batch: 1, receive_buffer: None, ..UdpOptions::default() };
+    let mut pong = UdpSocket::bind(any_port, options).unwrap();
+    let mut reactor = Reactor::new(wait).unwrap();
+    let mut pings: Vec<UdpSocket> = (0..count)
+        .map(|_| {
+            let mut ping = UdpSocket::connect(any_port, pong.local_address(), options).unwrap();
+            ping.set_transmit_timestamping(Timestamping::Software).unwrap();
+            ping
+        })
+        .collect();
+    for ping in &mut pings {
+        let _ = reactor.add(ping, Interest::READABLE).unwrap();
+    }
+    let clock = Clock::new();
+    let (mut asked, mut answered, mut stamps, mut at_half) = (0, 0, 0, 0);
+    while answered < 200 {
+        if asked == answered {
+            at_half = if answered == 100 { allocations() } else { at_half };
+            pings[asked % count].transmit(32, |question| question.fill(1)).unwrap();
+            let mut asker = None;
+            while asker.is_none() {
+                pong.receive(1, |meta, _| asker = Some(meta.source)).unwrap();
+            }
+            pong.transmit_to(asker.unwrap(), 32, |answer| answer.fill(2)).unwrap();
+            asked += 1;
+        }
+        let now = clock.instant();
+        let ready = reactor.wait(now, Some(now + Duration::from_millis(10))).unwrap();
+        for token in ready.readable() {
+            let ping = &mut pings[token.index()];
+            answered += ping.receive(1, |_, _| {}).unwrap().count;
+            ping.transmit_timestamps(|_| stamps += 1).unwrap();
+        }
+    }
+    assert!(stamps > 0);
+    (answered, allocations() - at_half)
 }

@@ -1,7 +1,7 @@
 //! Which system calls a loop makes in steady state, seen by strace.
 //!
-//! This binary runs itself under strace: `traced_loop` is the loop, between two marks in the
-//! trace, and does nothing unless it is told which wait to use.
+//! This binary runs itself under strace: `traced_loop` and `traced_ping` are the loops, between two
+//! marks in the trace, and do nothing unless they are told which wait to use.
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
@@ -49,15 +49,43 @@ fn io_uring_makes_its_own_call_and_no_read_at_all() {
     check(Wait::IoUring, &["io_uring_enter", "sendto"], false);
 }
 
-fn check(wait: Wait, allowed: &[&str], may_be_in_vain: bool) {
+#[test]
+fn a_ping_is_one_send_and_one_receive_beside_the_wait() {
+    for (wait, own) in
+        [(Wait::Poll, "ppoll"), (Wait::Epoll, "epoll_pwait2"), (Wait::IoUring, "io_uring_enter")]
+    {
+        let Some(calls) = traced("traced_ping", wait) else { continue };
+        println!("{wait}: {calls:?}");
+        let by_request = wait == Wait::IoUring;
+        assert!(calls.keys().all(|name| [own, "sendto", "recvmsg"].contains(&name.as_str())));
+        assert_eq!(calls["sendto"], (TICKS, 0), "{wait}");
+        let reads = if by_request { None } else { Some(&(TICKS, 0)) };
+        assert_eq!(calls.get("recvmsg"), reads, "{wait}");
+    }
+    for wait in [Wait::Block, Wait::Spin] {
+        let Some(calls) = traced("traced_ping", wait) else { continue };
+        println!("{wait}: {calls:?}");
+        assert_eq!(calls.len(), 2, "{wait}: a send and receives");
+        assert_eq!(calls["sendto"], (TICKS, 0), "{wait}");
+        let (count, in_vain) = calls["recvmsg"];
+        assert_eq!(count - in_vain, TICKS, "{wait}");
+    }
+}
+
+fn traced(test: &str, wait: Wait) -> Option<Calls> {
     if let Err(reason) = wait.probe() {
         println!("skipped: {reason}");
-        return;
+        return None;
     }
-    let Some(calls) = trace(wait) else {
+    let calls = trace(test, wait);
+    if calls.is_none() {
         println!("skipped: strace is not here, or may not trace");
-        return;
-    };
+    }
+    calls
+}
+
+fn check(wait: Wait, allowed: &[&str], may_be_in_vain: bool) {
+    let Some(calls) = traced("traced_loop", wait) else { return };
     println!("{wait}: {TICKS} ticks, {TICKS} orders, {TICKS} acknowledgements");
     for (name, (count, in_vain)) in &calls {
         println!("{count:>8} {name} ({in_vain} EAGAIN)");
@@ -73,14 +101,15 @@ fn check(wait: Wait, allowed: &[&str], may_be_in_vain: bool) {
     assert!(reads <= 2 * TICKS || may_be_in_vain, "{wait}: {reads} reads");
 }
 
-/// Runs `traced_loop` under strace and counts the calls of its thread between the marks.
-fn trace(wait: Wait) -> Option<Calls> {
-    let output = std::env::temp_dir().join(format!("hairpin-{}-{wait}.strace", std::process::id()));
+/// Runs a test of this binary under strace and counts the calls of its thread between the marks.
+fn trace(test: &str, wait: Wait) -> Option<Calls> {
+    let name = format!("hairpin-{}-{test}-{wait}.strace", std::process::id());
+    let output = std::env::temp_dir().join(name);
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o"])
         .arg(&output)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "traced_loop"])
+        .args(["--exact", test])
         .env(WAIT_VARIABLE, wait.name())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -193,5 +222,49 @@ fn run_exchange(feed: SocketAddrV4, mut session: std::net::TcpStream) {
         session.read_exact(&mut order).unwrap();
         session.write_all(&[1]).unwrap();
         std::thread::sleep(std::time::Duration::from_micros(500));
+    }
+}
+
+/// A question by UDP at a time, answered after a while by a thread of its own.
+#[test]
+fn traced_ping() {
+    let Some(wait) = std::env::var_os(WAIT_VARIABLE) else { return };
+    let wait: Wait = wait.to_str().unwrap().parse().unwrap();
+    let pong = UdpSocket::bind(ANY_PORT).unwrap();
+    let SocketAddr::V4(address) = pong.local_addr().unwrap() else { panic!() };
+    let options = UdpOptions { batch: 1, ..UdpOptions::default() };
+    let mut ping = hairpin_endpoint::UdpSocket::connect(ANY_PORT, address, options).unwrap();
+    let mut reactor = Reactor::new(wait).unwrap();
+    let token = reactor.add(&mut ping, Interest::READABLE).unwrap();
+    let clock = Clock::new();
+    let mut now = clock.now();
+    // The first turn is when a ring is started.
+    reactor.wait(now.monotonic, Some(now.monotonic)).unwrap();
+    let answering = std::thread::spawn(move || run_pong(&pong));
+
+    let (mut asked, mut answered) = (0, 0);
+    name_thread(BEGIN).unwrap();
+    while answered < TICKS {
+        if asked == answered {
+            ping.transmit(8, |question| question.fill(1)).unwrap();
+            asked += 1;
+        }
+        let deadline = now.monotonic + Duration::from_millis(100);
+        let ready = reactor.wait(now.monotonic, Some(deadline)).unwrap();
+        now = clock.now();
+        if ready.is_readable(token) {
+            answered += ping.receive(1, |_, _| {}).unwrap().count;
+        }
+    }
+    name_thread(END).unwrap();
+    answering.join().unwrap();
+}
+
+fn run_pong(socket: &UdpSocket) {
+    let mut question = [0; 8];
+    for _ in 0..TICKS {
+        let (length, asker) = socket.recv_from(&mut question).unwrap();
+        std::thread::sleep(std::time::Duration::from_micros(500));
+        socket.send_to(&question[..length], asker).unwrap();
     }
 }
