@@ -70,7 +70,7 @@ impl Block {
         now: Instant,
         deadline: Option<Instant>,
     ) -> io::Result<Ready> {
-        if let Some(ready) = sources.tell() {
+        if let Some(ready) = sources.parts().1.tell() {
             return Ok(ready);
         }
         let Some(first) = self.first else { return poll::wait(sources, now, deadline) };
@@ -80,7 +80,6 @@ impl Block {
                 return Err(dropped_without_removal());
             }
         }
-        sources.find_all();
-        Ok(sources.tell().unwrap_or(Ready::NOTHING))
+        Ok(sources.parts().1.gather_all())
     }
 }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use hairpin_time::Instant;
 
-use crate::sources::Sources;
+use crate::sources::Groups;
 use crate::timespec::until;
 use crate::{Interest, Ready, Token};
 
@@ -40,18 +40,17 @@ impl Epoll {
     #[inline]
     pub(crate) fn wait(
         &mut self,
-        sources: &mut Sources,
+        groups: &mut Groups,
         now: Instant,
         deadline: Option<Instant>,
     ) -> io::Result<Ready> {
-        if let Some(ready) = sources.tell() {
+        if let Some(ready) = groups.tell() {
             return Ok(ready);
         }
         let count = self.ask(now, deadline)?;
-        for event in &self.events[..count] {
-            sources.find(Token::at(event.u64 as usize), found(event.events));
-        }
-        Ok(sources.tell().unwrap_or(Ready::NOTHING))
+        let events = self.events[..count].iter();
+        let found = events.map(|event| (Token::at(event.u64 as usize), found(event.events)));
+        Ok(groups.gather(found))
     }
 
     /// How many sources the kernel says are ready.

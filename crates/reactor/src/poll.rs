@@ -5,7 +5,7 @@ use std::ptr;
 
 use hairpin_time::Instant;
 
-use crate::sources::{Sources, dropped_without_removal};
+use crate::sources::{Groups, Sources, dropped_without_removal};
 use crate::timespec::until;
 use crate::{Interest, Ready, Token};
 
@@ -16,12 +16,12 @@ pub(crate) fn wait(
     now: Instant,
     deadline: Option<Instant>,
 ) -> io::Result<Ready> {
-    if let Some(ready) = sources.tell() {
+    let (slots, groups) = sources.parts();
+    if let Some(ready) = groups.tell() {
         return Ok(ready);
     }
     let timeout = deadline.map(|deadline| until(now, deadline));
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-    let slots = sources.slots();
     // SAFETY: the slots are valid for reads and writes of their count, the timeout for reads or
     // null, until the call returns; the signal mask stays as it is.
     let count = unsafe {
@@ -29,7 +29,7 @@ pub(crate) fn wait(
     };
     match count {
         0 => Ok(Ready::NOTHING),
-        1.. => collect(sources, count.unsigned_abs()),
+        1.. => collect(slots, groups, count as usize),
         _ => match io::Error::last_os_error() {
             error if error.kind() == io::ErrorKind::Interrupted => Ok(Ready::NOTHING),
             error => Err(error),
@@ -37,26 +37,18 @@ pub(crate) fn wait(
     }
 }
 
-fn collect(sources: &mut Sources, mut count: u32) -> io::Result<Ready> {
-    for index in 0..sources.slots().len() {
-        let events = sources.slots()[index].revents;
-        if events == 0 {
-            continue;
-        }
-        if events & libc::POLLNVAL != 0 {
-            return Err(dropped_without_removal());
-        }
-        sources.find(Token::at(index), found(events));
-        count -= 1;
-        if count == 0 {
-            break;
-        }
-    }
-    Ok(sources.tell().unwrap_or(Ready::NOTHING))
+fn collect(slots: &[libc::pollfd], groups: &mut Groups, count: usize) -> io::Result<Ready> {
+    let mut is_lost = false;
+    let found = slots.iter().enumerate().filter(|(_, slot)| slot.revents != 0).take(count);
+    let ready = groups.gather(found.map(|(index, slot)| {
+        is_lost |= slot.revents & libc::POLLNVAL != 0;
+        (Token::at(index), found_in(slot.revents))
+    }));
+    if is_lost { Err(dropped_without_removal()) } else { Ok(ready) }
 }
 
 #[inline]
-fn found(events: libc::c_short) -> Interest {
+fn found_in(events: libc::c_short) -> Interest {
     if events & (libc::POLLERR | libc::POLLHUP) != 0 {
         return Interest::BOTH;
     }
@@ -72,15 +64,15 @@ mod tests {
     #[test]
     fn an_error_or_a_hang_up_is_ready_for_whatever_was_waited_for() {
         for events in [libc::POLLERR, libc::POLLHUP, libc::POLLHUP | libc::POLLIN] {
-            assert_eq!(found(events), Interest::BOTH);
+            assert_eq!(found_in(events), Interest::BOTH);
         }
     }
 
     #[test]
     fn input_and_room_are_told_apart() {
-        assert_eq!(found(libc::POLLIN), Interest::READABLE);
-        assert_eq!(found(libc::POLLOUT), Interest::WRITABLE);
-        assert_eq!(found(libc::POLLIN | libc::POLLOUT), Interest::BOTH);
-        assert_eq!(found(libc::POLLPRI), Interest::NONE);
+        assert_eq!(found_in(libc::POLLIN), Interest::READABLE);
+        assert_eq!(found_in(libc::POLLOUT), Interest::WRITABLE);
+        assert_eq!(found_in(libc::POLLIN | libc::POLLOUT), Interest::BOTH);
+        assert_eq!(found_in(libc::POLLPRI), Interest::NONE);
     }
 }

@@ -88,8 +88,8 @@ impl Reactor {
     #[inline]
     pub fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         match &mut self.backend {
-            Backend::Spin => Ok(self.sources.next()),
-            Backend::Epoll(epoll) => epoll.wait(&mut self.sources, now, deadline),
+            Backend::Spin => Ok(self.sources.parts().1.next()),
+            Backend::Epoll(epoll) => epoll.wait(self.sources.parts().1, now, deadline),
             Backend::IoUring(uring) => uring.wait(now, deadline),
             Backend::Poll => poll::wait(&mut self.sources, now, deadline),
             Backend::Block(block) => block.wait(&mut self.sources, now, deadline),
