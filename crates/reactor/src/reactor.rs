@@ -18,11 +18,12 @@ use crate::{Interest, Ready, Token, Wait, poll};
 /// again. A source must be removed before it is dropped.
 ///
 /// Under [`Wait::IoUring`] a source that receives by request ([`hairpin_endpoint::UdpReceiver`],
-/// [`hairpin_endpoint::UdpSocket`], [`hairpin_endpoint::TcpStream`]) belongs to its reactor from the first wait in which it is
-/// waited for to be readable until it is removed: its `receive` delivers what the last wait has
-/// brought, and asks the kernel for nothing. The reactor itself belongs to the thread that first
-/// waits by it, for the kernel does its part on that thread alone; until then it can be moved. It
-/// should be dropped there too: elsewhere the buffers of the sources it still has leak.
+/// [`hairpin_endpoint::UdpSocket`], [`hairpin_endpoint::TcpStream`]) belongs to its reactor from
+/// the first wait in which it is waited for to be readable until it is removed: its `receive`
+/// delivers what the last wait has brought, and asks the kernel for nothing. The reactor itself
+/// belongs to the thread that first waits by it, for the kernel does its part on that thread alone;
+/// until then it can be moved. It should be dropped there too: elsewhere the buffers of the sources
+/// it still has leak.
 #[derive(Debug)]
 pub struct Reactor {
     sources: Sources,
