@@ -10,6 +10,9 @@
 //! None ever blocks, but for the one receive that a reactor asks for through
 //! [`Source::set_blocking`].
 //!
+//! Received bytes come with the time of their arrival ([`Meta`]), and what was sent can have that
+//! of its departure ([`Transmitted`]); [`Timestamping`] says by whose clock.
+//!
 //! ```no_run
 //! use std::net::{Ipv4Addr, SocketAddrV4};
 //! use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};

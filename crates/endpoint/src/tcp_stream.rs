@@ -126,9 +126,9 @@ impl TcpStream {
         self.peer_address
     }
 
-    /// Which receive timestamps are in force: hardware ones if they were asked for and the interface
-    /// of the local address says that its NIC takes them now ([`crate::InterfaceTimestamping`]),
-    /// else the kernel's. Asks the system anew at each call.
+    /// Which receive timestamps are in force: hardware ones if they were asked for and the
+    /// interface of the local address says that its NIC takes them now
+    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
     #[must_use]
     pub fn timestamping(&self) -> Timestamping {
         self.interface().map_or(Timestamping::Off, |interface| self.stamps.received_on(interface))

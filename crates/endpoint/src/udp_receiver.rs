@@ -91,8 +91,8 @@ impl UdpReceiver {
         self.incoming.receive_buffer()
     }
 
-    /// Which receive timestamps are in force: hardware ones if they were asked for and the interface
-    /// of the group or of the local address says that its NIC takes them now
+    /// Which receive timestamps are in force: hardware ones if they were asked for and the
+    /// interface of the group or of the local address says that its NIC takes them now
     /// ([`crate::InterfaceTimestamping`]); else the kernel's, also where no single interface is
     /// meant. Asks the system anew at each call.
     #[must_use]

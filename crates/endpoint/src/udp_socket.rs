@@ -135,9 +135,9 @@ impl UdpSocket {
         self.incoming.receive_buffer()
     }
 
-    /// Which receive timestamps are in force: hardware ones if they were asked for and the interface
-    /// of the local address says that its NIC takes them now ([`crate::InterfaceTimestamping`]),
-    /// else the kernel's. Asks the system anew at each call.
+    /// Which receive timestamps are in force: hardware ones if they were asked for and the
+    /// interface of the local address says that its NIC takes them now
+    /// ([`crate::InterfaceTimestamping`]), else the kernel's. Asks the system anew at each call.
     #[must_use]
     pub fn timestamping(&self) -> Timestamping {
         self.incoming.stamps().received_on(*self.local_address().ip())
