@@ -119,6 +119,19 @@ impl Histogram {
         })
     }
 
+    /// The sum of some histograms: ours add exactly; of one that another tool wrote with other bounds
+    /// or digits, the samples of a bucket are counted where the greatest value of it belongs.
+    #[must_use]
+    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut sum = Self::new();
+        for part in parts {
+            for bucket in part.iter() {
+                sum.0.saturating_record_n(bucket.greatest, bucket.count);
+            }
+        }
+        sum
+    }
+
     /// Forgets all samples and keeps the memory.
     pub fn clear(&mut self) {
         self.0.reset();

@@ -27,6 +27,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bootstrap;
 mod cell;
 mod file;
 mod histogram;
@@ -46,8 +47,8 @@ pub use histogram::{Counted, Histogram, HistogramError};
 pub use recorder::Recorder;
 pub use report::{Report, ReportError};
 pub use results::{
-    Bucket, Clock, Host, Kind, Results, ResultsError, Row, RowError, SCHEMA, Setting, Timestamping,
-    Unit,
+    Bucket, Clock, CoreTruth, Figure, Host, Kind, Results, ResultsError, RoundFigures, Row,
+    RowError, SCHEMA, Setting, Spread, Timestamping, Truth, TruthError, Unit, interleaved,
 };
 pub use schedule::{Departure, Schedule};
 pub use summary::{Quantile, Summary};

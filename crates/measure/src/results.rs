@@ -5,13 +5,17 @@ mod error;
 mod host;
 mod layout;
 mod over_time;
+mod rounds;
 mod row;
+mod truth;
 
 pub use document::{Results, SCHEMA};
 pub use error::{ResultsError, RowError};
 pub use host::{Host, Timestamping};
 pub use over_time::Bucket;
+pub use rounds::{Figure, RoundFigures, Spread, interleaved};
 pub use row::{Clock, Kind, Row, Setting, Unit};
+pub use truth::{CoreTruth, Truth, TruthError};
 
 #[cfg(test)]
 pub(crate) use row::tests;

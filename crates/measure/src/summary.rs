@@ -85,6 +85,23 @@ impl Summary {
         let mut histogram = Histogram::new();
         samples.iter().for_each(|&nanos| histogram.record(nanos));
         let mean = mean(samples);
+        Self::with([min, max], [mean, deviation(samples, mean)], histogram)
+    }
+
+    /// The statistics of all samples that these are of, together: of rounds, that of the row.
+    ///
+    /// Mean and deviation are combined by the law of total variance, which is exact but for the last
+    /// bits; percentiles are those of the added histograms.
+    pub(crate) fn joined(parts: &[&Self]) -> Self {
+        let extremes = parts.iter().filter_map(|part| Some((part.min?, part.max?)));
+        let reach = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));
+        let Some((min, max)) = extremes.reduce(reach) else { return Self::default() };
+        let moments = combined(parts);
+        Self::with([min, max], moments, Histogram::sum(parts.iter().map(|part| &part.histogram)))
+    }
+
+    /// With the percentiles of the histogram.
+    fn with([min, max]: [u64; 2], [mean, stddev]: [f64; 2], histogram: Histogram) -> Self {
         let at = |quantile: Quantile| {
             // A bucket's highest value may lie beyond the greatest sample in it.
             histogram.at(quantile).map(|nanos| nanos.clamp(min, max))
@@ -101,7 +118,7 @@ impl Summary {
             p99_99: at(Quantile::P99_99),
             max: Some(max),
             mean: Some(mean),
-            stddev: Some(deviation(samples, mean)),
+            stddev: Some(stddev),
             histogram,
         }
     }
@@ -126,6 +143,21 @@ impl Summary {
 fn mean(samples: &[u64]) -> f64 {
     let sum: u128 = samples.iter().map(|&nanos| u128::from(nanos)).sum();
     sum as f64 / samples.len() as f64
+}
+
+/// Mean and deviation of the samples of several summaries. What lies between their means counts as
+/// much as what lies within each.
+fn combined(parts: &[&Summary]) -> [f64; 2] {
+    let moments = |part: &&Summary| {
+        Some((part.histogram.count() as f64, part.mean?, part.stddev?)).filter(|it| it.0 > 0.0)
+    };
+    let all: Vec<(f64, f64, f64)> = parts.iter().filter_map(moments).collect();
+    let count: f64 = all.iter().map(|(count, ..)| count).sum();
+    let mean = all.iter().map(|(part, own, _)| own * part).sum::<f64>() / count;
+    let square = |&(part, own, deviation): &(f64, f64, f64)| {
+        (deviation.powi(2) + (own - mean).powi(2)) * (part / count)
+    };
+    [mean, all.iter().map(square).sum::<f64>().sqrt()]
 }
 
 /// In a second pass, which does not subtract two large squares from each other.

@@ -8,7 +8,7 @@ use hairpin_time::Utc;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
-use super::{Host, ResultsError, Row};
+use super::{Host, ResultsError, Row, Truth};
 use crate::file;
 
 /// The version of the format. Fields are added to it, never renamed.
@@ -30,6 +30,9 @@ pub struct Results {
     pub commit: Option<String>,
     /// The machine.
     pub host: Host,
+    /// What the measuring itself was good for; `None` in a file that does not tell it.
+    #[serde(default)]
+    pub truth: Option<Truth>,
     /// One per case and setting, in the order they were measured.
     pub rows: Vec<Row>,
 }
@@ -45,6 +48,7 @@ impl Results {
             version: env!("CARGO_PKG_VERSION").to_string(),
             commit: None,
             host,
+            truth: None,
             rows: Vec::new(),
         }
     }
@@ -67,11 +71,11 @@ impl Results {
         written.map_err(|source| ResultsError::Io { path: path.display().to_string(), source })
     }
 
-    /// Reads a file and checks that every row agrees with itself.
+    /// Reads a file and checks that every row, and the truth checks, agree with themselves.
     ///
     /// # Errors
     /// [`ResultsError`], one kind each for a file that cannot be read, is not JSON of this form, is
-    /// of another version, or has a row that contradicts itself.
+    /// of another version, or has a row or truth checks that contradict themselves.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let name = || path.display().to_string();
         let text =
@@ -90,6 +94,8 @@ impl Results {
                 source,
             })?;
         }
+        let truth = results.truth.as_ref().map_or(Ok(()), Truth::validate);
+        truth.map_err(|source| ResultsError::Truth { path: name(), source })?;
         Ok(results)
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt::{self, Display, Write};
 use std::io;
 
+use super::TruthError;
+
 /// Why a results file could not be written, or is not one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +47,14 @@ pub enum ResultsError {
         row: usize,
         /// The contradiction.
         source: RowError,
+    },
+    /// The truth checks contradict themselves.
+    #[error("{path}: truth: {source}")]
+    Truth {
+        /// The file.
+        path: String,
+        /// The contradiction.
+        source: TruthError,
     },
 }
 
@@ -124,4 +134,54 @@ pub enum RowError {
     /// The deadlines of a wait that was not used.
     #[error("block_deadline_ns is given, but the wait is not block")]
     Deadline,
+    /// There is nothing to join.
+    #[error("there are no rounds")]
+    NoRounds,
+    /// Rounds of different settings that were to be joined.
+    #[error("round {round} is of another setting than the first")]
+    OtherSetting {
+        /// Counted from one.
+        round: usize,
+    },
+    /// Another number of rounds than there are figures of rounds.
+    #[error("by_round has {figures} rounds, the row {rounds}")]
+    RoundCount {
+        /// In `by_round`.
+        figures: usize,
+        /// In the row.
+        rounds: u32,
+    },
+    /// A round with samples but without their extremes and mean, or with those and without samples.
+    #[error("round {round}: min, max and mean are given exactly when there are samples")]
+    RoundIncomplete {
+        /// Counted from one.
+        round: usize,
+    },
+    /// A percentile of a round without enough samples beyond it.
+    #[error("round {round}: {name} is given, but fewer than 10 samples lie beyond it")]
+    RoundUnfounded {
+        /// Counted from one.
+        round: usize,
+        /// The percentile's name.
+        name: &'static str,
+    },
+    /// A round whose figures do not rise.
+    #[error("round {round}: {higher} is less than {lower}")]
+    RoundDisorder {
+        /// Counted from one.
+        round: usize,
+        /// The name of the one that should be less.
+        lower: &'static str,
+        /// The name of the one that should not.
+        higher: &'static str,
+    },
+    /// The mean of a round lies outside of its extremes.
+    #[error("round {round}: the mean lies beyond the extremes")]
+    RoundMean {
+        /// Counted from one.
+        round: usize,
+    },
+    /// Rounds that do not add up to the row.
+    #[error("by_round has other samples, another loss, another min or another max than the row")]
+    Rounds,
 }

@@ -1,10 +1,9 @@
 //! One row of a results file.
 
-use hairpin_time::Duration;
 use serde::{Deserialize, Serialize};
 
-use super::{Bucket, RowError, over_time};
-use crate::{Recorder, Summary};
+use super::{Bucket, RoundFigures, RowError, over_time, rounds};
+use crate::{Histogram, Recorder, Summary};
 
 /// What was measured and how: all of a row that is known before the first sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +31,18 @@ pub struct Setting {
     pub clock: Clock,
     /// In how many interleaved rounds the samples were taken.
     pub rounds: u32,
+}
+
+impl Setting {
+    /// Whether both are the same but for the number of rounds: rows that may be joined or compared.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { bench, case, feed, transport, wait, protocol, .. } = other;
+        let words = [bench, case, transport, wait, protocol];
+        let own = [&self.bench, &self.case, &self.transport, &self.wait, &self.protocol];
+        let numbers = |it: &Self| (it.size_bytes, it.interval_us, it.kind, it.clock);
+        own == words && &self.feed == feed && numbers(self) == numbers(other)
+    }
 }
 
 /// What span a sample is.
@@ -92,6 +103,9 @@ pub struct Row {
     /// 99th percentile of the same.
     #[serde(default)]
     pub lateness_p99: Option<u64>,
+    /// The whole distribution of the same; `None` without sends, and in a file that does not tell it.
+    #[serde(default)]
+    pub lateness_histogram: Option<Histogram>,
     /// Whether the schedule was missed so far that the row says more of the sender than of what was
     /// measured: the 99th percentile of the lateness exceeds 5 % of the interval.
     #[serde(default)]
@@ -122,6 +136,10 @@ pub struct Row {
     /// not tell it.
     #[serde(default)]
     pub over_time: Vec<Bucket>,
+    /// The figures of each round, in their order; empty in a row of one round that was not joined, and
+    /// in a file that does not tell them.
+    #[serde(default)]
+    pub by_round: Vec<RoundFigures>,
 }
 
 /// One interval has this many parts of which lateness may take one: 5 %.
@@ -134,7 +152,7 @@ impl Row {
     pub fn new(setting: Setting, latency: &Recorder, lateness: &Recorder) -> Self {
         let lateness = Summary::of(lateness);
         Self {
-            late: is_late(&lateness, Duration::from_micros(setting.interval_us)),
+            late: is_late(lateness.p99.or(lateness.max), &setting),
             setting,
             unit: Unit::Ns,
             samples: latency.samples().len() as u64,
@@ -142,6 +160,7 @@ impl Row {
             summary: Summary::of(latency),
             lateness_p50: lateness.p50,
             lateness_p99: lateness.p99,
+            lateness_histogram: lateness.max.map(|_| lateness.histogram),
             late_orders: 0,
             failed: None,
             interrupted: false,
@@ -150,6 +169,7 @@ impl Row {
             ground: None,
             block_deadline_ns: None,
             over_time: Bucket::over(latency.samples()),
+            by_round: Vec::new(),
         }
     }
 
@@ -165,7 +185,7 @@ impl Row {
     /// # Errors
     /// One [`RowError`] for each rule: percentiles rise, the histogram holds the row's samples, no
     /// percentile without enough samples beyond it, extremes whenever there are samples; buckets
-    /// over time follow one another and hold the row's samples; exchange and trader have a core
+    /// over time follow one another and hold the row's samples; rounds add up to the row; exchange and trader have a core
     /// each; only the wait `block` rounds deadlines.
     pub fn validate(&self) -> Result<(), RowError> {
         let (of, samples) = (&self.summary, self.samples);
@@ -188,6 +208,7 @@ impl Row {
         }
         in_order((lower, least), ("max", of.max))?;
         over_time::validate(&self.over_time, samples, [of.min, of.max])?;
+        rounds::validate(self)?;
         match (self.cores, self.block_deadline_ns) {
             (Some([exchange, trader]), _) if exchange == trader => {
                 Err(RowError::SameCore { core: trader })
@@ -201,7 +222,7 @@ impl Row {
 type Named = (&'static str, Option<u64>);
 
 /// An absent figure is in order with any.
-fn in_order((lower, least): Named, (higher, most): Named) -> Result<(), RowError> {
+pub(super) fn in_order((lower, least): Named, (higher, most): Named) -> Result<(), RowError> {
     match (least, most) {
         (Some(least), Some(most)) if most < least => Err(RowError::Disorder { lower, higher }),
         _ => Ok(()),
@@ -210,14 +231,15 @@ fn in_order((lower, least): Named, (higher, most): Named) -> Result<(), RowError
 
 /// With too few sends for a 99th percentile the latest of them stands for it. Without a pause there
 /// is no schedule to miss.
-fn is_late(lateness: &Summary, interval: Duration) -> bool {
-    let tail = lateness.p99.or(lateness.max).unwrap_or(0);
-    interval > Duration::ZERO && tail > interval.as_nanos() / PARTS_OF_INTERVAL
+pub(super) fn is_late(tail: Option<u64>, setting: &Setting) -> bool {
+    let interval_ns = setting.interval_us.saturating_mul(1_000);
+    interval_ns > 0 && tail.unwrap_or(0) > interval_ns / PARTS_OF_INTERVAL
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use hairpin_time::Duration;
 
     /// A setting of the tick-to-trade benchmark.
     pub(crate) fn setting(case: &str) -> Setting {

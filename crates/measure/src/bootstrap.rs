@@ -1,0 +1,207 @@
+//! How far a figure may be off, told from the rounds it was measured in.
+//!
+//! Samples of one round are no independent witnesses: they share a process, a core, a neighbour and
+//! a minute. Rounds are much more so. So the bootstrap draws rounds, with replacement, as many as
+//! there were, and never samples (B. Efron, 1979).
+//!
+//! Of few values a plain percentile interval is too narrow: from 7 rounds it holds the true median
+//! in 87.5 cases of 100 where it promises 95. Ours cuts off as much less as a Student t with one
+//! degree of freedom less than there are rounds is wider than a normal distribution, times
+//! √(n / (n − 1)): the expanded percentile interval (T. Hesterberg, "What Teachers Should Know about
+//! the Bootstrap", 2014). From 7 rounds it then reaches from the least to the greatest, which holds
+//! the median in 98.4 cases of 100.
+
+/// How often the rounds are drawn anew. The ends of an interval are a few dozen draws away from the
+/// edge; ten times as many move no printed digit.
+pub(crate) const RESAMPLES: usize = 5_000;
+
+/// Where the drawing begins: the same rounds always give the same interval.
+const SEED: u64 = 0x4861_6972_7069_6E00;
+
+/// The part of the draws that lies below an interval, and above it, in millionths, for 2, 3, …
+/// rounds: Φ(−√(n / (n − 1)) t) of the 97.5th percentile t of Student's distribution with n − 1
+/// degrees of freedom.
+const TAILS: [u32; 29] = [
+    0, 0, 119, 954, 2_432, 4_109, 5_738, 7_225, 8_551, 9_722, 10_757, 11_671, 12_483, 13_207,
+    13_856, 14_439, 14_966, 15_445, 15_881, 16_280, 16_646, 16_983, 17_294, 17_582, 17_850, 18_099,
+    18_332, 18_550, 18_754,
+];
+
+/// Draws numbers that are the same in every run: SplitMix64 (Steele, Lea and Flood, 2014).
+#[derive(Debug, Clone)]
+pub(crate) struct Draws(u64);
+
+impl Draws {
+    pub(crate) const fn new() -> Self {
+        Self(SEED)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Below `count`, which is not zero.
+    fn index(&mut self, count: usize) -> usize {
+        ((u128::from(self.next()) * count as u128) >> 64) as usize
+    }
+
+    /// The median of as many of `values` as there are, drawn with replacement into `drawn`.
+    pub(crate) fn median(&mut self, values: &[f64], drawn: &mut Vec<f64>) -> f64 {
+        drawn.clear();
+        drawn.extend((0..values.len()).map(|_| values[self.index(values.len())]));
+        median(drawn)
+    }
+}
+
+/// The median of some values, which are sorted for it; of an even number of them the mean of the
+/// two in the middle. Not a number if there are none.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let (lower, upper) = ((values.len().max(1) - 1) / 2, values.len() / 2);
+    match (values.get(lower), values.get(upper)) {
+        (Some(&lower), Some(&upper)) if lower == upper => lower,
+        (Some(lower), Some(upper)) => lower.midpoint(*upper),
+        _ => f64::NAN,
+    }
+}
+
+/// The ends of the 95 % interval of a figure from as few as `rounds` rounds, of which `draw` gives
+/// the value of one resampling after the other.
+pub(crate) fn interval(rounds: usize, draw: impl FnMut() -> f64) -> [f64; 2] {
+    let mut draws: Vec<f64> = std::iter::repeat_with(draw).take(RESAMPLES).collect();
+    draws.sort_unstable_by(f64::total_cmp);
+    let cut = (tail(rounds) * RESAMPLES as f64) as usize;
+    [draws[cut], draws[RESAMPLES - 1 - cut]]
+}
+
+/// The part of the draws that is cut off at either end.
+fn tail(rounds: usize) -> f64 {
+    let last = TAILS[TAILS.len() - 1];
+    let millionths = TAILS.get(rounds.saturating_sub(2)).copied().unwrap_or(last);
+    f64::from(millionths) / 1e6
+}
+
+/// The median of these values with its interval.
+pub(crate) fn of_median(values: &[f64]) -> [f64; 3] {
+    let (mut draws, mut drawn) = (Draws::new(), Vec::with_capacity(values.len()));
+    let [low, high] = interval(values.len(), || draws.median(values, &mut drawn));
+    drawn.clear();
+    drawn.extend(values);
+    [median(&mut drawn), low, high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `count` values of a distribution whose true median is zero.
+    fn values(count: usize, draws: &mut Draws, of: fn(f64) -> f64) -> Vec<f64> {
+        let uniform = |draws: &mut Draws| (draws.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        (0..count).map(|_| of(uniform(draws))).collect()
+    }
+
+    /// Of a thousand runs of so many rounds, the part whose interval holds the true median.
+    fn coverage(rounds: usize, of: fn(f64) -> f64) -> f64 {
+        let mut draws = Draws(rounds as u64);
+        let holds = (0..1_000).filter(|_| {
+            let [_, low, high] = of_median(&values(rounds, &mut draws, of));
+            low <= 0.0 && high >= 0.0
+        });
+        holds.count() as f64 / 1_000.0
+    }
+
+    /// An interval from one order statistic to its counterpart holds the median in a part of all
+    /// cases that is known exactly, whatever the distribution. ±2.5 % is 3 standard deviations.
+    #[test]
+    fn an_interval_holds_the_true_median_as_often_as_it_should() {
+        let skewed: fn(f64) -> f64 = |uniform| uniform.powi(8) - 0.5_f64.powi(8);
+        for (rounds, exact) in [(4, 0.875), (7, 0.984), (15, 0.965)] {
+            for of in [|uniform| uniform - 0.5, skewed] {
+                let found = coverage(rounds, of);
+                assert!((found - exact).abs() < 0.025, "{rounds}: {found}, not {exact}");
+            }
+        }
+    }
+
+    /// The chance that the median of a resampling is at most the k-th of an odd number of values.
+    fn exact(count: i32, k: i32) -> f64 {
+        let p = f64::from(k) / f64::from(count);
+        let choose =
+            |j: i32| (0..j).map(|i| f64::from(count - i) / f64::from(i + 1)).product::<f64>();
+        let chance = |j: i32| choose(j) * p.powi(j) * (1.0 - p).powi(count - j);
+        (count / 2 + 1..=count).map(chance).sum()
+    }
+
+    #[test]
+    fn the_draws_of_a_median_have_its_exact_bootstrap_distribution() {
+        for count in [5, 7, 15] {
+            let values: Vec<f64> = (1..=count).map(f64::from).collect();
+            let (mut draws, mut drawn) = (Draws::new(), Vec::new());
+            let medians: Vec<f64> =
+                (0..20_000).map(|_| draws.median(&values, &mut drawn)).collect();
+            for k in 1..=count {
+                let at_most = medians.iter().filter(|&&it| it <= f64::from(k)).count();
+                let part = at_most as f64 / 20_000.0;
+                assert!((part - exact(count, k)).abs() < 0.015, "{count}, {k}: {part}");
+            }
+        }
+    }
+
+    /// The density of Student's distribution, integrated by hand; none of it is in the code above.
+    #[test]
+    fn tails_are_those_of_student() {
+        let gamma = |halves: u32| {
+            let start = if halves % 2 == 0 { 1.0 } else { std::f64::consts::PI.sqrt() };
+            let from = if halves % 2 == 0 { 2 } else { 1 };
+            (from..halves).step_by(2).map(|it| f64::from(it) / 2.0).product::<f64>() * start
+        };
+        // The upper tail of Student beyond t: with x = √v tan a the density is a power of cos a.
+        let beyond = |t: f64, freedom: u32| {
+            let (from, steps) = ((t / f64::from(freedom).sqrt()).atan(), 4_000);
+            let step = (std::f64::consts::FRAC_PI_2 - from) / f64::from(steps);
+            let at = |index: i32| {
+                (from + (f64::from(index) + 0.5) * step).cos().powi(freedom as i32 - 1)
+            };
+            let scale = gamma(freedom + 1) / gamma(freedom) / std::f64::consts::PI.sqrt();
+            (0..steps).map(at).sum::<f64>() * step * scale
+        };
+        // The upper tail of the normal distribution is Student's with very many degrees.
+        let normal = |z: f64| {
+            let (steps, reach) = (20_000, 12.0);
+            let step = (reach - z) / f64::from(steps);
+            let at = |index: i32| (-(z + (f64::from(index) + 0.5) * step).powi(2) / 2.0).exp();
+            (0..steps).map(at).sum::<f64>() * step / (2.0 * std::f64::consts::PI).sqrt()
+        };
+        for rounds in [4_u32, 7, 15, 30] {
+            let (mut low, mut high) = (0.0, 50.0);
+            for _ in 0..60 {
+                let middle = f64::midpoint(low, high);
+                if beyond(middle, rounds - 1) > 0.025 { low = middle } else { high = middle }
+            }
+            let n = f64::from(rounds);
+            let expected = normal(low * (n / (n - 1.0)).sqrt());
+            let found = tail(rounds as usize);
+            assert!((found - expected).abs() < 3e-6, "{rounds}: {found}, not {expected}");
+        }
+        assert_eq!(tail(500), tail(30));
+    }
+
+    #[test]
+    fn the_same_rounds_give_the_same_interval() {
+        let values = [3.0, 1.0, 2.0, 9.0, 5.0, 4.0, 7.0];
+        assert_eq!(of_median(&values), of_median(&values));
+        assert_eq!(of_median(&values), [4.0, 1.0, 9.0]);
+        assert_eq!(of_median(&[8.0, 2.0]), [5.0, 2.0, 8.0]);
+        assert_eq!(of_median(&[3.0; 9]), [3.0; 3]);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_in_the_middle() {
+        assert_eq!(median(&mut [4.0, 1.0]), 2.5);
+        assert_eq!(median(&mut [4.0, 1.0, 2.0]), 2.0);
+        assert!(median(&mut []).is_nan());
+    }
+}
