@@ -11,14 +11,17 @@
 //! the Bootstrap", 2014). From 7 rounds it then reaches from the least to the greatest, which holds
 //! the median in 98.4 cases of 100.
 
-/// How often the rounds are drawn anew. The ends of an interval are a few dozen draws away from the
+/// How often the rounds are drawn anew. The ends of an interval are a dozen draws away from the
 /// edge; ten times as many move no printed digit.
-pub(crate) const RESAMPLES: usize = 5_000;
+pub(crate) const RESAMPLES: usize = 2_000;
 
 /// Where the drawing begins: the same rounds always give the same interval.
 const SEED: u64 = 0x4861_6972_7069_6E00;
 
-/// The part of the draws that lies below an interval, and above it, in millionths, for 2, 3, …
+/// The part of the draws that a plain percentile interval cuts off at either end.
+pub(crate) const PLAIN_TAIL: f64 = 0.025;
+
+/// The part of the draws that lies below an expanded interval, and above it, in millionths, for 2, 3, …
 /// rounds: Φ(−√(n / (n − 1)) t) of the 97.5th percentile t of Student's distribution with n − 1
 /// degrees of freedom.
 const TAILS: [u32; 29] = [
@@ -41,6 +44,18 @@ impl Draws {
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
+    }
+
+    /// The ratio of the medians of `b` and `a`, which are as long, of pairs drawn with replacement.
+    pub(crate) fn ratio(&mut self, a: &[f64], b: &[f64], drawn: &mut [Vec<f64>; 2]) -> f64 {
+        drawn.iter_mut().for_each(Vec::clear);
+        for _ in a {
+            let index = self.index(a.len());
+            drawn[0].push(a[index]);
+            drawn[1].push(b[index]);
+        }
+        let [below, above] = drawn;
+        median(above) / median(below)
     }
 
     /// Below `count`, which is not zero.
@@ -68,17 +83,17 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The ends of the 95 % interval of a figure from as few as `rounds` rounds, of which `draw` gives
-/// the value of one resampling after the other.
-pub(crate) fn interval(rounds: usize, draw: impl FnMut() -> f64) -> [f64; 2] {
+/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one resampling
+/// after the other.
+pub(crate) fn interval(tail: f64, draw: impl FnMut() -> f64) -> [f64; 2] {
     let mut draws: Vec<f64> = std::iter::repeat_with(draw).take(RESAMPLES).collect();
     draws.sort_unstable_by(f64::total_cmp);
-    let cut = (tail(rounds) * RESAMPLES as f64) as usize;
+    let cut = (tail * RESAMPLES as f64) as usize;
     [draws[cut], draws[RESAMPLES - 1 - cut]]
 }
 
-/// The part of the draws that is cut off at either end.
-fn tail(rounds: usize) -> f64 {
+/// The part of the draws that is cut off at either end of the expanded interval.
+pub(crate) fn tail(rounds: usize) -> f64 {
     let last = TAILS[TAILS.len() - 1];
     let millionths = TAILS.get(rounds.saturating_sub(2)).copied().unwrap_or(last);
     f64::from(millionths) / 1e6
@@ -87,7 +102,7 @@ fn tail(rounds: usize) -> f64 {
 /// The median of these values with its interval.
 pub(crate) fn of_median(values: &[f64]) -> [f64; 3] {
     let (mut draws, mut drawn) = (Draws::new(), Vec::with_capacity(values.len()));
-    let [low, high] = interval(values.len(), || draws.median(values, &mut drawn));
+    let [low, high] = interval(tail(values.len()), || draws.median(values, &mut drawn));
     drawn.clear();
     drawn.extend(values);
     [median(&mut drawn), low, high]
@@ -97,32 +112,33 @@ pub(crate) fn of_median(values: &[f64]) -> [f64; 3] {
 mod tests {
     use super::*;
 
+    const RUNS: u32 = 400;
+
     /// `count` values of a distribution whose true median is zero.
     fn values(count: usize, draws: &mut Draws, of: fn(f64) -> f64) -> Vec<f64> {
         let uniform = |draws: &mut Draws| (draws.next() >> 11) as f64 / (1_u64 << 53) as f64;
         (0..count).map(|_| of(uniform(draws))).collect()
     }
 
-    /// Of a thousand runs of so many rounds, the part whose interval holds the true median.
+    /// Of so many runs of so many rounds, the part whose interval holds the true median.
     fn coverage(rounds: usize, of: fn(f64) -> f64) -> f64 {
         let mut draws = Draws(rounds as u64);
-        let holds = (0..1_000).filter(|_| {
+        let holds = (0..RUNS).filter(|_| {
             let [_, low, high] = of_median(&values(rounds, &mut draws, of));
             low <= 0.0 && high >= 0.0
         });
-        holds.count() as f64 / 1_000.0
+        holds.count() as f64 / f64::from(RUNS)
     }
 
     /// An interval from one order statistic to its counterpart holds the median in a part of all
-    /// cases that is known exactly, whatever the distribution. ±2.5 % is 3 standard deviations.
+    /// cases that is known exactly, whatever the distribution. ±4 % are more than 2.4 standard deviations for 4 rounds and 4 for the others.
     #[test]
     fn an_interval_holds_the_true_median_as_often_as_it_should() {
         let skewed: fn(f64) -> f64 = |uniform| uniform.powi(8) - 0.5_f64.powi(8);
-        for (rounds, exact) in [(4, 0.875), (7, 0.984), (15, 0.965)] {
-            for of in [|uniform| uniform - 0.5, skewed] {
-                let found = coverage(rounds, of);
-                assert!((found - exact).abs() < 0.025, "{rounds}: {found}, not {exact}");
-            }
+        let even: fn(f64) -> f64 = |uniform| uniform - 0.5;
+        for (rounds, exact, of) in [(4, 0.875, even), (7, 0.984, skewed), (15, 0.965, even)] {
+            let found = coverage(rounds, of);
+            assert!((found - exact).abs() < 0.04, "{rounds}: {found}, not {exact}");
         }
     }
 
@@ -140,12 +156,11 @@ mod tests {
         for count in [5, 7, 15] {
             let values: Vec<f64> = (1..=count).map(f64::from).collect();
             let (mut draws, mut drawn) = (Draws::new(), Vec::new());
-            let medians: Vec<f64> =
-                (0..20_000).map(|_| draws.median(&values, &mut drawn)).collect();
+            let medians: Vec<f64> = (0..5_000).map(|_| draws.median(&values, &mut drawn)).collect();
             for k in 1..=count {
                 let at_most = medians.iter().filter(|&&it| it <= f64::from(k)).count();
-                let part = at_most as f64 / 20_000.0;
-                assert!((part - exact(count, k)).abs() < 0.015, "{count}, {k}: {part}");
+                let part = at_most as f64 / 5_000.0;
+                assert!((part - exact(count, k)).abs() < 0.03, "{count}, {k}: {part}");
             }
         }
     }

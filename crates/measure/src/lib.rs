@@ -27,10 +27,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod batch;
 mod bootstrap;
 mod cell;
+mod closed_loop;
+mod compare;
 mod file;
 mod histogram;
+mod outstanding;
 mod page;
 mod picture;
 mod recorder;
@@ -42,8 +46,14 @@ mod summary;
 mod svg;
 mod table;
 
+pub use batch::{BatchRecorder, is_too_short};
+pub use closed_loop::ClosedLoop;
+pub use compare::{
+    Compared, Ratio, Reason, Side, Verdict, between_runs, compare, compare_allowing, differences,
+};
 pub use file::write_text;
 pub use histogram::{Counted, Histogram, HistogramError};
+pub use outstanding::{Answer, Outstanding, Sent};
 pub use recorder::Recorder;
 pub use report::{Report, ReportError};
 pub use results::{

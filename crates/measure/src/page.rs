@@ -6,11 +6,13 @@ use askama::Template;
 use hairpin_time::Utc;
 
 use crate::cell::{Cell, Panel, interval};
+use crate::compare::against_kernel;
 use crate::picture::{self, Picture, dark_style, file_letter};
+use crate::results::shown;
 use crate::scale::thousands;
 use crate::svg::printable;
-use crate::table::{micros, notes};
-use crate::{Host, Results, Row, Timestamping};
+use crate::table::{has_baseline, has_rounds, interval_of_p50, micros, notes, reading, rounded};
+use crate::{Figure as Of, Host, Results, Row, Timestamping, Truth};
 
 /// `report.html`.
 #[derive(Template)]
@@ -38,6 +40,12 @@ struct File<'a> {
     /// What it was measured on, name and value.
     machine: Vec<(&'static str, String)>,
     groups: Vec<Group>,
+    /// Whether rows have rounds, and whether some were not carried by kernel sockets: a column each.
+    columns: [bool; 2],
+    /// How many columns there are in all.
+    span: usize,
+    /// How the table is to be read, and the truth checks, a line each.
+    footnotes: Vec<String>,
 }
 
 /// Consecutive rows of one feed and interval.
@@ -166,6 +174,7 @@ impl Section<'_> {
 impl<'a> File<'a> {
     fn new(all: &'a [Results], names: &'a [String], at: usize) -> Self {
         let results = &all[at];
+        let columns = [has_rounds(&results.rows), has_baseline(&results.rows)];
         Self {
             letter: if all.len() == 1 { String::new() } else { file_letter(at) },
             name: name(all, names, at),
@@ -173,7 +182,10 @@ impl<'a> File<'a> {
             started: time(results.started),
             warnings: warnings(&results.rows),
             machine: machine(results),
-            groups: results.rows.chunk_by(|a, b| place(a) == place(b)).map(Group::new).collect(),
+            groups: groups(results),
+            columns,
+            span: 19 + columns.iter().filter(|is_there| **is_there).count(),
+            footnotes: footnotes(results),
         }
     }
 }
@@ -267,16 +279,28 @@ fn place(row: &Row) -> [String; 2] {
     [feed.clone(), interval(setting.interval_us)]
 }
 
+fn groups(results: &Results) -> Vec<Group> {
+    let together = results.rows.chunk_by(|a, b| place(a) == place(b));
+    together.map(|rows| Group::new(rows, results)).collect()
+}
+
+/// The lines below the table of all rows.
+fn footnotes(results: &Results) -> Vec<String> {
+    let mut said = reading(&results.rows);
+    said.extend(results.truth.as_ref().map(Truth::lines).unwrap_or_default());
+    said
+}
+
 impl Group {
-    fn new(rows: &[Row]) -> Self {
+    fn new(rows: &[Row], of: &Results) -> Self {
         let line = |row: &Row| {
             let classes = [("failed", row.failed.is_some()), ("late", row.late)];
             let class = classes.iter().filter(|(_, applies)| *applies).map(|(name, _)| *name);
             TableRow {
                 class: class.collect::<Vec<_>>().join(" "),
                 words: [row.setting.wait.clone(), row.setting.case.clone()],
-                figures: figures(row),
-                note: note(row),
+                figures: figures(row, &of.rows),
+                note: note(row, of.truth.as_ref()),
             }
         };
         let title = rows.first().map(|row| place(row).join(", ")).unwrap_or_default();
@@ -285,19 +309,22 @@ impl Group {
 }
 
 /// In the order of the template's headings.
-fn figures(row: &Row) -> Vec<String> {
+fn figures(row: &Row, rows: &[Row]) -> Vec<String> {
     let of = &row.summary;
-    let float = |nanos: Option<f64>| micros(nanos.map(|nanos| nanos.round() as u64));
-    let percentiles = of.percentiles().map(|(_, _, value)| micros(value));
-    let counts = [thousands(row.samples), thousands(row.lost), micros(of.min)];
-    let rest =
-        [float(of.mean), float(of.stddev), micros(row.lateness_p50), micros(row.lateness_p99)];
-    let all = counts.into_iter().chain(percentiles).chain([micros(of.max)]).chain(rest);
-    all.collect()
+    let float = |nanos: Option<f64>| micros(rounded(nanos));
+    let over_rounds = |figure| float(shown(row, figure));
+    let mut all = vec![thousands(row.samples), thousands(row.lost), micros(of.min)];
+    all.extend([Of::P25, Of::P50].map(over_rounds));
+    all.extend(has_rounds(rows).then(|| interval_of_p50(row)));
+    all.extend([Of::P75, Of::P90, Of::P95, Of::P99, Of::P99_9].map(over_rounds));
+    all.extend([micros(of.p99_99), micros(of.max), float(of.mean), float(of.stddev)]);
+    all.extend([micros(row.lateness_p50), micros(row.lateness_p99)]);
+    all.extend(has_baseline(rows).then(|| against_kernel(row, rows).to_string()));
+    all
 }
 
-fn note(row: &Row) -> String {
-    let mut said = notes(row);
+fn note(row: &Row, truth: Option<&Truth>) -> String {
+    let mut said = notes(row, truth);
     if row.late_orders > 0 {
         said.push(format!("{} answered after they had been given up", thousands(row.late_orders)));
     }

@@ -13,7 +13,9 @@ pub use document::{Results, SCHEMA};
 pub use error::{ResultsError, RowError};
 pub use host::{Host, Timestamping};
 pub use over_time::Bucket;
+pub(crate) use rounds::shown;
 pub use rounds::{Figure, RoundFigures, Spread, interleaved};
+pub(crate) use row::is_believed_before;
 pub use row::{Clock, Kind, Row, Setting, Unit};
 pub use truth::{CoreTruth, Truth, TruthError};
 

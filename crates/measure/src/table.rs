@@ -4,15 +4,24 @@ use std::io::IsTerminal;
 
 use comfy_table::{CellAlignment, presets};
 
-use crate::Row;
+use crate::batch::is_doubtful;
+use crate::compare::{Baseline, against_kernel};
+use crate::results::shown;
+use crate::{Figure, Row, Truth};
 
 /// The tick-to-trade table: one line a row, latencies in microseconds.
 ///
-/// A percentile that has too few samples beyond it is `-`. A row that failed, was late or was
-/// interrupted says so in a last column, which is there only if a row needs it.
+/// A percentile that has too few samples beyond it is `-`. Where rows were measured in rounds, the
+/// percentiles are medians over rounds, and the 95 % interval of the p50's has a column. Where rows
+/// were not carried by kernel sockets, the p50 against that of kernel sockets with the same wait has
+/// one. A row that failed, was late or was interrupted says so in a last column, which is there only
+/// if a row needs it.
+///
+/// Below stand the [`Truth`] checks, if they were given, and what the figures mean.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     rows: &'a [Row],
+    truth: Option<&'a Truth>,
 }
 
 /// How a table is drawn.
@@ -32,75 +41,149 @@ impl Style {
     }
 }
 
-const HEADINGS: [&str; 12] = [
-    "feed",
-    "wait",
-    "interval",
-    "case",
-    "samples",
-    "lost",
-    "min",
-    "p50",
-    "p90",
-    "p99",
-    "max",
-    "lateness p99",
-];
+/// A column: its heading, whether it holds figures, and the cell of a row.
+type Column<'a> = (&'static str, bool, Box<dyn Fn(&Row) -> String + 'a>);
 
-/// The columns from here on are figures, set to the right; so is the interval.
-const FIRST_FIGURE: usize = 4;
-const INTERVAL: usize = 2;
+impl Style {
+    /// An empty table of this style.
+    pub(crate) fn table(self) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table.load_style(match self {
+            Self::Plain => presets::NOTHING,
+            Self::Lines => presets::UTF8_FULL_CONDENSED,
+        });
+        table
+    }
+}
 
 impl<'a> Table<'a> {
     /// A table of these rows, in this order.
     #[must_use]
     pub const fn new(rows: &'a [Row]) -> Self {
-        Self { rows }
+        Self { rows, truth: None }
+    }
+
+    /// With the truth checks of the run below it, and rows marked that they cast doubt on.
+    #[must_use]
+    pub const fn with_truth(self, truth: Option<&'a Truth>) -> Self {
+        Self { truth, ..self }
     }
 
     /// The table as text, one line feed at its end.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
-        let has_notes = self.rows.iter().any(|row| !notes(row).is_empty());
-        let mut table = comfy_table::Table::new();
-        table.load_style(match style {
-            Style::Plain => presets::NOTHING,
-            Style::Lines => presets::UTF8_FULL_CONDENSED,
-        });
-        table.set_header(HEADINGS.into_iter().chain(has_notes.then_some("note")));
+        let columns = self.columns();
+        let mut table = style.table();
+        table.set_header(columns.iter().map(|(heading, ..)| *heading));
         for row in self.rows {
-            let note = has_notes.then(|| notes(row).join("; "));
-            table.add_row(cells(row).into_iter().chain(note));
+            table.add_row(columns.iter().map(|(.., cell)| cell(row)));
         }
-        for (index, column) in table.column_iter_mut().enumerate() {
-            if index == INTERVAL || (FIRST_FIGURE..HEADINGS.len()).contains(&index) {
+        for (column, (_, is_figure, _)) in table.column_iter_mut().zip(&columns) {
+            if *is_figure {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let lines = table.lines().map(|line| line.trim_end().to_string() + "\n");
-        lines.collect()
+        let lines = table.lines().map(|line| line.trim_end().to_string());
+        lines.chain(self.footnotes()).map(|line| line + "\n").collect()
+    }
+
+    fn columns(&self) -> Vec<Column<'a>> {
+        let Self { rows, truth } = *self;
+        let nanos = |what: fn(&Row) -> Option<u64>| Box::new(move |row: &Row| micros(what(row)));
+        let over_rounds = |figure| Box::new(move |row: &Row| micros(rounded(shown(row, figure))));
+        let mut columns: Vec<Column<'a>> = vec![
+            ("feed", false, Box::new(|it| it.setting.feed.clone().unwrap_or_else(|| "-".into()))),
+            ("wait", false, Box::new(|it| it.setting.wait.clone())),
+            ("interval", true, Box::new(|it| pause(it.setting.interval_us))),
+            ("case", false, Box::new(|it| it.setting.case.clone())),
+            ("samples", true, Box::new(|it| it.samples.to_string())),
+            ("lost", true, Box::new(|it| it.lost.to_string())),
+            ("min", true, nanos(|it| it.summary.min)),
+            ("p50", true, over_rounds(Figure::P50)),
+        ];
+        if has_rounds(rows) {
+            columns.push(("p50 95 %", true, Box::new(|row| interval_of_p50(row))));
+        }
+        columns.extend::<[Column<'a>; 4]>([
+            ("p90", true, over_rounds(Figure::P90)),
+            ("p99", true, over_rounds(Figure::P99)),
+            ("max", true, nanos(|it| it.summary.max)),
+            ("lateness p99", true, nanos(|it| it.lateness_p99)),
+        ]);
+        if has_baseline(rows) {
+            let against = move |row: &Row| against_kernel(row, rows).to_string();
+            columns.push(("p50 against kernel", true, Box::new(against)));
+        }
+        let notes = move |row: &Row| notes(row, truth).join("; ");
+        if rows.iter().any(|row| !notes(row).is_empty()) {
+            columns.push(("note", false, Box::new(notes)));
+        }
+        columns
+    }
+
+    /// What the figures mean, where that is not plain, and what they stand on.
+    fn footnotes(&self) -> Vec<String> {
+        let mut said = reading(self.rows);
+        said.extend(self.truth.map(Truth::lines).unwrap_or_default());
+        said
     }
 }
 
-fn cells(row: &Row) -> [String; 12] {
-    let (setting, of) = (&row.setting, &row.summary);
-    [
-        setting.feed.clone().unwrap_or_else(|| "-".to_string()),
-        setting.wait.clone(),
-        interval(setting.interval_us),
-        setting.case.clone(),
-        row.samples.to_string(),
-        row.lost.to_string(),
-        micros(of.min),
-        micros(of.p50),
-        micros(of.p90),
-        micros(of.p99),
-        micros(of.max),
-        micros(row.lateness_p99),
-    ]
+/// How the figures of rows with rounds or without kernel sockets are to be read, a line each.
+pub(crate) fn reading(rows: &[Row]) -> Vec<String> {
+    let mut said = Vec::new();
+    if has_rounds(rows) {
+        let count = |row: &Row| row.by_round.len();
+        let [least, most] = [rows.iter().map(count).min(), rows.iter().map(count).max()];
+        let rounds = match (least.unwrap_or(0), most.unwrap_or(0)) {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        said.push(format!(
+            "percentiles: medians over {rounds} rounds, of p50 with the 95 % interval; where a round \
+             has too few samples, of all samples together"
+        ));
+    }
+    if has_baseline(rows) {
+        said.push(
+            "against kernel: p50 divided by that of kernel sockets with the same wait and otherwise \
+             the same setting, with the 95 % interval over rounds where both have them"
+                .to_owned(),
+        );
+    }
+    let late: u64 = rows.iter().map(|row| row.late_orders).fold(0, u64::saturating_add);
+    if late > 0 {
+        let lost: u64 = rows.iter().map(|row| row.lost).fold(0, u64::saturating_add);
+        said.push(format!(
+            "of {lost} lost sends {late} were answered after they had been given up"
+        ));
+    }
+    said
 }
 
-fn interval(micros: u64) -> String {
+/// Whether any row was measured in several rounds.
+pub(crate) fn has_rounds(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.by_round.len() > 1)
+}
+
+/// Whether any row was carried by something else than kernel sockets.
+pub(crate) fn has_baseline(rows: &[Row]) -> bool {
+    rows.iter().any(|row| against_kernel(row, &[]) != Baseline::Itself)
+}
+
+/// The 95 % interval of the median over rounds.
+pub(crate) fn interval_of_p50(row: &Row) -> String {
+    let Some(of) = row.over_rounds(Figure::P50) else { return "-".to_string() };
+    format!("{} to {}", micros(rounded(Some(of.low))), micros(rounded(Some(of.high))))
+}
+
+/// To the nanosecond.
+pub(crate) fn rounded(nanos: Option<f64>) -> Option<u64> {
+    nanos.map(|nanos| nanos.round() as u64)
+}
+
+/// An interval in words.
+pub(crate) fn pause(micros: u64) -> String {
     match micros {
         0 => "no pause".to_string(),
         _ => format!("{micros} µs"),
@@ -115,11 +198,13 @@ pub(crate) fn micros(nanos: Option<u64>) -> String {
 }
 
 /// What a reader must know of a row before believing it.
-pub(crate) fn notes(row: &Row) -> Vec<String> {
+pub(crate) fn notes(row: &Row, truth: Option<&Truth>) -> Vec<String> {
     let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
     let late = (row.late && failed.is_none()).then(|| "late".to_string());
     let interrupted = row.interrupted.then(|| "interrupted".to_string());
-    [failed, late, interrupted].into_iter().flatten().collect()
+    let is_doubtful = truth.is_some_and(|truth| is_doubtful(row, truth));
+    let short = is_doubtful.then(|| "p50 under 20 clock steps".to_string());
+    [failed, late, interrupted, short].into_iter().flatten().collect()
 }
 
 #[cfg(test)]

@@ -219,6 +219,13 @@ impl Row {
     }
 }
 
+/// Whether the earlier of two runs of one setting is the one to believe: the later one, unless it
+/// failed, or was late, where the earlier was not.
+pub(crate) fn is_believed_before(earlier: &Row, later: &Row) -> bool {
+    let faults = |row: &Row| (row.failed.is_some() || row.samples == 0, row.late);
+    faults(earlier) < faults(later)
+}
+
 type Named = (&'static str, Option<u64>);
 
 /// An absent figure is in order with any.

@@ -1,0 +1,238 @@
+//! The ratio of two medians, with its interval.
+
+use serde::Serialize;
+
+use super::{Verdict, believed};
+use crate::bootstrap::{self, Draws};
+use crate::{Figure, Row};
+
+/// One median divided by another, with the ends of its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The quotient.
+    pub ratio: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Ratio {
+    /// The fewest rounds of either side: of fewer values, not even the span from the least to the
+    /// greatest holds the true median in 95 cases of 100.
+    pub const ROUNDS_MIN: usize = 6;
+
+    /// `b` to `a`, each a figure of every round of its own: rounds of either are drawn by themselves,
+    /// for two runs have none in common. `None` with fewer than [`Self::ROUNDS_MIN`] rounds of either,
+    /// or a figure of zero.
+    pub(crate) fn of(a: &[f64], b: &[f64]) -> Option<Self> {
+        let (mut draws, mut drawn) = (Draws::new(), Vec::new());
+        // Where both sides are drawn, the plain interval holds the true quotient often enough (a test
+        // counts), and one round of seven that a neighbour disturbed does not become its end.
+        Self::by(a, b, bootstrap::PLAIN_TAIL, || {
+            let below = draws.median(a, &mut drawn);
+            draws.median(b, &mut drawn) / below
+        })
+    }
+
+    /// The same of rounds that were interleaved in one run: what moved the machine in a round moved
+    /// both, so that they are drawn together. `None` also for different numbers of rounds.
+    pub(crate) fn of_pairs(a: &[f64], b: &[f64]) -> Option<Self> {
+        if a.len() != b.len() {
+            return None;
+        }
+        let (mut draws, mut drawn) = (Draws::new(), [Vec::new(), Vec::new()]);
+        Self::by(a, b, bootstrap::tail(a.len()), || draws.ratio(a, b, &mut drawn))
+    }
+
+    fn by(a: &[f64], b: &[f64], tail: f64, draw: impl FnMut() -> f64) -> Option<Self> {
+        let rounds = a.len().min(b.len());
+        if rounds < Self::ROUNDS_MIN || a.iter().chain(b).any(|nanos| *nanos <= 0.0) {
+            return None;
+        }
+        let [low, high] = bootstrap::interval(tail, draw);
+        let ratio = bootstrap::median(&mut b.to_vec()) / bootstrap::median(&mut a.to_vec());
+        Some(Self { ratio, low: low.min(ratio), high: high.max(ratio) })
+    }
+
+    /// With another, independent cause of difference of so many parts of one added to either end: as
+    /// squares, which is how independent causes add, and as logarithms, so that twice as slow is as
+    /// far as twice as fast.
+    pub(crate) fn widened(self, part: f64) -> Self {
+        let allowance = part.max(0.0).ln_1p();
+        let reach = |end: f64| (end / self.ratio).ln().hypot(allowance).exp();
+        Self { low: self.ratio / reach(self.low), high: self.ratio * reach(self.high), ..self }
+    }
+
+    /// How strongly single rounds of either side are spread, as a part of one: the median distance from
+    /// their median, as the deviation of a normal distribution, which no single round can move far.
+    pub(super) fn spread(a: &[f64], b: &[f64]) -> f64 {
+        let of = |values: &[f64]| {
+            let middle = bootstrap::median(&mut values.to_vec());
+            let mut far: Vec<f64> = values.iter().map(|it| (it / middle).ln().abs()).collect();
+            DEVIATIONS_OF_MEDIAN_DISTANCE * bootstrap::median(&mut far)
+        };
+        of(a).hypot(of(b)) / std::f64::consts::SQRT_2
+    }
+
+    /// What the interval says.
+    pub(super) fn verdict(self) -> Verdict {
+        match self {
+            Self { low, .. } if low > 1.0 => Verdict::Slower,
+            Self { high, .. } if high < 1.0 => Verdict::Faster,
+            _ => Verdict::WithinNoise,
+        }
+    }
+}
+
+/// Half of all values of a normal distribution are nearer to its middle than 1 / 1.4826 deviations.
+const DEVIATIONS_OF_MEDIAN_DISTANCE: f64 = 1.4826;
+
+/// What a row that no kernel socket carried is compared with: the row of kernel sockets whose setting
+/// is otherwise the same, its wait too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Baseline {
+    /// The row is of kernel sockets itself.
+    Itself,
+    /// There is no such row, or none that counts.
+    Missing,
+    /// The quotient of the medians, without interval: one of both has too few rounds.
+    Plain(f64),
+    /// With the interval of rounds that were interleaved.
+    Interval(Ratio),
+}
+
+/// What carries the bytes of a baseline.
+const KERNEL: &str = "kernel";
+
+/// The median of a row against that of its baseline among these rows.
+pub(crate) fn against_kernel(row: &Row, rows: &[Row]) -> Baseline {
+    if row.setting.transport == KERNEL {
+        return Baseline::Itself;
+    }
+    let mut wanted = row.setting.clone();
+    KERNEL.clone_into(&mut wanted.transport);
+    let kernel =
+        believed(rows, |setting| setting.is_same(&wanted)).filter(|it| it.failed.is_none());
+    let Some(kernel) = kernel.filter(|_| row.failed.is_none()) else { return Baseline::Missing };
+    let [a, b] = [kernel, row].map(|row| row.values(Figure::P50));
+    if let Some(ratio) = Ratio::of_pairs(&a, &b) {
+        return Baseline::Interval(ratio);
+    }
+    let [a, b] = [kernel, row].map(|row| crate::results::shown(row, Figure::P50));
+    match (a, b) {
+        (Some(a), Some(b)) if a > 0.0 => Baseline::Plain(b / a),
+        _ => Baseline::Missing,
+    }
+}
+
+impl std::fmt::Display for Baseline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Itself => f.write_str("-"),
+            Self::Missing => f.write_str("no baseline"),
+            Self::Plain(ratio) => write!(f, "× {ratio:.3}"),
+            Self::Interval(Ratio { ratio, low, high }) => {
+                write!(f, "× {ratio:.3} ({low:.3} to {high:.3})")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RoundFigures;
+    use crate::results::tests::{recorded, setting};
+
+    const SEVEN: [f64; 7] = [100.0, 101.0, 102.0, 99.0, 98.0, 103.0, 97.0];
+
+    /// A row of seven rounds with these medians.
+    fn row(transport: &str, wait: &str, medians: [u64; 7]) -> Row {
+        let mut row = Row::new(setting("a"), &recorded(medians), &recorded([]));
+        (row.setting.transport, row.setting.wait) = (transport.to_owned(), wait.to_owned());
+        let round =
+            |p50: u64| RoundFigures { samples: 1, p50: Some(p50), ..RoundFigures::default() };
+        row.by_round = medians.into_iter().map(round).collect();
+        row
+    }
+
+    #[test]
+    fn a_ratio_has_its_interval_around_it() {
+        let twice: Vec<f64> = SEVEN.iter().map(|it| it * 2.0).collect();
+        let ratio = Ratio::of(&SEVEN, &twice).unwrap();
+        assert_eq!(ratio.ratio, 2.0);
+        assert!((1.9..2.0).contains(&ratio.low) && (2.0..2.1).contains(&ratio.high), "{ratio:?}");
+        assert_eq!(Ratio::of(&SEVEN, &SEVEN).map(Ratio::verdict), Some(Verdict::WithinNoise));
+    }
+
+    #[test]
+    fn too_few_rounds_have_no_interval() {
+        assert_eq!(Ratio::of(&SEVEN[..5], &SEVEN), None);
+        assert_eq!(Ratio::of(&SEVEN, &SEVEN[..5]), None);
+        assert!(Ratio::of(&SEVEN[..6], &SEVEN).is_some());
+        assert_eq!(Ratio::of(&[0.0; 7], &SEVEN), None);
+        assert_eq!(Ratio::of_pairs(&SEVEN[..6], &SEVEN), None);
+    }
+
+    #[test]
+    fn rounds_that_were_interleaved_are_drawn_together() {
+        // Both move by a half over the run, and one is always a tenth above the other.
+        let slow: Vec<f64> = (0..7).map(|round| 100.0 + 8.0 * f64::from(round)).collect();
+        let above: Vec<f64> = slow.iter().map(|it| it * 1.1).collect();
+        let paired = Ratio::of_pairs(&slow, &above).unwrap();
+        assert!(paired.low > 1.09 && paired.high < 1.11, "{paired:?}");
+        let apart = Ratio::of(&slow, &above).unwrap();
+        assert!(apart.low < 1.0 && apart.high > 1.2, "{apart:?}");
+    }
+
+    #[test]
+    fn an_allowance_widens_both_ends_as_squares_of_logarithms() {
+        let ratio = Ratio { ratio: 1.0, low: 1.0 / 1.03, high: 1.03 };
+        assert_eq!(ratio.widened(0.0).verdict(), Verdict::WithinNoise);
+        let widened = ratio.widened(0.04);
+        let expected = 1.03_f64.ln().hypot(1.04_f64.ln()).exp();
+        assert!(
+            (widened.high - expected).abs() < 1e-12 && (widened.low - 1.0 / expected).abs() < 1e-12
+        );
+        let exact = Ratio { ratio: 1.07, low: 1.07, high: 1.07 };
+        assert_eq!(exact.widened(0.06).verdict(), Verdict::Slower);
+        assert_eq!(exact.widened(0.08).verdict(), Verdict::WithinNoise);
+        let fast = Ratio { ratio: 0.9, low: 0.9, high: 0.9 };
+        assert_eq!(fast.widened(0.06).verdict(), Verdict::Faster);
+    }
+
+    #[test]
+    fn one_disturbed_round_does_not_spread_the_others() {
+        let calm = Ratio::spread(&SEVEN, &SEVEN);
+        assert!((0.02..0.04).contains(&calm), "{calm}");
+        let mut disturbed = SEVEN;
+        disturbed[2] = 900.0;
+        assert!(Ratio::spread(&disturbed, &SEVEN) < 1.6 * calm);
+    }
+
+    #[test]
+    fn a_row_is_measured_against_kernel_sockets_with_the_same_wait() {
+        let fast = row("xdp", "spin", [50, 51, 52, 50, 49, 50, 50]);
+        let rows = [
+            row("kernel", "epoll", [10; 7]),
+            row("kernel", "spin", [100, 102, 104, 100, 98, 100, 100]),
+            fast.clone(),
+        ];
+        let Baseline::Interval(ratio) = against_kernel(&fast, &rows) else { panic!("no interval") };
+        assert_eq!((ratio.ratio, ratio.low, ratio.high), (0.5, 0.5, 0.5));
+        assert_eq!(against_kernel(&rows[0], &rows), Baseline::Itself);
+        assert_eq!(against_kernel(&fast, &rows[..1]), Baseline::Missing);
+        assert_eq!(against_kernel(&fast, &rows[..1]).to_string(), "no baseline");
+    }
+
+    #[test]
+    fn a_baseline_without_rounds_has_no_interval_and_one_that_failed_is_none() {
+        let mut kernel = Row::new(setting("a"), &recorded([100; 30]), &recorded([]));
+        kernel.setting.wait = "spin".to_owned();
+        let fast = row("shm", "spin", [25; 7]);
+        assert_eq!(against_kernel(&fast, &[kernel.clone()]), Baseline::Plain(0.25));
+        kernel.failed = Some("3 gaps".to_owned());
+        assert_eq!(against_kernel(&fast, &[kernel]), Baseline::Missing);
+    }
+}
