@@ -5,6 +5,7 @@
 //! 2 bad arguments, 130 interrupted, 143 terminated.
 #![forbid(unsafe_code)]
 
+mod bench_compare;
 mod cores;
 mod decode;
 mod exchange;
@@ -48,6 +49,8 @@ enum Command {
     Decode(decode::Arguments),
     /// Results files to one page with pictures
     Report(report::Arguments),
+    /// Compare two results files row by row: ratio, interval, and whether it is noise
+    BenchCompare(bench_compare::Arguments),
     /// The exchange of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
     T2tExchange(exchange::child::Arguments),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::T2t(arguments) => t2t::run(&arguments),
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Report(arguments) => report::run(&arguments),
+        Command::BenchCompare(arguments) => bench_compare::run(&arguments),
         Command::Feed(arguments) => Ok(feed::run(&arguments)),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),

@@ -49,7 +49,8 @@ impl Arguments {
 /// An empty results file of this command on this machine.
 pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
     let host = Host::new(HostFacts::read(clock), nic, Timestamping::Software);
-    Results::new(clock.now().utc, command_line(), host)
+    let commit = option_env!("HAIRPIN_COMMIT").map(str::to_owned);
+    Results { commit, ..Results::new(clock.now().utc, command_line(), host) }
 }
 
 /// Prints to standard output; that nobody reads it to its end is no error.

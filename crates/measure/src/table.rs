@@ -255,6 +255,70 @@ mod tests {
         assert_eq!(lines[1].chars().count(), lines[2].chars().count(), "{text}");
     }
 
+    /// Seven rounds whose medians are 10, 20, … 70 µs.
+    fn seven(transport: &str) -> Row {
+        let round = |at: u64| {
+            let samples = recorded((0..40).map(|index| at * 10_000 + index));
+            let mut row = Row::new(setting("ping"), &samples, &recorded([]));
+            transport.clone_into(&mut row.setting.transport);
+            row
+        };
+        Row::of_rounds(&[4, 1, 7, 2, 6, 3, 5].map(round)).unwrap()
+    }
+
+    /// The lines of a table, words one space apart.
+    fn lines(table: Table<'_>) -> Vec<String> {
+        let text = table.render(Style::Plain);
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn rows_of_rounds_show_medians_over_rounds_with_their_interval() {
+        let rows = [seven("kernel"), row()];
+        let lines = lines(Table::new(&rows));
+        let words = "samples lost min p50 p50 95 % p90 p99 max lateness p99";
+        assert!(lines[0].ends_with(words), "{lines:#?}");
+        let first = "280 0 10.00 40.02 10.02 to 70.02 70.02 - 70.04 -";
+        assert!(lines[1].ends_with(first), "{lines:#?}");
+        assert!(lines[2].ends_with("1000 0 12.00 12.50 - 12.90 12.99 13.00 0.99"), "{lines:#?}");
+        assert!(lines[3].starts_with("percentiles: medians over 0 to 7 rounds"), "{lines:#?}");
+        assert_eq!(lines.len(), 4);
+    }
+
+    #[test]
+    fn rows_that_no_kernel_socket_carried_stand_beside_those_it_did() {
+        let mut alone = seven("shm");
+        alone.setting.wait = "spin".to_string();
+        let rows = [seven("kernel"), seven("xdp"), alone];
+        let lines = lines(Table::new(&rows));
+        assert!(lines[0].ends_with("p50 against kernel"), "{lines:#?}");
+        assert!(lines[1].ends_with(" - -"), "{lines:#?}");
+        assert!(lines[2].ends_with("× 1.000 (1.000 to 1.000)"), "{lines:#?}");
+        assert!(lines[3].ends_with("no baseline"), "{lines:#?}");
+        assert!(lines[5].starts_with("against kernel: "), "{lines:#?}");
+        assert!(!Table::new(&rows[..1]).render(Style::Plain).contains("against"));
+    }
+
+    #[test]
+    fn the_truth_stands_below_and_marks_what_it_casts_doubt_on() {
+        let truth = Truth { clock_step_ns: 10.0, floor_ns: Some(60), ..Truth::default() };
+        let of = |nanos| Row::new(setting("stage"), &recorded([nanos; 30]), &recorded([]));
+        let rows = [of(200), of(199)];
+        let lines = lines(Table::new(&rows).with_truth(Some(&truth)));
+        assert!(lines[0].ends_with("note") && !lines[1].contains("clock"), "{lines:#?}");
+        assert!(lines[2].ends_with("p50 under 20 clock steps"), "{lines:#?}");
+        assert!(lines[3].starts_with("clock: step 10.0 ns"), "{lines:#?}");
+        assert!(lines[4].starts_with("floor: 0.06 µs"), "{lines:#?}");
+        assert_eq!(Table::new(&rows).render(Style::Plain).lines().count(), 3);
+    }
+
+    #[test]
+    fn lost_sends_and_late_answers_are_told_apart() {
+        let rows = [Row { lost: 5, late_orders: 2, ..row() }, Row { lost: 1, ..row() }];
+        let last = lines(Table::new(&rows)).pop().unwrap();
+        assert_eq!(last, "of 6 lost sends 2 were answered after they had been given up");
+    }
+
     #[test]
     fn an_interrupted_row_says_so_beside_what_else_there_is() {
         let rows = [Row { late: true, interrupted: true, ..row() }];

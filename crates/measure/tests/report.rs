@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use hairpin_measure::{
-    Clock, Host, Kind, Recorder, Report, ReportError, Results, Row, Setting, Timestamping,
+    Clock, Host, Kind, Recorder, Report, ReportError, Results, Row, Setting, Timestamping, Truth,
 };
 use hairpin_time::{Duration, Utc};
 use roxmltree::Document;
@@ -147,6 +147,42 @@ fn the_same_results_give_the_same_bytes() {
     let files =
         [results(vec![row("epoll", 2_000), row("spin", 300)]), results(vec![row("poll", 50)])];
     assert_eq!(written(&files), written(&files));
+}
+
+/// Seven rounds of 40 samples, each round a microsecond slower than the one before.
+fn rounds(transport: &str) -> Row {
+    let round = |at: u64| {
+        let mut row = row("spin", 40);
+        row.setting.transport = transport.to_string();
+        let nanos = (0..40).map(|index| 10_000 + at * 1_000 + index);
+        Row::new(row.setting, &recorded(nanos), &recorded([100]))
+    };
+    Row::of_rounds(&(0..7).map(round).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn rounds_truth_and_baseline_stand_in_the_table() {
+    let mut file = results(vec![rounds("kernel"), rounds("xdp"), row("epoll", 40)]);
+    let truth = Truth { clock_step_ns: 10.0, clock_read_ns: 11.0, ..Truth::default() };
+    file.truth = Some(truth);
+    let (page, pictures) = written(&[file.clone()]);
+    for said in [
+        "<th>p50<br>95 %</th>",
+        "<th>p50 against<br>kernel</th>",
+        "<td>13.02</td><td>10.02 to 16.02</td>",
+        "<td>× 1.000 (1.000 to 1.000)</td>",
+        "colspan=\"21\"",
+        "<p class=\"quiet\">clock: step 10.0 ns, a reading 11.0 ns",
+        "<p class=\"quiet\">percentiles: medians over 0 to 7 rounds",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let columns = |line: &str| line.matches("<td").count();
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("<tr class=\"\">")).collect();
+    assert_eq!(rows.iter().map(|line| columns(line)).collect::<Vec<_>>(), [21; 3]);
+    assert_eq!(written(&[file]), (page, pictures));
+    let (page, _) = written(&[results(vec![row("epoll", 40)])]);
+    assert!(page.contains("colspan=\"19\"") && !page.contains("95 %</th>"), "{page}");
 }
 
 #[test]

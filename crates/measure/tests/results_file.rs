@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use hairpin_measure::{
-    Clock, Host, Kind, Recorder, Results, ResultsError, Row, Setting, Timestamping,
+    Clock, CoreTruth, Host, Kind, Recorder, Results, ResultsError, Row, Setting, Timestamping,
+    Truth,
 };
 use hairpin_time::{Duration, Utc};
 use proptest::prelude::*;
@@ -160,6 +161,66 @@ fn refuses_a_row_that_contradicts_itself() {
         histogram.starts_with("not a results file: the histogram is not in HdrHistogram's V2"),
         "{histogram}"
     );
+}
+
+#[test]
+fn rounds_and_truth_are_written_as_documented_and_read_back() {
+    let joined = Row::of_rounds(&[row(&[7; 20]), row(&[9; 20])]).unwrap();
+    let core = CoreTruth { core: 1, watched_ns: 9, ..CoreTruth::default() };
+    let truth = Truth { clock_step_ns: 10.5, cores: vec![core], ..Truth::default() };
+    let written = Results { truth: Some(truth), ..results(vec![joined]) };
+    let document = serde_json::to_value(&written).unwrap();
+    let names = |value: &Value| {
+        let mut names: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+        names.sort();
+        names.join(" ")
+    };
+    assert_eq!(
+        names(&document["truth"]),
+        "clock_pair_ns clock_read_ns clock_step_ns cores drift_ppb floor_ns"
+    );
+    assert_eq!(
+        names(&document["truth"]["cores"][0]),
+        "core interrupted_ns interruptions longest_ns steal_ns watched_ns"
+    );
+    let row = &document["rows"][0];
+    assert_eq!((&row["rounds"], &row["by_round"][1]["p50"]), (&2.into(), &9.into()));
+    assert_eq!(
+        names(&row["by_round"][0]),
+        "lost max mean min p25 p50 p75 p90 p95 p99 p99_9 samples"
+    );
+    assert!(row["lateness_histogram"].as_str().unwrap().starts_with("HISTFAAAA"));
+    let (_folder, path) = file(&document.to_string());
+    assert_eq!(Results::read(&path).unwrap(), written);
+}
+
+#[test]
+fn refuses_rounds_and_truth_that_contradict_themselves() {
+    let round = |samples| serde_json::json!({"samples": samples, "lost": 0, "min": 7, "max": 7, "mean": 7.0});
+    let said = read_changed(|document| {
+        document["rows"][0]["by_round"] = vec![round(1_999)].into();
+    });
+    let expected =
+        "by_round has other samples, another loss, another min or another max than the row";
+    assert_eq!(said, format!("row 1: {expected}"));
+    let said = read_changed(|document| {
+        document["rows"][0]["by_round"] = vec![round(2_000), round(0)].into();
+    });
+    assert_eq!(said, "row 1: by_round has 2 rounds, the row 1");
+    let said = read_changed(|document| document["rows"][0]["lateness_p50"] = 8.into());
+    assert_eq!(said, "row 1: lateness_p99 is less than lateness_p50");
+    let truth = |step| serde_json::json!({"clock_step_ns": step, "clock_read_ns": 1.0, "clock_pair_ns": 1.0});
+    let said = read_changed(|document| document["truth"] = truth(-1.0));
+    assert_eq!(said, "truth: clock_step_ns is not a number of at least zero");
+    let said = read_changed(|document| {
+        document["truth"] = truth(1.0);
+        let core = |core: u64| {
+            serde_json::json!({"core": core, "watched_ns": 1, "interruptions": 0,
+                "interrupted_ns": 0, "longest_ns": 0})
+        };
+        document["truth"]["cores"] = vec![core(1), core(1)].into();
+    });
+    assert_eq!(said, "truth: core 1 is there twice");
 }
 
 #[test]

@@ -70,7 +70,9 @@ impl Ratio {
         let of = |values: &[f64]| {
             let middle = bootstrap::median(&mut values.to_vec());
             let mut far: Vec<f64> = values.iter().map(|it| (it / middle).ln().abs()).collect();
-            DEVIATIONS_OF_MEDIAN_DISTANCE * bootstrap::median(&mut far)
+            // Of few values it comes out too small (C. Croux and P. Rousseeuw, 1992).
+            let few = values.len() as f64 / (values.len() as f64 - 0.8);
+            few * DEVIATIONS_OF_MEDIAN_DISTANCE * bootstrap::median(&mut far)
         };
         of(a).hypot(of(b)) / std::f64::consts::SQRT_2
     }

@@ -185,8 +185,8 @@ impl Row {
     /// # Errors
     /// One [`RowError`] for each rule: percentiles rise, the histogram holds the row's samples, no
     /// percentile without enough samples beyond it, extremes whenever there are samples; buckets
-    /// over time follow one another and hold the row's samples; rounds add up to the row; exchange and trader have a core
-    /// each; only the wait `block` rounds deadlines.
+    /// over time follow one another and hold the row's samples; rounds add up to the row; lateness
+    /// rises too; exchange and trader have a core each; only the wait `block` rounds deadlines.
     pub fn validate(&self) -> Result<(), RowError> {
         let (of, samples) = (&self.summary, self.samples);
         if of.histogram.count() != samples {
@@ -209,6 +209,7 @@ impl Row {
         in_order((lower, least), ("max", of.max))?;
         over_time::validate(&self.over_time, samples, [of.min, of.max])?;
         rounds::validate(self)?;
+        in_order(("lateness_p50", self.lateness_p50), ("lateness_p99", self.lateness_p99))?;
         match (self.cores, self.block_deadline_ns) {
             (Some([exchange, trader]), _) if exchange == trader => {
                 Err(RowError::SameCore { core: trader })
