@@ -2,7 +2,8 @@
 //!
 //! Proves that none makes the reader panic and every refusal is one line; that what was read,
 //! written and read again is the same; that the figures of a histogram that was read are those of
-//! the histogram written; and that of whatever was read a page can be made.
+//! the histogram written; that of whatever was read a page and a table can be made; that it differs
+//! from itself by no more than noise; and that its rows can be joined as rounds or are refused.
 //!
 //! An input is the file; or 0xFF, which none begins with, and a histogram in HdrHistogram's V2
 //! encoding.
@@ -12,7 +13,8 @@ use std::fs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hairpin_measure::{
-    Clock, Histogram, Host, Kind, Quantile, Recorder, Report, Results, Row, Setting, Timestamping,
+    Clock, Compared, Histogram, Host, Kind, Quantile, Recorder, Report, Results, Row, Setting,
+    Style, Table, Timestamping, Truth, Verdict, compare,
 };
 use hairpin_time::{Duration, Utc};
 
@@ -44,8 +46,22 @@ pub fn run(bytes: &[u8]) {
     read.write(&path).expect("there is room");
     let again = Results::read(&path).expect("it was just written");
     assert_eq!(again, read);
+    check_rows(&read);
     let page = Report::new(&[read]).html();
     assert!(page.ends_with("</html>\n") || page.ends_with("</html>"), "{page}");
+}
+
+fn check_rows(read: &Results) {
+    let table = Table::new(&read.rows).with_truth(read.truth.as_ref()).render(Style::Plain);
+    assert!(table.ends_with('\n'));
+    let compared = compare(read, read);
+    assert!(compared.iter().all(|it| !matches!(it.verdict, Verdict::Slower | Verdict::Faster)));
+    assert!(Compared::table(&compared, Style::Plain).ends_with('\n'));
+    for row in &read.rows {
+        let Ok(joined) = Row::of_rounds(&[row.clone(), row.clone()]) else { continue };
+        assert_eq!(joined.samples, row.samples * 2);
+        assert_eq!(joined.validate(), Ok(()));
+    }
 }
 
 fn check_histogram(histogram: &Histogram) {
@@ -106,14 +122,18 @@ pub fn seeds() -> Vec<Seed> {
     let path = folder.path().join("results.json");
     let mut seeds = Vec::new();
     let failed = Row::failed(row("spin", 0).setting, "3 gaps");
+    let rounds = Row::of_rounds(&[row("poll", 30), row("poll", 3)]).expect("rounds of one setting");
     let sets = [
         ("empty", vec![]),
         ("few", vec![row("epoll", 3)]),
         ("some", vec![row("epoll", 100), row("poll", 30)]),
         ("failed", vec![row("epoll", 20), failed]),
+        ("rounds", vec![rounds]),
     ];
     for (name, rows) in sets {
-        results(rows).write(&path).expect("there is room");
+        let truth = (name == "rounds").then(Truth::default);
+        let file = Results { truth, ..results(rows) };
+        file.write(&path).expect("there is room");
         seeds.push((name.to_owned(), fs::read(&path).expect("it is there")));
     }
     // The uncompressed form: cookie, counts, offset, digits, bounds, ratio, counts in ZigZag.
