@@ -21,10 +21,11 @@ fn main() {
     }
 }
 
-/// Git's folder for this working tree; of a linked one the file `.git` names it.
+/// Git's folder for this working tree; of a linked one the file `.git` names it. Only the root of the
+/// workspace counts: sources unpacked within another repository are of none of its commits.
 fn folder() -> Option<PathBuf> {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
-    let named = here.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())?;
+    let named = here.ancestors().nth(2)?.join(".git");
     if named.is_dir() {
         return Some(named);
     }

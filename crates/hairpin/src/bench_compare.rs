@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use crate::output;
 
-/// Compare two results files: for each setting that both have the ratio of the medians (B divided
-/// by A), its 95 % interval, and whether the difference is within noise.
+/// Compare two results files row by row: ratio, interval, and whether it is noise.
 ///
-/// The interval comes from the rounds of both files (bootstrap), widened by how far two runs of the
+/// Rows are paired by setting. The ratio is that of their medians, B divided by A. Its 95 %
+/// interval comes from the rounds of both files (bootstrap), widened by how far two runs of the
 /// same lie apart; rows need 6 rounds with a median in either file. A verdict is slower or faster
 /// if the whole interval lies above or below 1, else within noise. The exit status is 0 whatever
 /// the verdicts, unless --fail-on-slower is given.

@@ -49,7 +49,6 @@ enum Command {
     Decode(decode::Arguments),
     /// Results files to one page with pictures
     Report(report::Arguments),
-    /// Compare two results files row by row: ratio, interval, and whether it is noise
     BenchCompare(bench_compare::Arguments),
     /// The exchange of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]

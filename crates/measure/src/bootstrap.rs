@@ -11,8 +11,8 @@
 //! the Bootstrap", 2014). From 7 rounds it then reaches from the least to the greatest, which holds
 //! the median in 98.4 cases of 100.
 
-/// How often the rounds are drawn anew. The ends of an interval are a dozen draws away from the
-/// edge; ten times as many move no printed digit.
+/// How often the rounds are drawn anew. Of 7 rounds the ends of an interval are a dozen draws
+/// away from the last.
 pub(crate) const RESAMPLES: usize = 2_000;
 
 /// Where the drawing begins: the same rounds always give the same interval.

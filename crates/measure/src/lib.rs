@@ -2,8 +2,12 @@
 //!
 //! Layer L3. What every measuring command shares: when to send ([`Schedule`]), what came of it
 //! ([`Recorder`], [`Summary`]), the document it leaves behind ([`Results`]), the table a person
-//! reads ([`Table`]) and the page with pictures ([`Report`]). It reads no clock and sends nothing;
-//! the command does, and passes times in.
+//! reads ([`Table`]), the page with pictures ([`Report`]), and whether two documents differ
+//! ([`compare()`]). It reads no clock and sends nothing; the command does, and passes times in.
+//!
+//! Sides are measured in turn, in rounds ([`interleaved`], [`Row::of_rounds`]): rounds are what
+//! intervals are computed from, never samples. What the measuring itself was good for stands beside
+//! the rows ([`Truth`]).
 //!
 //! Latency is counted from the *intended* time of a send, so that a sender that was held up cannot
 //! hide the wait it caused (coordinated omission). How late each send left is kept beside it.

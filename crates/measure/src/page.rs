@@ -342,16 +342,12 @@ fn compare<'a>(cell: &'a Cell<'_>) -> impl Iterator<Item = Compared> + use<'a> {
 impl Compared {
     /// `None` unless the panel has both.
     fn new(cell: &Cell<'_>, panel: &Panel<'_>, letter: &str) -> Option<Self> {
-        let of = |wait: &str| {
-            panel.lines.iter().find(|line| line.wait == wait).map(|line| &line.row.summary)
-        };
+        let of =
+            |wait: &str| panel.lines.iter().find(|line| line.wait == wait).map(|line| line.row);
         let (poll, epoll) = (of("poll")?, of("epoll")?);
-        let exact = |nanos: Option<u64>| nanos.map(|nanos| nanos as f64);
-        let pairs = [
-            (exact(poll.p50), exact(epoll.p50)),
-            (poll.mean, epoll.mean),
-            (exact(poll.p99), exact(epoll.p99)),
-        ];
+        let pair = |figure| (shown(poll, figure), shown(epoll, figure));
+        let mean = (poll.summary.mean, epoll.summary.mean);
+        let pairs = [pair(Of::P50), mean, pair(Of::P99)];
         let figures = pairs.into_iter().flat_map(|(poll, epoll)| difference(poll, epoll)).collect();
         let case = format!("{letter}{}", panel.title);
         Some(Self { words: [cell.feed.to_string(), interval(cell.interval_us), case], figures })

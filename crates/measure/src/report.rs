@@ -32,12 +32,12 @@ pub struct Report<'a> {
     names: &'a [String],
 }
 
-/// Why a report could not be written; in one line.
+/// Why a report could not be written; in one line, with the source of [`Self::Io`] behind it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
     /// The folder cannot be made, or a file in it cannot be written.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Io {
         /// The folder or file.
         path: String,

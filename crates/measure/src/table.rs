@@ -7,11 +7,12 @@ use comfy_table::{CellAlignment, presets};
 use crate::batch::is_doubtful;
 use crate::compare::{Baseline, against_kernel};
 use crate::results::shown;
-use crate::{Figure, Row, Truth};
+use crate::{Figure, Row, Setting, Truth};
 
-/// The tick-to-trade table: one line a row, latencies in microseconds.
+/// The table of measured rows: one line each, latencies in microseconds.
 ///
-/// A percentile that has too few samples beyond it is `-`. Where rows were measured in rounds, the
+/// Transport, protocol and size have a column where rows of one feed differ in them. A percentile that
+/// has too few samples beyond it is `-`. Where rows were measured in rounds, the
 /// percentiles are medians over rounds, and the 95 % interval of the p50's has a column. Where rows
 /// were not carried by kernel sockets, the p50 against that of kernel sockets with the same wait has
 /// one. A row that failed, was late or was interrupted says so in a last column, which is there only
@@ -43,6 +44,9 @@ impl Style {
 
 /// A column: its heading, whether it holds figures, and the cell of a row.
 type Column<'a> = (&'static str, bool, Box<dyn Fn(&Row) -> String + 'a>);
+
+/// A word of a setting, and its heading.
+type Word = (&'static str, fn(&Setting) -> String);
 
 impl Style {
     /// An empty table of this style.
@@ -91,8 +95,8 @@ impl<'a> Table<'a> {
         let Self { rows, truth } = *self;
         let nanos = |what: fn(&Row) -> Option<u64>| Box::new(move |row: &Row| micros(what(row)));
         let over_rounds = |figure| Box::new(move |row: &Row| micros(rounded(shown(row, figure))));
-        let mut columns: Vec<Column<'a>> = vec![
-            ("feed", false, Box::new(|it| it.setting.feed.clone().unwrap_or_else(|| "-".into()))),
+        let mut columns = settings(rows);
+        columns.extend::<[Column<'a>; 7]>([
             ("wait", false, Box::new(|it| it.setting.wait.clone())),
             ("interval", true, Box::new(|it| pause(it.setting.interval_us))),
             ("case", false, Box::new(|it| it.setting.case.clone())),
@@ -100,9 +104,9 @@ impl<'a> Table<'a> {
             ("lost", true, Box::new(|it| it.lost.to_string())),
             ("min", true, nanos(|it| it.summary.min)),
             ("p50", true, over_rounds(Figure::P50)),
-        ];
+        ]);
         if has_rounds(rows) {
-            columns.push(("p50 95 %", true, Box::new(|row| interval_of_p50(row))));
+            columns.push(("p50 95 %", true, Box::new(interval_of_p50)));
         }
         columns.extend::<[Column<'a>; 4]>([
             ("p90", true, over_rounds(Figure::P90)),
@@ -129,19 +133,43 @@ impl<'a> Table<'a> {
     }
 }
 
+/// What was measured, as far as the rows need it: the feed where there is one; transport, protocol and
+/// size where rows of one feed differ in them.
+fn settings<'a>(rows: &[Row]) -> Vec<Column<'a>> {
+    let words: [Word; 3] = [
+        ("transport", |it| it.transport.clone()),
+        ("protocol", |it| it.protocol.clone()),
+        ("size", |it| format!("{} B", it.size_bytes)),
+    ];
+    let feed = |row: &Row| row.setting.feed.clone().unwrap_or_else(|| "-".to_string());
+    let has_feed = rows.iter().any(|row| row.setting.feed.is_some());
+    let mut columns: Vec<Column<'a>> = Vec::new();
+    if has_feed || rows.is_empty() {
+        columns.push(("feed", false, Box::new(feed)));
+    }
+    for (heading, word) in words {
+        let first = |row: &Row| rows.iter().find(|it| it.setting.feed == row.setting.feed);
+        let differs =
+            |row: &Row| first(row).is_some_and(|it| word(&it.setting) != word(&row.setting));
+        if rows.iter().any(differs) {
+            columns.push((heading, heading == "size", Box::new(move |row| word(&row.setting))));
+        }
+    }
+    columns
+}
+
 /// How the figures of rows with rounds or without kernel sockets are to be read, a line each.
 pub(crate) fn reading(rows: &[Row]) -> Vec<String> {
     let mut said = Vec::new();
     if has_rounds(rows) {
-        let count = |row: &Row| row.by_round.len();
-        let [least, most] = [rows.iter().map(count).min(), rows.iter().map(count).max()];
-        let rounds = match (least.unwrap_or(0), most.unwrap_or(0)) {
-            (least, most) if least == most => most.to_string(),
-            (least, most) => format!("{least} to {most}"),
+        let counts = || rows.iter().map(|row| row.by_round.len()).filter(|&rounds| rounds > 1);
+        let rounds = match (counts().min(), counts().max()) {
+            (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+            (_, most) => most.unwrap_or(0).to_string(),
         };
         said.push(format!(
-            "percentiles: medians over {rounds} rounds, of p50 with the 95 % interval; where a round \
-             has too few samples, of all samples together"
+            "rows of {rounds} rounds: percentiles are medians over rounds, of p50 with the 95 % interval; \
+             where a round has too few samples, of all samples together"
         ));
     }
     if has_baseline(rows) {
@@ -278,10 +306,10 @@ mod tests {
         let lines = lines(Table::new(&rows));
         let words = "samples lost min p50 p50 95 % p90 p99 max lateness p99";
         assert!(lines[0].ends_with(words), "{lines:#?}");
-        let first = "280 0 10.00 40.02 10.02 to 70.02 70.02 - 70.04 -";
+        let first = "280 0 10.00 40.03 10.02 to 70.04 70.02 - 70.04 -";
         assert!(lines[1].ends_with(first), "{lines:#?}");
         assert!(lines[2].ends_with("1000 0 12.00 12.50 - 12.90 12.99 13.00 0.99"), "{lines:#?}");
-        assert!(lines[3].starts_with("percentiles: medians over 0 to 7 rounds"), "{lines:#?}");
+        assert!(lines[3].starts_with("rows of 7 rounds: percentiles are medians"), "{lines:#?}");
         assert_eq!(lines.len(), 4);
     }
 
@@ -297,6 +325,23 @@ mod tests {
         assert!(lines[3].ends_with("no baseline"), "{lines:#?}");
         assert!(lines[5].starts_with("against kernel: "), "{lines:#?}");
         assert!(!Table::new(&rows[..1]).render(Style::Plain).contains("against"));
+    }
+
+    #[test]
+    fn what_rows_of_one_feed_differ_in_has_a_column() {
+        let with = |feed: Option<&str>, protocol: &str, size_bytes| {
+            let mut row = row();
+            row.setting.feed = feed.map(str::to_string);
+            (row.setting.protocol, row.setting.size_bytes) = (protocol.to_string(), size_bytes);
+            row
+        };
+        let heading = |rows: &[Row]| lines(Table::new(rows)).remove(0);
+        let pings = [with(None, "udp", 14), with(None, "udp", 1_400), with(None, "tcp", 14)];
+        assert!(heading(&pings).starts_with("protocol size wait interval"), "{}", heading(&pings));
+        assert!(lines(Table::new(&pings))[2].starts_with("udp 1400 B epoll"));
+        let ticks =
+            [with(Some("multicast"), "multicast+tcp", 64), with(Some("tcp"), "tcp+tcp", 64)];
+        assert!(heading(&ticks).starts_with("feed wait interval"), "{}", heading(&ticks));
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn rounds_truth_and_baseline_stand_in_the_table() {
         "<td>× 1.000 (1.000 to 1.000)</td>",
         "colspan=\"21\"",
         "<p class=\"quiet\">clock: step 10.0 ns, a reading 11.0 ns",
-        "<p class=\"quiet\">percentiles: medians over 0 to 7 rounds",
+        "<p class=\"quiet\">rows of 7 rounds: percentiles are medians",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }

@@ -146,6 +146,7 @@ mod tests {
     use super::*;
     use crate::RoundFigures;
     use crate::results::tests::{recorded, setting};
+    use proptest::prelude::*;
 
     const SEVEN: [f64; 7] = [100.0, 101.0, 102.0, 99.0, 98.0, 103.0, 97.0];
 
@@ -211,6 +212,27 @@ mod tests {
         let mut disturbed = SEVEN;
         disturbed[2] = 900.0;
         assert!(Ratio::spread(&disturbed, &SEVEN) < 1.6 * calm);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// A ratio has no unit: both sides a thousand times as long give the same verdict.
+        #[test]
+        fn a_ratio_lies_in_its_interval_and_has_no_unit(
+            a in prop::collection::vec(1_u32..1_000_000, 6..20),
+            b in prop::collection::vec(1_u32..1_000_000, 6..20),
+            part in 0.0..0.5_f64,
+        ) {
+            let [a, b] = [a, b].map(|it| it.into_iter().map(f64::from).collect::<Vec<_>>());
+            let ratio = Ratio::of(&a, &b).unwrap();
+            prop_assert!(0.0 < ratio.low && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high);
+            let widened = ratio.widened(part);
+            prop_assert!(widened.low <= ratio.low * (1.0 + 1e-9));
+            prop_assert!(widened.high >= ratio.high * (1.0 - 1e-9));
+            let longer = |of: &[f64]| of.iter().map(|it| it * 1_024.0).collect::<Vec<_>>();
+            prop_assert_eq!(Ratio::of(&longer(&a), &longer(&b)), Some(ratio));
+        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Results {
         let name = || path.display().to_string();
         let text =
             fs::read_to_string(path).map_err(|source| ResultsError::Io { path: name(), source })?;
-        let json = |source| ResultsError::Json { path: name(), source };
+        let json = |cause| ResultsError::Json { path: name(), cause };
         // A later version may have other fields: say so before missing any of ours.
         let Version { schema } = serde_json::from_str(&text).map_err(json)?;
         if schema != SCHEMA {
@@ -88,14 +88,14 @@ impl Results {
         }
         let results: Self = serde_json::from_str(&text).map_err(json)?;
         for (row, number) in results.rows.iter().zip(1..) {
-            row.validate().map_err(|source| ResultsError::Row {
+            row.validate().map_err(|cause| ResultsError::Row {
                 path: name(),
                 row: number,
-                source,
+                cause,
             })?;
         }
         let truth = results.truth.as_ref().map_or(Ok(()), Truth::validate);
-        truth.map_err(|source| ResultsError::Truth { path: name(), source })?;
+        truth.map_err(|cause| ResultsError::Truth { path: name(), cause })?;
         Ok(results)
     }
 }

@@ -6,11 +6,14 @@ use std::io;
 use super::TruthError;
 
 /// Why a results file could not be written, or is not one.
+///
+/// The text of a fault in the file says what it is. That of [`Self::Io`] names the file, and its source
+/// says what became of it, so that a closed pipe can be told from a full disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
     /// The file cannot be read, made or put in place.
-    #[error("{}: {source}", Plain(path))]
+    #[error("{}", Plain(path))]
     Io {
         /// The file.
         path: String,
@@ -18,12 +21,12 @@ pub enum ResultsError {
         source: io::Error,
     },
     /// The text is not JSON, or lacks a field, or has one of another kind.
-    #[error("{}: not a results file: {}", Plain(path), Plain(source))]
+    #[error("{}: not a results file: {}", Plain(path), Plain(cause))]
     Json {
         /// The file.
         path: String,
         /// What is wrong and in which line.
-        source: serde_json::Error,
+        cause: serde_json::Error,
     },
     /// The document is of a version that this program does not know.
     #[error(
@@ -39,22 +42,22 @@ pub enum ResultsError {
         found: String,
     },
     /// A row contradicts itself.
-    #[error("{}: row {row}: {source}", Plain(path))]
+    #[error("{}: row {row}: {cause}", Plain(path))]
     Row {
         /// The file.
         path: String,
         /// Counted from one.
         row: usize,
         /// The contradiction.
-        source: RowError,
+        cause: RowError,
     },
     /// The truth checks contradict themselves.
-    #[error("{path}: truth: {source}")]
+    #[error("{path}: truth: {cause}")]
     Truth {
         /// The file.
         path: String,
         /// The contradiction.
-        source: TruthError,
+        cause: TruthError,
     },
 }
 

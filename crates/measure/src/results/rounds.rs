@@ -473,6 +473,16 @@ mod tests {
     }
 
     #[test]
+    fn a_percentile_needs_ten_samples_beyond_it_in_a_round_as_in_the_row() {
+        let joined = Row::of_rounds(&[round(1..=19), round(1..=1)]).unwrap();
+        assert_eq!((joined.by_round[0].p50, joined.summary.p50), (None, Some(9)));
+        assert_eq!((joined.by_round[0].p25, joined.summary.p75), (Some(5), None));
+        // One round has it and one has not: no median over both.
+        assert_eq!(joined.over_rounds(Figure::P25), None);
+        assert_eq!(shown(&joined, Figure::P25), Some(4.0));
+    }
+
+    #[test]
     fn rounds_add_up_to_their_row() {
         let changed = |change: fn(&mut Row)| {
             let mut row = seven();
