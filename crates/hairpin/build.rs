@@ -21,8 +21,8 @@ fn main() {
     }
 }
 
-/// Git's folder for this working tree; of a linked one the file `.git` names it. Only the root of the
-/// workspace counts: sources unpacked within another repository are of none of its commits.
+/// Git's folder for this working tree; of a linked one the file `.git` names it. Only the root of
+/// the workspace counts: sources unpacked within another repository are of none of its commits.
 fn folder() -> Option<PathBuf> {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);
     let named = here.ancestors().nth(2)?.join(".git");

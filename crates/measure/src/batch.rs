@@ -60,8 +60,8 @@ pub fn is_too_short(p50_ns: u64, clock_step_ns: f64) -> bool {
     (p50_ns as f64) < clock_step_ns * BatchRecorder::STEPS_MIN as f64
 }
 
-/// Whether a row quotes single readings of what is too short for them. Such a row is marked in every
-/// table, never dropped.
+/// Whether a row quotes single readings of what is too short for them. Such a row is marked in
+/// every table, never dropped.
 pub(crate) fn is_doubtful(row: &Row, truth: &Truth) -> bool {
     let is_single = row.setting.kind != crate::Kind::Batch;
     is_single && row.summary.p50.is_some_and(|p50| is_too_short(p50, truth.clock_step_ns))

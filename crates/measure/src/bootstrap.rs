@@ -7,9 +7,9 @@
 //! Of few values a plain percentile interval is too narrow: from 7 rounds it holds the true median
 //! in 87.5 cases of 100 where it promises 95. Ours cuts off as much less as a Student t with one
 //! degree of freedom less than there are rounds is wider than a normal distribution, times
-//! √(n / (n − 1)): the expanded percentile interval (T. Hesterberg, "What Teachers Should Know about
-//! the Bootstrap", 2014). From 7 rounds it then reaches from the least to the greatest, which holds
-//! the median in 98.4 cases of 100.
+//! √(n / (n − 1)): the expanded percentile interval (T. Hesterberg, "What Teachers Should Know
+//! about the Bootstrap", 2014). From 7 rounds it then reaches from the least to the greatest, which
+//! holds the median in 98.4 cases of 100.
 
 /// How often the rounds are drawn anew. Of 7 rounds the ends of an interval are a dozen draws
 /// away from the last.
@@ -21,9 +21,9 @@ const SEED: u64 = 0x4861_6972_7069_6E00;
 /// The part of the draws that a plain percentile interval cuts off at either end.
 pub(crate) const PLAIN_TAIL: f64 = 0.025;
 
-/// The part of the draws that lies below an expanded interval, and above it, in millionths, for 2, 3, …
-/// rounds: Φ(−√(n / (n − 1)) t) of the 97.5th percentile t of Student's distribution with n − 1
-/// degrees of freedom.
+/// The part of the draws that lies below an expanded interval, and above it, in millionths, for 2,
+/// 3, … rounds: Φ(−√(n / (n − 1)) t) of the 97.5th percentile t of Student's distribution, which
+/// has n − 1 degrees of freedom.
 const TAILS: [u32; 29] = [
     0, 0, 119, 954, 2_432, 4_109, 5_738, 7_225, 8_551, 9_722, 10_757, 11_671, 12_483, 13_207,
     13_856, 14_439, 14_966, 15_445, 15_881, 16_280, 16_646, 16_983, 17_294, 17_582, 17_850, 18_099,
@@ -83,8 +83,8 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one resampling
-/// after the other.
+/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one
+/// resampling after the other.
 pub(crate) fn interval(tail: f64, draw: impl FnMut() -> f64) -> [f64; 2] {
     let mut draws: Vec<f64> = std::iter::repeat_with(draw).take(RESAMPLES).collect();
     draws.sort_unstable_by(f64::total_cmp);
@@ -131,7 +131,8 @@ mod tests {
     }
 
     /// An interval from one order statistic to its counterpart holds the median in a part of all
-    /// cases that is known exactly, whatever the distribution. ±4 % are more than 2.4 standard deviations for 4 rounds and 4 for the others.
+    /// cases that is known exactly, whatever the distribution. ±4 % are more than 2.4 standard
+    /// deviations for 4 rounds and 4 for the others.
     #[test]
     fn an_interval_holds_the_true_median_as_often_as_it_should() {
         let skewed: fn(f64) -> f64 = |uniform| uniform.powi(8) - 0.5_f64.powi(8);
@@ -169,8 +170,8 @@ mod tests {
     #[test]
     fn tails_are_those_of_student() {
         let gamma = |halves: u32| {
-            let start = if halves % 2 == 0 { 1.0 } else { std::f64::consts::PI.sqrt() };
-            let from = if halves % 2 == 0 { 2 } else { 1 };
+            let start = if halves.is_multiple_of(2) { 1.0 } else { std::f64::consts::PI.sqrt() };
+            let from = if halves.is_multiple_of(2) { 2 } else { 1 };
             (from..halves).step_by(2).map(|it| f64::from(it) / 2.0).product::<f64>() * start
         };
         // The upper tail of Student beyond t: with x = √v tan a the density is a power of cos a.

@@ -8,10 +8,10 @@ use crate::Departure;
 /// passed since the last was meant to leave.
 ///
 /// It is how ping tools and benchmarks of the ping-pong kind send, and it omits what it should
-/// measure: while the other side stalls it sends nothing, so that a stall is one slow sample, however
-/// many sends of a [`Schedule`](crate::Schedule) it would have held up (coordinated omission). A
-/// command that measures so must say it; what its rows would have shown can be estimated by
-/// [`Histogram::corrected`](crate::Histogram::corrected).
+/// measure: while the other side stalls it sends nothing, so that a stall is one slow sample,
+/// however many sends of a [`Schedule`](crate::Schedule) it would have held up (coordinated
+/// omission). A command that measures so must say it; what its rows would have shown can be
+/// estimated by [`Histogram::corrected`](crate::Histogram::corrected).
 #[derive(Debug, Clone)]
 pub struct ClosedLoop {
     interval: Duration,

@@ -118,9 +118,9 @@ impl Serialize for Verdict {
 /// alignment, page placement and temperature change between two starts of the same.
 const BETWEEN_RUNS: f64 = 0.02;
 
-/// The same on a virtual machine, whose host moves and throttles it over minutes, which the rounds of
-/// one run see only in part. A choice between false alarms and blindness; whoever knows a machine
-/// better gives another.
+/// The same on a virtual machine, whose host moves and throttles it over minutes, which the rounds
+/// of one run see only in part. A choice between false alarms and blindness; whoever knows a
+/// machine better gives another.
 const BETWEEN_RUNS_VIRTUAL: f64 = 0.06;
 
 /// What slow movements of a machine do to a whole run is taken to be half as strong as what single

@@ -120,8 +120,9 @@ impl Histogram {
         })
     }
 
-    /// The sum of some histograms: ours add exactly; of one that another tool wrote with other bounds
-    /// or digits, the samples of a bucket are counted where the greatest value of it belongs.
+    /// The sum of some histograms: ours add exactly; of one that another tool wrote with other
+    /// bounds or digits, the samples of a bucket are counted where the greatest value of it
+    /// belongs.
     #[must_use]
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut sum = Self::new();
@@ -133,14 +134,14 @@ impl Histogram {
         sum
     }
 
-    /// What a closed loop would have recorded had it sent every `interval`, whatever became of the sends
-    /// before: HdrHistogram's correction for coordinated omission, applied after recording.
+    /// What a closed loop would have recorded had it sent every `interval`, whatever became of the
+    /// sends before: HdrHistogram's correction for coordinated omission, applied after recording.
     ///
-    /// A sample longer than the interval stands for those that were not sent while it lasted: one each
-    /// that would have waited an interval less than the one before, down to the interval. It is an
-    /// estimate, for rows of a closed loop ([`ClosedLoop`](crate::ClosedLoop)) alone. Rows of a
-    /// schedule have those samples already and must not be corrected. What is stored in a results file
-    /// is always the raw histogram. An interval of zero corrects nothing.
+    /// A sample longer than the interval stands for those that were not sent while it lasted: one
+    /// each that would have waited an interval less than the one before, down to the interval. It
+    /// is an estimate, for rows of a closed loop ([`ClosedLoop`](crate::ClosedLoop)) alone. Rows of
+    /// a schedule have those samples already and must not be corrected. What is stored in a results
+    /// file is always the raw histogram. An interval of zero corrects nothing.
     #[must_use]
     pub fn corrected(&self, interval: Duration) -> Self {
         let (mut corrected, interval) = (self.clone(), interval.as_nanos());

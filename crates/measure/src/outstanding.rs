@@ -4,9 +4,9 @@ use hairpin_time::{Duration, Instant};
 
 /// The sends of one peer that wait for answers, by number; lost and late ones told apart.
 ///
-/// Numbers are consecutive, as those of [`Departure`](crate::Departure) are. All memory is taken when
-/// it is made. A send that has waited for the timeout is lost; its answer, should it come after all,
-/// is late, and is in no latency, for the row has already counted the send as lost.
+/// Numbers are consecutive, as those of [`Departure`](crate::Departure) are. All memory is taken
+/// when it is made. A send that has waited for the timeout is lost; its answer, should it come
+/// after all, is late, and is in no latency, for the row has already counted the send as lost.
 #[derive(Debug, Clone)]
 pub struct Outstanding {
     /// Send `n` lies at `n` modulo their number, a power of two.
@@ -51,8 +51,8 @@ pub enum Answer {
     InTime(Sent),
     /// The send had been given up as lost.
     Late,
-    /// None that is awaited: a second one, of a number that was never sent, or so old that nothing is
-    /// known of it any more.
+    /// None that is awaited: a second one, of a number that was never sent, or so old that nothing
+    /// is known of it any more.
     Unexpected,
 }
 
@@ -83,8 +83,8 @@ impl Outstanding {
         number
     }
 
-    /// Takes an answer. One that comes after the timeout is late even if [`Self::expire`] has not been
-    /// called since.
+    /// Takes an answer. One that comes after the timeout is late even if [`Self::expire`] has not
+    /// been called since.
     #[inline]
     pub fn answer(&mut self, now: Instant, number: u64) -> Answer {
         let slot = &mut self.slots[number as usize & (self.slots.len() - 1)];
@@ -222,7 +222,10 @@ mod tests {
                 now += wait;
                 match step {
                     0 => { sends.depart(at(now), at(now)); sent += 1 }
-                    1 => in_time += u64::from(matches!(sends.answer(at(now), number), Answer::InTime(_))),
+                    1 => {
+                        let answer = sends.answer(at(now), number);
+                        in_time += u64::from(matches!(answer, Answer::InTime(_)));
+                    }
                     _ => sends.expire(at(now)),
                 }
             }

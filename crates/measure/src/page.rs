@@ -40,7 +40,8 @@ struct File<'a> {
     /// What it was measured on, name and value.
     machine: Vec<(&'static str, String)>,
     groups: Vec<Group>,
-    /// Whether rows have rounds, and whether some were not carried by kernel sockets: a column each.
+    /// Whether rows have rounds, and whether some were not carried by kernel sockets: a column
+    /// each.
     columns: [bool; 2],
     /// How many columns there are in all.
     span: usize,

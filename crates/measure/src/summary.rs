@@ -90,8 +90,8 @@ impl Summary {
 
     /// The statistics of all samples that these are of, together: of rounds, that of the row.
     ///
-    /// Mean and deviation are combined by the law of total variance, which is exact but for the last
-    /// bits; percentiles are those of the added histograms.
+    /// Mean and deviation are combined by the law of total variance, which is exact but for the
+    /// last bits; percentiles are those of the added histograms.
     pub(crate) fn joined(parts: &[&Self]) -> Self {
         let extremes = parts.iter().filter_map(|part| Some((part.min?, part.max?)));
         let reach = |a: (u64, u64), b: (u64, u64)| (a.0.min(b.0), a.1.max(b.1));

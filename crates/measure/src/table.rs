@@ -11,12 +11,12 @@ use crate::{Figure, Row, Setting, Truth};
 
 /// The table of measured rows: one line each, latencies in microseconds.
 ///
-/// Transport, protocol and size have a column where rows of one feed differ in them. A percentile that
-/// has too few samples beyond it is `-`. Where rows were measured in rounds, the
-/// percentiles are medians over rounds, and the 95 % interval of the p50's has a column. Where rows
-/// were not carried by kernel sockets, the p50 against that of kernel sockets with the same wait has
-/// one. A row that failed, was late or was interrupted says so in a last column, which is there only
-/// if a row needs it.
+/// Transport, protocol and size have a column where rows of one feed differ in them. A percentile
+/// that has too few samples beyond it is `-`. Where rows were measured in rounds, the percentiles
+/// are medians over rounds, and the 95 % interval of the p50's has a column. Where rows were not
+/// carried by kernel sockets, the p50 against that of kernel sockets with the same wait has one. A
+/// row that failed, was late or was interrupted says so in a last column, which is there only if a
+/// row needs it.
 ///
 /// Below stand the [`Truth`] checks, if they were given, and what the figures mean.
 #[derive(Debug, Clone, Copy)]
@@ -133,8 +133,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What was measured, as far as the rows need it: the feed where there is one; transport, protocol and
-/// size where rows of one feed differ in them.
+/// What was measured, as far as the rows need it: the feed where there is one; transport, protocol
+/// and size where rows of one feed differ in them.
 fn settings<'a>(rows: &[Row]) -> Vec<Column<'a>> {
     let words: [Word; 3] = [
         ("transport", |it| it.transport.clone()),
@@ -168,8 +168,8 @@ pub(crate) fn reading(rows: &[Row]) -> Vec<String> {
             (_, most) => most.unwrap_or(0).to_string(),
         };
         said.push(format!(
-            "rows of {rounds} rounds: percentiles are medians over rounds, of p50 with the 95 % interval; \
-             where a round has too few samples, of all samples together"
+            "rows of {rounds} rounds: percentiles are medians over rounds, of p50 with the 95 % \
+             interval; where a round has too few samples, of all samples together"
         ));
     }
     if has_baseline(rows) {

@@ -100,7 +100,8 @@ fn measured(size_bytes: u64, medians: &[u64]) -> Row {
     Row { by_round, ..Row::new(setting, &samples, &Recorder::with_capacity(0)) }
 }
 
-/// The part of all rows with this verdict, of a run and one whose medians are `factor` times as long.
+/// The part of all rows with this verdict, of a run and one whose medians are `factor` times as
+/// long.
 fn part(machine: Machine, rounds: usize, factor: f64, wanted: Verdict) -> f64 {
     let mut found = 0;
     for seed in 0..SEEDS {

@@ -22,13 +22,13 @@ impl Ratio {
     /// greatest holds the true median in 95 cases of 100.
     pub const ROUNDS_MIN: usize = 6;
 
-    /// `b` to `a`, each a figure of every round of its own: rounds of either are drawn by themselves,
-    /// for two runs have none in common. `None` with fewer than [`Self::ROUNDS_MIN`] rounds of either,
-    /// or a figure of zero.
+    /// `b` to `a`, each a figure of every round of its own: rounds of either are drawn by
+    /// themselves, for two runs have none in common. `None` with fewer than [`Self::ROUNDS_MIN`]
+    /// rounds of either, or a figure of zero.
     pub(crate) fn of(a: &[f64], b: &[f64]) -> Option<Self> {
         let (mut draws, mut drawn) = (Draws::new(), Vec::new());
-        // Where both sides are drawn, the plain interval holds the true quotient often enough (a test
-        // counts), and one round of seven that a neighbour disturbed does not become its end.
+        // Where both sides are drawn, the plain interval holds the true quotient often enough (a
+        // test counts), and one round of seven that a neighbour disturbed does not become its end.
         Self::by(a, b, bootstrap::PLAIN_TAIL, || {
             let below = draws.median(a, &mut drawn);
             draws.median(b, &mut drawn) / below
@@ -55,17 +55,18 @@ impl Ratio {
         Some(Self { ratio, low: low.min(ratio), high: high.max(ratio) })
     }
 
-    /// With another, independent cause of difference of so many parts of one added to either end: as
-    /// squares, which is how independent causes add, and as logarithms, so that twice as slow is as
-    /// far as twice as fast.
+    /// With another, independent cause of difference of so many parts of one added to either end:
+    /// as squares, which is how independent causes add, and as logarithms, so that twice as slow is
+    /// as far as twice as fast.
     pub(crate) fn widened(self, part: f64) -> Self {
         let allowance = part.max(0.0).ln_1p();
         let reach = |end: f64| (end / self.ratio).ln().hypot(allowance).exp();
         Self { low: self.ratio / reach(self.low), high: self.ratio * reach(self.high), ..self }
     }
 
-    /// How strongly single rounds of either side are spread, as a part of one: the median distance from
-    /// their median, as the deviation of a normal distribution, which no single round can move far.
+    /// How strongly single rounds of either side are spread, as a part of one: the median distance
+    /// from their median, as the deviation of a normal distribution, which no single round can move
+    /// far.
     pub(super) fn spread(a: &[f64], b: &[f64]) -> f64 {
         let of = |values: &[f64]| {
             let middle = bootstrap::median(&mut values.to_vec());
@@ -90,8 +91,8 @@ impl Ratio {
 /// Half of all values of a normal distribution are nearer to its middle than 1 / 1.4826 deviations.
 const DEVIATIONS_OF_MEDIAN_DISTANCE: f64 = 1.4826;
 
-/// What a row that no kernel socket carried is compared with: the row of kernel sockets whose setting
-/// is otherwise the same, its wait too.
+/// What a row that no kernel socket carried is compared with: the row of kernel sockets whose
+/// setting is otherwise the same, its wait too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Baseline {
     /// The row is of kernel sockets itself.

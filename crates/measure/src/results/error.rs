@@ -7,8 +7,8 @@ use super::TruthError;
 
 /// Why a results file could not be written, or is not one.
 ///
-/// The text of a fault in the file says what it is. That of [`Self::Io`] names the file, and its source
-/// says what became of it, so that a closed pipe can be told from a full disk.
+/// The text of a fault in the file says what it is. That of [`Self::Io`] names the file, and its
+/// source says what became of it, so that a closed pipe can be told from a full disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {

@@ -103,7 +103,8 @@ pub struct Row {
     /// 99th percentile of the same.
     #[serde(default)]
     pub lateness_p99: Option<u64>,
-    /// The whole distribution of the same; `None` without sends, and in a file that does not tell it.
+    /// The whole distribution of the same; `None` without sends, and in a file that does not tell
+    /// it.
     #[serde(default)]
     pub lateness_histogram: Option<Histogram>,
     /// Whether the schedule was missed so far that the row says more of the sender than of what was
@@ -136,8 +137,8 @@ pub struct Row {
     /// not tell it.
     #[serde(default)]
     pub over_time: Vec<Bucket>,
-    /// The figures of each round, in their order; empty in a row of one round that was not joined, and
-    /// in a file that does not tell them.
+    /// The figures of each round, in their order; empty in a row of one round that was not joined,
+    /// and in a file that does not tell them.
     #[serde(default)]
     pub by_round: Vec<RoundFigures>,
 }

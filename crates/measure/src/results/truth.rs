@@ -135,7 +135,8 @@ fn line(core: &CoreTruth) -> String {
         None => "not known".to_owned(),
     };
     format!(
-        "core {}: interrupted {} times in {:.1} s, {part:.3} % of it, longest {} µs; stolen {steal}",
+        "core {}: interrupted {} times in {:.1} s, {part:.3} % of it, longest {} µs; stolen \
+         {steal}",
         core.core,
         core.interruptions,
         core.watched_ns as f64 / 1e9,
