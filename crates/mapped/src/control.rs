@@ -1,45 +1,18 @@
 //! A page of named counters, shared by a parent process and its children.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use memmap2::MmapRaw;
+use hairpin_time::Utc;
 
+use crate::layout::{Layout, PageError, Spacing};
 use crate::memory;
+use crate::metric::{Kind, Metric, Unit};
+use crate::page::Page;
 
-/// "HPCONTRL", read as a little-endian number.
-const MAGIC: u64 = u64::from_le_bytes(*b"HPCONTRL");
-const VERSION: u32 = 1;
-/// One cache line: a counter that one process writes must not slow its neighbour down.
-const LINE: usize = 64;
-const NAME_MAX: usize = LINE - size_of::<u64>();
-/// More than any process of ours counts; bounds what a stranger's header can make us read.
-const SLOTS_MAX: usize = 1024;
-
-/// Why a page of counters could not be made or is not believed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ControlError {
-    /// No name, more than 1024 names, or a name that is empty, longer than 56 bytes, holds a NUL,
-    /// or is there twice.
-    #[error("a control page wants 1 to {SLOTS_MAX} different names of 1 to {NAME_MAX} bytes")]
-    Names,
-    /// The descriptor is not a memory file whose size is sealed.
-    #[error("not a sealed memory file")]
-    NotSealed,
-    /// The file does not begin with the magic number and version of a control page.
-    #[error("not a control page of version {VERSION}")]
-    NotControl,
-    /// The file's size is not the size that its header promises.
-    #[error("a control page of the wrong size")]
-    Size,
-    /// The kernel refused.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
+/// What stands in the page's header: it is nobody's live counters, and not found as such.
+const NAME: &str = "control";
 
 /// One counter of a [`Control`] page, found once by name and then used on the hot path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,19 +24,13 @@ pub struct Slot(usize);
 /// by inheritance, and both then speak through it: progress one way, a stop flag the other. All
 /// access is relaxed: a counter says how far something got, never that other memory is ready.
 ///
-/// Layout, one cache line each; the header's integers are little-endian, the values the host's own:
-///
-/// ```text
-/// line 0       magic u64 "HPCONTRL" | version u32 = 1 | slots u32 | zeros
-/// line 1 + n   value u64 | name, 1 to 56 bytes of UTF-8, padded with NUL
-/// ```
-///
-/// The names stand in the file, so that a stranger can print the page.
+/// The layout is that of every page of values (see [`LivePage`](crate::LivePage)); here each value
+/// has a cache line to itself, since it is not one process that writes them all, and everybody who
+/// holds the descriptor may write.
 #[derive(Debug)]
 pub struct Control {
-    memory: MmapRaw,
+    page: Page,
     file: File,
-    names: Box<[String]>,
 }
 
 impl Control {
@@ -72,24 +39,24 @@ impl Control {
     /// The descriptor is close-on-exec until it is handed to a child on purpose.
     ///
     /// # Errors
-    /// [`ControlError::Names`] if the names do not fit the layout, [`ControlError::Io`] if the
-    /// kernel has no memory or no descriptor left.
-    pub fn create(names: &[&str]) -> Result<Self, ControlError> {
-        if !are_good(names) {
-            return Err(ControlError::Names);
-        }
-        let mut image = vec![0; LINE * (1 + names.len())];
-        image[..8].copy_from_slice(&MAGIC.to_le_bytes());
-        image[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        image[12..16].copy_from_slice(&(names.len() as u32).to_le_bytes());
-        for (line, name) in image.chunks_exact_mut(LINE).skip(1).zip(names) {
-            line[8..8 + name.len()].copy_from_slice(name.as_bytes());
-        }
-        let file = memory::create(c"hairpin-control")?;
-        file.write_all_at(&image, 0)?;
+    /// [`PageError::Names`] if the names do not fit the layout, [`PageError::Io`] if the kernel has
+    /// no memory or no descriptor left.
+    pub fn create(names: &[&str]) -> Result<Self, PageError> {
+        let metric = |name: &&str| {
+            let name = (*name).to_owned();
+            Metric { name, kind: Kind::Gauge, unit: Unit::Count }
+        };
+        let layout = Layout {
+            title: NAME.to_owned(),
+            name: NAME.to_owned(),
+            process: std::process::id(),
+            started: Utc::EPOCH,
+            spacing: Spacing::Apart,
+            metrics: names.iter().map(metric).collect(),
+        };
+        let (page, file) = Page::create(c"hairpin-control", layout)?;
         memory::seal(&file)?;
-        let names = names.iter().map(ToString::to_string).collect();
-        Ok(Self { memory: memory::map(&file)?, file, names })
+        Ok(Self { page, file })
     }
 
     /// Opens a page that another process has made, from the descriptor it handed over.
@@ -97,40 +64,27 @@ impl Control {
     /// Nothing is believed before it is checked, and the header is read once, by value.
     ///
     /// # Errors
-    /// [`ControlError::NotSealed`], [`NotControl`](ControlError::NotControl),
-    /// [`Size`](ControlError::Size) and [`Names`](ControlError::Names) if it is not a control
-    /// page, [`ControlError::Io`] if it cannot be read or mapped.
-    pub fn open(fd: OwnedFd) -> Result<Self, ControlError> {
+    /// Every [`PageError`]: it is no such page, or it cannot be read or mapped.
+    pub fn open(fd: OwnedFd) -> Result<Self, PageError> {
         let file = File::from(fd);
-        // Before anything else: a file that can shrink kills whoever maps it.
-        if !memory::is_sealed(&file) {
-            return Err(ControlError::NotSealed);
+        let page = Page::open(&file)?;
+        if page.layout.spacing != Spacing::Apart {
+            return Err(PageError::NotPage);
         }
-        let slots = slots_in_header(&file)?;
-        let mut image = vec![0; LINE * slots];
-        file.read_exact_at(&mut image, LINE as u64)?;
-        let names = image
-            .chunks_exact(LINE)
-            .map(|line| name_in_line(line).map(String::from))
-            .collect::<Option<Box<[String]>>>()
-            .ok_or(ControlError::Names)?;
-        if !are_good(&names) {
-            return Err(ControlError::Names);
-        }
-        Ok(Self { memory: memory::map(&file)?, file, names })
+        Ok(Self { page, file })
     }
 
     /// The counter of that name.
     #[must_use]
     pub fn slot(&self, name: &str) -> Option<Slot> {
-        self.names.iter().position(|known| known == name).map(Slot)
+        self.page.layout.metrics.iter().position(|metric| metric.name == name).map(Slot)
     }
 
     /// Every counter with its name and value, in the order of creation.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &str, u64)> {
-        self.names.iter().enumerate().map(|(index, name)| {
+        self.page.layout.metrics.iter().enumerate().map(|(index, metric)| {
             let slot = Slot(index);
-            (slot, name.as_str(), self.load(slot))
+            (slot, metric.name.as_str(), self.load(slot))
         })
     }
 
@@ -139,7 +93,7 @@ impl Control {
     /// # Panics
     /// If the slot is of another page, with more counters than this one.
     pub fn add(&self, slot: Slot, count: u64) -> u64 {
-        self.counter(slot).fetch_add(count, Ordering::Relaxed)
+        self.page.value(slot.0).fetch_add(count, Ordering::Relaxed)
     }
 
     /// Sets a counter.
@@ -147,7 +101,7 @@ impl Control {
     /// # Panics
     /// If the slot is of another page, with more counters than this one.
     pub fn store(&self, slot: Slot, value: u64) {
-        self.counter(slot).store(value, Ordering::Relaxed);
+        self.page.value(slot.0).store(value, Ordering::Relaxed);
     }
 
     /// Reads a counter.
@@ -156,7 +110,7 @@ impl Control {
     /// If the slot is of another page, with more counters than this one.
     #[must_use]
     pub fn load(&self, slot: Slot) -> u64 {
-        self.counter(slot).load(Ordering::Relaxed)
+        self.page.value(slot.0).load(Ordering::Relaxed)
     }
 
     /// The descriptor, for a child to inherit and [`open`](Self::open).
@@ -164,92 +118,37 @@ impl Control {
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-
-    fn counter(&self, slot: Slot) -> &AtomicU64 {
-        assert!(slot.0 < self.names.len(), "a slot of another page");
-        // SAFETY: line `1 + slot` lies inside the mapping (its size was checked against the number
-        // of names and is sealed), which lives as long as `self`. A mapping begins on a page and
-        // a line is 64 bytes, so the value is aligned. Every process reaches it atomically only.
-        unsafe { AtomicU64::from_ptr(self.memory.as_mut_ptr().add(LINE * (1 + slot.0)).cast()) }
-    }
-}
-
-/// The number of counters that the header promises, and the file has room for exactly.
-fn slots_in_header(file: &File) -> Result<usize, ControlError> {
-    let mut header = [0; 16];
-    file.read_exact_at(&mut header, 0).map_err(|_| ControlError::NotControl)?;
-    let [magic, fields] =
-        [0, 8].map(|at| u64::from_le_bytes(std::array::from_fn(|byte| header[at + byte])));
-    let (version, slots) = (fields as u32, (fields >> 32) as usize);
-    if magic != MAGIC || version != VERSION {
-        return Err(ControlError::NotControl);
-    }
-    if slots > SLOTS_MAX || file.metadata()?.len() != (LINE * (1 + slots)) as u64 {
-        return Err(ControlError::Size);
-    }
-    Ok(slots)
-}
-
-/// The name in a counter's line, if it is one.
-fn name_in_line(line: &[u8]) -> Option<&str> {
-    let name = line[8..].split(|&byte| byte == 0).next()?;
-    std::str::from_utf8(name).ok()
-}
-
-fn are_good(names: &[impl AsRef<str>]) -> bool {
-    let fits = |name: &str| (1..=NAME_MAX).contains(&name.len()) && !name.contains('\0');
-    (1..=SLOTS_MAX).contains(&names.len())
-        && names.iter().enumerate().all(|(index, name)| {
-            let name = name.as_ref();
-            fits(name) && names[..index].iter().all(|other| other.as_ref() != name)
-        })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
+    use crate::layout::VALUES_MAX;
+    use crate::metric::NAME_MAX;
 
-    fn foreign(image: &[u8]) -> OwnedFd {
-        let file = memory::create(c"hairpin-test").unwrap();
-        file.write_all_at(image, 0).unwrap();
-        memory::seal(&file).unwrap();
-        file.into()
-    }
-
-    fn image() -> Vec<u8> {
-        let control = Control::create(&["stop", "orders"]).unwrap();
-        let mut image = vec![0; 3 * LINE];
-        control.file.read_exact_at(&mut image, 0).unwrap();
-        image
-    }
-
-    fn refusal(image: &[u8]) -> ControlError {
-        Control::open(foreign(image)).unwrap_err()
+    fn again(control: &Control) -> Result<Control, PageError> {
+        Control::open(control.fd().try_clone_to_owned().unwrap())
     }
 
     #[test]
     fn both_sides_see_each_other_count() {
         let ours = Control::create(&["stop", "orders"]).unwrap();
-        let theirs = Control::open(ours.fd().try_clone_to_owned().unwrap()).unwrap();
+        let theirs = again(&ours).unwrap();
         let (stop, orders) = (ours.slot("stop").unwrap(), theirs.slot("orders").unwrap());
         assert_eq!(theirs.add(orders, 3), 0);
         assert_eq!(theirs.add(orders, 4), 3);
         ours.store(stop, 1);
         assert_eq!(ours.iter().collect::<Vec<_>>(), [(stop, "stop", 1), (orders, "orders", 7)]);
         assert_eq!(theirs.load(stop), 1);
-    }
-
-    #[test]
-    fn a_stranger_can_read_the_names() {
-        let page = Control::open(foreign(&image())).unwrap();
-        assert_eq!(page.iter().map(|(_, name, _)| name).collect::<Vec<_>>(), ["stop", "orders"]);
-        assert_eq!(page.slot("order"), None);
+        assert_eq!(theirs.slot("order"), None);
     }
 
     #[test]
     fn values_of_neighbours_are_a_cache_line_apart() {
-        let page = Control::create(&["a", "b"]).unwrap();
-        let at = |name| page.counter(page.slot(name).unwrap()).as_ptr() as usize;
+        let control = Control::create(&["a", "b"]).unwrap();
+        let at = |name| control.page.value(control.slot(name).unwrap().0).as_ptr() as usize;
         assert_eq!(at("b") - at("a"), 64);
         assert_eq!(at("a") % 64, 0);
     }
@@ -257,70 +156,34 @@ mod tests {
     #[test]
     fn names_that_do_not_fit_the_layout_are_refused() {
         let long = "n".repeat(NAME_MAX + 1);
-        let many: Vec<String> = (0..=SLOTS_MAX).map(|n| n.to_string()).collect();
+        let many: Vec<String> = (0..=VALUES_MAX).map(|n| n.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         for names in [&[][..], &[""], &["a", "a"], &[&long], &["a\0b"], &many] {
-            assert!(matches!(Control::create(names), Err(ControlError::Names)), "{names:?}");
+            assert!(matches!(Control::create(names), Err(PageError::Names)), "{names:?}");
         }
         let longest = Control::create(&[&long[1..]]).unwrap();
-        let again = Control::open(longest.fd().try_clone_to_owned().unwrap()).unwrap();
-        assert!(again.slot(&long[1..]).is_some());
-        assert!(Control::create(&many[1..]).is_ok());
+        assert!(again(&longest).unwrap().slot(&long[1..]).is_some());
+        assert!(again(&Control::create(&many[1..]).unwrap()).is_ok());
     }
 
     #[test]
-    fn what_is_not_sealed_is_not_mapped() {
+    fn a_page_that_only_its_maker_writes_is_no_control() {
+        let live = crate::LivePage::create("test", "test", |sheet| {
+            sheet.counter("a", "b", Unit::Count, 0);
+        });
+        let fd = live.unwrap().fd().try_clone_to_owned().unwrap();
+        assert!(Control::open(fd).is_err());
         let file = memory::create(c"hairpin-test").unwrap();
-        file.write_all_at(&image(), 0).unwrap();
-        assert!(matches!(Control::open(file.into()), Err(ControlError::NotSealed)));
-        let file = tempfile::tempfile().unwrap();
-        file.write_all_at(&image(), 0).unwrap();
-        assert!(matches!(Control::open(file.into()), Err(ControlError::NotSealed)));
+        file.write_all_at(&crate::layout::tests::layout().encode(), 0).unwrap();
+        memory::seal(&file).unwrap();
+        assert!(matches!(Control::open(file.into()), Err(PageError::NotPage)));
     }
 
     #[test]
-    fn a_foreign_header_is_refused() {
-        for at in [0, 7, 8, 11] {
-            let mut image = image();
-            image[at] ^= 0x40;
-            assert!(matches!(refusal(&image), ControlError::NotControl), "byte {at}");
-        }
-        assert!(matches!(refusal(&image()[..15]), ControlError::NotControl));
-        assert!(matches!(refusal(&[]), ControlError::NotControl));
-    }
-
-    #[test]
-    fn a_page_of_another_size_than_promised_is_refused() {
-        for length in [16, 64, 128, 191] {
-            assert!(matches!(refusal(&image()[..length]), ControlError::Size), "{length} bytes");
-        }
-        let mut huge = image();
-        huge[12..16].fill(0xff);
-        assert!(matches!(refusal(&huge), ControlError::Size));
-        let mut many = image();
-        many.resize(LINE * (2 + SLOTS_MAX), 0);
-        many[12..16].copy_from_slice(&(SLOTS_MAX as u32 + 1).to_le_bytes());
-        assert!(matches!(refusal(&many), ControlError::Size));
-    }
-
-    #[test]
-    #[should_panic(expected = "a slot of another page")]
+    #[should_panic(expected = "a value of another page")]
     fn a_slot_of_a_larger_page_is_a_defect() {
         let larger = Control::create(&["a", "b"]).unwrap();
         let smaller = Control::create(&["a"]).unwrap();
         let _ = smaller.load(larger.slot("b").unwrap());
-    }
-
-    #[test]
-    fn names_that_are_no_names_are_refused() {
-        for name in [&b"\xff\xff\0\0"[..], b"\0\0\0\0", b"orders\0"] {
-            let mut image = image();
-            image[LINE + 8..LINE + 8 + name.len()].copy_from_slice(name);
-            assert!(matches!(refusal(&image), ControlError::Names), "{name:?}");
-        }
-        let mut empty = image();
-        empty.truncate(LINE);
-        empty[12..16].fill(0);
-        assert!(matches!(refusal(&empty), ControlError::Names));
     }
 }

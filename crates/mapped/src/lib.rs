@@ -4,7 +4,12 @@
 //!
 //! - [`Journal`]: one pre-sized, pre-faulted segment of records, in memory or in a file. A message
 //!   is encoded where it will stay, and one store at the end commits it.
+//! - [`LivePage`]: named counters and gauges that a process publishes while it runs, and
+//!   [`LivePages`], which finds those of running processes. Nothing is registered anywhere and
+//!   nothing stays behind.
 //! - [`Control`]: a page of named counters shared by a parent process and its children.
+//!
+//! The pages of the last two have one layout.
 //!
 //! What is not here: durability against power loss (a journal survives the death of its process,
 //! because the page cache does; forcing it to the disk is another thread's business), checksums,
@@ -30,7 +35,18 @@
 
 mod control;
 mod journal;
+mod layout;
+mod live;
+mod live_pages;
+mod live_view;
 mod memory;
+mod metric;
+mod page;
 
-pub use control::{Control, ControlError, Slot};
+pub use control::{Control, Slot};
 pub use journal::{Claim, Journal, JournalError, Record, Records};
+pub use layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
+pub use live::{INTERVAL, INTERVAL_MAX, LivePage, Sheet};
+pub use live_pages::{Found, LivePages};
+pub use live_view::LiveView;
+pub use metric::{Kind, Metric, NAME_MAX, Unit};

@@ -32,11 +32,37 @@ pub(crate) fn seal(file: &File) -> io::Result<()> {
     }
 }
 
+/// Fixes the size, and keeps everybody from writing who has not mapped the file to write it
+/// already: nobody else can change what the page of its only writer says.
+///
+/// A kernel before 5.1 does not know the second; there it is the size only.
+pub(crate) fn seal_for_readers(file: &File) -> io::Result<()> {
+    let seals = SEALS | libc::F_SEAL_FUTURE_WRITE;
+    // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
+        0 => Ok(()),
+        _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => seal(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// True if the file's size is fixed; false for anything but a sealed memory file.
 pub(crate) fn is_sealed(file: &File) -> bool {
     // SAFETY: F_GET_SEALS takes no argument and touches no memory of ours.
     let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
     seals >= 0 && seals & SEALS == SEALS
+}
+
+/// False for a memory file of huge pages: one that was never touched kills its reader where none is
+/// left for it, and what a stranger hands over may be such a file.
+pub(crate) fn is_ordinary(file: &File) -> io::Result<bool> {
+    // SAFETY: all zeros is a value of this plain structure.
+    let mut statistics: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: takes a descriptor and fills the structure, which outlives the call.
+    match unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut statistics) } {
+        0 => Ok(statistics.f_type == libc::TMPFS_MAGIC),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Gives the file `length` bytes of real blocks, so that no later store can find the disk full.
@@ -96,6 +122,40 @@ mod tests {
         assert!(file.set_len(0).is_err());
         assert!(file.set_len(8192).is_err());
         assert!(seal(&file).is_err());
+    }
+
+    #[test]
+    fn what_is_sealed_for_readers_only_its_maker_can_write() {
+        use std::os::unix::fs::FileExt;
+        let file = create(c"hairpin-test").unwrap();
+        file.write_all_at(&[0; 4096], 0).unwrap();
+        let memory = map(&file).unwrap();
+        seal_for_readers(&file).unwrap();
+        assert!(is_sealed(&file));
+        assert!(file.write_all_at(b"x", 0).is_err());
+        assert!(MmapRaw::map_raw(&file).is_err());
+        // SAFETY: the first byte of a mapping that nobody else writes.
+        unsafe { memory.as_mut_ptr().write_volatile(7) };
+        let mut read = [0];
+        file.read_exact_at(&mut read, 0).unwrap();
+        assert_eq!(read, [7]);
+    }
+
+    #[test]
+    fn huge_pages_are_not_ordinary() {
+        assert!(is_ordinary(&create(c"hairpin-test").unwrap()).unwrap());
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | libc::MFD_HUGETLB;
+        // SAFETY: the name is a NUL-terminated string that outlives the call.
+        let fd = unsafe { libc::memfd_create(c"hairpin-test".as_ptr(), flags) };
+        if fd < 0 {
+            println!("skipped: no huge pages here, {}", io::Error::last_os_error());
+            return;
+        }
+        // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+        let huge = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        seal(&huge).unwrap();
+        assert!(is_sealed(&huge));
+        assert!(!is_ordinary(&huge).unwrap());
     }
 
     #[test]
