@@ -15,6 +15,7 @@
 //! Time is the capture's. Other traffic is left out. The last lines are what the channel has come
 //! to and, as of `decode`, the counts; a message by name or unknown is one that was printed.
 
+mod figures;
 mod groups;
 mod printer;
 
@@ -31,6 +32,7 @@ use hairpin_time::{Instant, Now, Utc};
 use crate::decode::capture::{self, Captured, Payload};
 use crate::decode::codecs::{Codecs, SchemaFile};
 use crate::decode::{Counts, Format};
+use figures::Figures;
 use groups::Groups;
 use printer::Printer;
 
@@ -142,8 +144,10 @@ fn feed(
         Some(groups) => groups,
         None => Groups::detect(File::open(path)?)?,
     };
+    let channel = Channel::new(settings(&groups));
     let mut replay = Replay {
-        channel: Channel::new(settings(&groups)),
+        figures: Figures::publish(path, &channel),
+        channel,
         printer: Printer::new(how, settings(&groups).late_join, counts, out, err),
         groups,
         now: Now { monotonic: Instant::ZERO, utc: Utc::EPOCH },
@@ -172,6 +176,7 @@ fn settings(groups: &Groups) -> Settings {
 /// A capture on its way through a channel.
 struct Replay<'a, O, E> {
     channel: Channel,
+    figures: Figures,
     printer: Printer<'a, O, E>,
     groups: Groups,
     now: Now,
@@ -195,6 +200,7 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
             Ok(_) => {}
             Err(what) => self.printer.error(&what),
         }
+        self.figures.update_if_due(self.printer.counts, &self.channel);
         self.printer.outcome()
     }
 
@@ -219,6 +225,7 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
         if let Some(what) = ending {
             self.printer.error(&what);
         }
+        self.figures.update(self.printer.counts, &self.channel);
         self.printer.finish(&self.channel)
     }
 }

@@ -11,6 +11,7 @@ mod decode;
 mod exchange;
 mod feed;
 mod groups;
+mod live;
 mod output;
 mod report;
 mod secret;

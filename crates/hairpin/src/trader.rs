@@ -15,7 +15,7 @@ use hairpin_order_entry::{
     ExecutionReportNew522, Message, NewOrder, Price9, Rejected, Sender, Session, SideReq, State,
 };
 use hairpin_reactor::Reactor;
-use hairpin_time::{Duration, Now};
+use hairpin_time::{Duration, Instant, Now};
 
 /// Contracts per order.
 const QUANTITY: u32 = 1;
@@ -49,6 +49,16 @@ pub(crate) struct Counts {
     pub(crate) packets: [u64; 2],
 }
 
+/// The trader at the end of a turn of its loop, for whoever watches it.
+pub(crate) struct Turn<'a> {
+    pub(crate) now: Instant,
+    /// No order has left in this turn: the moment for what is not urgent.
+    pub(crate) is_quiet: bool,
+    pub(crate) feed: &'a FeedHandler,
+    pub(crate) session: &'a Session,
+    pub(crate) counts: &'a Counts,
+}
+
 /// The loop: feed, session and strategy side by side.
 pub(crate) struct Trader {
     pub(crate) clock: Clock,
@@ -59,11 +69,15 @@ pub(crate) struct Trader {
 
 impl Trader {
     /// Comes in sync, logs on, trades, and ends when the exchange terminates the session; or when
-    /// `stop` says so, after terminating the session itself.
+    /// `stop` says so, after terminating the session itself. `watch` sees the end of every turn.
     ///
     /// # Errors
     /// Those of the sockets; a logon that was refused or a connection that failed.
-    pub(crate) fn run(&mut self, stop: impl Fn() -> bool) -> Result<Counts> {
+    pub(crate) fn run(
+        &mut self,
+        stop: impl Fn() -> bool,
+        mut watch: impl FnMut(&Turn<'_>),
+    ) -> Result<Counts> {
         let mut strategy = Strategy::default();
         let mut goodbye = None;
         while !strategy.is_over {
@@ -74,6 +88,7 @@ impl Trader {
             let ready = self.reactor.wait(before.monotonic, Some(deadline))?;
 
             let now = self.clock.now();
+            let orders = strategy.counts.orders;
             let mut reaction =
                 Reaction { strategy: &mut strategy, session: &mut self.session, now };
             self.feed.process(now, ready, &mut self.reactor, &mut reaction)?;
@@ -82,6 +97,13 @@ impl Trader {
                 self.session.connect(now, Binding::New)?;
                 strategy.has_asked = true;
             }
+            watch(&Turn {
+                now: now.monotonic,
+                is_quiet: strategy.counts.orders == orders,
+                feed: &self.feed,
+                session: &self.session,
+                counts: &strategy.counts,
+            });
             self.clock.recalibrate_if_due(now.monotonic);
             match goodbye {
                 None if stop() => {

@@ -7,6 +7,7 @@ use hairpin_host::Clock;
 use hairpin_time::Duration;
 
 use super::desk::Counts;
+use super::figures;
 use super::recording::Recording;
 use super::run::Run;
 use super::venue;
@@ -31,8 +32,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     setup::say(&Ready { gateway: venue.gateway, market_data: venue.market_data })?;
 
     let recording = Recording::new(clock, &setup.load, TRADERS);
+    let title = figures::title("t2t-exchange", &setup, venue.gateway);
     let parts = (venue.exchange, venue.reactor);
     let mut run = Run::new(parts, recording, setup.load, 1, Some(LOGON_PATIENCE));
+    run.publish(&title);
     run.round(|| page.asked_to_stop() || signals.asked_to_stop(), |ticks| page.tell_ticks(ticks))?;
     let outcome = outcome(&run, &setup);
     run.finish()?;

@@ -39,6 +39,46 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Every count with its name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let Self { ticks, lost, abandoned, orders, early_orders, late_orders, .. } = *self;
+        let Self { unexpected_orders, acknowledgements, cancels, orphaned, .. } = *self;
+        let Self { rejects, departures, .. } = *self;
+        [
+            ("ticks", ticks),
+            ("lost", lost),
+            ("abandoned", abandoned),
+            ("orders", orders),
+            ("early_orders", early_orders),
+            ("late_orders", late_orders),
+            ("unexpected_orders", unexpected_orders),
+            ("acknowledgements", acknowledgements),
+            ("cancels", cancels),
+            ("orphaned", orphaned),
+            ("rejects", rejects),
+            ("departures", departures),
+        ]
+        .into_iter()
+    }
+
+    /// Both together.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            ticks: self.ticks + other.ticks,
+            lost: self.lost + other.lost,
+            abandoned: self.abandoned + other.abandoned,
+            orders: self.orders + other.orders,
+            early_orders: self.early_orders + other.early_orders,
+            late_orders: self.late_orders + other.late_orders,
+            unexpected_orders: self.unexpected_orders + other.unexpected_orders,
+            acknowledgements: self.acknowledgements + other.acknowledgements,
+            cancels: self.cancels + other.cancels,
+            orphaned: self.orphaned + other.orphaned,
+            rejects: self.rejects + other.rejects,
+            departures: self.departures + other.departures,
+        }
+    }
+
     /// Orders of every kind.
     pub(super) const fn all_orders(&self) -> u64 {
         self.orders + self.early_orders + self.late_orders + self.unexpected_orders
@@ -56,6 +96,8 @@ pub(super) struct Desk {
     pub(super) intended_to_order: Recorder,
     pub(super) sent_to_order: Recorder,
     pub(super) counts: Counts,
+    /// The counts of the rounds before.
+    before: Counts,
 }
 
 impl Desk {
@@ -69,6 +111,7 @@ impl Desk {
             intended_to_order: Recorder::with_capacity(samples),
             sent_to_order: Recorder::with_capacity(samples),
             counts: Counts::default(),
+            before: Counts::default(),
         }
     }
 
@@ -76,7 +119,18 @@ impl Desk {
     pub(super) fn begin_round(&mut self) {
         self.intended_to_order.clear();
         self.sent_to_order.clear();
+        self.before = self.total();
         self.counts = Counts::default();
+    }
+
+    /// The counts of all rounds.
+    pub(super) fn total(&self) -> Counts {
+        self.before.plus(self.counts)
+    }
+
+    /// Ticks that wait for an order.
+    pub(super) fn open_ticks(&self) -> u64 {
+        self.outstanding.waiting()
     }
 
     pub(super) fn connection(&self) -> Option<ConnectionId> {
@@ -253,7 +307,35 @@ mod tests {
         desk.open(tick(1, 10));
         desk.begin_round();
         assert!(!desk.is_settled());
+        assert_eq!(desk.open_ticks(), 1);
         desk.order(Some(1), at(11));
         assert_eq!((desk.counts.ticks, desk.counts.orders), (0, 1));
+        assert_eq!((desk.total().ticks, desk.total().orders), (1, 1));
+    }
+
+    #[test]
+    fn a_total_is_of_every_count_and_all_rounds() {
+        let one = Counts {
+            ticks: 1,
+            lost: 2,
+            abandoned: 3,
+            orders: 4,
+            early_orders: 5,
+            late_orders: 6,
+            unexpected_orders: 7,
+            acknowledgements: 8,
+            cancels: 9,
+            orphaned: 10,
+            rejects: 11,
+            departures: 12,
+        };
+        let mut desk = desk();
+        for _ in 0..3 {
+            desk.counts = one;
+            desk.begin_round();
+        }
+        let total: Vec<u64> = desk.total().iter().map(|(_, count)| count).collect();
+        assert_eq!(total, (1..=12).map(|count| 3 * count).collect::<Vec<_>>());
+        assert_eq!(desk.counts, Counts::default());
     }
 }

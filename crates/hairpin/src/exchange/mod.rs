@@ -3,6 +3,7 @@
 mod arguments;
 pub(crate) mod child;
 mod desk;
+mod figures;
 mod outstanding;
 mod recording;
 mod round;
@@ -50,8 +51,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
     let mut results = output::results(&clock, &arguments.interface);
     let recording = Recording::new(clock, &setup.load, TRADERS_MAX);
+    let title = figures::title("exchange", &setup, venue.gateway);
     let parts = (venue.exchange, venue.reactor);
     let mut run = Run::new(parts, recording, setup.load, arguments.quorum(), None);
+    run.publish(&title);
     let status = rounds(arguments, &setup, &mut run, &mut results, &signals);
     run.finish()?;
     Ok(signals.exit_status().unwrap_or(status?))

@@ -32,6 +32,7 @@ pub(super) struct Recording {
     received: Instant,
     lateness: Recorder,
     ticks: u64,
+    rounds: u64,
 }
 
 /// The tick whose packets are leaving.
@@ -55,6 +56,7 @@ impl Recording {
             received: Instant::ZERO,
             lateness: Recorder::with_capacity(samples),
             ticks: 0,
+            rounds: 0,
         }
     }
 
@@ -63,6 +65,12 @@ impl Recording {
         self.desks.iter_mut().for_each(Desk::begin_round);
         self.lateness.clear();
         self.before_round = self.ticks;
+        self.rounds += 1;
+    }
+
+    /// Rounds begun.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
     }
 
     /// One desk a trader, by account.

@@ -7,7 +7,9 @@ use hairpin_measure::Schedule;
 use hairpin_reactor::Reactor;
 use hairpin_time::{Duration, Instant, Now};
 
+use super::figures;
 use super::recording::{LEAD, Recording};
+use crate::live::Live;
 use crate::setup::{Load, Mute};
 
 /// For the last orders to come and be cancelled: longer than a tick waits before it is lost.
@@ -43,6 +45,7 @@ pub(super) struct Run {
     /// Traders that must be there before a round begins.
     quorum: usize,
     phase: Phase,
+    live: Live,
     pub(super) interrupted: bool,
 }
 
@@ -58,7 +61,16 @@ impl Run {
     ) -> Self {
         let until = patience.map(|patience| recording.clock.instant() + patience);
         let phase = Phase::Joining { until };
-        Self { exchange, recording, reactor, load, quorum, phase, interrupted: false }
+        let live = Live::default();
+        Self { exchange, recording, reactor, load, quorum, phase, live, interrupted: false }
+    }
+
+    /// Publishes live counters from now on, as the process that `title` tells.
+    pub(super) fn publish(&mut self, title: &str) {
+        let Self { exchange, recording, .. } = self;
+        self.live = Live::publish(title, "exchange", |sheet| {
+            figures::tell(sheet, exchange, recording, false);
+        });
     }
 
     /// Spins until a round is over: its ticks have left and were answered or lost. Once
@@ -92,6 +104,15 @@ impl Run {
         Ok(())
     }
 
+    /// Brings the live counters up to date if that is due; seldom while there is more urgent work.
+    fn tell(&mut self, now: Instant, is_quiet: bool) {
+        let Self { exchange, recording, phase, .. } = self;
+        let is_ticking = matches!(phase, Phase::Ticking(_));
+        self.live.update_if_due(now, is_quiet, |sheet| {
+            figures::tell(sheet, exchange, recording, is_ticking);
+        });
+    }
+
     /// Ends every session, and gives their traders time to answer.
     ///
     /// # Errors
@@ -118,6 +139,8 @@ impl Run {
     /// Does what the phase calls for, and goes on to the next when it is over.
     fn advance(&mut self, now: Now) -> Result<()> {
         let at = now.monotonic;
+        // While ticks leave, their schedule says when there is time for it.
+        self.tell(at, !matches!(self.phase, Phase::Ticking(_)));
         match &mut self.phase {
             Phase::Joining { .. } if self.recording.present() >= self.quorum => self.resume(now),
             Phase::Joining { until: Some(until) } if at > *until => {
@@ -179,6 +202,7 @@ impl Run {
 
     /// Nothing is due for a while.
     fn be_quiet(&mut self, now: Now) {
+        self.tell(now.monotonic, true);
         self.recording.clock.recalibrate_if_due(now.monotonic);
         self.recording.expire(now.monotonic);
         if self.recording.present() == 0 && self.recording.is_settled() {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use super::figures;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, TraderChildSetup, TraderOutcome};
 use crate::signals::Signals;
@@ -18,7 +19,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take_as_child()?;
     let addresses = setup.market_data.addresses(setup.interface, &setup.sources);
     let mut trader = super::open(&setup.trader, addresses)?;
-    let counts = trader.run(|| page.asked_to_stop() || signals.asked_to_stop())?;
+    let mut live = figures::publish("t2t-trader", &setup.trader, &trader);
+    let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    let counts = trader.run(asked_to_stop, |turn| figures::update(&mut live, turn))?;
     setup::say(&outcome(counts))?;
     Ok(ExitCode::SUCCESS)
 }

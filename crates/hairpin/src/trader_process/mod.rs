@@ -2,6 +2,7 @@
 
 mod arguments;
 pub(crate) mod child;
+mod figures;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -56,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         arguments.interface,
         setup.gateway,
     );
-    let counts = trader.run(|| signals.asked_to_stop())?;
+    let mut live = figures::publish("trader", &setup, &trader);
+    let counts = trader.run(|| signals.asked_to_stop(), |turn| figures::update(&mut live, turn))?;
     output::print(&describe(setup.id, &counts))?;
     let status = if is_clean(&counts) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     Ok(signals.exit_status().unwrap_or(status))
