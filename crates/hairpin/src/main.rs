@@ -17,6 +17,7 @@ mod report;
 mod secret;
 mod setup;
 mod signals;
+mod stat;
 mod t2t;
 mod trader;
 mod trader_process;
@@ -48,6 +49,8 @@ enum Command {
     Feed(feed::Arguments),
     /// Print the messages of a capture
     Decode(decode::Arguments),
+    /// Live counters of running Hairpin processes
+    Stat(stat::Arguments),
     /// Results files to one page with pictures
     Report(report::Arguments),
     BenchCompare(bench_compare::Arguments),
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
+        Command::Stat(arguments) => stat::run(&arguments),
         Command::Feed(arguments) => Ok(feed::run(&arguments)),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),
