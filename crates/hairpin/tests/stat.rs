@@ -12,7 +12,7 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -364,10 +364,9 @@ fn nothing_is_left_of_a_killed_process() {
 #[test]
 fn processes_may_begin_and_end_while_all_are_watched() {
     let _turn = turn();
-    let watch = Watch::start(&["--watch", "0.1", "--format", "text"]);
+    let mut watch = Watch::start(&["--watch", "0.1", "--format", "text"]);
     let venue = Venue::open(&[]);
     let id = venue.exchange.id();
-    let mut watch = watch;
     loop {
         let line = watch.line().unwrap();
         if line.contains(&format!(" {id} exchange run.rounds")) {
@@ -376,12 +375,19 @@ fn processes_may_begin_and_end_while_all_are_watched() {
     }
     venue.exchange.signal("TERM");
     let _ = venue.exchange.output();
-    let stderr = BufReader::new(watch.child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    // Nobody reads its lines any more; it need not say more than this.
-    drop(std::mem::replace(&mut watch.lines, empty_lines()));
-    let said: Vec<String> = stderr.collect();
-    let about = |words: &str| format!("hairpin: exchange, process {id}, {words}");
-    assert!(said.contains(&about("has begun")), "{said:?}");
+    // It looks for processes every second.
+    let watching = watch.child.id();
+    let interrupt = std::thread::spawn(move || {
+        sleep(Duration::from_secs(3));
+        support::signal("INT", watching);
+    });
+    let (status, said) = watch.end();
+    interrupt.join().unwrap();
+    assert_eq!(status, Some(130), "{said}");
+    for words in ["has begun", "has ended"] {
+        let line = format!("hairpin: exchange, process {id}, {words}\n");
+        assert!(said.contains(&line), "{said}");
+    }
 }
 
 fn empty_lines() -> std::io::Lines<BufReader<std::process::ChildStdout>> {
@@ -394,8 +400,7 @@ fn empty_lines() -> std::io::Lines<BufReader<std::process::ChildStdout>> {
 #[test]
 fn a_signal_ends_the_watch_with_the_shells_status() {
     for (signal, status) in [("INT", 130), ("TERM", 143)] {
-        let watch = Watch::start(&["--watch", "3600", "--format", "json"]);
-        let mut watch = watch;
+        let mut watch = Watch::start(&["--watch", "3600", "--format", "json"]);
         let document: Value = serde_json::from_str(&watch.line().unwrap()).unwrap();
         assert_eq!(document["schema"], "hairpin.stat/1");
         support::signal(signal, watch.child.id());
@@ -505,37 +510,26 @@ fn config(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_replay_tells_how_far_it_is() {
+    const FRAMES: u64 = 10_000;
     let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("short.pcap");
+    // In microseconds, of Ethernet; all frames are too short for anything, each an error.
+    let header = [2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0];
+    let frame = [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 7, 7];
+    let magic = 0xa1b2_c3d4_u32.to_le_bytes();
+    let frames = frame.repeat(FRAMES as usize);
+    fs::write(&capture, [&magic[..], &header, &frames].concat()).unwrap();
     let mut command = hairpin();
-    command.args(["feed", "--pcap", "/dev/stdin", "--config"]).arg(config(folder.path()));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut capture = child.stdin.take().unwrap();
-    let feed = Process::of(child);
-    // A capture in microseconds, of Ethernet; then frames too short for anything, each an error.
-    capture.write_all(&0xa1b2_c3d4_u32.to_le_bytes()).unwrap();
-    capture.write_all(&[2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0]).unwrap();
-    // The values follow now and then, when a packet comes: one more a reading.
-    let (id, mut frames) = (feed.id(), 0);
-    let until = Instant::now() + PATIENCE;
-    let shown = loop {
-        for _ in 0..4_096 {
-            capture.write_all(&[1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 7, 7]).unwrap();
-            frames += 1;
-        }
-        capture.flush().unwrap();
-        let shown = process(id);
-        if value(&shown, "capture.packets") > 0 {
-            break shown;
-        }
-        assert!(Instant::now() < until, "{shown}");
-    };
-    assert_eq!(shown["title"], "feed --pcap /dev/stdin");
-    assert!(value(&shown, "capture.packets") <= frames);
+    command.args(["feed", "--config"]).arg(config(folder.path())).arg("--pcap").arg(&capture);
+    // It waits for somebody who reads its errors.
+    let feed = Process::start(&mut command);
+    let shown = wait_until(feed.id(), |process| value(process, "capture.packets") > 0);
+    assert!(shown["title"].as_str().unwrap().ends_with("short.pcap"), "{shown}");
+    assert!(value(&shown, "capture.packets") < FRAMES, "{shown}");
+    assert_eq!(value(&shown, "capture.errors"), value(&shown, "capture.packets"));
     assert_eq!(value(&shown, "feed.in_sync"), 0);
-    drop(capture);
     let said = text(&feed.output().stdout);
-    assert_eq!(number_before(said.lines().last().unwrap(), "packets"), frames);
+    assert_eq!(number_before(said.lines().last().unwrap(), "packets"), FRAMES);
 }
 
 fn number(variable: &str, default: usize) -> usize {
