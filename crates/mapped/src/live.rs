@@ -65,7 +65,7 @@ impl LivePage {
     ///
     /// `title` says for a person what the process is: its command first, then what tells it from
     /// others of its kind. **Everybody who may look sees it: never a secret, never words that were
-    /// not chosen.** What is not printable ASCII becomes `?`, and it ends after [`TITLE_MAX`] bytes.
+    /// not chosen.** What is not printable ASCII becomes `?`; it ends after [`TITLE_MAX`] bytes.
     /// `name` says what this page is in the process, such as its thread's name.
     ///
     /// # Errors
