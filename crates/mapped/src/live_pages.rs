@@ -115,9 +115,7 @@ fn note_pages(process: u32, holders: &mut BTreeMap<FileId, Holders>) -> io::Resu
     for link in links.map(|entry| entry.path()).filter(|link| is_page(link)).take(PAGES_MAX) {
         let Ok(id) = FileId::of(&link) else { continue };
         let holders = holders.entry(id).or_insert_with(|| Holders { processes: vec![], link });
-        if holders.processes.last() != Some(&process) {
-            holders.processes.push(process);
-        }
+        holders.processes.push(process);
     }
     Ok(())
 }
@@ -138,6 +136,7 @@ fn is_kernel_thread(process: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::FileExt;
 
     use hairpin_time::Instant;
@@ -218,13 +217,24 @@ mod tests {
     fn a_page_is_known_by_its_name_and_a_journal_is_not_one() {
         let title = "a_page_is_known_by_its_name_and_a_journal_is_not_one";
         let page = LivePage::create(title, "a", tell(1)).unwrap();
-        let link = |fd: &dyn std::os::fd::AsRawFd| {
-            PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
-        };
+        let link = |fd: &dyn AsRawFd| PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         assert!(is_page(&link(&page.fd())));
         assert!(!is_page(&link(&crate::Control::create(&["a"]).unwrap().fd())));
         assert!(!is_page(&link(&tempfile::tempfile().unwrap())));
         assert!(!is_page(&link(&memory::create(c"hairpin-counters-").unwrap())));
+    }
+
+    #[test]
+    fn a_page_is_its_makers_whoever_else_has_it_open() {
+        let page = LivePage::create("a page", "a", tell(1)).unwrap();
+        let link = PathBuf::from(format!("/proc/self/fd/{}", page.fd().as_raw_fd()));
+        let ours = std::process::id();
+        for (processes, expected) in
+            [(vec![ours], ours), (vec![1, ours, u32::MAX], ours), (vec![1, 2], 1)]
+        {
+            let holders = Holders { processes, link: link.clone() };
+            assert_eq!(holders.found(LiveView::open(&link)).unwrap().process, expected);
+        }
     }
 
     #[test]
@@ -241,5 +251,9 @@ mod tests {
     fn a_kernel_thread_has_no_program() {
         assert!(!is_kernel_thread(std::process::id()));
         assert!(!is_kernel_thread(u32::MAX), "nor has what is not there");
+        // Where this sees the kernel's own, the second is their parent.
+        if fs::read_to_string("/proc/2/comm").is_ok_and(|name| name == "kthreadd\n") {
+            assert!(is_kernel_thread(2));
+        }
     }
 }

@@ -132,13 +132,24 @@ mod tests {
 
     #[test]
     fn what_is_no_memory_file_is_not_opened() {
-        let (reader, writer) = io::pipe().unwrap();
-        for link in [link(&reader), link(&writer), "/dev/zero".into(), "/proc".into()] {
+        let file = tempfile::tempfile().unwrap();
+        for link in ["/dev/zero".into(), "/proc".into(), link(&file)] {
             let outcome = LiveView::open(&link);
             assert!(matches!(outcome, Err(PageError::NotSealed)), "{outcome:?}");
         }
-        let file = tempfile::tempfile().unwrap();
-        assert!(matches!(LiveView::open(&link(&file)), Err(PageError::NotSealed)));
         assert!(matches!(LiveView::open(Path::new("/nothing")), Err(PageError::Io(_))));
+    }
+
+    /// To open a pipe that nobody writes waits until somebody does.
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let (told, outcome) = std::sync::mpsc::channel();
+        std::thread::spawn(move || told.send(LiveView::open(&pipe).map(drop)));
+        let outcome = outcome.recv_timeout(std::time::Duration::from_secs(20));
+        assert!(matches!(outcome, Ok(Err(PageError::NotSealed))), "{outcome:?}");
     }
 }

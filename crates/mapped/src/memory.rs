@@ -109,8 +109,24 @@ fn touch(memory: &MmapRaw) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A sealed file of huge pages, if the kernel has any such thing.
+    pub(crate) fn huge() -> Option<File> {
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | libc::MFD_HUGETLB;
+        // SAFETY: the name is a NUL-terminated string that outlives the call.
+        let fd = unsafe { libc::memfd_create(c"hairpin-test".as_ptr(), flags) };
+        if fd < 0 {
+            println!("skipped: no huge pages here, {}", io::Error::last_os_error());
+            return None;
+        }
+        // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+        let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        file.set_len(2 << 20).unwrap();
+        seal(&file).unwrap();
+        Some(file)
+    }
 
     #[test]
     fn a_sealed_file_cannot_change_its_size() {
@@ -144,16 +160,7 @@ mod tests {
     #[test]
     fn huge_pages_are_not_ordinary() {
         assert!(is_ordinary(&create(c"hairpin-test").unwrap()).unwrap());
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | libc::MFD_HUGETLB;
-        // SAFETY: the name is a NUL-terminated string that outlives the call.
-        let fd = unsafe { libc::memfd_create(c"hairpin-test".as_ptr(), flags) };
-        if fd < 0 {
-            println!("skipped: no huge pages here, {}", io::Error::last_os_error());
-            return;
-        }
-        // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
-        let huge = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-        seal(&huge).unwrap();
+        let Some(huge) = huge() else { return };
         assert!(is_sealed(&huge));
         assert!(!is_ordinary(&huge).unwrap());
     }

@@ -111,6 +111,12 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_huge_pages_is_not_mapped() {
+        let Some(huge) = memory::tests::huge() else { return };
+        assert!(matches!(Page::open_read_only(&huge), Err(PageError::NotSealed)));
+    }
+
+    #[test]
     fn what_is_no_page_is_not_mapped() {
         let image = layout().encode();
         assert!(matches!(Page::open_read_only(&sealed(b"")), Err(PageError::NotPage)));

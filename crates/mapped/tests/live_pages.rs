@@ -16,9 +16,11 @@ const PATIENCE: time::Duration = time::Duration::from_secs(30);
 struct Publisher(Child);
 
 impl Publisher {
-    fn start() -> Self {
+    /// One with so many pages.
+    fn start(pages: usize) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "publishing", "--nocapture"]).env(VARIABLE, "yes");
+        command.args(["--exact", "publishing", "--nocapture"]);
+        command.env(VARIABLE, pages.to_string());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = Vec::new();
         let mut out = child.stdout.take().unwrap();
@@ -41,17 +43,15 @@ impl Drop for Publisher {
 
 #[test]
 fn publishing() {
-    if std::env::var_os(VARIABLE).is_none() {
-        return;
-    }
+    let Ok(pages) = std::env::var(VARIABLE) else { return };
     let tell = |turn: u64| {
         move |sheet: &mut hairpin_mapped::Sheet<'_>| {
             sheet.counter("loop", "turns", Unit::Count, turn);
             sheet.counter("loop", "twice", Unit::Count, 2 * turn);
         }
     };
-    let pages = ["one", "two"].map(|name| LivePage::create("publishing --to all", name, tell(0)));
-    let mut pages = pages.map(Result::unwrap);
+    let page = |n| LivePage::create("publishing --to all", &format!("page-{n}"), tell(0)).unwrap();
+    let mut pages: Vec<LivePage> = (0..pages.parse::<u32>().unwrap()).map(page).collect();
     println!("published");
     // It ends by itself should nobody end it.
     for turn in 1..60_000_000 {
@@ -72,11 +72,11 @@ fn of(pages: &LivePages, process: u32) -> Vec<&LiveView> {
 
 #[test]
 fn another_process_is_found_read_and_gone_when_it_is_killed() {
-    let mut publisher = Publisher::start();
+    let mut publisher = Publisher::start(2);
     let id = publisher.0.id();
     let mut pages = LivePages::find().unwrap();
     let views = of(&pages, id);
-    assert_eq!(views.iter().map(|view| view.name()).collect::<Vec<_>>(), ["one", "two"]);
+    assert_eq!(views.iter().map(|view| view.name()).collect::<Vec<_>>(), ["page-0", "page-1"]);
     let view = views[0];
     assert_eq!((view.title(), view.command()), ("publishing --to all", "publishing"));
     let metrics: Vec<_> = view.metrics().iter().map(|m| (&*m.name, m.kind, m.unit)).collect();
@@ -102,6 +102,12 @@ fn another_process_is_found_read_and_gone_when_it_is_killed() {
     pages.refresh().unwrap();
     assert_eq!(of(&pages, id).len(), 0);
     assert_eq!(of(&LivePages::find().unwrap(), id).len(), 0);
+}
+
+#[test]
+fn of_one_process_64_pages_are_looked_at() {
+    let publisher = Publisher::start(70);
+    assert_eq!(of(&LivePages::find().unwrap(), publisher.0.id()).len(), 64);
 }
 
 #[test]

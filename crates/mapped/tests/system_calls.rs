@@ -37,14 +37,15 @@ fn turns(page: &mut LivePage) -> u64 {
 
 #[test]
 fn updates_allocate_nothing() {
-    let mut page = LivePage::create("test", "allocations", |sheet| tell(sheet, 0)).unwrap();
+    let title = std::process::id().to_string();
+    let mut page = LivePage::create(&title, "allocations", |sheet| tell(sheet, 0)).unwrap();
     let before = allocations();
     let updates = turns(&mut page);
     assert_eq!(allocations() - before, 0);
     assert_eq!(updates, TURNS / 10);
     let pages = LivePages::find().unwrap();
-    let views = pages.found.iter().filter_map(|found| found.page.as_ref().ok());
-    let view = views.filter(|view| view.name() == "allocations").next_back().unwrap();
+    let mut views = pages.found.iter().filter_map(|found| found.page.as_ref().ok());
+    let view = views.find(|view| view.title() == title).unwrap();
     assert_eq!(view.values().nth(1), Some(TURNS));
 }
 
