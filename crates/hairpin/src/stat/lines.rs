@@ -53,11 +53,11 @@ mod tests {
             page(4711, 2, vec![(&ticks, u64::MAX)]),
         ];
         let reading = reading(1_800_000_000, pages);
-        let expected = "\
-  99 exchange exchange.ticks                         7 count
-  99 exchange exchange.bytes_sent               123456 bytes
-4711 exchange exchange.ticks      18446744073709551615 count
-";
+        let expected = concat!(
+            "  99 exchange exchange.ticks                         7 count\n",
+            "  99 exchange exchange.bytes_sent               123456 bytes\n",
+            "4711 exchange exchange.ticks      18446744073709551615 count\n",
+        );
         assert_eq!(render(&reading), expected);
         let line = render_with_time(&reading);
         assert!(line.starts_with("2027-01-15T08:00:00.000000000Z   99 exchange "), "{line}");
