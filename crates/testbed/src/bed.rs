@@ -4,8 +4,10 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use crate::ethtool::{self, Offloads, Queues};
 use crate::host::Host;
-use crate::rtnetlink::{Link, Rtnetlink};
+use crate::relay::{INTERFACES, Relay, RelaySettings};
+use crate::rtnetlink::{Link, Rtnetlink, Veth};
 use crate::user_namespace::{enter_user_namespace, in_user_namespace};
 
 /// The veth is called the same in both namespaces: nothing else but `lo` is there.
@@ -30,7 +32,18 @@ pub struct BedError {
 #[derive(Debug)]
 pub struct Bed {
     hosts: [Host; 2],
+    relay: Option<Relay>,
     description: String,
+}
+
+/// What two hosts in namespaces and the wire between them are to be like; see [`Bed::builder`].
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct BedBuilder {
+    queues: Option<Queues>,
+    queues_max: Option<Queues>,
+    offloads: Option<Offloads>,
+    mtu: Option<u32>,
+    relay: Option<RelaySettings>,
 }
 
 impl Bed {
@@ -44,19 +57,29 @@ impl Bed {
     /// The step that the kernel refused: an ordinary user is refused the namespace, unless
     /// [`enter_user_namespace`] was called before.
     pub fn namespaces() -> Result<Self, BedError> {
-        let [first, second] = ADDRESSES;
-        let mut hosts = [new_host(first)?, new_host(second)?];
-        join(&hosts)?;
-        for host in &mut hosts {
-            let index = run(host, "the interfaces cannot be set up", || set_up(host.address()))?;
-            host.set_interface_index(index);
-        }
-        for host in &hosts {
-            run(host, "the veth does not come up", wait_until_up)?;
-        }
-        let how = if in_user_namespace() { " (in a user namespace)" } else { "" };
-        let description = format!("two network namespaces joined by a veth{how}");
-        Ok(Self { hosts, description })
+        Self::builder().build()
+    }
+
+    /// The same with queues, offloads and an MTU of one's choice, and a relay between the hosts.
+    ///
+    /// ```no_run
+    /// use hairpin_testbed::{Bed, Chance, Direction, Faults, Offloads, Queues, RelaySettings};
+    ///
+    /// let faults = Faults { loss: Chance::percent(1), ..Faults::NONE };
+    /// let relay = RelaySettings::seeded(7).with(Direction::FirstToSecond, faults);
+    /// let bed = Bed::builder()
+    ///     .queues(Queues::pairs(2))
+    ///     .offloads(Offloads::OFF)
+    ///     .mtu(9_000)
+    ///     .relay(relay)
+    ///     .build()?;
+    /// let relay = bed.relay().expect("asked for");
+    /// println!("{:?}", relay.tally(Direction::FirstToSecond));
+    /// # Ok::<(), hairpin_testbed::BedError>(())
+    /// ```
+    #[must_use]
+    pub fn builder() -> BedBuilder {
+        BedBuilder::default()
     }
 
     /// Two hosts that are both this machine, at 127.0.0.1; `reason` is for [`describe`].
@@ -70,7 +93,7 @@ impl Bed {
     pub fn loopback(reason: impl std::fmt::Display) -> io::Result<Self> {
         let Link { index, .. } = Rtnetlink::open()?.link("lo")?;
         let hosts = [Host::on_loopback(index)?, Host::on_loopback(index)?];
-        Ok(Self { hosts, description: format!("loopback ({reason})") })
+        Ok(Self { hosts, relay: None, description: format!("loopback ({reason})") })
     }
 
     /// Namespaces where they can be had, as an ordinary user in a user namespace, else loopback.
@@ -93,25 +116,125 @@ impl Bed {
         &self.hosts
     }
 
-    /// What this is, for a person: "two network namespaces joined by a veth", with "(in a user
-    /// namespace)" behind it if so, or "loopback" and the reason.
+    /// The relay between the hosts, if there is one.
+    #[must_use]
+    pub fn relay(&self) -> Option<&Relay> {
+        self.relay.as_ref()
+    }
+
+    /// What this is, for a person: "two network namespaces joined by a veth" or "by a relay
+    /// (seed 7)", with "(in a user namespace)" behind it if so, or "loopback" and the reason.
     #[must_use]
     pub fn describe(&self) -> &str {
         &self.description
     }
 }
 
+impl BedBuilder {
+    /// So many real queues at each host's interface. The kernel's own choice is one of each kind.
+    #[must_use]
+    pub fn queues(self, queues: Queues) -> Self {
+        Self { queues: Some(queues), ..self }
+    }
+
+    /// Room for so many queues, to be used by [`Host::set_queues`]. The kernel's own choice is as
+    /// many as there are processors.
+    #[must_use]
+    pub fn queues_max(self, most: Queues) -> Self {
+        Self { queues_max: Some(most), ..self }
+    }
+
+    /// These offloads at each host's interface. The kernel's own choice is all but `gro`.
+    #[must_use]
+    pub fn offloads(self, offloads: Offloads) -> Self {
+        Self { offloads: Some(offloads), ..self }
+    }
+
+    /// The longest packet in bytes without the Ethernet header, 68 to 65,535, at every interface.
+    /// The kernel's own choice is 1,500.
+    #[must_use]
+    pub fn mtu(self, mtu: u32) -> Self {
+        Self { mtu: Some(mtu), ..self }
+    }
+
+    /// A relay between the hosts instead of one veth.
+    #[must_use]
+    pub fn relay(self, settings: RelaySettings) -> Self {
+        Self { relay: Some(settings), ..self }
+    }
+
+    /// Makes hosts and wire; see [`Bed::namespaces`].
+    ///
+    /// # Errors
+    /// The step that the kernel refused. An ordinary user is refused the namespace, unless
+    /// [`enter_user_namespace`] was called before.
+    pub fn build(&self) -> Result<Bed, BedError> {
+        let [first, second] = ADDRESSES;
+        let mut hosts = [new_host(first)?, new_host(second)?];
+        let relay = self.join(&mut hosts)?;
+        for host in &mut hosts {
+            let queues = self.queues.or(self.queues_max.map(|_| Queues::pairs(1)));
+            queues
+                .map_or(Ok(()), |queues| host.set_queues(queues))
+                .map_err(|reason| BedError { step: "the queues cannot be had", reason })?;
+            run(host, "the offloads cannot be had", || self.set_offloads())?;
+            let index = run(host, "the interfaces cannot be set up", || set_up(host.address()))?;
+            host.set_interface_index(index);
+        }
+        for host in &hosts {
+            run(host, "the veth does not come up", wait_until_up)?;
+        }
+        let wire = relay
+            .as_ref()
+            .map_or("a veth".into(), |relay| format!("a relay (seed {})", relay.seed()));
+        let how = if in_user_namespace() { " (in a user namespace)" } else { "" };
+        let description = format!("two network namespaces joined by {wire}{how}");
+        Ok(Bed { hosts, relay, description })
+    }
+
+    /// Lays a veth from host to host, or from each to a relay.
+    fn join(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, BedError> {
+        let veth = Veth { queues: self.queues_made(), mtu: self.mtu };
+        let Some(settings) = &self.relay else {
+            let [first, second] = hosts;
+            return run(first, "a veth is refused", || {
+                let peer = second.namespace().ok_or(io::ErrorKind::NotFound)?;
+                Rtnetlink::open()?.add_veth([veth; 2], [INTERFACE; 2], peer)
+            })
+            .map(|()| None);
+        };
+        let refused = |reason| BedError { step: "a relay is refused", reason };
+        let relay = start_relay(settings, veth, hosts).map_err(refused)?;
+        for (host, interface) in hosts.iter_mut().zip(INTERFACES) {
+            host.set_relay_end(relay.namespace().clone(), interface);
+        }
+        Ok(Some(relay))
+    }
+
+    /// How many queues an interface is made with; all are real at first.
+    fn queues_made(&self) -> Option<Queues> {
+        let either = self.queues.or(self.queues_max)?;
+        let most = self.queues_max.unwrap_or(either);
+        Some(Queues { rx: either.rx.max(most.rx), tx: either.tx.max(most.tx) })
+    }
+
+    fn set_offloads(&self) -> io::Result<()> {
+        self.offloads.map_or(Ok(()), |offloads| ethtool::set_offloads(INTERFACE, offloads))
+    }
+}
+
+fn start_relay(settings: &RelaySettings, veth: Veth, hosts: &[Host; 2]) -> io::Result<Relay> {
+    let namespace = |host: &Host| {
+        let fd = host.namespace().ok_or(io::ErrorKind::NotFound)?;
+        fd.try_clone_to_owned()
+    };
+    let [first, second] = hosts;
+    Relay::start(settings, veth, [namespace(first)?, namespace(second)?], INTERFACE)
+}
+
 fn new_host(address: Ipv4Addr) -> Result<Host, BedError> {
     Host::in_new_namespace(address, INTERFACE)
         .map_err(|reason| BedError { step: "a network namespace is refused", reason })
-}
-
-/// Lays a veth between two hosts.
-fn join([first, second]: &[Host; 2]) -> Result<(), BedError> {
-    run(first, "a veth is refused", || {
-        let peer = second.namespace().ok_or(io::ErrorKind::NotFound)?;
-        Rtnetlink::open()?.add_veth(INTERFACE, peer)
-    })
 }
 
 /// Sets up the namespace of the calling thread; the number of the veth in it.
@@ -142,7 +265,7 @@ fn wait_until_up() -> io::Result<()> {
 /// Keeps router solicitations and duplicate address detection off the wire.
 ///
 /// Where it is not allowed, or the kernel has no IPv6, they stay, and do no harm.
-fn switch_ipv6_off() {
+pub(crate) fn switch_ipv6_off() {
     for which in ["all", "default"] {
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1");
     }

@@ -4,8 +4,11 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command};
+use std::sync::Arc;
 
+use crate::ethtool::{self, Offloads, Queues};
 use crate::namespace;
+use crate::rtnetlink::Rtnetlink;
 use crate::spawner::Spawner;
 
 /// One end of a [`Bed`](crate::Bed): a network namespace of its own, or this machine's loopback.
@@ -19,6 +22,14 @@ pub struct Host {
     interface_index: u32,
     spawner: Spawner,
     namespace: Option<OwnedFd>,
+    relay_end: Option<RelayEnd>,
+}
+
+/// The other end of a host's veth, where that is a relay's.
+#[derive(Debug)]
+struct RelayEnd {
+    namespace: Arc<OwnedFd>,
+    interface: &'static str,
 }
 
 impl Host {
@@ -28,18 +39,24 @@ impl Host {
             namespace::unshare(libc::CLONE_NEWNET)?;
             namespace::current()
         })?;
-        Ok(Self { address, interface, interface_index: 0, spawner, namespace: Some(namespace) })
+        let (interface_index, namespace, relay_end) = (0, Some(namespace), None);
+        Ok(Self { address, interface, interface_index, spawner, namespace, relay_end })
     }
 
     /// A host that is this machine, seen through its loopback interface.
     pub(crate) fn on_loopback(interface_index: u32) -> io::Result<Self> {
         let (spawner, ()) = Spawner::start(|| Ok(()))?;
         let address = Ipv4Addr::LOCALHOST;
-        Ok(Self { address, interface: "lo", interface_index, spawner, namespace: None })
+        let (interface, namespace, relay_end) = ("lo", None, None);
+        Ok(Self { address, interface, interface_index, spawner, namespace, relay_end })
     }
 
     pub(crate) fn set_interface_index(&mut self, index: u32) {
         self.interface_index = index;
+    }
+
+    pub(crate) fn set_relay_end(&mut self, namespace: Arc<OwnedFd>, interface: &'static str) {
+        self.relay_end = Some(RelayEnd { namespace, interface });
     }
 
     /// The address that the other host reaches this one at.
@@ -64,6 +81,66 @@ impl Host {
     #[must_use]
     pub fn namespace(&self) -> Option<BorrowedFd<'_>> {
         self.namespace.as_ref().map(AsFd::as_fd)
+    }
+
+    /// The queues that the interface really has.
+    ///
+    /// # Errors
+    /// The kernel's: over loopback there is nothing to ask.
+    pub fn queues(&self) -> io::Result<Queues> {
+        self.run(|| ethtool::queues(self.interface)).flatten().map(|(real, _)| real)
+    }
+
+    /// As many queues as the interface can have.
+    ///
+    /// # Errors
+    /// As [`queues`](Self::queues).
+    pub fn queues_max(&self) -> io::Result<Queues> {
+        self.run(|| ethtool::queues(self.interface)).flatten().map(|(_, most)| most)
+    }
+
+    /// Changes the number of real queues while all goes on.
+    ///
+    /// A frame comes in by the queue whose number it went out by at the other end; where there is
+    /// none, it passes by all queues, and so by any XDP program. So without a relay, set the other
+    /// host's as well; a relay's end is set to match this one.
+    ///
+    /// # Errors
+    /// The kernel's: none, or more than [`queues_max`](Self::queues_max); fewer than an XDP program
+    /// needs; over loopback.
+    pub fn set_queues(&self, queues: Queues) -> io::Result<()> {
+        self.run(|| ethtool::set_queues(self.interface, queues)).flatten()?;
+        let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
+        let set = || ethtool::set_queues(interface, queues.matching());
+        run_in(Some(namespace.as_fd()), set).flatten()
+    }
+
+    /// The offloads of the interface that are in force.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn offloads(&self) -> io::Result<Offloads> {
+        self.run(|| ethtool::offloads(self.interface)).flatten()
+    }
+
+    /// Switches offloads of the interface on and off.
+    ///
+    /// # Errors
+    /// The kernel's; and if after all they are not as asked, because one needs another that is off.
+    /// Over loopback they would be those of this whole machine, which is refused (`Unsupported`).
+    pub fn set_offloads(&self, offloads: Offloads) -> io::Result<()> {
+        if self.namespace.is_none() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.run(|| ethtool::set_offloads(self.interface, offloads)).flatten()
+    }
+
+    /// The longest packet that the interface carries, in bytes without the Ethernet header.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn mtu(&self) -> io::Result<u32> {
+        self.run(|| Ok(Rtnetlink::open()?.link(self.interface)?.mtu)).flatten()
     }
 
     /// Starts `command` on this host.
@@ -95,13 +172,20 @@ impl Host {
     /// # Panics
     /// If `body` does.
     pub fn run<R: Send>(&self, body: impl FnOnce() -> R + Send) -> io::Result<R> {
-        let namespace = self.namespace();
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
-                namespace.map_or(Ok(()), namespace::enter)?;
-                Ok(body())
-            })?;
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        run_in(self.namespace(), body)
     }
+}
+
+/// Runs `body` on a thread of its own, in a namespace or where the caller is.
+fn run_in<R: Send>(
+    namespace: Option<BorrowedFd<'_>>,
+    body: impl FnOnce() -> R + Send,
+) -> io::Result<R> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
+            namespace.map_or(Ok(()), namespace::enter)?;
+            Ok(body())
+        })?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }

@@ -6,10 +6,14 @@
 //! descriptors and named nowhere, so that all of it is gone with the process however that ends;
 //! elsewhere both are this machine over loopback, behind the same interface.
 //!
-//! Networking is set up over rtnetlink; `ip` is never run, and the caller's own namespace never
-//! changes. What is not here: a lossy wire, more than two hosts, IPv6 (switched off, so that no
-//! neighbour discovery stands among the packets). The offloads of the veth are the kernel's
-//! defaults: a frame from a kernel sender leaves with its UDP or TCP checksum unfinished.
+//! A bed in namespaces can have queues, [`Offloads`] and an MTU of one's choice, and a [`Relay`] for
+//! a wire, which loses, delays, doubles, reorders and corrupts frames by a seed: [`Bed::builder`].
+//!
+//! Networking is set up over rtnetlink and by ethtool's ioctl; no program is run, and the caller's
+//! own namespace never changes. What is not here: more than two hosts, IPv6 (switched off, so that
+//! no neighbour discovery stands among the packets), a relay over loopback. The offloads of a veth
+//! are the kernel's defaults unless set: a frame from a kernel sender leaves with its UDP or TCP
+//! checksum unfinished.
 //!
 //! ```
 //! use hairpin_testbed::Bed;
@@ -27,13 +31,26 @@
 
 mod allocations;
 mod bed;
+mod ethtool;
+mod fate;
+mod faults;
+mod frame;
 mod host;
+mod line;
 mod namespace;
+mod packet_socket;
+mod relay;
 mod rtnetlink;
 mod spawner;
+mod tally;
 mod user_namespace;
+mod wire;
 
 pub use allocations::{CountingAllocator, allocations};
-pub use bed::{Bed, BedError};
+pub use bed::{Bed, BedBuilder, BedError};
+pub use ethtool::{Offloads, Queues};
+pub use faults::{Chance, Delay, Faults, Filter, Holding, Part, Protocol, Rate};
 pub use host::Host;
+pub use relay::{Direction, Relay, RelaySettings};
+pub use tally::Tally;
 pub use user_namespace::{UserNamespaceError, enter_user_namespace};

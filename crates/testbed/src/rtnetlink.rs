@@ -19,6 +19,8 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
+use crate::ethtool::Queues;
+
 const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
 
 /// A conversation with the kernel about one network namespace: one request, one answer.
@@ -34,6 +36,32 @@ pub(crate) struct Link {
     pub(crate) index: u32,
     /// True once packets pass: switched on, and the other end is too.
     pub(crate) is_up: bool,
+    /// The longest packet in bytes, without the Ethernet header.
+    pub(crate) mtu: u32,
+}
+
+/// How an end of a veth is made; what is `None` is the kernel's choice.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Veth {
+    /// Queues to make, all of which are real at first.
+    pub(crate) queues: Option<Queues>,
+    pub(crate) mtu: Option<u32>,
+}
+
+impl Veth {
+    /// An end that transmits by as many queues as this one receives by, and the other way round.
+    pub(crate) fn matching(self) -> Self {
+        Self { queues: self.queues.map(Queues::matching), ..self }
+    }
+
+    fn end(self, name: &str) -> Vec<LinkAttribute> {
+        let mut attributes = vec![LinkAttribute::IfName(name.into())];
+        attributes.extend(self.mtu.map(LinkAttribute::Mtu));
+        if let Some(Queues { rx, tx }) = self.queues {
+            attributes.extend([LinkAttribute::NumRxQueues(rx), LinkAttribute::NumTxQueues(tx)]);
+        }
+        attributes
+    }
 }
 
 impl Rtnetlink {
@@ -45,20 +73,23 @@ impl Rtnetlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Makes a veth with one end here and the other in `peer`, both of the same name.
-    pub(crate) fn add_veth(&mut self, name: &str, peer: BorrowedFd<'_>) -> io::Result<()> {
-        let mut there = LinkMessage::default();
-        there.attributes =
-            vec![LinkAttribute::IfName(name.into()), LinkAttribute::NetNsFd(peer.as_raw_fd())];
-        let mut here = LinkMessage::default();
-        here.attributes = vec![
-            LinkAttribute::IfName(name.into()),
-            LinkAttribute::LinkInfo(vec![
-                LinkInfo::Kind(InfoKind::Veth),
-                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(there))),
-            ]),
-        ];
-        self.request(RouteNetlinkMessage::NewLink(here), NEW).map(drop)
+    /// Makes a veth with one end here and the other in `peer`, called by these names.
+    pub(crate) fn add_veth(
+        &mut self,
+        [here, there]: [Veth; 2],
+        names: [&str; 2],
+        peer: BorrowedFd<'_>,
+    ) -> io::Result<()> {
+        let mut far = LinkMessage::default();
+        far.attributes = there.end(names[1]);
+        far.attributes.push(LinkAttribute::NetNsFd(peer.as_raw_fd()));
+        let mut near = LinkMessage::default();
+        near.attributes = here.end(names[0]);
+        near.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
+        ]));
+        self.request(RouteNetlinkMessage::NewLink(near), NEW).map(drop)
     }
 
     /// Asks about the interface `name`.
@@ -71,7 +102,11 @@ impl Rtnetlink {
                 let is_up = has(LinkAttribute::OperState(State::Up))
                     && has(LinkAttribute::Carrier(1))
                     && found.header.flags.contains(LinkFlags::Up | LinkFlags::Running);
-                Ok(Link { index: found.header.index, is_up })
+                let mtu = found.attributes.iter().find_map(|attribute| match attribute {
+                    LinkAttribute::Mtu(mtu) => Some(*mtu),
+                    _ => None,
+                });
+                Ok(Link { index: found.header.index, is_up, mtu: mtu.unwrap_or(0) })
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }

@@ -13,7 +13,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, UserNamespaceError, enter_user_namespace};
+use hairpin_testbed::{
+    Bed, Chance, Direction, Faults, Offloads, Queues, RelaySettings, UserNamespaceError,
+    enter_user_namespace,
+};
 
 /// Names the case that this copy plays.
 const CASE: &str = "HAIRPIN_TESTBED_CASE";
@@ -24,6 +27,7 @@ type Case = (&'static str, fn());
 
 const CASES: &[Case] = &[
     ("an ordinary user gets two namespaces or loopback", gets_a_bed),
+    ("an ordinary user gets a relay where namespaces can be had", gets_a_relay),
     ("a process with threads is refused and unchanged", threads_are_refused),
     ("where user namespaces are used up nothing changes", no_user_namespace_left),
     ("where network namespaces are used up nothing changes", no_network_namespace_left),
@@ -124,6 +128,32 @@ fn gets_a_bed() {
     let mut child = first.spawn(sleep, &[]).expect("sleep is there");
     drop(bed);
     assert_eq!(child.wait().expect("our own child").signal(), Some(9), "it outlived its host");
+}
+
+fn gets_a_relay() {
+    if let Err(refused) = enter_user_namespace() {
+        println!("user namespaces are refused here: {refused}");
+        return;
+    }
+    let faults = Faults { duplication: Chance::ALWAYS, ..Faults::NONE };
+    let settings = RelaySettings::seeded(7).with(Direction::SecondToFirst, faults);
+    let wanted = Bed::builder().queues(Queues::pairs(2)).offloads(Offloads::OFF).mtu(4_000);
+    let bed = wanted.relay(settings).build().expect("what root may in its own namespaces");
+    assert!(bed.describe().ends_with("joined by a relay (seed 7) (in a user namespace)"));
+    let [first, second] = bed.hosts();
+    assert_eq!(first.queues().expect("it is there"), Queues::pairs(2));
+    assert_eq!(first.offloads().expect("it is there"), Offloads::OFF);
+    let [receiver, sender] = [first, second].map(|host| {
+        let bind = || UdpSocket::bind((host.address(), 0)).expect("an address of this host");
+        host.run(bind).expect("the host is there")
+    });
+    receiver.set_read_timeout(Some(Duration::from_secs(20))).expect("not zero");
+    sender.send_to(b"tick", receiver.local_addr().expect("bound")).expect("the veth is up");
+    for _ in 0..2 {
+        assert_eq!(receiver.recv(&mut [0; 8]).expect("it crosses, twice"), 4);
+    }
+    let tally = bed.relay().expect("asked for").tally(Direction::SecondToFirst);
+    assert!(tally.duplicated > 0 && tally.missed == 0, "{tally:?}");
 }
 
 fn threads_are_refused() {
