@@ -9,6 +9,13 @@ use std::os::fd::AsRawFd;
 /// Commands of linux/ethtool.h.
 const GET_CHANNELS: u32 = 0x3c;
 const SET_CHANNELS: u32 = 0x3d;
+const GET_STRING_SET_INFO: u32 = 0x37;
+const GET_STRINGS: u32 = 0x1b;
+const GET_FEATURES: u32 = 0x3a;
+const SET_FEATURES: u32 = 0x3b;
+/// The set of the features' names, each in 32 bytes.
+const FEATURE_NAMES: u32 = 4;
+const NAME_WORDS: usize = 8;
 
 /// How many queues an interface has in each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,15 +69,16 @@ impl Offloads {
         Self { rx_checksum: on, tx_checksum: on, scatter_gather: on, tso: on, gso: on, gro: on }
     }
 
-    /// Each with its name, and the commands of linux/ethtool.h that ask for it and set it.
-    fn table(&mut self) -> [(&'static str, [u32; 2], &mut bool); 6] {
+    /// Each with its name, and how the names of the kernel's features begin and end that it is
+    /// made of. The older commands for the six do not reach all of these.
+    fn table(&mut self) -> [(&'static str, [&'static str; 2], &mut bool); 6] {
         [
-            ("rx-checksumming", [0x14, 0x15], &mut self.rx_checksum),
-            ("tx-checksumming", [0x16, 0x17], &mut self.tx_checksum),
-            ("scatter-gather", [0x18, 0x19], &mut self.scatter_gather),
-            ("tcp-segmentation-offload", [0x1e, 0x1f], &mut self.tso),
-            ("generic-segmentation-offload", [0x23, 0x24], &mut self.gso),
-            ("generic-receive-offload", [0x2b, 0x2c], &mut self.gro),
+            ("rx-checksumming", ["rx-checksum", ""], &mut self.rx_checksum),
+            ("tx-checksumming", ["tx-checksum-", ""], &mut self.tx_checksum),
+            ("scatter-gather", ["tx-scatter-gather", ""], &mut self.scatter_gather),
+            ("tcp-segmentation-offload", ["tx-tcp", "-segmentation"], &mut self.tso),
+            ("generic-segmentation-offload", ["tx-generic-segmentation", ""], &mut self.gso),
+            ("generic-receive-offload", ["rx-gro", "rx-gro"], &mut self.gro),
         ]
     }
 }
@@ -108,25 +116,100 @@ pub(crate) fn set_queues(interface: &str, wanted: Queues) -> io::Result<()> {
     if real == wanted { Ok(()) } else { Err(refusal()) }
 }
 
-/// The offloads that are in force.
+/// The offloads that are in force: of each, any of the features that it is made of.
 pub(crate) fn offloads(interface: &str) -> io::Result<Offloads> {
+    let features = Features::of(interface)?;
     let mut offloads = Offloads::OFF;
-    for (_, [get, _], on) in offloads.table() {
-        let mut value = Value { command: get, data: 0 };
-        call(interface, &mut value)?;
-        *on = value.data != 0;
+    for (_, name, on) in offloads.table() {
+        *on = features.called(name).any(|feature| features.has(Feature::ACTIVE, feature));
     }
     Ok(offloads)
 }
 
 /// Switches offloads on and off, and looks whether that is so.
 pub(crate) fn set_offloads(interface: &str, mut wanted: Offloads) -> io::Result<()> {
-    for (_, [_, set], on) in wanted.table() {
-        call(interface, &mut Value { command: set, data: u32::from(*on) })?;
+    let features = Features::of(interface)?;
+    // struct ethtool_sfeatures: command, number of blocks, and in each what counts and what is on.
+    let count = features.blocks.len();
+    let mut request = vec![0; 2 + 2 * count];
+    (request[0], request[1]) = (SET_FEATURES, count as u32);
+    for (_, name, on) in wanted.table() {
+        let changeable = |&index: &usize| features.has(Feature::AVAILABLE, index);
+        for feature in features.called(name).filter(changeable) {
+            let (block, bit) = (2 + feature / 32 * 2, 1 << (feature % 32));
+            request[block] |= bit;
+            request[block + 1] |= if *on { bit } else { 0 };
+        }
     }
-    let real = offloads(interface)?;
-    let refusal = || io::Error::other(format!("asked for {wanted}; the kernel has {real}"));
-    if real == wanted { Ok(()) } else { Err(refusal()) }
+    call(interface, request.as_mut_slice())?;
+    // Some of what an offload is made of may be on, and it would count as on.
+    let real = Features::of(interface)?;
+    let is_asked = |feature: usize| request[2 + feature / 32 * 2] >> (feature % 32) & 1 == 1;
+    let is_wished = |feature: usize| request[3 + feature / 32 * 2] >> (feature % 32) & 1 == 1;
+    let other: Vec<&str> = (0..features.names.len())
+        .filter(|&feature| is_asked(feature))
+        .filter(|&feature| real.has(Feature::ACTIVE, feature) != is_wished(feature))
+        .map(|feature| features.names[feature].as_str())
+        .collect();
+    if other.is_empty() {
+        return Ok(());
+    }
+    let other = other.join(", ");
+    Err(io::Error::other(format!("asked for {wanted}; the kernel does not switch {other}")))
+}
+
+/// All that the kernel can switch on and off at an interface.
+#[derive(Debug)]
+struct Features {
+    names: Vec<String>,
+    /// `struct ethtool_get_features_block`: 32 features each.
+    blocks: Vec<[u32; 4]>,
+}
+
+/// Words of a block.
+struct Feature;
+
+impl Feature {
+    /// It can be changed.
+    const AVAILABLE: usize = 0;
+    const ACTIVE: usize = 2;
+}
+
+impl Features {
+    fn of(interface: &str) -> io::Result<Self> {
+        // struct ethtool_sset_info: command, nothing, the sets asked for in 64 bits, one length.
+        let [low, high] = if cfg!(target_endian = "little") { [2, 3] } else { [3, 2] };
+        let mut lengths = [GET_STRING_SET_INFO, 0, 0, 0, 0];
+        (lengths[low], lengths[high]) = (1 << FEATURE_NAMES, 0);
+        call(interface, lengths.as_mut_slice())?;
+        let count = lengths[4] as usize;
+        // struct ethtool_gstrings: command, set, how many, and the names.
+        let mut strings = vec![0; 3 + NAME_WORDS * count];
+        (strings[0], strings[1], strings[2]) = (GET_STRINGS, FEATURE_NAMES, count as u32);
+        call(interface, strings.as_mut_slice())?;
+        let names = strings[3..].chunks_exact(NAME_WORDS).map(name_in).collect();
+        // struct ethtool_gfeatures: command, number of blocks, and the blocks.
+        let blocks = count.div_ceil(32);
+        let mut features = vec![0; 2 + 4 * blocks];
+        (features[0], features[1]) = (GET_FEATURES, blocks as u32);
+        call(interface, features.as_mut_slice())?;
+        Ok(Self { names, blocks: features[2..].as_chunks::<4>().0.to_vec() })
+    }
+
+    fn called(&self, [beginning, end]: [&str; 2]) -> impl Iterator<Item = usize> {
+        let is_meant = move |name: &String| name.starts_with(beginning) && name.ends_with(end);
+        self.names.iter().enumerate().filter(move |(_, name)| is_meant(name)).map(|(at, _)| at)
+    }
+
+    fn has(&self, word: usize, feature: usize) -> bool {
+        self.blocks[feature / 32][word] >> (feature % 32) & 1 == 1
+    }
+}
+
+/// The name in 32 bytes, which zeros end.
+fn name_in(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|word| word.to_ne_bytes());
+    bytes.take_while(|&byte| byte != 0).map(char::from).collect()
 }
 
 /// `struct ethtool_channels` of linux/ethtool.h.
@@ -144,26 +227,21 @@ struct Channels {
     combined_count: u32,
 }
 
-/// `struct ethtool_value` of linux/ethtool.h.
-#[repr(C)]
-struct Value {
-    command: u32,
-    data: u32,
-}
-
 /// What may be handed to the ioctl.
 ///
 /// # Safety
-/// The type is laid out as the structure that its `command`, its first word, reads and writes.
+/// The value is laid out as the structure that its `command`, its first word, reads and writes, and
+/// as long as the lengths in it say.
 unsafe trait Command {}
 
 // SAFETY: only made with ETHTOOL_GCHANNELS and ETHTOOL_SCHANNELS, whose structure it is.
 unsafe impl Command for Channels {}
-// SAFETY: only made with the commands of `Offloads::table`, which take `struct ethtool_value`.
-unsafe impl Command for Value {}
+// SAFETY: made in this file alone, each to the structure named beside it, which is of such words
+// and of bytes in fours, and with as many entries behind as its count says.
+unsafe impl Command for [u32] {}
 
 /// Asks about an interface in the namespace of the calling thread.
-fn call<C: Command>(interface: &str, command: &mut C) -> io::Result<()> {
+fn call<C: Command + ?Sized>(interface: &str, command: &mut C) -> io::Result<()> {
     // Any socket of the namespace will do.
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     // SAFETY: numbers and a null pointer: all bytes zero is a valid value.
@@ -177,7 +255,8 @@ fn call<C: Command>(interface: &str, command: &mut C) -> io::Result<()> {
     // SAFETY: the request is whole and lives through the call, and so does the command it points
     // to, which has the layout that the kernel expects (`Command`).
     match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as c_ulong, &mut request) } {
-        0 => Ok(()),
+        // Above nought: something is wished for that is not to be had; it is looked at afterwards.
+        0.. => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }

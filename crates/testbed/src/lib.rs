@@ -6,8 +6,9 @@
 //! descriptors and named nowhere, so that all of it is gone with the process however that ends;
 //! elsewhere both are this machine over loopback, behind the same interface.
 //!
-//! A bed in namespaces can have queues, [`Offloads`] and an MTU of one's choice, and a [`Relay`] for
-//! a wire, which loses, delays, doubles, reorders and corrupts frames by a seed: [`Bed::builder`].
+//! A bed in namespaces can have queues, [`Offloads`] and an MTU of one's choice, and for a wire a
+//! [`Relay`], which loses, delays, doubles, reorders and corrupts frames by a seed:
+//! [`Bed::builder`].
 //!
 //! Networking is set up over rtnetlink and by ethtool's ioctl; no program is run, and the caller's
 //! own namespace never changes. What is not here: more than two hosts, IPv6 (switched off, so that

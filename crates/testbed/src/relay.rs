@@ -147,7 +147,8 @@ impl Relay {
 
     /// What has happened in one direction so far.
     ///
-    /// It is brought up to date after every batch of frames, and is a view of one moment.
+    /// It is a view of one moment. What became of a frame is there before any copy of it arrives,
+    /// and that it has arrived just after.
     #[must_use]
     pub fn tally(&self, direction: Direction) -> Tally {
         self.shared.boards[direction as usize].read()
@@ -254,11 +255,16 @@ impl Forwarder {
             for (direction, is_ready) in [first, second].into_iter().enumerate() {
                 if is_ready {
                     self.receive(direction);
+                    self.tell(direction);
                 }
                 self.transmit(direction);
-                self.shared.boards[direction].write(self.lines[direction].tally());
+                self.tell(direction);
             }
         }
+    }
+
+    fn tell(&self, direction: usize) {
+        self.shared.boards[direction].write(self.lines[direction].tally());
     }
 
     /// Waits for a frame, for the time of one, or for the end; which of them it is.

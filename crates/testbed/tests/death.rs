@@ -125,7 +125,8 @@ fn killing_the_owner_at_any_moment_leaves_nothing() {
     if std::env::var_os(OWNER).is_some() {
         own_a_bed_until_killed();
     }
-    let (before, ours) = (interfaces(), namespaces_of("/proc/self".into()).collect());
+    let before = interfaces();
+    let ours = fs::read_link("/proc/thread-self/ns/net").unwrap().display().to_string();
     let mut most = (0, 0);
     for (number, moment) in moments().enumerate() {
         let mark = format!("{}-{number}", std::process::id());
@@ -141,7 +142,7 @@ fn killing_the_owner_at_any_moment_leaves_nothing() {
 }
 
 /// Starts an owner and kills it; how many processes it was, and in which namespaces of its own.
-fn kill_an_owner(mark: &str, moment: Moment, ours: &BTreeSet<String>) -> (usize, BTreeSet<String>) {
+fn kill_an_owner(mark: &str, moment: Moment, ours: &str) -> (usize, BTreeSet<String>) {
     let mut owner = start(mark);
     let mut lines = BufReader::new(owner.stdout.take().unwrap()).lines();
     match moment {
@@ -156,12 +157,8 @@ fn kill_an_owner(mark: &str, moment: Moment, ours: &BTreeSet<String>) -> (usize,
     signal(&owner, libc::SIGSTOP);
     assert!(eventually(|| stands_still(&owner)));
     let processes = marked(mark);
-    let namespaces: BTreeSet<String> = processes
-        .iter()
-        .cloned()
-        .flat_map(namespaces_of)
-        .filter(|name| !ours.contains(name))
-        .collect();
+    let namespaces: BTreeSet<String> =
+        processes.iter().cloned().flat_map(namespaces_of).filter(|name| name != ours).collect();
     owner.kill().unwrap();
     owner.wait().unwrap();
     (processes.len(), namespaces)
@@ -197,7 +194,10 @@ fn own_a_bed_until_killed() -> ! {
     }
     println!("{BUSY}");
     // Bounded, should the test die before it has killed us.
-    (0..100_000).for_each(|_| drop((send(), std::thread::sleep(MS / 10))));
+    for _ in 0..100_000 {
+        send();
+        std::thread::sleep(MS / 10);
+    }
     drop(children);
     // Ends at once then.
     let _ = std::io::stdin().read(&mut [0]);

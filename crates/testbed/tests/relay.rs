@@ -510,7 +510,9 @@ fn streams_are_byte_exact_with_many_queues_and_long_packets() {
     streams_are_byte_exact(&bed, 4 << 20);
     assert_nothing_wrong(&bed);
     let Tally { sent, .. } = relay(&bed).tally(FirstToSecond);
-    assert!((4 << 20) / 8_948 <= sent && sent < (4 << 20) / 1_448 / 2 + 2_900, "{sent} frames");
+    // The data need no less than that, and far fewer than at 1,448 bytes even with as many
+    // acknowledgements of what comes back.
+    assert!(((4 << 20) / 8_948..(4 << 20) / 1_448).contains(&sent), "{sent} frames");
     for host in bed.hosts() {
         host.set_queues(Queues::pairs(2)).unwrap();
     }
