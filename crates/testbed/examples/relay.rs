@@ -71,6 +71,9 @@ fn flood(bed: &Bed) -> Result<(), Box<dyn std::error::Error>> {
     let to = far.local_addr()?;
     near.send_to(&PAYLOAD, to)?;
     far.recv(&mut [0; 200])?;
+    while tally().arrived == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     let (started, before) = (Instant::now(), tally());
     for _ in 0..FRAMES {
         near.send_to(&PAYLOAD, to)?;
@@ -81,11 +84,8 @@ fn flood(bed: &Bed) -> Result<(), Box<dyn std::error::Error>> {
         std::thread::sleep(Duration::from_millis(1));
     }
     let (time, done) = (started.elapsed().as_secs_f64(), tally().arrived - before.arrived);
-    println!(
-        "flat out: {done} of {FRAMES} frames in {time:.2} s, {:.0} a second; {} missed; sent in {:.2} s",
-        done as f64 / time,
-        tally().missed,
-        sent.as_secs_f64(),
-    );
+    let (sent, missed) = (sent.as_secs_f64(), tally().missed);
+    print!("flat out: {done} of {FRAMES} frames in {time:.2} s, sent in {sent:.2} s: ");
+    println!("{:.0} a second, {missed} missed", done as f64 / time);
     Ok(())
 }

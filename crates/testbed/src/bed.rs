@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::time::Duration;
 
 use crate::ethtool::{self, Offloads, Queues};
 use crate::host::Host;
@@ -16,9 +15,6 @@ const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10,
 const PREFIX_LENGTH: u8 = 24;
 /// All of 224.0.0.0/4: without a route a join or a send that names no interface has nowhere to go.
 const MULTICAST: (Ipv4Addr, u8) = (Ipv4Addr::new(224, 0, 0, 0), 4);
-/// The kernel sees to a link's state within milliseconds, or a second when it is busy.
-const UP_POLLS: u32 = 1000;
-const UP_POLL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Why there are no two namespaces: the step that failed, and the kernel's reason.
 #[derive(Debug, thiserror::Error)]
@@ -182,7 +178,8 @@ impl BedBuilder {
             host.set_interface_index(index);
         }
         for host in &hosts {
-            run(host, "the veth does not come up", wait_until_up)?;
+            host.wait_until_up()
+                .map_err(|reason| BedError { step: "the veth does not come up", reason })?;
         }
         let wire = relay
             .as_ref()
@@ -248,18 +245,6 @@ fn set_up(address: Ipv4Addr) -> io::Result<u32> {
     rtnetlink.set_up(veth.index)?;
     rtnetlink.add_route(veth.index, MULTICAST.0, MULTICAST.1)?;
     Ok(veth.index)
-}
-
-/// Waits until packets pass between the namespace of the calling thread and the other one.
-fn wait_until_up() -> io::Result<()> {
-    let mut rtnetlink = Rtnetlink::open()?;
-    for _ in 0..UP_POLLS {
-        if rtnetlink.link(INTERFACE)?.is_up {
-            return Ok(());
-        }
-        std::thread::sleep(UP_POLL_PAUSE);
-    }
-    Err(io::ErrorKind::TimedOut.into())
 }
 
 /// Keeps router solicitations and duplicate address detection off the wire.

@@ -5,11 +5,16 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::ethtool::{self, Offloads, Queues};
 use crate::namespace;
 use crate::rtnetlink::Rtnetlink;
 use crate::spawner::Spawner;
+
+/// The kernel sees to a link's state within milliseconds, or a second when it is busy.
+const UP_POLLS: u32 = 1000;
+const UP_POLL_PAUSE: Duration = Duration::from_millis(5);
 
 /// One end of a [`Bed`](crate::Bed): a network namespace of its own, or this machine's loopback.
 ///
@@ -57,6 +62,15 @@ impl Host {
 
     pub(crate) fn set_relay_end(&mut self, namespace: Arc<OwnedFd>, interface: &'static str) {
         self.relay_end = Some(RelayEnd { namespace, interface });
+    }
+
+    /// Waits until packets pass both ways between this host and what is at the other end.
+    ///
+    /// The two ends of a veth come up each in its own time, and what is sent before is lost.
+    pub(crate) fn wait_until_up(&self) -> io::Result<()> {
+        self.run(|| wait_until_up(self.interface)).flatten()?;
+        let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
+        run_in(Some(namespace.as_fd()), || wait_until_up(interface)).flatten()
     }
 
     /// The address that the other host reaches this one at.
@@ -188,4 +202,15 @@ fn run_in<R: Send>(
         })?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
+}
+
+fn wait_until_up(interface: &str) -> io::Result<()> {
+    let mut rtnetlink = Rtnetlink::open()?;
+    for _ in 0..UP_POLLS {
+        if rtnetlink.link(interface)?.is_up {
+            return Ok(());
+        }
+        std::thread::sleep(UP_POLL_PAUSE);
+    }
+    Err(io::ErrorKind::TimedOut.into())
 }

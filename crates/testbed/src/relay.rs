@@ -95,6 +95,13 @@ struct Orders {
     is_on: bool,
 }
 
+impl Shared {
+    fn new(orders: Orders) -> Self {
+        let (orders, changes) = (Mutex::new(orders), AtomicU64::new(0));
+        Self { orders, changes, boards: [Board::new(), Board::new()] }
+    }
+}
+
 impl Relay {
     /// Makes a namespace with a veth to each of `hosts`, whose end is called `interface`, and
     /// starts the thread.
@@ -105,11 +112,7 @@ impl Relay {
         interface: &'static str,
     ) -> io::Result<Self> {
         let orders = Orders { faults: settings.faults, is_cut: [false; 2], is_on: true };
-        let shared = Arc::new(Shared {
-            orders: Mutex::new(orders),
-            changes: AtomicU64::new(0),
-            boards: [Board::new(), Board::new()],
-        });
+        let shared = Arc::new(Shared::new(orders));
         let (ended, alive) = io::pipe()?;
         let (prepared, outcome) = std::sync::mpsc::sync_channel(1);
         let (theirs, seed) = (Arc::clone(&shared), settings.seed);
@@ -399,6 +402,45 @@ fn poll(fds: [i32; 3], timeout: Option<Duration>) -> io::Result<[bool; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Room for a few frames only.
+    fn shrink(socket: &PacketSocket) {
+        let (fd, value, length) = (socket.as_fd().as_raw_fd(), 1 << 14, size_of::<i32>() as u32);
+        for option in [libc::SO_RCVBUF, libc::SO_RCVBUFFORCE] {
+            let value: *const i32 = &raw const value;
+            // SAFETY: the kernel reads one integer, which lives through the call.
+            let result =
+                unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, value.cast(), length) };
+            assert_eq!(result, 0);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs root"]
+    fn frames_that_come_faster_than_they_are_taken_are_counted() {
+        // A namespace of its own, which ends with the thread.
+        let test = || {
+            namespace::unshare(libc::CLONE_NEWNET).unwrap();
+            let mut rtnetlink = Rtnetlink::open().unwrap();
+            let lo = rtnetlink.link("lo").unwrap().index;
+            rtnetlink.set_up(lo).unwrap();
+            let sockets = [(); 2].map(|()| PacketSocket::open(lo).unwrap());
+            shrink(&sockets[0]);
+            let lines = [0, 1].map(|line| Line::new(7, line, Faults::NONE));
+            let orders = Orders { faults: [Faults::NONE; 2], is_cut: [false; 2], is_on: true };
+            let shared = Arc::new(Shared::new(orders));
+            let (ended, _alive) = io::pipe().unwrap();
+            let mut forwarder = Forwarder::new(sockets, lines, shared, ended.into());
+            let sender = std::net::UdpSocket::bind("127.0.0.1:7").unwrap();
+            (0..500).for_each(|_| drop(sender.send_to(&[1; 1_000], "127.0.0.1:7")));
+            while forwarder.wait().unwrap()[0] {
+                forwarder.receive(0);
+            }
+            let Tally { sent, missed, .. } = *forwarder.lines[0].tally();
+            assert!(missed > 0 && sent + missed == 500, "{sent} {missed}");
+        };
+        std::thread::spawn(test).join().unwrap();
+    }
 
     #[test]
     fn a_tag_is_put_back_in_front_of_the_ethertype() {

@@ -58,7 +58,8 @@ tally! {
     untouched,
     /// Errors: frames that came faster than they were taken, which the kernel threw away.
     missed,
-    /// Errors: frames that left, and that the kernel would not take for the receiving host.
+    /// Errors: frames that left, and that the receiving host's interface refused: longer than its
+    /// MTU, or no room for them. What is sent to an interface that is off is gone like on any wire.
     refused,
     /// Errors: frames that could not be made what a wire carries, and were thrown away.
     malformed,

@@ -146,24 +146,24 @@ fn what_the_other_host_does_not_take_is_counted() {
     sender.send_to(b"taken", to).unwrap();
     assert_eq!(receiver.recv(&mut [0; 16]).unwrap(), 5);
     assert_eq!(tally(&bed).refused, 0);
-    second.run(switch_off).unwrap();
-    assert!(eventually(|| {
-        sender.send_to(b"not taken", to).unwrap();
-        tally(&bed).refused > 0
-    }));
+    second.run(|| set_mtu(100)).unwrap();
+    sender.send_to(&[7; 1_000], to).unwrap();
+    assert!(eventually(|| tally(&bed).refused == 1), "{:?}", tally(&bed));
+    sender.send_to(b"short", to).unwrap();
+    assert_eq!(receiver.recv(&mut [0; 16]).unwrap(), 5);
 }
 
-/// Switches `veth0` off in the namespace of the calling thread.
-fn switch_off() {
+/// Changes the MTU of `veth0` in the namespace of the calling thread.
+fn set_mtu(mtu: libc::c_int) {
     // SAFETY: numbers and a null pointer: all bytes zero is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(b"veth0") {
         *place = byte.cast_signed();
     }
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    // Flags: none of them, so not up.
+    request.ifr_ifru.ifru_mtu = mtu;
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    let fd = socket.as_raw_fd();
     // SAFETY: the request is whole and lives through the call.
-    let result =
-        unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw mut request) };
+    let result = unsafe { libc::ioctl(fd, libc::SIOCSIFMTU as _, &raw mut request) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
 }
