@@ -315,7 +315,7 @@ fn corrupted_headers_are_noticed_too() {
 fn same_seed_run(seed: u64) -> (Vec<u32>, Tally) {
     let bed = Bed::builder().relay(RelaySettings::seeded(seed)).build().unwrap();
     let path = Path::new(&bed, FirstToSecond);
-    let holding = Holding { chance: Chance::percent(5), frames: 4, at_most: PATIENCE / 4 };
+    let holding = Holding { chance: Chance::percent(5), frames: 4, at_most: MS * 2_500 };
     path.set(Faults {
         loss: Chance::percent(5),
         duplication: Chance::percent(5),
