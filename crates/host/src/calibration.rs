@@ -68,11 +68,11 @@ impl Counter {
 
 /// One moment on both clocks.
 #[derive(Debug, Clone, Copy)]
-struct Sample {
+pub(crate) struct Sample {
     /// The time stamp counter.
-    ticks: u64,
+    pub(crate) ticks: u64,
     /// CLOCK_MONOTONIC.
-    nanos: u64,
+    pub(crate) nanos: u64,
 }
 
 impl Sample {
@@ -80,7 +80,7 @@ impl Sample {
     /// between two of the counter, the one with the least between them.
     ///
     /// An interrupt or a preemption widens a bracket; it would have to hit every try to matter.
-    fn take(tries: u32) -> Self {
+    pub(crate) fn take(tries: u32) -> Self {
         let mut best = Self { ticks: 0, nanos: 0 };
         let mut narrowest = u64::MAX;
         for _ in 0..tries {

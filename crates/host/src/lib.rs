@@ -1,4 +1,5 @@
-//! This host: its clocks, its cores, and the facts a measurement must state about it.
+//! This host: its clocks, its cores, the facts a measurement must state about it, and probes of how
+//! far it can be believed ([`ClockCost`], [`Drift`], [`watch_core`], [`steal_time`]).
 //!
 //! Layer L2. Nothing here knows a socket or a protocol. `unsafe` is confined to reading the time
 //! stamp counter and to plain system calls, each block with its reason.
@@ -17,16 +18,26 @@
 
 mod calibration;
 mod clock;
+mod clock_cost;
+mod core_watch;
 mod cores;
+mod drift;
 mod facts;
 mod interface;
 mod kernel_clock;
+mod nic;
+mod processor_time;
 mod thread;
 pub mod tsc;
 
 pub use clock::{Clock, ClockSource};
+pub use clock_cost::ClockCost;
+pub use core_watch::{CoreWatch, watch_core};
 pub use cores::{PinError, allowed_cores, pin};
+pub use drift::Drift;
 pub use facts::HostFacts;
 pub use interface::{address_interface, interface_address};
 pub use kernel_clock::kernel_tick;
+pub use nic::{NicFacts, Stamps};
+pub use processor_time::{backlog_drops, steal_time};
 pub use thread::{name_thread, set_timer_slack};

@@ -1,0 +1,128 @@
+//! What reading the clock costs, and how fine it is.
+
+use crate::{Clock, tsc};
+
+/// The step of a [`Clock`] and the cost of reading it: what is shorter than some of these cannot be
+/// measured by single readings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClockCost {
+    /// The least difference other than none ever seen between two readings, in nanoseconds: the
+    /// counter's step or the cost of a reading, whichever is more.
+    pub step_ns: f64,
+    /// One reading of the clock among others, in nanoseconds: the median of batches.
+    pub read_ns: f64,
+    /// What two fenced readings with nothing between them are apart, in nanoseconds: the median.
+    pub pair_ns: f64,
+}
+
+/// Batches and pairs: a median of so many is good to a hundredth of a nanosecond or the counter's
+/// step, and all of it takes about a millisecond.
+const BATCHES: usize = 256;
+/// Readings in a batch.
+const BATCH: u32 = 64;
+/// Neighbours compared for the step.
+const NEIGHBOURS: u32 = 20_000;
+
+impl ClockCost {
+    /// Reads `clock` some forty thousand times in about a millisecond.
+    ///
+    /// Interruptions do not show: they would have to hit half of the batches.
+    #[must_use]
+    pub fn measure(clock: &Clock) -> Self {
+        let raw = Raw::of(clock);
+        Self {
+            step_ns: raw.nanos(least_step(NEIGHBOURS, || raw.read())),
+            read_ns: median((0..BATCHES).map(|_| batch(clock, raw)).collect()),
+            pair_ns: median((0..BATCHES).map(|_| pair(raw)).collect()),
+        }
+    }
+}
+
+/// The counter behind a clock, or the clock itself where there is none.
+#[derive(Clone, Copy)]
+struct Raw<'a> {
+    clock: &'a Clock,
+    /// Nanoseconds a tick; `None`: readings are nanoseconds of the kernel's clock.
+    per_tick: Option<f64>,
+}
+
+impl<'a> Raw<'a> {
+    fn of(clock: &'a Clock) -> Self {
+        Self { clock, per_tick: clock.tsc_hz().map(|hz| 1e9 / hz as f64) }
+    }
+
+    #[inline]
+    fn read(self) -> u64 {
+        if self.per_tick.is_some() { tsc::read() } else { self.clock.instant().as_nanos() }
+    }
+
+    #[inline]
+    fn read_fenced(self) -> u64 {
+        if self.per_tick.is_some() { tsc::read_fenced() } else { self.clock.instant().as_nanos() }
+    }
+
+    fn nanos(self, ticks: u64) -> f64 {
+        ticks as f64 * self.per_tick.unwrap_or(1.0)
+    }
+}
+
+/// One batch of readings of the whole clock, in nanoseconds a reading.
+fn batch(clock: &Clock, raw: Raw<'_>) -> f64 {
+    let before = raw.read_fenced();
+    for _ in 0..BATCH {
+        std::hint::black_box(clock.instant());
+    }
+    raw.nanos(raw.read_fenced().saturating_sub(before)) / f64::from(BATCH)
+}
+
+fn pair(raw: Raw<'_>) -> f64 {
+    let before = raw.read_fenced();
+    raw.nanos(raw.read_fenced().saturating_sub(before))
+}
+
+/// The least difference between neighbours among `count` readings that differ; zero if none do.
+fn least_step(count: u32, mut read: impl FnMut() -> u64) -> u64 {
+    let mut last = read();
+    let mut least = u64::MAX;
+    for _ in 0..count {
+        let next = read();
+        let step = next.saturating_sub(last);
+        if step > 0 {
+            least = least.min(step);
+        }
+        last = next;
+    }
+    if least == u64::MAX { 0 } else { least }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_step_is_the_least_difference_that_is_one() {
+        let mut readings = [5, 5, 30, 30, 41, 40, 60].into_iter();
+        assert_eq!(least_step(6, || readings.next().unwrap()), 11);
+        assert_eq!(least_step(9, || 7), 0, "a clock that stands still has none");
+    }
+
+    #[test]
+    fn the_median_is_not_moved_by_one_interruption() {
+        assert_eq!(median(vec![11.0, 9.0, 1e9]), 11.0);
+    }
+
+    #[test]
+    fn every_clock_has_a_step_and_costs_something_to_read() {
+        for clock in [Clock::new(), Clock::of_kernel()] {
+            let ClockCost { step_ns, read_ns, pair_ns } = ClockCost::measure(&clock);
+            let source = clock.source();
+            assert!(step_ns > 0.0 && read_ns > 0.0 && pair_ns > 0.0, "{source:?}");
+            assert!(step_ns <= pair_ns * 2.0, "{source:?}: {step_ns} {pair_ns}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the kernel counts of each core: time stolen by the hypervisor, packets it had no room for.
+
+use std::fs;
+use std::io;
+
+use hairpin_time::Duration;
+
+/// For how long the hypervisor has run something else while `core` had work, since the boot.
+///
+/// `None` if the kernel does not count it for this core (not online, too old). It counts in ticks
+/// of 10 ms, as far as the hypervisor tells: many tell nothing, and the sum then stays at zero.
+///
+/// # Errors
+/// /proc/stat cannot be read.
+pub fn steal_time(core: usize) -> io::Result<Option<Duration>> {
+    let text = fs::read_to_string("/proc/stat")?;
+    Ok(stolen_ticks(&text, core).map(|ticks| Duration::from_nanos(ticks * tick_nanos())))
+}
+
+/// Packets that the kernel dropped on their way in because a core's backlog was full
+/// (`net.core.netdev_max_backlog`), since the boot, over all cores and namespaces.
+///
+/// Over loopback and veth every packet passes a backlog; no socket ever hears of what is lost
+/// there.
+///
+/// # Errors
+/// /proc/net/softnet_stat cannot be read.
+pub fn backlog_drops() -> io::Result<u64> {
+    fs::read_to_string("/proc/net/softnet_stat").map(|text| dropped(&text))
+}
+
+/// The eighth number of the core's line in /proc/stat: see proc_stat(5).
+fn stolen_ticks(stat: &str, core: usize) -> Option<u64> {
+    const STEAL: usize = 7;
+    let name = format!("cpu{core}");
+    stat.lines()
+        .find_map(|line| {
+            let mut words = line.split_ascii_whitespace();
+            (words.next()? == name).then(|| words.nth(STEAL))?
+        })?
+        .parse()
+        .ok()
+}
+
+/// A line a core, in hexadecimal: packets processed, dropped, and more.
+fn dropped(softnet_stat: &str) -> u64 {
+    const DROPPED: usize = 1;
+    let of = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(DROPPED)?, 16).ok();
+    softnet_stat.lines().filter_map(of).sum()
+}
+
+/// What the times of /proc/stat are counted in: 10 ms on every Linux there is.
+fn tick_nanos() -> u64 {
+    // SAFETY: takes a number and touches no memory of ours.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    u64::try_from(per_second).ok().and_then(|hz| 1_000_000_000_u64.checked_div(hz)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  10 20 30 40 50 60 70 999 0 0\n\
+                        cpu0 1 2 3 4 5 6 7 8 9 10\n\
+                        cpu1 1 2 3 4 5 6 7 0 9 10\n\
+                        cpu10 1 2 3 4 5 6 7 80 0 0\n\
+                        cpu2 1 2 3 4\n\
+                        cpu3 1 2 3 4 5 6 7 x\n\
+                        intr 12345\n";
+
+    #[test]
+    fn the_stolen_time_is_the_eighth_number_of_the_cores_own_line() {
+        assert_eq!(stolen_ticks(STAT, 0), Some(8));
+        assert_eq!(stolen_ticks(STAT, 1), Some(0));
+        assert_eq!(stolen_ticks(STAT, 10), Some(80));
+    }
+
+    #[test]
+    fn a_core_without_that_number_has_none() {
+        for core in [2, 3, 4, 100] {
+            assert_eq!(stolen_ticks(STAT, core), None, "cpu{core}");
+        }
+        assert_eq!(stolen_ticks("", 0), None);
+    }
+
+    #[test]
+    fn drops_of_all_cores_are_added() {
+        let text = "00000a10 00000002 00000000 0 0 0\n0000ffff 00000010 00000001 0 0 0\n";
+        assert_eq!(dropped(text), 18);
+        assert_eq!(dropped("00000a10\nnothing here\n"), 0);
+    }
+
+    #[test]
+    fn this_kernel_counts_both() {
+        let core = crate::allowed_cores().unwrap()[0];
+        let (steal, drops) = (steal_time(core).unwrap().unwrap(), backlog_drops().unwrap());
+        assert!(steal_time(core).unwrap().unwrap() >= steal);
+        assert!(backlog_drops().unwrap() >= drops);
+        assert_eq!(steal_time(1_000_000).unwrap(), None);
+    }
+}
