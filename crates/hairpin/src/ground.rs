@@ -14,14 +14,14 @@ use crate::groups::Groups;
 
 /// Which of the two processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Exchange,
     Trader,
 }
 
 impl Role {
     /// What it is called.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
             Self::Trader => "trader",
@@ -29,7 +29,7 @@ impl Role {
     }
 
     /// The subcommand that plays it.
-    pub(super) const fn subcommand(self) -> &'static str {
+    pub(crate) const fn subcommand(self) -> &'static str {
         match self {
             Self::Exchange => "t2t-exchange",
             Self::Trader => "t2t-trader",
@@ -38,11 +38,11 @@ impl Role {
 }
 
 /// Two hosts and the multicast groups between them.
-pub(super) struct Ground {
+pub(crate) struct Ground {
     bed: Bed,
     addresses: [Ipv4Addr; 2],
     nic: &'static str,
-    pub(super) groups: Groups,
+    pub(crate) groups: Groups,
 }
 
 impl Ground {
@@ -52,7 +52,7 @@ impl Ground {
     ///
     /// # Errors
     /// The interface does not exist or has no IPv4 address; no thread, no free port.
-    pub(super) fn make(interface: Option<&str>) -> Result<Self> {
+    pub(crate) fn make(interface: Option<&str>) -> Result<Self> {
         let groups = Groups::free().context("no free UDP port")?;
         let Some(name) = interface else {
             let bed = Bed::available().context("neither namespaces nor loopback can be had")?;
@@ -70,17 +70,17 @@ impl Ground {
     }
 
     /// The address of one side.
-    pub(super) fn address(&self, role: Role) -> Ipv4Addr {
+    pub(crate) fn address(&self, role: Role) -> Ipv4Addr {
         self.addresses[role as usize]
     }
 
     /// What this is, for a person.
-    pub(super) fn describe(&self) -> &str {
+    pub(crate) fn describe(&self) -> &str {
         self.bed.describe()
     }
 
     /// The interface's name in the results file: `veth` or `loopback`.
-    pub(super) fn nic(&self) -> &'static str {
+    pub(crate) fn nic(&self) -> &'static str {
         self.nic
     }
 
@@ -88,7 +88,7 @@ impl Ground {
     ///
     /// # Errors
     /// Those of starting a process.
-    pub(super) fn spawn(
+    pub(crate) fn spawn(
         &self,
         role: Role,
         mut command: Command,

@@ -1,7 +1,6 @@
 //! `hairpin t2t`: tick to trade, an exchange and a trader on this machine.
 
 mod arguments;
-mod ground;
 mod progress;
 mod round;
 mod verdict;
@@ -16,10 +15,10 @@ use hairpin_reactor::Wait;
 
 pub(crate) use arguments::Arguments;
 use arguments::Cell;
-use ground::{Ground, Role};
 use progress::Progress;
 
 use crate::cores::Cores;
+use crate::ground::{Ground, Role};
 use crate::setup::{self, ExchangeSetup, Load, MarketData, Ready, TraderChildSetup, TraderSetup};
 use crate::signals::Signals;
 use crate::words::FeedTransport;
