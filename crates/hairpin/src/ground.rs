@@ -1,12 +1,12 @@
 //! What the two processes of a row stand on: hosts of our own, loopback, or a given interface.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result};
-use hairpin_host::interface_address;
+use hairpin_host::{NicFacts, interface_address};
 use hairpin_mapped::Control;
 use hairpin_testbed::{Bed, Host};
 
@@ -17,6 +17,8 @@ use crate::groups::Groups;
 pub(crate) enum Role {
     Exchange,
     Trader,
+    Pong,
+    Ping,
 }
 
 impl Role {
@@ -25,6 +27,8 @@ impl Role {
         match self {
             Self::Exchange => "exchange",
             Self::Trader => "trader",
+            Self::Pong => "pong",
+            Self::Ping => "ping",
         }
     }
 
@@ -33,6 +37,16 @@ impl Role {
         match self {
             Self::Exchange => "t2t-exchange",
             Self::Trader => "t2t-trader",
+            Self::Pong => "ping-pong",
+            Self::Ping => "ping-ping",
+        }
+    }
+
+    /// Which of the two hosts it runs on.
+    const fn host(self) -> usize {
+        match self {
+            Self::Exchange | Self::Pong => 0,
+            Self::Trader | Self::Ping => 1,
         }
     }
 }
@@ -41,8 +55,9 @@ impl Role {
 pub(crate) struct Ground {
     bed: Bed,
     addresses: [Ipv4Addr; 2],
-    nic: &'static str,
+    nic: String,
     pub(crate) groups: Groups,
+    description: String,
 }
 
 impl Ground {
@@ -61,27 +76,46 @@ impl Ground {
                 Some(_) => "veth",
                 None => "loopback",
             };
-            return Ok(Self { bed, addresses, nic, groups });
+            let (nic, description) = (nic.to_owned(), bed.describe().to_owned());
+            return Ok(Self { bed, addresses, nic, groups, description });
         };
         // Both ends are this host: whatever the interface, the kernel turns the packets round.
         let address = interface_address(name)?;
         let bed = Bed::loopback(format_args!("by the address of {name}, {address}"))?;
-        Ok(Self { bed, addresses: [address; 2], nic: "loopback", groups })
+        let (nic, description) = ("loopback".to_owned(), bed.describe().to_owned());
+        Ok(Self { bed, addresses: [address; 2], nic, groups, description })
+    }
+
+    /// This host alone, for a side whose other side, `remote`, is elsewhere; it speaks from the
+    /// address of the interface that is named, or from the one that the kernel chooses.
+    ///
+    /// # Errors
+    /// The interface does not exist or has no IPv4 address; no way to `remote`; no thread.
+    pub(crate) fn here(remote: SocketAddrV4, interface: Option<&str>) -> Result<Self> {
+        let address = match interface {
+            Some(name) => interface_address(name)?,
+            None => address_towards(remote).with_context(|| format!("no way to {remote}"))?,
+        };
+        let bed = Bed::loopback("one of the two hosts is elsewhere")?;
+        let groups = Groups::free().context("no free UDP port")?;
+        let nic = nic_of(address);
+        let description = format!("this host, {address}, and {}", remote.ip());
+        Ok(Self { bed, addresses: [address; 2], nic, groups, description })
     }
 
     /// The address of one side.
     pub(crate) fn address(&self, role: Role) -> Ipv4Addr {
-        self.addresses[role as usize]
+        self.addresses[role.host()]
     }
 
     /// What this is, for a person.
     pub(crate) fn describe(&self) -> &str {
-        self.bed.describe()
+        &self.description
     }
 
-    /// The interface's name in the results file: `veth` or `loopback`.
-    pub(crate) fn nic(&self) -> &'static str {
-        self.nic
+    /// The interface's name in the results file: a driver's, `veth` or `loopback`.
+    pub(crate) fn nic(&self) -> &str {
+        &self.nic
     }
 
     /// Starts a process that plays `role`, with `control` as its last argument.
@@ -101,5 +135,46 @@ impl Ground {
 }
 
 fn host(bed: &Bed, role: Role) -> &Host {
-    &bed.hosts()[role as usize]
+    &bed.hosts()[role.host()]
+}
+
+/// The local address that packets to `remote` leave from. None is sent.
+fn address_towards(remote: SocketAddrV4) -> io::Result<Ipv4Addr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    socket.connect(remote)?;
+    match socket.local_addr()? {
+        SocketAddr::V4(local) => Ok(*local.ip()),
+        SocketAddr::V6(_) => Err(io::ErrorKind::AddrNotAvailable.into()),
+    }
+}
+
+/// The driver of the interface that has this address, as far as that is known.
+fn nic_of(address: Ipv4Addr) -> String {
+    let names = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut ours = names.filter(|name| interface_address(name).is_ok_and(|it| it == address));
+    match ours.next() {
+        Some(name) if name == "lo" => "loopback".to_owned(),
+        Some(name) => NicFacts::read(&name).ok().and_then(|it| it.driver).unwrap_or(name),
+        None => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_where_packets_to_it_leave_from() {
+        let here = address_towards("127.0.0.1:9".parse().unwrap()).unwrap();
+        assert_eq!((here, nic_of(here).as_str()), (Ipv4Addr::LOCALHOST, "loopback"));
+        assert_eq!(nic_of(Ipv4Addr::new(192, 0, 2, 77)), "unknown");
+    }
+
+    #[test]
+    fn the_sides_of_a_pair_are_on_different_hosts() {
+        for [one, other] in [[Role::Exchange, Role::Trader], [Role::Pong, Role::Ping]] {
+            assert_ne!(one.host(), other.host());
+        }
+    }
 }

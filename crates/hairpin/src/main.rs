@@ -14,6 +14,8 @@ mod ground;
 mod groups;
 mod live;
 mod output;
+mod ping;
+mod pong;
 mod report;
 mod secret;
 mod setup;
@@ -23,6 +25,7 @@ mod stat;
 mod t2t;
 mod trader;
 mod trader_process;
+mod truth;
 mod usage;
 mod words;
 
@@ -53,6 +56,10 @@ enum Command {
     Decode(decode::Arguments),
     /// Live counters of running Hairpin processes
     Stat(stat::Arguments),
+    /// Round trips of messages by size, by UDP, multicast or TCP
+    Ping(ping::Arguments),
+    /// Answer the pings of this or other hosts
+    Pong(pong::Arguments),
     /// Results files to one page with pictures
     Report(report::Arguments),
     BenchCompare(bench_compare::Arguments),
@@ -62,6 +69,12 @@ enum Command {
     /// The trader of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
     T2tTrader(trader_process::child::Arguments),
+    /// The ping of one round; its set-up comes on standard input
+    #[command(hide = true)]
+    PingPing(ping::child::Arguments),
+    /// The pong of one round; its set-up comes on standard input
+    #[command(hide = true)]
+    PingPong(pong::child::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -78,6 +91,10 @@ fn main() -> ExitCode {
         Command::Feed(arguments) => Ok(feed::run(&arguments)),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),
+        Command::Ping(arguments) => ping::run(&arguments),
+        Command::Pong(arguments) => pong::run(&arguments),
+        Command::PingPing(arguments) => ping::child::run(&arguments),
+        Command::PingPong(arguments) => pong::child::run(&arguments),
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),
         Command::T2tTrader(arguments) => trader_process::child::run(&arguments),
     };

@@ -43,7 +43,7 @@ impl Page {
     fn inherited(number: u32) -> Result<Self> {
         let path = format!("/proc/self/fd/{number}");
         let file = OpenOptions::new().read(true).write(true).open(path);
-        let file = file.context("this subcommand is started by `hairpin t2t` only")?;
+        let file = file.context("this subcommand is started by `hairpin` itself only")?;
         Self::over(Control::open(file.into())?)
     }
 
@@ -95,7 +95,7 @@ impl ChildArguments {
     pub(crate) fn receive<T: DeserializeOwned>(&self) -> Result<(T, Page)> {
         let page = Page::inherited(self.control)?;
         let setup = serde_json::from_reader(io::stdin().lock());
-        Ok((setup.context("this subcommand is started by `hairpin t2t` only")?, page))
+        Ok((setup.context("this subcommand is started by `hairpin` itself only")?, page))
     }
 }
 

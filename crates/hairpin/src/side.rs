@@ -22,7 +22,12 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    pub(crate) fn start(ground: &Ground, role: Role, page: &Page, setup: &impl Serialize) -> Result<Self> {
+    pub(crate) fn start(
+        ground: &Ground,
+        role: Role,
+        page: &Page,
+        setup: &impl Serialize,
+    ) -> Result<Self> {
         let name = role.name();
         let program = std::env::current_exe().context("this program's own file is not known")?;
         let mut command = Command::new(program);
@@ -50,7 +55,10 @@ impl Side {
     }
 
     /// The next line, as JSON, if it comes within `patience`.
-    pub(crate) fn poll_line<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<Option<T>> {
+    pub(crate) fn poll_line<T: DeserializeOwned>(
+        &mut self,
+        patience: Duration,
+    ) -> Result<Option<T>> {
         match self.lines.recv_timeout(patience) {
             Ok(line) => serde_json::from_str(&line)
                 .map(Some)

@@ -1,0 +1,88 @@
+//! The ping of one round: its set-up comes on standard input, one round is run.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use hairpin_host::Clock;
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::Duration;
+
+use super::flood::Flood;
+use super::line::{self, Line};
+use super::pinger::Pinger;
+use super::rally::{Counts, Rally};
+use super::setup::{PingOutcome, PingSetup, Protocol};
+pub(crate) use crate::setup::ChildArguments as Arguments;
+use crate::setup::{self, Page};
+use crate::signals::Signals;
+
+/// Runs the round that standard input describes.
+///
+/// # Errors
+/// A core that cannot be used; nobody there; the network's.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let (setup, page) = arguments.receive::<PingSetup>()?;
+    let signals = Signals::take_as_child()?;
+    hairpin_host::set_timer_slack(Duration::from_nanos(1))?;
+    hairpin_host::name_thread("ping")?;
+    setup.core.map_or(Ok(()), hairpin_host::pin)?;
+    let round = Round { setup: &setup, page: &page, signals: &signals };
+    let clock = Clock::new();
+    let outcome = match setup.protocol {
+        Protocol::Udp => line::udp(&setup).and_then(|lines| round.run(lines, clock)),
+        Protocol::Multicast => line::multicast(&setup).and_then(|lines| round.run(lines, clock)),
+        Protocol::Tcp => line::tcp(&setup, &clock).and_then(|lines| round.run(lines, clock)),
+    };
+    setup::say(&outcome.with_context(|| setup.remote.to_string())?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Round<'a> {
+    setup: &'a PingSetup,
+    page: &'a Page,
+    signals: &'a Signals,
+}
+
+impl Round<'_> {
+    fn run<L: Line>(&self, mut lines: Vec<L>, clock: Clock) -> Result<PingOutcome> {
+        let wait: Wait = self.setup.wait.parse()?;
+        let reactor = Reactor::new(wait)?;
+        match self.setup.flood_ms {
+            Some(ms) => self.flood(&mut lines, reactor, clock, Duration::from_millis(ms)),
+            None => self.rally(&mut lines, reactor, clock),
+        }
+    }
+
+    fn rally<L: Line>(
+        &self,
+        lines: &mut [L],
+        reactor: Reactor,
+        clock: Clock,
+    ) -> Result<PingOutcome> {
+        let source = clock.source();
+        let rally = Rally::new(self.setup.load);
+        let mut pinger = Pinger::new(reactor, rally, clock, lines, self.setup.size)?;
+        let told = |pings| self.page.tell_ticks(pings);
+        let interrupted = pinger.run(|| self.asked_to_stop(), told)?;
+        let rows = pinger.rally.rows(self.setup.settings(source));
+        Ok(PingOutcome { rows, counts: pinger.rally.counts(), interrupted, flood: None })
+    }
+
+    fn flood<L: Line>(
+        &self,
+        lines: &mut [L],
+        reactor: Reactor,
+        clock: Clock,
+        span: Duration,
+    ) -> Result<PingOutcome> {
+        let mut flood = Flood::new(reactor, clock, lines, self.setup.size)?;
+        let sent = flood.run(span, || self.asked_to_stop())?;
+        let interrupted = self.asked_to_stop();
+        let counts = Counts::default();
+        Ok(PingOutcome { rows: Vec::new(), counts, interrupted, flood: Some(sent) })
+    }
+
+    fn asked_to_stop(&self) -> bool {
+        self.page.asked_to_stop() || self.signals.asked_to_stop()
+    }
+}

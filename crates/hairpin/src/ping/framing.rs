@@ -1,0 +1,62 @@
+//! Messages of one length out of the chunks of a stream.
+
+use super::message::HEADER;
+
+/// Finds where messages begin and end; keeps of each no more than its header.
+pub(crate) struct Framing {
+    length: usize,
+    filled: usize,
+    header: [u8; HEADER],
+}
+
+impl Framing {
+    /// For messages of `length` bytes, at least one.
+    pub(crate) fn new(length: usize) -> Self {
+        Self { length, filled: 0, header: [0; HEADER] }
+    }
+
+    /// Takes a chunk; `on` is given the first bytes of each message that it completes.
+    #[inline]
+    pub(crate) fn take(&mut self, chunk: &[u8], mut on: impl FnMut(&[u8])) {
+        let header = self.length.min(HEADER);
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            let missing = self.length - self.filled;
+            let (part, behind) = rest.split_at(missing.min(rest.len()));
+            if self.filled < header {
+                let wanted = part.len().min(header - self.filled);
+                self.header[self.filled..self.filled + wanted].copy_from_slice(&part[..wanted]);
+            }
+            self.filled += part.len();
+            if self.filled == self.length {
+                self.filled = 0;
+                on(&self.header[..header]);
+            }
+            rest = behind;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_found_however_the_stream_is_cut() {
+        for length in [1, 3, 11, 12, 13, 40] {
+            let stream: Vec<u8> = (0..length * 5).map(|byte| byte as u8).collect();
+            let expected: Vec<Vec<u8>> = stream
+                .chunks(length)
+                .map(|message| message[..length.min(HEADER)].to_vec())
+                .collect();
+            for cut in 1..=stream.len() {
+                let mut framing = Framing::new(length);
+                let mut found = Vec::new();
+                for chunk in stream.chunks(cut) {
+                    framing.take(chunk, |header| found.push(header.to_vec()));
+                }
+                assert_eq!(found, expected, "messages of {length}, chunks of {cut}");
+            }
+        }
+    }
+}

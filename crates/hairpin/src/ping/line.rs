@@ -1,0 +1,181 @@
+//! The ways to the other side and back.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use anyhow::{Context, Result, bail};
+use hairpin_endpoint::{
+    Blocker, Intake, Meta, MulticastGroup, Notice, Receive, Received, Source, Stream, TcpOptions,
+    TcpStream, Timestamping, Transmit, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
+};
+use hairpin_host::Clock;
+use hairpin_time::Duration;
+
+use super::setup::{PingSetup, answers_to};
+
+/// What a connection of a TCP ping begins with: these four bytes and the length of its messages,
+/// little-endian.
+pub(crate) const GREETING: [u8; 4] = *b"ping";
+/// Bytes of a greeting.
+pub(crate) const GREETING_LENGTH: usize = 8;
+
+/// For a connection to be established.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
+/// A ping on another host is at most so many routers away.
+const TTL: u8 = 16;
+/// Less is not worth a buffer of its own.
+const DATAGRAM_MIN: usize = 64;
+
+/// A way there and back.
+pub(crate) trait Line: Receive + Transmit + Source {
+    /// Whether the borders of messages get lost.
+    const IS_STREAM: bool;
+
+    /// Sends what had to wait; true if nothing waits any more.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn flush(&mut self) -> io::Result<bool> {
+        Ok(true)
+    }
+}
+
+impl Line for UdpSocket {
+    const IS_STREAM: bool = false;
+}
+
+impl Line for TcpStream {
+    const IS_STREAM: bool = true;
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<bool> {
+        Stream::flush(self)
+    }
+}
+
+/// How UDP sockets of ping and pong are made: a datagram at a time, for what counts is how soon the
+/// first one is there.
+pub(crate) fn datagrams(size: usize, batch: usize) -> UdpOptions {
+    UdpOptions {
+        batch,
+        datagram_max: size.max(DATAGRAM_MIN),
+        timestamping: Timestamping::Off,
+        ..UdpOptions::default()
+    }
+}
+
+/// A group to send to and another to receive.
+#[derive(Debug)]
+pub(crate) struct Multicast {
+    receiver: UdpReceiver,
+    sender: UdpSender,
+}
+
+impl Multicast {
+    /// Receives `from` and sends `to`, both by way of `interface`.
+    ///
+    /// # Errors
+    /// Those of joining.
+    pub(crate) fn open(
+        from: SocketAddrV4,
+        to: SocketAddrV4,
+        interface: Ipv4Addr,
+        options: UdpOptions,
+    ) -> io::Result<Self> {
+        let group = MulticastGroup { group: from, interface, sources: &[] };
+        let receiver = UdpReceiver::join(group, options)?;
+        Ok(Self { receiver, sender: UdpSender::new(to, interface, TTL)? })
+    }
+}
+
+impl Line for Multicast {
+    const IS_STREAM: bool = false;
+}
+
+impl Receive for Multicast {
+    #[inline]
+    fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        self.receiver.receive(budget, on)
+    }
+}
+
+impl Transmit for Multicast {
+    #[inline]
+    fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
+        self.sender.transmit(length, fill)
+    }
+}
+
+impl AsFd for Multicast {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.receiver.as_fd()
+    }
+}
+
+impl Source for Multicast {
+    fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
+        self.receiver.set_blocking(timeout)
+    }
+
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        self.receiver.set_intake(notice)
+    }
+}
+
+/// A socket for each connection, to one pong.
+///
+/// # Errors
+/// The kernel's, with the address.
+pub(crate) fn udp(setup: &PingSetup) -> Result<Vec<UdpSocket>> {
+    let local = SocketAddrV4::new(setup.interface, 0);
+    let options = datagrams(setup.size, 1);
+    let open = |_| Ok(UdpSocket::connect(local, setup.remote, options)?);
+    (0..setup.load.connections).map(open).collect()
+}
+
+/// One pair of groups.
+///
+/// # Errors
+/// The kernel's, with the group and the interface.
+pub(crate) fn multicast(setup: &PingSetup) -> Result<Vec<Multicast>> {
+    let options = datagrams(setup.size, 1);
+    let answers = answers_to(setup.remote);
+    Ok(vec![Multicast::open(answers, setup.remote, setup.interface, options)?])
+}
+
+/// A connection each, established and greeted.
+///
+/// # Errors
+/// The kernel's, with the address; nobody answers.
+pub(crate) fn tcp(setup: &PingSetup, clock: &Clock) -> Result<Vec<TcpStream>> {
+    let local = Some(SocketAddrV4::new(setup.interface, 0));
+    let local = local.filter(|local| !local.ip().is_unspecified());
+    let message_max = setup.size.max(GREETING_LENGTH);
+    let options = TcpOptions { message_max, local, ..TcpOptions::default() };
+    let open = |_| {
+        let stream = connected(TcpStream::connect(setup.remote, options)?, clock)?;
+        greeted(stream, setup.size)
+    };
+    (0..setup.load.connections).map(open).collect()
+}
+
+fn connected(mut stream: TcpStream, clock: &Clock) -> Result<TcpStream> {
+    let until = clock.instant() + CONNECT_PATIENCE;
+    while !stream.finish_connect()? {
+        if clock.instant() > until {
+            bail!("nothing answers at {} within {CONNECT_PATIENCE}", stream.peer_address());
+        }
+        std::thread::sleep(core::time::Duration::from_micros(100));
+    }
+    Ok(stream)
+}
+
+fn greeted(mut stream: TcpStream, size: usize) -> Result<TcpStream> {
+    let length = u32::try_from(size).context("a message of less than 4 GB")?;
+    stream.transmit(GREETING_LENGTH, |greeting| {
+        greeting[..4].copy_from_slice(&GREETING);
+        greeting[4..].copy_from_slice(&length.to_le_bytes());
+    })?;
+    Ok(stream)
+}

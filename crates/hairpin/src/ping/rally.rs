@@ -1,0 +1,444 @@
+//! Pings and their answers, without a clock or a socket: what leaves when, and what came of it.
+
+use hairpin_measure::{Recorder, Row, Schedule, Setting};
+use hairpin_time::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+
+use super::outstanding::{Answer, Outstanding, Ping};
+
+/// A ping that nobody has answered for so long is lost.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
+/// From the end of the warm-up to the first ping of the schedule.
+const LEAD: Duration = Duration::from_millis(1);
+/// Pings that may wait or be remembered at once.
+const WAITING_MAX: u64 = 1 << 20;
+/// Pings in a row, from the first on, that nobody need have answered before there is nobody.
+const SILENCE: u64 = 3;
+/// Nothing is due for at least so long: time for what is not urgent.
+const QUIET: Duration = Duration::from_micros(50);
+
+/// How the pings of a round are spaced and counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Load {
+    /// Between intended times of pings, in nanoseconds; zero: each leaves when the one before is
+    /// answered or lost (a closed loop).
+    pub(crate) interval_ns: u64,
+    /// Pings before recording starts, always in a closed loop.
+    pub(crate) warm_up: u64,
+    /// Pings recorded.
+    pub(crate) samples: u64,
+    /// Connections that pings take turns on: at least one.
+    pub(crate) connections: usize,
+}
+
+/// What has come of the recorded pings.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    /// Pings that left.
+    pub(crate) sent: u64,
+    /// Pings answered in time.
+    pub(crate) answered: u64,
+    /// Pings that nobody answered in time.
+    pub(crate) lost: u64,
+    /// Answers to pings given up as lost.
+    pub(crate) late: u64,
+    /// Answers to pings that had been answered.
+    pub(crate) duplicated: u64,
+    /// Answers in time that came after one to a later ping of their connection.
+    pub(crate) out_of_order: u64,
+    /// Answers to no ping of this run, or of a wrong length.
+    pub(crate) unexpected: u64,
+}
+
+/// A ping that is to leave now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Departure {
+    pub(crate) sequence: u64,
+    pub(crate) connection: usize,
+}
+
+/// A round of pings.
+pub(crate) struct Rally {
+    load: Load,
+    /// Sequences from here on do not leave.
+    end: u64,
+    schedule: Option<Schedule>,
+    outstanding: Outstanding,
+    /// Of each connection the sequence behind the highest one answered.
+    expected: Box<[u64]>,
+    /// Pings lost without one ever having been answered.
+    silence: Option<u64>,
+    from_intended: Recorder,
+    from_sent: Recorder,
+    lateness: Recorder,
+    counts: Counts,
+}
+
+impl Rally {
+    /// A round that begins with the first [`Rally::depart`].
+    pub(crate) fn new(load: Load) -> Self {
+        let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
+        let is_open = load.interval_ns > 0;
+        Self {
+            load,
+            end: load.warm_up + load.samples,
+            schedule: None,
+            outstanding: Outstanding::new(waiting_max(load.interval_ns)),
+            expected: (0..load.connections as u64).collect(),
+            silence: Some(0),
+            from_intended: Recorder::with_capacity(samples),
+            from_sent: Recorder::with_capacity(if is_open { samples } else { 0 }),
+            lateness: Recorder::with_capacity(if is_open { samples } else { 0 }),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The next ping if one is to leave at `now`; at most one a call.
+    #[inline]
+    pub(crate) fn depart(&mut self, now: Instant) -> Option<Departure> {
+        let next = self.outstanding.next();
+        if next == self.end {
+            return None;
+        }
+        let intended = self.due(next, now)?;
+        let (sequence, displaced) = self.outstanding.open(intended, now);
+        if let Some(ping) = displaced {
+            self.lose(ping);
+        }
+        if self.is_recorded(sequence) {
+            self.counts.sent += 1;
+            if self.schedule.is_some() {
+                self.lateness.record(now - intended);
+            }
+        }
+        let connection = (sequence % self.load.connections as u64) as usize;
+        Some(Departure { sequence, connection })
+    }
+
+    /// When ping number `next` was meant to leave, if that has come.
+    #[inline]
+    fn due(&mut self, next: u64, now: Instant) -> Option<Instant> {
+        if let Some(schedule) = &mut self.schedule {
+            return schedule.depart(now).map(|departure| departure.intended);
+        }
+        if self.outstanding.waiting() > 0 {
+            return None;
+        }
+        if self.load.interval_ns > 0 && next >= self.load.warm_up {
+            let interval = Duration::from_nanos(self.load.interval_ns);
+            self.schedule = Some(Schedule::new(now + LEAD, interval));
+            return None;
+        }
+        Some(now)
+    }
+
+    /// The sequence that an answer on this connection most likely has.
+    #[inline]
+    pub(crate) fn expected(&self, connection: usize) -> u64 {
+        self.expected[connection]
+    }
+
+    /// An answer to `sequence` has arrived. Returns the ping if it was recorded.
+    #[inline]
+    pub(crate) fn answer(
+        &mut self,
+        connection: usize,
+        sequence: u64,
+        received: Instant,
+    ) -> Option<Ping> {
+        let answer = self.outstanding.answer(sequence);
+        // Whoever is too busy to look for lost pings finds them here.
+        let answer = match answer {
+            Answer::InTime(ping) if received.saturating_since(ping.sent) > PATIENCE => {
+                self.lose(ping);
+                Answer::Late
+            }
+            answer => answer,
+        };
+        let is_recorded = self.is_recorded(sequence);
+        let once = u64::from(is_recorded);
+        match answer {
+            Answer::InTime(ping) => {
+                self.silence = None;
+                let expected = &mut self.expected[connection];
+                let is_in_order = sequence >= *expected;
+                *expected = (*expected).max(sequence + self.load.connections as u64);
+                if is_recorded {
+                    self.counts.answered += 1;
+                    self.counts.out_of_order += u64::from(!is_in_order);
+                    self.record(ping, received);
+                    return Some(ping);
+                }
+            }
+            Answer::Late => self.counts.late += once,
+            Answer::Duplicate => self.counts.duplicated += once,
+            Answer::Unexpected => self.counts.unexpected += 1,
+        }
+        None
+    }
+
+    /// An answer has arrived that is to nothing of this run.
+    #[cold]
+    pub(crate) fn answer_unexpected(&mut self) {
+        self.counts.unexpected += 1;
+    }
+
+    #[inline]
+    fn record(&mut self, ping: Ping, received: Instant) {
+        self.from_intended.record(received - ping.intended);
+        if self.schedule.is_some() {
+            self.from_sent.record(received - ping.sent);
+        }
+    }
+
+    /// Gives up the pings that have waited too long.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        while let Some(ping) = self.outstanding.expire(now, PATIENCE) {
+            self.lose(ping);
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, ping: Ping) {
+        self.counts.lost += u64::from(self.is_recorded(ping.sequence));
+        if let Some(silence) = &mut self.silence {
+            *silence += 1;
+        }
+    }
+
+    /// When there is something to do if nothing arrives: a ping to send, or one to give up.
+    #[inline]
+    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
+        let has_more = self.outstanding.next() < self.end;
+        let departure = self.schedule.as_ref().filter(|_| has_more).map(Schedule::next_departure);
+        // The one nanosecond more after which it has waited *longer* than that.
+        let lapse = PATIENCE + Duration::from_nanos(1);
+        let expiry = self.outstanding.oldest().map(|ping| ping.sent + lapse);
+        match (departure, expiry) {
+            (Some(departure), Some(expiry)) => Some(departure.min(expiry)),
+            (departure, expiry) => departure.or(expiry),
+        }
+    }
+
+    /// Whether nothing is under way or due at once.
+    #[inline]
+    pub(crate) fn is_quiet(&self, now: Instant) -> bool {
+        let is_far = |schedule: &Schedule| schedule.next_departure() > now + QUIET;
+        self.outstanding.waiting() == 0 && self.schedule.as_ref().is_none_or(is_far)
+    }
+
+    /// Whether several pings have left and none was ever answered.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.silence.is_some_and(|lost| lost >= SILENCE)
+    }
+
+    /// Lets no further ping leave; those under way may still be answered.
+    pub(crate) fn stop(&mut self) {
+        self.end = self.outstanding.next();
+    }
+
+    /// Whether every ping has left and is answered or lost.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.outstanding.next() == self.end && self.outstanding.waiting() == 0
+    }
+
+    /// Recorded pings that have left.
+    pub(crate) fn sent(&self) -> u64 {
+        self.counts.sent
+    }
+
+    /// What has come of the recorded pings.
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The rows: latency from the intended time and, unless every ping left when it was meant to,
+    /// from the time it did.
+    pub(crate) fn rows(&self, [intended, sent]: [Setting; 2]) -> Vec<Row> {
+        let row = |setting, latency| Row {
+            lost: self.counts.lost,
+            late_orders: self.counts.late,
+            ..Row::new(setting, latency, &self.lateness)
+        };
+        let from_intended = row(intended, &self.from_intended);
+        let from_sent = (self.load.interval_ns > 0).then(|| row(sent, &self.from_sent));
+        std::iter::once(from_intended).chain(from_sent).collect()
+    }
+
+    #[inline]
+    fn is_recorded(&self, sequence: u64) -> bool {
+        sequence >= self.load.warm_up
+    }
+}
+
+/// Room for the pings of twice the patience; a closed loop has one under way, and remembers some
+/// to tell what comes late.
+fn waiting_max(interval_ns: u64) -> usize {
+    let open = (2 * PATIENCE.as_nanos()).checked_div(interval_ns).unwrap_or(0);
+    open.clamp(4_096, WAITING_MAX) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WARM_UP: u64 = 2;
+    const INTERVAL: Duration = Duration::from_micros(100);
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+
+    fn load(interval: Duration, connections: usize) -> Load {
+        let interval_ns = interval.as_nanos();
+        Load { interval_ns, warm_up: WARM_UP, samples: 4, connections }
+    }
+
+    /// A rally whose warm-up is over at `us`.
+    fn warm(load: Load, us: u64) -> Rally {
+        let mut rally = Rally::new(load);
+        for sequence in 0..WARM_UP {
+            let departure = rally.depart(at(us)).unwrap();
+            assert_eq!(departure.sequence, sequence);
+            assert_eq!(rally.depart(at(us)), None, "the warm-up is a closed loop");
+            assert_eq!(rally.answer(departure.connection, sequence, at(us)), None);
+        }
+        rally
+    }
+
+    #[test]
+    fn in_a_closed_loop_the_next_ping_leaves_when_the_last_is_answered() {
+        let mut rally = warm(load(Duration::ZERO, 1), 0);
+        for sequence in WARM_UP..WARM_UP + 4 {
+            let sent = at(sequence * 50);
+            assert_eq!(rally.depart(sent).unwrap().sequence, sequence);
+            assert_eq!(rally.depart(sent), None);
+            rally.answer(0, sequence, sent + Duration::from_micros(7));
+        }
+        assert_eq!(rally.depart(at(9_000)), None);
+        assert!(rally.is_over());
+        assert_eq!(rally.from_intended.samples(), [7_000; 4]);
+        assert_eq!(rally.counts(), Counts { sent: 4, answered: 4, ..Counts::default() });
+    }
+
+    #[test]
+    fn in_an_open_loop_pings_leave_on_time_whatever_has_become_of_the_last() {
+        let mut rally = warm(load(INTERVAL, 1), 0);
+        assert_eq!(rally.depart(at(0)), None);
+        assert_eq!(rally.poll_timeout(), Some(at(1_000)), "after the lead");
+        for index in 0..4 {
+            let due = at(1_000 + 100 * index);
+            assert_eq!(rally.depart(due - Duration::from_nanos(1)), None);
+            assert_eq!(rally.depart(due).unwrap().sequence, WARM_UP + index);
+        }
+        assert_eq!(rally.depart(at(99_000)), None, "there are no more");
+        for index in 0..4 {
+            rally.answer(0, WARM_UP + index, at(1_400));
+        }
+        assert_eq!(rally.from_intended.samples(), [400_000, 300_000, 200_000, 100_000]);
+        assert!(rally.is_over());
+    }
+
+    #[test]
+    fn latency_counts_from_the_intended_time_and_beside_it_from_the_actual_one() {
+        let mut rally = warm(load(INTERVAL, 1), 0);
+        rally.depart(at(0));
+        rally.depart(at(1_030));
+        rally.answer(0, WARM_UP, at(1_050));
+        assert_eq!(rally.from_intended.samples(), [50_000]);
+        assert_eq!(rally.from_sent.samples(), [20_000]);
+        assert_eq!(rally.lateness.samples(), [30_000]);
+    }
+
+    #[test]
+    fn lost_late_duplicated_and_out_of_order_are_counted_apart() {
+        let mut rally = warm(load(INTERVAL, 1), 0);
+        rally.depart(at(0));
+        for index in 0..4 {
+            rally.depart(at(1_000 + 100 * index)).unwrap();
+        }
+        let answered = at(1_400);
+        rally.answer(0, WARM_UP + 1, answered);
+        rally.answer(0, WARM_UP, answered);
+        rally.answer(0, WARM_UP, answered);
+        assert_eq!(rally.poll_timeout(), Some(at(1_001_200) + Duration::from_nanos(1)));
+        rally.handle_timeout(at(1_001_200));
+        assert_eq!(rally.counts().lost, 0, "not longer than its patience");
+        rally.handle_timeout(at(1_001_300));
+        rally.answer(0, WARM_UP + 2, at(1_001_300));
+        rally.answer(0, 77, at(1_001_300));
+        rally.answer_unexpected();
+        let expected = Counts {
+            sent: 4,
+            answered: 2,
+            lost: 1,
+            late: 1,
+            duplicated: 1,
+            out_of_order: 1,
+            unexpected: 2,
+        };
+        assert_eq!(rally.counts(), expected);
+        assert!(!rally.is_over(), "the last one may still be answered");
+        rally.handle_timeout(at(2_000_000));
+        assert!(rally.is_over());
+        assert_eq!(rally.counts().lost, 2);
+    }
+
+    #[test]
+    fn an_answer_that_is_found_too_late_is_lost_and_late() {
+        let mut rally = warm(load(Duration::ZERO, 1), 0);
+        rally.depart(at(0));
+        assert_eq!(rally.answer(0, WARM_UP, at(1_000_001)), None);
+        let Counts { answered, lost, late, .. } = rally.counts();
+        assert_eq!((answered, lost, late), (0, 1, 1));
+    }
+
+    #[test]
+    fn a_closed_loop_goes_on_after_a_loss() {
+        let mut rally = warm(load(Duration::ZERO, 1), 0);
+        rally.depart(at(0));
+        rally.handle_timeout(at(1_000_001));
+        assert_eq!(rally.depart(at(1_000_002)).unwrap().sequence, WARM_UP + 1);
+        assert!(!rally.is_unanswered(), "somebody answered the warm-up");
+    }
+
+    #[test]
+    fn nobody_is_there_if_the_first_three_are_lost() {
+        let mut rally = Rally::new(Load { warm_up: 4, ..load(INTERVAL, 1) });
+        for second in 1..=3 {
+            assert!(!rally.is_unanswered());
+            rally.depart(at((second - 1) * 1_000_002));
+            rally.handle_timeout(at(second * 1_000_002));
+        }
+        assert!(rally.is_unanswered());
+        assert_eq!(rally.counts(), Counts::default(), "the warm-up counts for nothing");
+    }
+
+    #[test]
+    fn connections_take_turns_and_each_has_its_order() {
+        let mut rally = warm(load(INTERVAL, 2), 0);
+        rally.depart(at(0));
+        let connections: Vec<_> =
+            (0..4).map(|index| rally.depart(at(1_000 + 100 * index)).unwrap().connection).collect();
+        assert_eq!(connections, [0, 1, 0, 1]);
+        rally.answer(1, WARM_UP + 3, at(1_400));
+        rally.answer(0, WARM_UP, at(1_400));
+        assert_eq!(rally.counts().out_of_order, 0, "they are of two connections");
+        assert_eq!((rally.expected(0), rally.expected(1)), (WARM_UP + 2, WARM_UP + 5));
+        rally.answer(1, WARM_UP + 1, at(1_400));
+        assert_eq!(rally.counts().out_of_order, 1);
+    }
+
+    #[test]
+    fn what_is_stopped_ends_with_what_is_under_way() {
+        let mut rally = warm(load(INTERVAL, 1), 0);
+        rally.depart(at(0));
+        rally.depart(at(1_000));
+        rally.stop();
+        assert_eq!(rally.depart(at(5_000)), None);
+        assert!(!rally.is_over());
+        rally.answer(0, WARM_UP, at(5_000));
+        assert!(rally.is_over());
+    }
+}

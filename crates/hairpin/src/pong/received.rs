@@ -1,0 +1,173 @@
+//! What a pong counts of a flood.
+
+use hairpin_measure::{Recorder, Row, Setting};
+use hairpin_time::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+
+/// Messages of which a window of a flood has at least so many: what a `batch` row asks for.
+const WINDOW_MESSAGES: u64 = 64;
+/// A window is at least so long: a thousand readings of the clock a second cost nothing.
+const WINDOW: Duration = Duration::from_millis(1);
+/// Windows recorded: those of some minutes.
+const WINDOWS_MAX: usize = 1 << 18;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What has arrived.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Received {
+    /// Messages.
+    pub(crate) messages: u64,
+    /// From the first to the last of them, in nanoseconds.
+    pub(crate) nanos: u64,
+    /// Messages in each second, the last one not whole.
+    pub(crate) by_second: Vec<u64>,
+    /// Nanoseconds a message, of windows one after the other.
+    pub(crate) per_message: Vec<u64>,
+    /// The highest number a message had, plus one: so many had left by then, at least. Zero where
+    /// messages are not looked into (TCP).
+    pub(crate) numbered: u64,
+}
+
+impl Received {
+    /// The row of a flood of which `sent` messages left: a sample is the nanoseconds a message took
+    /// in one window.
+    pub(crate) fn row(&self, setting: Setting, sent: u64) -> Row {
+        let mut samples = Recorder::with_capacity(self.per_message.len());
+        self.per_message.iter().for_each(|&nanos| samples.record(Duration::from_nanos(nanos)));
+        let lost = sent.saturating_sub(self.messages);
+        Row { lost, ..Row::new(setting, &samples, &Recorder::with_capacity(0)) }
+    }
+}
+
+/// Counts messages as they come.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    received: Received,
+    start: Option<Instant>,
+    last: Instant,
+    window_start: Instant,
+    window_messages: u64,
+}
+
+impl Tally {
+    /// So many messages have arrived until `now`.
+    #[inline]
+    pub(crate) fn count(&mut self, messages: u64, now: Instant) {
+        let Some(start) = self.start else {
+            self.start = Some(now);
+            (self.last, self.window_start) = (now, now);
+            self.received.messages += messages;
+            self.received.by_second.push(messages);
+            return;
+        };
+        let second = (now.saturating_since(start).as_nanos() / SECOND.as_nanos()) as usize;
+        if self.received.by_second.len() <= second {
+            self.received.by_second.resize(second + 1, 0);
+        }
+        self.received.by_second[second] += messages;
+        self.received.messages += messages;
+        self.last = now;
+        self.window_messages += messages;
+        if now.saturating_since(self.window_start) >= WINDOW {
+            self.end_window(now);
+        }
+    }
+
+    /// A message carried this number.
+    #[inline]
+    pub(crate) fn number(&mut self, sequence: u64) {
+        self.received.numbered = self.received.numbered.max(sequence + 1);
+    }
+
+    /// The number that the next message most likely has.
+    #[inline]
+    pub(crate) fn expected(&self) -> u64 {
+        self.received.numbered
+    }
+
+    /// Whether messages have come, but none for `span` until `now`.
+    pub(crate) fn is_silent(&self, now: Instant, span: Duration) -> bool {
+        self.start.is_some() && now.saturating_since(self.last) > span
+    }
+
+    /// What has arrived; the tally begins anew.
+    pub(crate) fn take(&mut self) -> Received {
+        let tally = std::mem::take(self);
+        let nanos = tally.start.map_or(0, |start| tally.last.saturating_since(start).as_nanos());
+        Received { nanos, ..tally.received }
+    }
+
+    fn end_window(&mut self, now: Instant) {
+        if self.window_messages >= WINDOW_MESSAGES && self.received.per_message.len() < WINDOWS_MAX
+        {
+            let nanos = now.saturating_since(self.window_start).as_nanos();
+            self.received.per_message.push(nanos / self.window_messages);
+            (self.window_start, self.window_messages) = (now, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(us)
+    }
+
+    #[test]
+    fn a_window_has_at_least_its_messages_and_its_time() {
+        let mut tally = Tally::default();
+        tally.count(1, at(0));
+        tally.count(60, at(1_500));
+        tally.count(4, at(1_600));
+        tally.count(640, at(1_700));
+        tally.count(360, at(2_600));
+        let received = tally.take();
+        assert_eq!(received.per_message, [1_600_000 / 64, 1_000]);
+        assert_eq!((received.messages, received.nanos), (1_065, 2_600_000));
+    }
+
+    #[test]
+    fn every_second_has_its_messages() {
+        let mut tally = Tally::default();
+        for (messages, ms) in [(3, 500), (4, 1_499), (5, 1_500), (6, 3_600)] {
+            tally.count(messages, at(ms * 1_000));
+        }
+        assert_eq!(tally.take().by_second, [7, 5, 0, 6]);
+    }
+
+    #[test]
+    fn silence_ends_what_has_begun_and_nothing_else() {
+        let mut tally = Tally::default();
+        assert!(!tally.is_silent(at(9_000_000), SECOND));
+        tally.count(1, at(0));
+        assert!(!tally.is_silent(at(1_000_000), SECOND));
+        assert!(tally.is_silent(at(1_000_001), SECOND));
+        tally.number(7);
+        assert_eq!((tally.take().numbered, tally.expected()), (8, 0));
+        assert!(!tally.is_silent(at(9_000_000), SECOND), "it has begun anew");
+    }
+
+    #[test]
+    fn what_did_not_arrive_is_lost() {
+        use hairpin_measure::{Clock, Kind};
+        let setting = Setting {
+            bench: "ping".to_owned(),
+            case: "flood".to_owned(),
+            feed: None,
+            transport: "kernel".to_owned(),
+            wait: "spin".to_owned(),
+            protocol: "udp".to_owned(),
+            size_bytes: 14,
+            interval_us: 0,
+            kind: Kind::Batch,
+            clock: Clock::Tsc,
+            rounds: 1,
+        };
+        let received = Received { messages: 90, per_message: vec![500, 700], ..Default::default() };
+        let row = received.row(setting, 100);
+        assert_eq!((row.samples, row.lost, row.summary.max), (2, 10, Some(700)));
+        assert_eq!(row.validate(), Ok(()));
+    }
+}
