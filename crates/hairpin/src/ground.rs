@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result};
-use hairpin_host::{NicFacts, interface_address};
+use hairpin_host::{NicFacts, address_interface, interface_address};
 use hairpin_mapped::Control;
 use hairpin_testbed::{Bed, Host};
 
@@ -132,6 +132,14 @@ impl Ground {
         command.arg("--control").arg(fd.as_raw_fd().to_string());
         host(&self.bed, role).spawn(command, &[fd])
     }
+
+    /// Starts another program where the process that plays `role` would run.
+    ///
+    /// # Errors
+    /// Those of starting a process.
+    pub(crate) fn start(&self, role: Role, command: Command) -> io::Result<Child> {
+        host(&self.bed, role).spawn(command, &[])
+    }
 }
 
 fn host(bed: &Bed, role: Role) -> &Host {
@@ -150,13 +158,10 @@ fn address_towards(remote: SocketAddrV4) -> io::Result<Ipv4Addr> {
 
 /// The driver of the interface that has this address, as far as that is known.
 fn nic_of(address: Ipv4Addr) -> String {
-    let names = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut ours = names.filter(|name| interface_address(name).is_ok_and(|it| it == address));
-    match ours.next() {
-        Some(name) if name == "lo" => "loopback".to_owned(),
-        Some(name) => NicFacts::read(&name).ok().and_then(|it| it.driver).unwrap_or(name),
-        None => "unknown".to_owned(),
+    match address_interface(address) {
+        Ok(name) if name == "lo" => "loopback".to_owned(),
+        Ok(name) => NicFacts::read(&name).ok().and_then(|it| it.driver).unwrap_or(name),
+        Err(_) => "unknown".to_owned(),
     }
 }
 

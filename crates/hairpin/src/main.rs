@@ -69,6 +69,9 @@ enum Command {
     /// The trader of one `t2t` row; its set-up comes on standard input
     #[command(hide = true)]
     T2tTrader(trader_process::child::Arguments),
+    /// Whether our pings agree with sockperf's
+    #[command(hide = true)]
+    PingSockperf(ping::agreement::Arguments),
     /// The ping of one round; its set-up comes on standard input
     #[command(hide = true)]
     PingPing(ping::child::Arguments),
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Command::Trader(arguments) => trader_process::run(&arguments),
         Command::Ping(arguments) => ping::run(&arguments),
         Command::Pong(arguments) => pong::run(&arguments),
+        Command::PingSockperf(arguments) => ping::agreement::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),
         Command::PingPong(arguments) => pong::child::run(&arguments),
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),

@@ -62,6 +62,10 @@ impl Round<'_> {
         let source = clock.source();
         let rally = Rally::new(self.setup.load);
         let mut pinger = Pinger::new(reactor, rally, clock, lines, self.setup.size)?;
+        let PingSetup { protocol, wait, size, remote, .. } = self.setup;
+        let protocol = protocol.name();
+        let words = format!("--protocol {protocol} --wait {wait} --size {size}");
+        pinger.publish(&format!("ping-ping {remote} {words}"));
         let told = |pings| self.page.tell_ticks(pings);
         let interrupted = pinger.run(|| self.asked_to_stop(), told)?;
         let rows = pinger.rally.rows(self.setup.settings(source));

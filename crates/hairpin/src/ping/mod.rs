@@ -1,5 +1,6 @@
 //! `hairpin ping`: round trips between two processes.
 
+pub(crate) mod agreement;
 mod arguments;
 pub(crate) mod child;
 mod flood;

@@ -5,6 +5,7 @@ use std::io;
 use anyhow::{Result, bail};
 use hairpin_endpoint::Received;
 use hairpin_host::Clock;
+use hairpin_mapped::{Sheet, Unit};
 use hairpin_reactor::{Interest, Reactor, Token};
 use hairpin_time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use super::framing::Framing;
 use super::line::Line;
 use super::message;
 use super::rally::{Departure, Rally};
+use crate::live::Live;
 
 /// How often the loop looks whether it is to stop, and for pings that are lost.
 const LOOK: Duration = Duration::from_millis(1);
@@ -31,6 +33,7 @@ pub(super) struct Pinger<'a, L> {
     next_look: Instant,
     /// A ping that found no room on its stream yet.
     owed: Option<Departure>,
+    live: Live,
 }
 
 struct Connection {
@@ -59,7 +62,13 @@ impl<'a, L: Line> Pinger<'a, L> {
         let connections = connections.collect::<io::Result<Box<[Connection]>>>()?;
         let run = std::process::id();
         let next_look = Instant::ZERO;
-        Ok(Self { reactor, rally, clock, lines, connections, size, run, next_look, owed: None })
+        let (owed, live) = (None, Live::default());
+        Ok(Self { reactor, rally, clock, lines, connections, size, run, next_look, owed, live })
+    }
+
+    /// Publishes live counters from now on, as the process that `title` tells.
+    pub(super) fn publish(&mut self, title: &str) {
+        self.live = Live::publish(title, "ping", |sheet| tell(sheet, &self.rally));
     }
 
     /// Sends and takes answers until the round is over. Once `asked_to_stop` says so, no further
@@ -173,11 +182,20 @@ impl<'a, L: Line> Pinger<'a, L> {
         if self.rally.is_unanswered() {
             bail!("nothing answers: is a pong listening there?");
         }
-        if self.rally.is_quiet(now) {
+        let Self { rally, live, .. } = self;
+        let is_quiet = rally.is_quiet(now);
+        live.update_if_due(now, is_quiet, |sheet| tell(sheet, rally));
+        if is_quiet {
             self.clock.recalibrate_if_due(now);
         }
         Ok(())
     }
+}
+
+/// What `hairpin stat` sees of a running ping.
+fn tell(sheet: &mut Sheet<'_>, rally: &Rally) {
+    sheet.gauge("ping", "waiting", Unit::Count, rally.waiting());
+    sheet.counters("ping", rally.counts().iter());
 }
 
 /// No room on the way out.

@@ -50,6 +50,23 @@ pub(crate) struct Counts {
     pub(crate) unexpected: u64,
 }
 
+impl Counts {
+    /// Every count with its name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let Self { sent, answered, lost, late, duplicated, out_of_order, unexpected } = *self;
+        [
+            ("sent", sent),
+            ("answered", answered),
+            ("lost", lost),
+            ("late", late),
+            ("duplicated", duplicated),
+            ("out_of_order", out_of_order),
+            ("unexpected", unexpected),
+        ]
+        .into_iter()
+    }
+}
+
 /// A ping that is to leave now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Departure {
@@ -241,6 +258,11 @@ impl Rally {
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.outstanding.next() == self.end && self.outstanding.waiting() == 0
+    }
+
+    /// Pings that wait for their answer.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.outstanding.waiting()
     }
 
     /// Recorded pings that have left.

@@ -81,6 +81,7 @@ fn serve(
     hairpin_host::name_thread("pong")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
     let wait: Wait = setup.wait.parse()?;
+    let title = &format!("pong --protocol {} --wait {wait}", setup.protocol.name());
     let desk = Desk::new(Clock::new(), setup.slowness, setup.is_flood);
     let batch = if setup.is_flood { FLOOD_BATCH } else { 1 };
     let (size, address) = (setup.size_max, setup.address);
@@ -91,30 +92,32 @@ fn serve(
             let at = socket.local_address();
             let server =
                 Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;
-            finish(server, at, listening, asked_to_stop, flooded)
+            finish(server, title, at, listening, asked_to_stop, flooded)
         }
         Protocol::Multicast => {
             let socket = Multicast::open(address, answers_to(address), setup.interface, options)?;
             let server =
                 Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;
-            finish(server, address, listening, asked_to_stop, flooded)
+            finish(server, title, address, listening, asked_to_stop, flooded)
         }
         Protocol::Tcp => {
             let listener = TcpListener::bind(address)?;
             let at = listener.local_address();
             let server = Server::new(wait, desk, |reactor| Ok(Streams::new(listener, reactor)?))?;
-            finish(server, at, listening, asked_to_stop, flooded)
+            finish(server, title, at, listening, asked_to_stop, flooded)
         }
     }
 }
 
 fn finish<S: Serve>(
     mut server: Server<S>,
+    title: &str,
     at: SocketAddrV4,
     listening: impl FnOnce(SocketAddrV4) -> Result<()>,
     asked_to_stop: impl Fn() -> bool,
     flooded: impl FnMut(Received),
 ) -> Result<PongOutcome> {
+    server.publish(&format!("{title} --listen {at}"));
     listening(at)?;
     server.run(asked_to_stop, flooded).map_err(|error| anyhow!("{at}: {error}"))?;
     let flood = server.desk.is_flood.then(|| server.desk.tally.take());

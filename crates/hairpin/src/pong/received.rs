@@ -47,6 +47,8 @@ pub(crate) struct Tally {
     last: Instant,
     window_start: Instant,
     window_messages: u64,
+    /// Messages of the floods before.
+    before: u64,
 }
 
 impl Tally {
@@ -85,6 +87,11 @@ impl Tally {
         self.received.numbered
     }
 
+    /// Messages that have arrived in all, over every flood.
+    pub(crate) fn messages(&self) -> u64 {
+        self.before + self.received.messages
+    }
+
     /// Whether messages have come, but none for `span` until `now`.
     pub(crate) fn is_silent(&self, now: Instant, span: Duration) -> bool {
         self.start.is_some() && now.saturating_since(self.last) > span
@@ -92,7 +99,8 @@ impl Tally {
 
     /// What has arrived; the tally begins anew.
     pub(crate) fn take(&mut self) -> Received {
-        let tally = std::mem::take(self);
+        let anew = Self { before: self.messages(), ..Self::default() };
+        let tally = std::mem::replace(self, anew);
         let nanos = tally.start.map_or(0, |start| tally.last.saturating_since(start).as_nanos());
         Received { nanos, ..tally.received }
     }

@@ -3,11 +3,13 @@
 use std::io;
 
 use hairpin_host::Clock;
+use hairpin_mapped::Sheet;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant};
 
 use super::pause::{Pause, Slowness};
 use super::received::{Received, Tally};
+use crate::live::Live;
 
 /// The longest a pong sleeps: signals and the parent's wish are seen after that.
 const SLEEP: Duration = Duration::from_millis(100);
@@ -74,6 +76,7 @@ pub(super) struct Server<S> {
     reactor: Reactor,
     pub(super) desk: Desk,
     service: S,
+    live: Live,
 }
 
 impl<S: Serve> Server<S> {
@@ -88,7 +91,12 @@ impl<S: Serve> Server<S> {
     ) -> anyhow::Result<Self> {
         let mut reactor = Reactor::new(wait)?;
         let service = open(&mut reactor)?;
-        Ok(Self { reactor, desk, service })
+        Ok(Self { reactor, desk, service, live: Live::default() })
+    }
+
+    /// Publishes live counters from now on, as the process that `title` tells.
+    pub(super) fn publish(&mut self, title: &str) {
+        self.live = Live::publish(title, "pong", |sheet| tell(sheet, &self.desk));
     }
 
     /// Serves until `asked_to_stop` says so; `flooded` hears of each flood that is over.
@@ -111,10 +119,22 @@ impl<S: Serve> Server<S> {
                 if self.desk.tally.is_silent(now, SILENCE) {
                     flooded(self.desk.tally.take());
                 }
-                self.desk.clock.recalibrate_if_due(now);
+                let Self { desk, live, .. } = self;
+                live.update_if_due(now, false, |sheet| tell(sheet, desk));
+                desk.clock.recalibrate_if_due(now);
             }
             let ready = self.reactor.wait(now, Some(now + SLEEP))?;
             self.service.serve(ready, &mut self.reactor, &mut self.desk)?;
         }
     }
+}
+
+/// What `hairpin stat` sees of a running pong.
+fn tell(sheet: &mut Sheet<'_>, desk: &Desk) {
+    let Counts { answered, refused } = desk.counts;
+    let counted = desk.tally.messages();
+    sheet.counters(
+        "pong",
+        [("answered", answered), ("refused", refused), ("counted", counted)].into_iter(),
+    );
 }
