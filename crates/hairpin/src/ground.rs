@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result};
-use hairpin_host::{NicFacts, address_interface, interface_address};
+use hairpin_host::{address_interface, interface_address, interface_driver};
 use hairpin_mapped::Control;
 use hairpin_testbed::{Bed, Host};
 
@@ -160,7 +160,7 @@ fn address_towards(remote: SocketAddrV4) -> io::Result<Ipv4Addr> {
 fn nic_of(address: Ipv4Addr) -> String {
     match address_interface(address) {
         Ok(name) if name == "lo" => "loopback".to_owned(),
-        Ok(name) => NicFacts::read(&name).ok().and_then(|it| it.driver).unwrap_or(name),
+        Ok(name) => interface_driver(&name).ok().flatten().unwrap_or(name),
         Err(_) => "unknown".to_owned(),
     }
 }

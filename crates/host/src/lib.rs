@@ -38,6 +38,6 @@ pub use drift::Drift;
 pub use facts::HostFacts;
 pub use interface::{address_interface, interface_address};
 pub use kernel_clock::kernel_tick;
-pub use nic::{NicFacts, Stamps};
+pub use nic::interface_driver;
 pub use processor_time::{backlog_drops, steal_time};
 pub use thread::{name_thread, set_timer_slack};
