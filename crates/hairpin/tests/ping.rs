@@ -125,7 +125,10 @@ fn an_open_loop_counts_from_the_intended_and_from_the_actual_time() {
         let rows = measured(&format!("--wait epoll --rounds 1 --samples 300 {words}"));
         assert_eq!(rows.len(), 4, "two cases for each of two protocols");
         for pair in rows.chunks(2) {
-            assert_eq!((&pair[0]["case"], &pair[1]["case"]), (&"ping".into(), &"sent to answer".into()));
+            assert_eq!(
+                (&pair[0]["case"], &pair[1]["case"]),
+                (&"ping".into(), &"sent to answer".into())
+            );
             pair.iter().for_each(|row| assert_whole(row, 300));
             pair.iter().for_each(|row| assert_eq!(row["interval_us"], 300));
             assert!(number(&pair[0], "max") >= number(&pair[1], "max"), "intended is never later");
@@ -180,6 +183,37 @@ fn a_pong_that_is_told_to_be_slow_is() {
     let _turn = turn();
     for row in measured("--wait epoll,spin --rounds 1 --samples 30 --delay-ns 2000000") {
         assert!(number(&row, "min") >= 2_000_000, "{row}");
+    }
+}
+
+#[test]
+fn stamps_cut_the_way_into_its_stages() {
+    let _turn = turn();
+    for asked in ["software", "hardware"] {
+        let words = "--protocol udp,multicast,tcp --wait epoll,spin --rounds 1 --samples 200";
+        let (_folder, results, mut command) = ping(&format!("{words} --timestamps {asked}"));
+        let output = command.output().unwrap();
+        assert_done(&output);
+        let text = fs::read_to_string(&results).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        // There is no card on this way: the kernel's stamps stand in, and it is said so.
+        assert_eq!(document["host"]["timestamping"], "software");
+        let rows = rows(&results);
+        assert_eq!(rows.len(), 6 * 4);
+        for rows in rows.chunks(4) {
+            let cases: Vec<&Value> = rows.iter().map(|row| &row["case"]).collect();
+            assert_eq!(cases, ["ping", "app to stamp", "stamp to stamp", "stamp to app"]);
+            rows.iter().for_each(|row| assert_whole(row, 200));
+            for row in &rows[1..] {
+                assert_eq!(
+                    (&row["kind"], &row["clock"]),
+                    (&"stage".into(), &"software_timestamp".into())
+                );
+                assert!(number(row, "min") <= number(&rows[0], "max"), "a part: {row}");
+            }
+        }
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(said.matches("200 pings stamped both ways, 0 not").count(), 6, "{said}");
     }
 }
 
@@ -289,7 +323,7 @@ fn wrong_words_are_told_in_one_line() {
         ("--wait soon", 2),
         ("--cpus 1,1", 2),
         ("--rate 0", 2),
-        ("--connections 64", 2),
+        ("--connections 5000", 2),
         ("127.0.0.1", 2),
         ("--interface nope0", 1),
         ("127.0.0.1:9", 1),
@@ -313,8 +347,10 @@ fn a_pong_serves_one_pinger_after_the_other() {
         for size in [14, 3_000] {
             let rows = measured(&format!("{words} --samples 50 --rounds 2 --size {size}"));
             assert_whole(&rows[0], 50);
-            assert_eq!(rows[0]["ground"], "this host, 127.0.0.1, and ".to_owned()
-                + pong.address.split(':').next().unwrap());
+            assert_eq!(
+                rows[0]["ground"],
+                "this host, 127.0.0.1, and ".to_owned() + pong.address.split(':').next().unwrap()
+            );
         }
         let said = pong.end();
         // Two rounds of each size, each with a warm-up of 200.

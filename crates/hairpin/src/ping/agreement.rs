@@ -11,7 +11,7 @@ use super::arguments::Cores;
 use super::plan::Cell;
 use super::rally::Load;
 use super::round::Stand;
-use super::setup::Protocol;
+use super::setup::{Protocol, Stamping};
 use super::table::drawn;
 use crate::ground::{Ground, Role};
 use crate::output;
@@ -64,8 +64,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let cores = Cores { pong: Some(pong), ping: Some(ping) };
     let checks = Checks::before(&hairpin_host::Clock::new(), &cores.chosen())?;
-    let slowness = Slowness::default();
-    let stand = Stand { ground: &ground, cores, remote: None, slowness, signals: &signals };
+    let stand = Stand {
+        ground: &ground,
+        cores,
+        remote: None,
+        slowness: Slowness::default(),
+        stamping: Stamping::None,
+        signals: &signals,
+    };
     let mut pairs = pairs(arguments);
     for (round, side) in interleaved(2 * pairs.len(), arguments.rounds as usize) {
         if signals.asked_to_stop() {

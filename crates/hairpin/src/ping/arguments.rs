@@ -8,7 +8,7 @@ use hairpin_reactor::{CAPACITY, Wait};
 
 use super::plan::Cell;
 use super::rally::Load;
-use super::setup::Protocol;
+use super::setup::{Protocol, Stamping};
 use crate::output;
 use crate::pong::{Slowness, SlownessArguments};
 use crate::words::{INTERVAL_US_MAX, parse_wait};
@@ -37,15 +37,15 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// the kernel.
 ///
 /// Without ADDR it starts its own `pong` in a second process: as root, and as an ordinary user
-/// where the kernel lets users make namespaces, in a network namespace of its own, joined by a veth;
-/// else over loopback. With ADDR:PORT a `hairpin pong --listen ADDR:PORT` answers there.
+/// where the kernel lets users make namespaces, in a network namespace of its own, joined by a
+/// veth; else over loopback. With ADDR:PORT a `hairpin pong --listen ADDR:PORT` answers there.
 ///
 /// Without an interval (0) it is a closed loop: a ping leaves when the last is answered, or lost
 /// after a second. With one, pings leave on a schedule that waits for nobody, and latency counts
 /// from the time each was meant to leave (case "ping") and from the time it did ("sent to answer").
 ///
-/// Settings take turns in rounds (A B C A B C ...), each with processes of its own. The defaults take
-/// about half a minute, --quick less than 20 s with up to ten settings.
+/// Settings take turns in rounds (A B C A B C ...), each with processes of its own. The defaults
+/// take about half a minute, --quick less than 20 s with up to ten settings.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
     /// The pong, by multicast its group [default: start one]
@@ -83,8 +83,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_connections)]
     connections: usize,
 
+    /// Cut the way of pings at the time stamps of their packets
+    #[arg(long, value_enum, default_value_t = Stamping::None)]
+    pub(super) timestamps: Stamping,
+
     /// One way, as fast as it goes: messages a second, sent and received
-    #[arg(long, conflicts_with_all = ["interval_us", "rate", "samples"])]
+    #[arg(long, conflicts_with_all = ["interval_us", "rate", "samples", "timestamps"])]
     flood: bool,
 
     /// Seconds of each round of a flood

@@ -11,7 +11,8 @@ use super::flood::Flood;
 use super::line::{self, Line};
 use super::pinger::Pinger;
 use super::rally::{Counts, Rally};
-use super::setup::{PingOutcome, PingSetup, Protocol};
+use super::setup::{PingOutcome, PingSetup, Protocol, Stamping};
+use super::stages::Stages;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, Page};
 use crate::signals::Signals;
@@ -62,14 +63,22 @@ impl Round<'_> {
         let source = clock.source();
         let rally = Rally::new(self.setup.load);
         let mut pinger = Pinger::new(reactor, rally, clock, lines, self.setup.size)?;
+        if self.setup.stamping != Stamping::None {
+            pinger.stamp(self.setup.stamping.into(), &self.setup.load)?;
+        }
         let PingSetup { protocol, wait, size, remote, .. } = self.setup;
         let protocol = protocol.name();
         let words = format!("--protocol {protocol} --wait {wait} --size {size}");
         pinger.publish(&format!("ping-ping {remote} {words}"));
         let told = |pings| self.page.tell_ticks(pings);
         let interrupted = pinger.run(|| self.asked_to_stop(), told)?;
-        let rows = pinger.rally.rows(self.setup.settings(source));
-        Ok(PingOutcome { rows, counts: pinger.rally.counts(), interrupted, flood: None })
+        let settings = self.setup.settings(source);
+        let stamps = pinger.stages.as_mut().map(Stages::finish);
+        let staged = pinger.stages.as_ref().map(|stages| stages.rows(&settings[0]));
+        let mut rows = pinger.rally.rows(settings);
+        rows.extend(staged.into_iter().flatten());
+        let counts = pinger.rally.counts();
+        Ok(PingOutcome { rows, counts, interrupted, stamps, flood: None })
     }
 
     fn flood<L: Line>(
@@ -83,7 +92,8 @@ impl Round<'_> {
         let sent = flood.run(span, || self.asked_to_stop())?;
         let interrupted = self.asked_to_stop();
         let counts = Counts::default();
-        Ok(PingOutcome { rows: Vec::new(), counts, interrupted, flood: Some(sent) })
+        let (rows, stamps, flood) = (Vec::new(), None, Some(sent));
+        Ok(PingOutcome { rows, counts, interrupted, stamps, flood })
     }
 
     fn asked_to_stop(&self) -> bool {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use anyhow::{Context, Result, bail};
 use hairpin_endpoint::{
     Blocker, Intake, Meta, MulticastGroup, Notice, Receive, Received, Source, Stream, TcpOptions,
-    TcpStream, Timestamping, Transmit, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
+    TcpStream, Timestamping, Transmit, Transmitted, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
 };
 use hairpin_host::Clock;
 use hairpin_time::Duration;
@@ -32,6 +32,18 @@ pub(crate) trait Line: Receive + Transmit + Source {
     /// Whether the borders of messages get lost.
     const IS_STREAM: bool;
 
+    /// Has the times taken at which packets leave, from the next one on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()>;
+
+    /// Delivers those that are there.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize>;
+
     /// Sends what had to wait; true if nothing waits any more.
     ///
     /// # Errors
@@ -43,10 +55,26 @@ pub(crate) trait Line: Receive + Transmit + Source {
 
 impl Line for UdpSocket {
     const IS_STREAM: bool = false;
+
+    fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()> {
+        self.set_transmit_timestamping(timestamping)
+    }
+
+    fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        Self::transmit_timestamps(self, on)
+    }
 }
 
 impl Line for TcpStream {
     const IS_STREAM: bool = true;
+
+    fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()> {
+        self.set_transmit_timestamping(timestamping)
+    }
+
+    fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        Self::transmit_timestamps(self, on)
+    }
 
     #[inline]
     fn flush(&mut self) -> io::Result<bool> {
@@ -91,6 +119,14 @@ impl Multicast {
 
 impl Line for Multicast {
     const IS_STREAM: bool = false;
+
+    fn stamp_transmits(&mut self, timestamping: Timestamping) -> io::Result<()> {
+        self.sender.set_transmit_timestamping(timestamping)
+    }
+
+    fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+        self.sender.transmit_timestamps(on)
+    }
 }
 
 impl Receive for Multicast {
@@ -123,13 +159,17 @@ impl Source for Multicast {
     }
 }
 
+fn stamped(setup: &PingSetup) -> UdpOptions {
+    UdpOptions { timestamping: setup.stamping.into(), ..datagrams(setup.size, 1) }
+}
+
 /// A socket for each connection, to one pong.
 ///
 /// # Errors
 /// The kernel's, with the address.
 pub(crate) fn udp(setup: &PingSetup) -> Result<Vec<UdpSocket>> {
     let local = SocketAddrV4::new(setup.interface, 0);
-    let options = datagrams(setup.size, 1);
+    let options = stamped(setup);
     let open = |_| Ok(UdpSocket::connect(local, setup.remote, options)?);
     (0..setup.load.connections).map(open).collect()
 }
@@ -139,7 +179,7 @@ pub(crate) fn udp(setup: &PingSetup) -> Result<Vec<UdpSocket>> {
 /// # Errors
 /// The kernel's, with the group and the interface.
 pub(crate) fn multicast(setup: &PingSetup) -> Result<Vec<Multicast>> {
-    let options = datagrams(setup.size, 1);
+    let options = stamped(setup);
     let answers = answers_to(setup.remote);
     Ok(vec![Multicast::open(answers, setup.remote, setup.interface, options)?])
 }
@@ -152,7 +192,8 @@ pub(crate) fn tcp(setup: &PingSetup, clock: &Clock) -> Result<Vec<TcpStream>> {
     let local = Some(SocketAddrV4::new(setup.interface, 0));
     let local = local.filter(|local| !local.ip().is_unspecified());
     let message_max = setup.size.max(GREETING_LENGTH);
-    let options = TcpOptions { message_max, local, ..TcpOptions::default() };
+    let timestamping = setup.stamping.into();
+    let options = TcpOptions { message_max, local, timestamping, ..TcpOptions::default() };
     let open = |_| {
         let stream = connected(TcpStream::connect(setup.remote, options)?, clock)?;
         greeted(stream, setup.size)

@@ -15,6 +15,7 @@ mod rally;
 mod rates;
 mod round;
 mod setup;
+mod stages;
 mod table;
 #[cfg(test)]
 mod virtual_time;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use hairpin_host::Clock;
-use hairpin_measure::{Results, Row, Style, interleaved};
+use hairpin_measure::{Clock as MeasuredBy, Results, Row, Style, Timestamping, interleaved};
 use hairpin_reactor::Wait;
 
 pub(crate) use arguments::{Arguments, SIZE_MAX};
@@ -33,6 +34,7 @@ use plan::Cell;
 use progress::Progress;
 use rates::Rates;
 use round::{NotReady, Outcome, Stand};
+use setup::Stamping;
 pub(crate) use setup::{PongOutcome, PongReady, PongSetup, Protocol, answers_to};
 
 use crate::ground::Ground;
@@ -75,11 +77,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         cores,
         remote: arguments.remote,
         slowness: arguments.slowness(),
+        stamping: arguments.timestamps,
         signals: &signals,
     };
     let mut session = Session { stand, plan: &plan, rounds: arguments.rounds(), progress };
     let Measured { rows, counts, rates } = session.measure()?;
     session.progress.finish();
+    results.host.timestamping = stamped_by(&rows, arguments.timestamps);
     results.rows = rows;
     results.truth = Some(checks.after());
 
@@ -95,6 +99,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let failed = results.rows.iter().any(|row| row.failed.is_some());
     let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// Who stamped packets: a card only if one did.
+fn stamped_by(rows: &[Row], stamping: Stamping) -> Timestamping {
+    let is_by_card = |row: &Row| row.setting.clock == MeasuredBy::HardwareTimestamp;
+    match stamping {
+        Stamping::None => Timestamping::None,
+        _ if rows.iter().any(is_by_card) => Timestamping::Hardware,
+        _ => Timestamping::Software,
+    }
 }
 
 /// Rounds of all settings, one after the other.

@@ -3,16 +3,17 @@
 use std::io;
 
 use anyhow::{Result, bail};
-use hairpin_endpoint::Received;
+use hairpin_endpoint::{Received, Timestamping};
 use hairpin_host::Clock;
 use hairpin_mapped::{Sheet, Unit};
 use hairpin_reactor::{Interest, Reactor, Token};
-use hairpin_time::{Duration, Instant};
+use hairpin_time::{Duration, Instant, Now};
 
 use super::framing::Framing;
 use super::line::Line;
 use super::message;
-use super::rally::{Departure, Rally};
+use super::rally::{Departure, Load, Rally};
+use super::stages::Stages;
 use crate::live::Live;
 
 /// How often the loop looks whether it is to stop, and for pings that are lost.
@@ -34,6 +35,8 @@ pub(super) struct Pinger<'a, L> {
     /// A ping that found no room on its stream yet.
     owed: Option<Departure>,
     live: Live,
+    /// Where the time goes, if packets are stamped.
+    pub(super) stages: Option<Stages>,
 }
 
 struct Connection {
@@ -61,9 +64,29 @@ impl<'a, L: Line> Pinger<'a, L> {
         });
         let connections = connections.collect::<io::Result<Box<[Connection]>>>()?;
         let run = std::process::id();
-        let next_look = Instant::ZERO;
-        let (owed, live) = (None, Live::default());
-        Ok(Self { reactor, rally, clock, lines, connections, size, run, next_look, owed, live })
+        Ok(Self {
+            reactor,
+            rally,
+            clock,
+            lines,
+            connections,
+            size,
+            run,
+            next_look: Instant::ZERO,
+            owed: None,
+            live: Live::default(),
+            stages: None,
+        })
+    }
+
+    /// Has packets stamped from now on, and their way cut at the stamps.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn stamp(&mut self, timestamping: Timestamping, load: &Load) -> io::Result<()> {
+        self.lines.iter_mut().try_for_each(|line| line.stamp_transmits(timestamping))?;
+        self.stages = Some(Stages::new(load, self.size, L::IS_STREAM));
+        Ok(())
     }
 
     /// Publishes live counters from now on, as the process that `title` tells.
@@ -105,6 +128,9 @@ impl<'a, L: Line> Pinger<'a, L> {
     #[inline]
     fn transmit(&mut self, Departure { sequence, connection }: Departure) -> Result<()> {
         let (size, run) = (self.size, self.run);
+        if let Some(stages) = &mut self.stages {
+            stages.sent(sequence, self.clock.now().utc);
+        }
         let line = &mut self.lines[connection];
         match line.transmit(size, |message| message::write(message, sequence, run)) {
             Ok(()) => {}
@@ -148,22 +174,28 @@ impl<'a, L: Line> Pinger<'a, L> {
 
     #[inline]
     fn receive(&mut self, index: usize) -> Result<Received> {
-        let Self { lines, connections, rally, clock, size, run, .. } = self;
+        let Self { lines, connections, rally, clock, size, run, stages, .. } = self;
         let framing = &mut connections[index].framing;
-        let mut answer =
-            |header: &[u8], received| match message::read(header, rally.expected(index), *run) {
-                Some(sequence) => {
-                    rally.answer(index, sequence, received);
+        let mut answer = |header: &[u8], timestamp, received: Now| match message::read(
+            header,
+            rally.expected(index),
+            *run,
+        ) {
+            Some(sequence) => {
+                let ping = rally.answer(index, sequence, received.monotonic);
+                if let (Some(stages), Some(_)) = (&mut *stages, ping) {
+                    stages.answered(sequence, timestamp, received.utc);
                 }
-                None => rally.answer_unexpected(),
-            };
+            }
+            None => rally.answer_unexpected(),
+        };
         let mut is_cut = false;
-        let received = lines[index].receive(1, |_, bytes| {
-            let received = clock.instant();
+        let received = lines[index].receive(1, |meta, bytes| {
+            let received = clock.now();
             if L::IS_STREAM {
-                framing.take(bytes, |header| answer(header, received));
+                framing.take(bytes, |header| answer(header, meta.timestamp, received));
             } else if bytes.len() == *size {
-                answer(bytes, received);
+                answer(bytes, meta.timestamp, received);
             } else {
                 is_cut = true;
             }
@@ -171,7 +203,11 @@ impl<'a, L: Line> Pinger<'a, L> {
         if is_cut {
             rally.answer_unexpected();
         }
-        received.map_err(nobody)
+        let received = received.map_err(nobody)?;
+        if let (Some(stages), true) = (stages, received.count > 0) {
+            lines[index].transmit_timestamps(|stamp| stages.stamped(index, stamp))?;
+        }
+        Ok(received)
     }
 
     /// What need not be done at every turn.

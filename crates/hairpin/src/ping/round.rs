@@ -9,7 +9,7 @@ use hairpin_measure::Row;
 use super::arguments::Cores;
 use super::plan::Cell;
 use super::rally::PATIENCE as ANSWER_PATIENCE;
-use super::setup::{PingOutcome, PingSetup, PongOutcome, PongReady, PongSetup, Protocol};
+use super::setup::{PingOutcome, PingSetup, PongOutcome, PongReady, PongSetup, Protocol, Stamping};
 use crate::ground::{Ground, Role};
 use crate::pong::Slowness;
 use crate::setup::Page;
@@ -31,6 +31,7 @@ pub(super) struct Stand<'a> {
     /// The pong that is there already; else one is started.
     pub(super) remote: Option<SocketAddrV4>,
     pub(super) slowness: Slowness,
+    pub(super) stamping: Stamping,
     pub(super) signals: &'a Signals,
 }
 
@@ -129,6 +130,7 @@ impl Stand<'_> {
             size: cell.size,
             load: cell.load,
             flood_ms: cell.flood_ms,
+            stamping: self.stamping,
         }
     }
 

@@ -3,12 +3,14 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use clap::ValueEnum;
+use hairpin_endpoint::Timestamping;
 use hairpin_host::ClockSource;
 use hairpin_measure::{Clock, Kind, Row, Setting};
 use serde::{Deserialize, Serialize};
 
 use super::flood::Sent;
 use super::rally::{Counts, Load};
+use super::stages::StampCounts;
 use crate::pong::{Received, Slowness};
 
 /// How pings travel, there and back.
@@ -29,6 +31,28 @@ impl Protocol {
             Self::Udp => "udp",
             Self::Multicast => "multicast",
             Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// Whose time stamps pings are cut at.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Stamping {
+    /// Nobody's
+    #[default]
+    None,
+    /// The kernel's
+    Software,
+    /// The network card's where it takes them, else the kernel's
+    Hardware,
+}
+
+impl From<Stamping> for Timestamping {
+    fn from(stamping: Stamping) -> Self {
+        match stamping {
+            Stamping::None => Self::Off,
+            Stamping::Software => Self::Software,
+            Stamping::Hardware => Self::Hardware,
         }
     }
 }
@@ -87,6 +111,7 @@ pub(crate) struct PingSetup {
     pub(crate) load: Load,
     /// For so many milliseconds messages leave as fast as they can, instead of the load.
     pub(crate) flood_ms: Option<u64>,
+    pub(crate) stamping: Stamping,
 }
 
 /// What a ping measured.
@@ -96,6 +121,8 @@ pub(crate) struct PingOutcome {
     pub(crate) counts: Counts,
     /// True when the parent stopped the round before its end.
     pub(crate) interrupted: bool,
+    /// What became of its packets' stamps, if any were asked for.
+    pub(crate) stamps: Option<StampCounts>,
     /// What left, of a flood.
     pub(crate) flood: Option<Sent>,
 }

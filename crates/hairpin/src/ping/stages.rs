@@ -82,7 +82,11 @@ impl Stages {
     }
 
     /// A ping has left, by the word of the kernel or the card.
-    pub(crate) fn stamped(&mut self, connection: usize, Transmitted { id, timestamp }: Transmitted) {
+    pub(crate) fn stamped(
+        &mut self,
+        connection: usize,
+        Transmitted { id, timestamp }: Transmitted,
+    ) {
         let name = nearest(u64::from(id), 32, self.expected[connection]);
         self.expected[connection] = name + self.step;
         // Of a message that left in two writes, the last byte of the first one is none of ours.
@@ -260,7 +264,10 @@ mod tests {
         assert_eq!(stages.counts.contradictory, 1);
         let rows = stages.rows(&super::super::table::tests::setting(0));
         let cases: Vec<_> = rows.iter().map(|row| &*row.setting.case).collect();
-        assert_eq!((cases, rows[0].setting.clock), (vec!["stamp to stamp"], Clock::HardwareTimestamp));
+        assert_eq!(
+            (cases, rows[0].setting.clock),
+            (vec!["stamp to stamp"], Clock::HardwareTimestamp)
+        );
     }
 
     #[test]

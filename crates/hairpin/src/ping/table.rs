@@ -1,11 +1,12 @@
 //! What came of pings, as tables for people.
 
 use comfy_table::{CellAlignment, presets};
-use hairpin_measure::{Figure, Row, Style};
+use hairpin_measure::{Figure, Kind, Row, Style};
 
 use super::plan::Cell;
 use super::rally::Counts;
 use super::round::Outcome;
+use super::stages::StampCounts;
 
 const WHOLE: [&str; 15] = [
     "protocol",
@@ -58,13 +59,16 @@ pub(super) fn render(rows: &[Row], style: Style) -> String {
         .zip(notes)
         .map(|(row, note)| whole(row).into_iter().chain(has_notes.then_some(note)).collect());
     text += &drawn(&headings, cells.collect(), style);
-    let closed: Vec<&Row> =
-        rows.iter().filter(|row| row.setting.interval_us == 0 && row.samples > 0).collect();
+    let closed: Vec<&Row> = rows.iter().filter(|row| is_closed(row) && row.samples > 0).collect();
     if !closed.is_empty() {
         text += "\nHalf round trips of the closed loops, µs, as sockperf prints them\n";
         text += &drawn(&HALF, closed.into_iter().map(half).collect(), style);
     }
     text
+}
+
+fn is_closed(row: &Row) -> bool {
+    row.setting.interval_us == 0 && row.setting.kind == Kind::Rtt
 }
 
 /// A table of these rows under these headings.
@@ -140,6 +144,7 @@ fn note(row: &Row) -> String {
 pub(super) struct Tally {
     ping: Counts,
     refused: u64,
+    stamps: Option<StampCounts>,
 }
 
 impl Tally {
@@ -154,10 +159,34 @@ impl Tally {
         self.ping.out_of_order += out_of_order;
         self.ping.unexpected += unexpected;
         self.refused += outcome.pong.as_ref().map_or(0, |pong| pong.refused);
+        if let Some(StampCounts { complete, no_transmit, no_receive, contradictory }) =
+            outcome.ping.stamps
+        {
+            let stamps = self.stamps.get_or_insert_default();
+            stamps.complete += complete;
+            stamps.no_transmit += no_transmit;
+            stamps.no_receive += no_receive;
+            stamps.contradictory += contradictory;
+        }
     }
 
-    /// A line if anything was not as it should be.
+    /// A line if anything was not as it should be, and one about stamps if any were asked for.
     pub(super) fn describe(&self, cell: &Cell) -> String {
+        let stamps = self.stamps.map(|stamps| {
+            let StampCounts { complete, no_transmit, no_receive, contradictory } = stamps;
+            format!(
+                "{}, {}, {} bytes: {complete} pings stamped both ways, {no_transmit} not when \
+                 they left, {no_receive} not when their answer came, {contradictory} by clocks \
+                 that do not compare\n",
+                cell.protocol.name(),
+                cell.wait,
+                cell.size,
+            )
+        });
+        self.describe_counts(cell) + &stamps.unwrap_or_default()
+    }
+
+    fn describe_counts(&self, cell: &Cell) -> String {
         let Counts { sent, lost, late, duplicated, out_of_order, unexpected, .. } = self.ping;
         if [lost, late, duplicated, out_of_order, unexpected, self.refused] == [0; 6] {
             return String::new();
@@ -175,13 +204,14 @@ impl Tally {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use hairpin_measure::{Clock, Kind, Recorder, Setting};
+    use hairpin_measure::{Clock, Recorder, Setting};
     use hairpin_time::Duration;
 
-    fn row(interval_us: u64) -> Row {
-        let setting = Setting {
+    /// A setting of a ping.
+    pub(crate) fn setting(interval_us: u64) -> Setting {
+        Setting {
             bench: "ping".to_owned(),
             case: "ping".to_owned(),
             feed: None,
@@ -193,7 +223,11 @@ mod tests {
             kind: Kind::Rtt,
             clock: Clock::Tsc,
             rounds: 1,
-        };
+        }
+    }
+
+    fn row(interval_us: u64) -> Row {
+        let setting = setting(interval_us);
         let mut latency = Recorder::with_capacity(1_000);
         (0..1_000).for_each(|nanos| latency.record(Duration::from_nanos(12_000 + nanos)));
         Row::new(setting, &latency, &Recorder::with_capacity(0))

@@ -7,7 +7,7 @@ use hairpin_measure::{Row, Summary};
 use hairpin_time::{Duration, Instant};
 
 use super::rally::{Load, Rally};
-use super::setup::{PingSetup, Protocol};
+use super::setup::{PingSetup, Protocol, Stamping};
 use crate::pong::{Pause, Slowness, Stall};
 
 const SAMPLES: u64 = 200_000;
@@ -67,6 +67,7 @@ fn setup(load: Load) -> PingSetup {
         size: 14,
         load,
         flood_ms: None,
+        stamping: Stamping::None,
     }
 }
 

@@ -16,10 +16,10 @@ const DELAY_NS_MAX: u64 = 1_000_000_000;
 /// `hairpin pong`: answers the pings of `hairpin ping ADDR` on this host or others, any number of
 /// pingers, one after the other or at once, until Ctrl-C.
 ///
-/// An answer is the message itself. By multicast, ADDR:PORT is the group that pings come by; answers
-/// leave to the same group at the next port. By TCP a connection begins with eight bytes, the text
-/// "ping" and the length of its messages, little-endian: a message is answered when all of it is
-/// there.
+/// An answer is the message itself. By multicast, ADDR:PORT is the group that pings come by;
+/// answers leave to the same group at the next port. By TCP a connection begins with eight bytes,
+/// the text "ping" and the length of its messages, little-endian: a message is answered when all of
+/// it is there.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
     /// Where to listen, by multicast the group; port 0 has the kernel choose
