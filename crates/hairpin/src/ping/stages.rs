@@ -90,7 +90,7 @@ impl Stages {
         let name = nearest(u64::from(id), 32, self.expected[connection]);
         self.expected[connection] = name + self.step;
         // Of a message that left in two writes, the last byte of the first one is none of ours.
-        if (name + 1) % self.step != 0 {
+        if !(name + 1).is_multiple_of(self.step) {
             return;
         }
         let index = (name + 1) / self.step - 1;

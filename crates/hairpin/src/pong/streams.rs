@@ -60,7 +60,7 @@ impl Streams {
                 stream,
                 token,
                 length: None,
-                bytes: Vec::with_capacity(128 << 10),
+                bytes: Vec::with_capacity(4 << 10),
                 answered: 0,
                 is_full: false,
             });
