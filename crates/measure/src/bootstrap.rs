@@ -73,7 +73,8 @@ impl Draws {
 
 /// The median of some values, which are sorted for it; of an even number of them the mean of the
 /// two in the middle. Not a number if there are none.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
+#[must_use]
+pub fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let (lower, upper) = ((values.len().max(1) - 1) / 2, values.len() / 2);
     match (values.get(lower), values.get(upper)) {
@@ -83,8 +84,32 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one
-/// resampling after the other.
+/// The 95 % interval of the difference of two medians over rounds, the first less the second; `None`
+/// with fewer than two rounds.
+///
+/// The two figures of a pair are of rounds that ran one after the other, and are drawn together: what
+/// slowed the machine for both is no difference between them.
+#[must_use]
+pub fn difference_of_medians(pairs: &[[f64; 2]]) -> Option<[f64; 2]> {
+    if pairs.len() < 2 {
+        return None;
+    }
+    let mut draws = Draws::new();
+    let mut drawn = [(); 2].map(|()| Vec::with_capacity(pairs.len()));
+    let draw = || {
+        drawn.iter_mut().for_each(Vec::clear);
+        for _ in pairs {
+            let pair = pairs[draws.index(pairs.len())];
+            drawn.iter_mut().zip(pair).for_each(|(drawn, figure)| drawn.push(figure));
+        }
+        let [first, second] = drawn.each_mut().map(|drawn| median(drawn));
+        first - second
+    };
+    Some(interval(tail(pairs.len()), draw))
+}
+
+/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one resampling
+/// after the other.
 pub(crate) fn interval(tail: f64, draw: impl FnMut() -> f64) -> [f64; 2] {
     let mut draws: Vec<f64> = std::iter::repeat_with(draw).take(RESAMPLES).collect();
     draws.sort_unstable_by(f64::total_cmp);
@@ -141,6 +166,32 @@ mod tests {
             let found = coverage(rounds, of);
             assert!((found - exact).abs() < 0.04, "{rounds}: {found}, not {exact}");
         }
+    }
+
+    #[test]
+    fn what_drifts_through_both_of_a_pair_is_no_difference() {
+        let pairs: Vec<[f64; 2]> =
+            (0..7).map(|round| f64::from(round * 100)).map(|ns| [ns + 30.0, ns]).collect();
+        assert_eq!(difference_of_medians(&pairs), Some([30.0, 30.0]));
+        // The same figures, but not those that belong together.
+        let mixed: Vec<[f64; 2]> =
+            (0..7).map(|at| [pairs[at][0], pairs[(at * 3) % 7][1]]).collect();
+        let [low, high] = difference_of_medians(&mixed).unwrap();
+        assert!(low < -100.0 && high > 100.0, "{low}, {high}");
+        assert_eq!(difference_of_medians(&pairs[..1]), None);
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_holds_the_truth() {
+        let mut draws = Draws(7);
+        let held = (0..500).filter(|_| {
+            let [a, b] = [(); 2].map(|()| values(15, &mut draws, |uniform| uniform - 0.5));
+            let pairs: Vec<[f64; 2]> = a.iter().zip(&b).map(|(a, b)| [a + 0.2, *b]).collect();
+            let [low, high] = difference_of_medians(&pairs).unwrap();
+            (low..=high).contains(&0.2)
+        });
+        let held = held.count();
+        assert!(held >= 465, "{held} of 500");
     }
 
     /// The chance that the median of a resampling is at most the k-th of an odd number of values.

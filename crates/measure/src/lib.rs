@@ -51,6 +51,7 @@ mod svg;
 mod table;
 
 pub use batch::{BatchRecorder, is_too_short};
+pub use bootstrap::{difference_of_medians, median};
 pub use closed_loop::ClosedLoop;
 pub use compare::{
     Compared, Ratio, Reason, Side, Verdict, between_runs, compare, compare_allowing, differences,

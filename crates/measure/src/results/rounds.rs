@@ -36,6 +36,9 @@ pub struct RoundFigures {
     pub max: Option<u64>,
     /// The arithmetic mean, exact.
     pub mean: Option<f64>,
+    /// From starting the round's processes to both sides ready, as in [`Row::start_ns`].
+    #[serde(default)]
+    pub start_ns: Option<u64>,
 }
 
 /// A figure that every round has of its own.
@@ -96,8 +99,8 @@ impl RoundFigures {
     #[must_use]
     pub fn of(row: &Row) -> Self {
         let Summary { min, p25, p50, p75, p90, p95, p99, p99_9, max, mean, .. } = row.summary;
-        let Row { samples, lost, .. } = *row;
-        Self { samples, lost, min, p25, p50, p75, p90, p95, p99, p99_9, max, mean }
+        let Row { samples, lost, start_ns, .. } = *row;
+        Self { samples, lost, min, p25, p50, p75, p90, p95, p99, p99_9, max, mean, start_ns }
     }
 
     /// One of the figures, in nanoseconds; `None` where the round has too few samples for it.
@@ -176,6 +179,7 @@ impl Row {
     ///   version) the greatest percentile of any stands for it, which is never too good.
     /// - `over_time` is one round after the other, or empty if one lacks it.
     /// - `cores`, `seed`, `ground` and `block_deadline_ns` are kept where all rounds agree in them.
+    /// - `start_ns` is the median over the rounds that tell it.
     /// - If a round failed the row did, and says which and why; if one was interrupted, so was it.
     /// - `rounds` is their number, and `by_round` has the figures of each. A row that is one of
     ///   rounds already brings all of its own.
@@ -210,6 +214,7 @@ impl Row {
             ground: agreed(rows, |row| row.ground.clone()),
             block_deadline_ns: agreed(rows, |row| row.block_deadline_ns),
             over_time: joined_over_time(rows),
+            start_ns: median_start(&by_round),
             by_round,
         };
         joined.validate()?;
@@ -277,6 +282,13 @@ fn failure(rows: &[Row]) -> Option<String> {
         1 => Some(reason.clone()),
         _ => Some(format!("round {round}: {reason}")),
     }
+}
+
+/// Of an even number of rounds the longer one of the two in the middle.
+fn median_start(rounds: &[RoundFigures]) -> Option<u64> {
+    let mut starts: Vec<u64> = rounds.iter().filter_map(|round| round.start_ns).collect();
+    starts.sort_unstable();
+    starts.get(starts.len() / 2).copied()
 }
 
 fn joined_summary(rows: &[Row]) -> Summary {
@@ -396,6 +408,16 @@ mod tests {
         assert_eq!((joined.summary.min, joined.summary.max), (Some(5), Some(70_003)));
         assert_eq!((joined.setting.rounds, joined.by_round.len()), (2, 2));
         assert_eq!((joined.by_round[1].samples, joined.by_round[1].lost), (2, 3));
+    }
+
+    #[test]
+    fn the_start_is_the_median_of_the_rounds_that_tell_it() {
+        let starts = [Some(30), None, Some(90), Some(10)];
+        let rows = starts.map(|start_ns| Row { start_ns, ..round([1]) });
+        let joined = Row::of_rounds(&rows).unwrap();
+        assert_eq!(joined.start_ns, Some(30));
+        assert_eq!([0, 1, 2, 3].map(|at| joined.by_round[at].start_ns), starts);
+        assert_eq!(Row::of_rounds(&[round([1])]).unwrap().start_ns, None);
     }
 
     #[test]

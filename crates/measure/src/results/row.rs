@@ -137,8 +137,12 @@ pub struct Row {
     /// not tell it.
     #[serde(default)]
     pub over_time: Vec<Bucket>,
-    /// The figures of each round, in their order; empty in a row of one round that was not joined,
-    /// and in a file that does not tell them.
+    /// From starting the processes of a round to both sides ready, in nanoseconds; the median where
+    /// there are several. `None` where nothing was started or it is not known.
+    #[serde(default)]
+    pub start_ns: Option<u64>,
+    /// The figures of each round, in their order; empty in a row of one round that was not joined, and
+    /// in a file that does not tell them.
     #[serde(default)]
     pub by_round: Vec<RoundFigures>,
 }
@@ -170,6 +174,7 @@ impl Row {
             ground: None,
             block_deadline_ns: None,
             over_time: Bucket::over(latency.samples()),
+            start_ns: None,
             by_round: Vec::new(),
         }
     }
