@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use hairpin_feed_handler::{Addresses, Group, Lines, Multicast, TcpLines};
-use hairpin_host::ClockSource;
+use hairpin_host::{Clock, ClockSource};
 use hairpin_mapped::{Control, Slot};
-use hairpin_measure::{Clock, Kind, Row, Setting};
+use hairpin_measure::{Kind, Row, Setting};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -132,8 +132,8 @@ const ORDER_BYTES: u64 = 144;
 /// What the two cases of a row measure, and with what clock.
 pub(crate) fn settings(feed: &str, wait: &str, load: &Load, source: ClockSource) -> [Setting; 2] {
     let clock = match source {
-        ClockSource::Tsc => Clock::Tsc,
-        ClockSource::Kernel => Clock::Monotonic,
+        ClockSource::Tsc => hairpin_measure::Clock::Tsc,
+        ClockSource::Kernel => hairpin_measure::Clock::Monotonic,
     };
     ["intended to order", "sent to order"].map(|case| Setting {
         bench: "t2t".to_owned(),
@@ -268,6 +268,33 @@ pub(crate) struct Ready {
     pub(crate) market_data: MarketData,
 }
 
+/// How the exchange came up: readings of CLOCK_MONOTONIC, which all processes of a host share.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ExchangeStart {
+    /// Its set-up had been read.
+    pub(crate) began_ns: u64,
+    /// It listened.
+    pub(crate) listened_ns: u64,
+    /// The trader was logged on; `None` if that never came.
+    pub(crate) joined_ns: Option<u64>,
+}
+
+/// How the trader came up: readings of the same clock.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TraderStart {
+    /// Its set-up had been read.
+    pub(crate) began_ns: u64,
+    /// Its sockets were open.
+    pub(crate) opened_ns: u64,
+    /// Its books were in sync; `None` if that never came.
+    pub(crate) in_sync_ns: Option<u64>,
+}
+
+/// The kernel's monotonic clock, for what happens before a process has calibrated one of its own.
+pub(crate) fn monotonic_ns() -> u64 {
+    Clock::of_kernel().instant().as_nanos()
+}
+
 /// What the exchange measured and counted.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ExchangeOutcome {
@@ -295,6 +322,7 @@ pub(crate) struct ExchangeOutcome {
     pub(crate) muted_datagrams: [u64; 2],
     /// True when the parent stopped the row before its end.
     pub(crate) interrupted: bool,
+    pub(crate) start: ExchangeStart,
 }
 
 /// What the trader counted.
@@ -317,4 +345,5 @@ pub(crate) struct TraderOutcome {
     pub(crate) kernel_drops: u64,
     /// Incremental packets received on side A and on side B.
     pub(crate) packets: [u64; 2],
+    pub(crate) start: TraderStart,
 }

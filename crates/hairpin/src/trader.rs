@@ -47,6 +47,8 @@ pub(crate) struct Counts {
     pub(crate) kernel_drops: u64,
     /// Incremental packets received on side A and on side B.
     pub(crate) packets: [u64; 2],
+    /// When the channel was first in sync.
+    pub(crate) in_sync_at: Option<Instant>,
 }
 
 /// The trader at the end of a turn of its loop, for whoever watches it.
@@ -199,7 +201,10 @@ impl<D: Dial> feed::Listener for Reaction<'_, D> {
     }
 
     fn on_channel_state(&mut self, state: ChannelState) {
-        self.strategy.was_in_sync |= state == ChannelState::InSync;
+        if state == ChannelState::InSync {
+            self.strategy.was_in_sync = true;
+            self.strategy.counts.in_sync_at.get_or_insert(self.now.monotonic);
+        }
     }
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use hairpin_host::Clock;
-use hairpin_time::Duration;
+use hairpin_time::{Duration, Instant};
 
 use super::desk::Counts;
 use super::figures;
@@ -12,7 +12,7 @@ use super::recording::Recording;
 use super::run::Run;
 use super::venue;
 pub(crate) use crate::setup::ChildArguments as Arguments;
-use crate::setup::{self, ExchangeOutcome, ExchangeSetup, Ready};
+use crate::setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
 use crate::signals::Signals;
 
 /// For the trader to come in sync and log on.
@@ -26,9 +26,11 @@ const TRADERS: u32 = 1;
 /// No free core, a busy port, a bad key, or no trader that logs on.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<ExchangeSetup>()?;
+    let began_ns = setup::monotonic_ns();
     let signals = Signals::take_as_child()?;
     let clock = Clock::new();
     let venue = venue::open(&setup, TRADERS, &clock)?;
+    let listened_ns = setup::monotonic_ns();
     setup::say(&Ready { gateway: venue.gateway, market_data: venue.market_data })?;
 
     let recording = Recording::new(clock, &setup.load, TRADERS);
@@ -37,14 +39,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut run = Run::new(parts, recording, setup.load, 1, Some(LOGON_PATIENCE));
     run.publish(&title);
     run.round(|| page.asked_to_stop() || signals.asked_to_stop(), |ticks| page.tell_ticks(ticks))?;
-    let outcome = outcome(&run, &setup);
+    let joined_ns = run.joined.map(Instant::as_nanos);
+    let start = ExchangeStart { began_ns, listened_ns, joined_ns };
+    let outcome = outcome(&run, &setup, start);
     run.finish()?;
     setup::say(&outcome)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The rows and counts, for the parent.
-fn outcome(run: &Run, setup: &ExchangeSetup) -> ExchangeOutcome {
+fn outcome(run: &Run, setup: &ExchangeSetup, start: ExchangeStart) -> ExchangeOutcome {
     let desk = &run.recording.desks()[0];
     let Counts { lost, orders, acknowledgements, cancels, rejects, .. } = desk.counts;
     let sockets = run.exchange.counters();
@@ -62,5 +66,6 @@ fn outcome(run: &Run, setup: &ExchangeSetup) -> ExchangeOutcome {
         lost_datagrams: sockets.lost_datagrams_a + sockets.lost_datagrams_b,
         muted_datagrams: [sockets.muted_a, sockets.muted_b],
         interrupted: run.interrupted,
+        start,
     }
 }

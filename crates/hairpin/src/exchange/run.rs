@@ -47,6 +47,8 @@ pub(super) struct Run {
     phase: Phase,
     live: Live,
     pub(super) interrupted: bool,
+    /// When enough traders were there for the first time.
+    pub(super) joined: Option<Instant>,
 }
 
 impl Run {
@@ -61,8 +63,17 @@ impl Run {
     ) -> Self {
         let until = patience.map(|patience| recording.clock.instant() + patience);
         let phase = Phase::Joining { until };
-        let live = Live::default();
-        Self { exchange, recording, reactor, load, quorum, phase, live, interrupted: false }
+        Self {
+            exchange,
+            recording,
+            reactor,
+            load,
+            quorum,
+            phase,
+            live: Live::default(),
+            interrupted: false,
+            joined: None,
+        }
     }
 
     /// Publishes live counters from now on, as the process that `title` tells.
@@ -172,6 +183,7 @@ impl Run {
             self.phase = Phase::Joining { until: None };
             return;
         }
+        self.joined.get_or_insert(now.monotonic);
         self.exchange.set_pace(Pace::Paced, now);
         let interval = Duration::from_micros(self.load.interval_us);
         self.phase = Phase::Ticking(Schedule::new(now.monotonic + LEAD, interval));

@@ -123,7 +123,7 @@ fn all_equal(counts: [u64; 3]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setup::Mute;
+    use crate::setup::{ExchangeStart, Mute};
 
     const LOAD: Load = Load {
         interval_us: 500,
@@ -149,6 +149,7 @@ mod tests {
             lost_datagrams: 0,
             muted_datagrams: [0; 2],
             interrupted: false,
+            start: ExchangeStart::default(),
         }
     }
 

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use hairpin_time::Instant;
 
 use super::figures;
 pub(crate) use crate::setup::ChildArguments as Arguments;
-use crate::setup::{self, TraderChildSetup, TraderOutcome};
+use crate::setup::{self, TraderChildSetup, TraderOutcome, TraderStart};
 use crate::signals::Signals;
 use crate::trader::Counts;
 
@@ -17,16 +18,19 @@ use crate::trader::Counts;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<TraderChildSetup>()?;
     let signals = Signals::take_as_child()?;
+    let began_ns = setup::monotonic_ns();
     let addresses = setup.market_data.addresses(setup.interface, &setup.sources);
     let mut trader = super::open(&setup.trader, addresses)?;
     let mut live = figures::publish("t2t-trader", &setup.trader, &trader);
     let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
+    let opened_ns = setup::monotonic_ns();
     let counts = trader.run(asked_to_stop, |turn| figures::update(&mut live, turn))?;
-    setup::say(&outcome(counts))?;
+    let in_sync_ns = counts.in_sync_at.map(Instant::as_nanos);
+    setup::say(&outcome(counts, TraderStart { began_ns, opened_ns, in_sync_ns }))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn outcome(counts: Counts) -> TraderOutcome {
+fn outcome(counts: Counts, start: TraderStart) -> TraderOutcome {
     let Counts {
         orders,
         acknowledgements,
@@ -38,6 +42,7 @@ fn outcome(counts: Counts) -> TraderOutcome {
         first_error,
         kernel_drops,
         packets,
+        in_sync_at: _,
     } = counts;
     TraderOutcome {
         orders,
@@ -50,5 +55,6 @@ fn outcome(counts: Counts) -> TraderOutcome {
         first_error,
         kernel_drops,
         packets,
+        start,
     }
 }
