@@ -7,14 +7,14 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hairpin_reactor::Wait;
 use serde_json::Value;
-use support::{assert_done, assert_gone, hairpin, rows, signal, wait_for};
+use support::{assert_done, assert_gone, assert_status, children, hairpin, rows, signal, wait_for};
 
 /// Two cores carry one exchange and one trader: these tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
@@ -58,6 +58,143 @@ fn every_wait_adds_up() {
         assert_eq!(pair[0]["case"], "intended to order");
         assert_eq!(pair[1]["case"], "sent to order");
         assert!(pair[0]["max"].as_u64() >= pair[1]["max"].as_u64(), "intended is never later");
+    }
+}
+
+/// Runs to the end; the process ids of all exchanges that were there meanwhile.
+fn exchanges_of(parent: &mut Child) -> Vec<u32> {
+    let mut seen = Vec::new();
+    while parent.try_wait().unwrap().is_none() {
+        seen.extend(children(parent.id(), "t2t-exchange"));
+        sleep(Duration::from_millis(5));
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    seen
+}
+
+#[test]
+fn rounds_take_turns_with_processes_of_their_own_and_are_one_row_each() {
+    let _turn = turn();
+    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "500", "--rounds", "3"];
+    let (_folder, results, mut command) = t2t(&words);
+    command.args(["--samples", "200"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let exchanges = exchanges_of(&mut parent);
+    let output = parent.wait_with_output().unwrap();
+    assert_done(&output);
+    let rows = rows(&results);
+    // A late set comes twice, all its rounds.
+    assert!(rows.len() >= 4 && exchanges.len() == rows.len() / 2 * 3, "{exchanges:?}");
+    for row in &rows {
+        assert_eq!((&row["samples"], &row["rounds"]), (&200.into(), &3.into()), "{row}");
+        let rounds = row["by_round"].as_array().unwrap();
+        let samples: Vec<_> = rounds.iter().map(|round| round["samples"].as_u64()).collect();
+        assert_eq!(samples, [Some(67), Some(67), Some(66)], "{row}");
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("to the trader in sync: median"), "{said}");
+}
+
+#[test]
+fn interrupted_in_a_later_round_the_earlier_ones_are_joined() {
+    let _turn = turn();
+    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "9"];
+    let (_folder, results, mut command) = t2t(&words);
+    command.args(["--samples", "9000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let mut last = 0;
+    for _ in 0..3 {
+        let exchange = wait_for_another(&mut parent, "t2t-exchange", last);
+        last = exchange;
+    }
+    let trader = wait_for(&mut parent, "t2t-trader");
+    sleep(Duration::from_millis(600));
+    signal("INT", parent.id());
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 130);
+    assert_gone(&[last, trader]);
+    let rows = rows(&results);
+    let firsts: Vec<_> = rows.iter().step_by(2).collect();
+    assert_eq!(firsts.len(), 2, "{rows:?}");
+    assert_eq!((&firsts[0]["wait"], &firsts[1]["wait"]), (&"poll".into(), &"epoll".into()));
+    assert!(firsts.iter().all(|row| row["interrupted"] == true && row["failed"] == Value::Null));
+    assert!((1_000..2_000).contains(&firsts[0]["samples"].as_u64().unwrap()), "{rows:?}");
+    assert_eq!((&firsts[1]["samples"], &firsts[1]["rounds"]), (&1_000.into(), &1.into()));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"));
+}
+
+#[test]
+fn a_trader_killed_in_one_round_fails_that_row_and_the_others_go_on() {
+    let _turn = turn();
+    let words = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "2"];
+    let (_folder, results, mut command) = t2t(&words);
+    command.args(["--samples", "1000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut parent = command.spawn().unwrap();
+    let trader = wait_for(&mut parent, "t2t-trader");
+    sleep(Duration::from_millis(300));
+    signal("KILL", trader);
+    let output = parent.wait_with_output().unwrap();
+    assert_status(&output, 1);
+    let rows = rows(&results);
+    let reason = rows[0]["failed"].as_str().unwrap();
+    assert!(reason.starts_with("round 1: ") && !reason.contains("round 2"), "{reason}");
+    assert_eq!(rows[0]["samples"], 500, "its other round is there: {}", rows[0]);
+    let epoll: Vec<_> = rows.iter().filter(|row| row["wait"] == "epoll").collect();
+    assert!(epoll.iter().all(|row| row["failed"] == Value::Null && row["samples"] == 1_000));
+}
+
+/// Waits for a child that runs `hairpin ROLE` and is not `other`.
+fn wait_for_another(parent: &mut Child, role: &str, other: u32) -> u32 {
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until {
+        match wait_for(parent, role) {
+            same if same == other => sleep(Duration::from_millis(5)),
+            another => return another,
+        }
+    }
+    panic!("no other {role} within 20 s");
+}
+
+/// Name and allowed cores of each thread of a process.
+fn threads(process: u32) -> Vec<(String, String)> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().filter_map(Result::ok);
+    let thread = |task: fs::DirEntry| {
+        let status = fs::read_to_string(task.path().join("status")).unwrap();
+        let field = |name: &str| {
+            let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().nth(1).unwrap().to_owned()
+        };
+        (field("Name:"), field("Cpus_allowed_list:"))
+    };
+    tasks.map(thread).collect()
+}
+
+#[test]
+fn every_thread_has_the_name_and_the_core_it_was_given() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("threads.toml");
+    fs::write(&file, "[threads]\nexchange = 1\ntrader = 0\n").unwrap();
+    let by_file = ["--threads", file.to_str().unwrap()];
+    let has_ring = Wait::ALL.iter().any(|wait| wait.name() == "io_uring" && wait.probe().is_ok());
+    let ring = if has_ring { "io_uring" } else { "spin" };
+    for (words, wait) in [(["--cpus", "1,0"], "epoll"), (by_file, ring)] {
+        let (_folder, _results, mut command) = t2t(&["--wait", wait, "--interval-us", "10000"]);
+        command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut parent = command.spawn().unwrap();
+        let exchange = wait_for(&mut parent, "t2t-exchange");
+        let trader = wait_for(&mut parent, "t2t-trader");
+        // Named and bound is the first that either does; by now both trade.
+        sleep(Duration::from_millis(1_000));
+        let all = [threads(exchange), threads(trader)];
+        signal("TERM", parent.id());
+        assert_eq!(parent.wait().unwrap().code(), Some(143));
+        let expected = [("exchange", "1"), ("trader", "0")];
+        for (threads, (name, core)) in all.iter().zip(expected) {
+            let is_bound = |thread: &(String, String)| thread.0 == name && thread.1 == core;
+            assert!(!threads.is_empty() && threads.iter().all(is_bound), "{wait}: {threads:?}");
+        }
     }
 }
 

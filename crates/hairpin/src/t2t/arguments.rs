@@ -1,20 +1,16 @@
 //! The words of `hairpin t2t`.
 
-use std::net::SocketAddrV4;
-use std::path::PathBuf;
-
 use clap::ArgAction;
 use hairpin_reactor::Wait;
 
+use super::plan::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED};
+use super::stand::StandArguments;
 use crate::setup::{Load, Mute};
 use crate::words::{
     FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_mute, parse_switch,
     parse_wait,
 };
-use crate::{cores, output};
 
-/// Intervals of the whole table, in microseconds.
-const INTERVALS_US: [u64; 4] = [500, 1_000, 5_000, 10_000];
 /// The interval of `--quick`, in microseconds.
 const QUICK_INTERVAL_US: u64 = 500;
 /// Ticks recorded per row with `--full`.
@@ -28,7 +24,14 @@ const FULL_SAMPLES: u64 = 20_000;
 /// As root the two processes get a network namespace each, joined by a veth; as an ordinary user
 /// too where the kernel lets users make namespaces; else they speak over loopback.
 ///
-/// The whole table takes about six minutes, --full an hour, --quick less than a minute.
+/// With --rounds every set of feed, wait and interval is measured in as many rounds, and the sets
+/// take turns: A B C A B C. Its samples are split over them; each round has processes of its own,
+/// which are warmed up by 100 ticks. A round that fails fails its row, and the others go on.
+///
+/// A set whose generator was late is marked. When the table is through it is run once more, all
+/// its rounds, and both runs are reported; --quick marks it only.
+///
+/// The whole table takes about six minutes, --full an hour, --quick about 15 seconds.
 /// Without a pause (interval 0) a tick is intended at the moment it leaves, so that such a row says
 /// nothing of what had to wait.
 #[derive(clap::Args, Debug, Clone)]
@@ -51,28 +54,21 @@ pub(crate) struct Arguments {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     pub(crate) samples: u64,
 
-    /// One row per feed and wait: 2,000 samples at 500 us
+    /// One row per feed and wait: 2,000 samples at 500 us, late ones not run again
     #[arg(long, conflicts_with_all = ["samples", "interval_us"])]
     pub(crate) quick: bool,
 
-    /// 20,000 samples a row: about an hour in all
+    /// 20,000 samples a row in 7 rounds: about an hour in all
     #[arg(long, conflicts_with_all = ["samples", "quick"])]
     pub(crate) full: bool,
 
+    /// Rounds that the samples of a row are split over, not more than samples [default: 1; with
+    /// --full 7]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ROUNDS_MAX))]
+    pub(crate) rounds: Option<u32>,
+
     #[command(flatten)]
-    pub(crate) cores: cores::Arguments,
-
-    /// Run over loopback by the address of this interface instead of hosts of our own
-    #[arg(long, value_name = "IF")]
-    pub(crate) interface: Option<String>,
-
-    /// Where the exchange's gateway listens [default: a free port]
-    #[arg(long, value_name = "ADDR:PORT")]
-    pub(crate) gateway: Option<SocketAddrV4>,
-
-    /// Join groups from any source instead of from the exchange only
-    #[arg(long)]
-    pub(crate) any_source: bool,
+    pub(crate) stand: StandArguments,
 
     /// Match the generated orders; off, nothing ticks
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
@@ -83,13 +79,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret_key_file: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) output: output::Arguments,
-
     /// Silence side A of the market data after tick FROM for TICKS ticks
     #[arg(long, value_name = "FROM,TICKS", hide = true, value_parser = parse_mute)]
     pub(crate) mute_a: Option<Mute>,
@@ -99,17 +88,9 @@ pub(crate) struct Arguments {
     pub(crate) mute_b: Option<Mute>,
 }
 
-/// One row of the plan: what runs, but for where and with what key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Cell {
-    pub(crate) feed: FeedTransport,
-    pub(crate) wait: Wait,
-    pub(crate) load: Load,
-}
-
 impl Arguments {
-    /// The rows to run, in the order of the table.
-    pub(crate) fn plan(&self) -> Vec<Cell> {
+    /// The sets to run, in the order of the table, and in how many rounds.
+    pub(crate) fn plan(&self) -> Plan {
         let feeds: &[_] = if self.feed.is_empty() { &FeedTransport::ALL } else { &self.feed };
         let waits: &[Wait] = if self.wait.is_empty() { &Wait::ALL } else { &self.wait };
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
@@ -117,14 +98,9 @@ impl Arguments {
             (false, true) => &INTERVALS_US,
             (false, false) => &self.interval_us,
         };
-        let mut cells = Vec::new();
-        for &feed in feeds {
-            for &interval_us in intervals {
-                let load = self.load(interval_us);
-                cells.extend(waits.iter().map(|&wait| Cell { feed, wait, load }));
-            }
-        }
-        cells
+        let cells = Cell::all(feeds, intervals, waits, |interval_us| self.load(interval_us));
+        let usual = if self.full { ROUNDS_PUBLISHED } else { 1 };
+        Plan::new(cells, self.rounds.unwrap_or(usual), !self.quick)
     }
 
     fn load(&self, interval_us: u64) -> Load {
@@ -155,19 +131,23 @@ mod tests {
         arguments: Arguments,
     }
 
-    fn plan(words: &[&str]) -> Vec<Cell> {
+    fn plan(words: &[&str]) -> Plan {
         let line = [&["t2t"], words].concat();
         Line::try_parse_from(line).unwrap().arguments.plan()
     }
 
+    fn cells(words: &[&str]) -> Vec<Cell> {
+        plan(words).cells
+    }
+
     #[test]
     fn runs_every_feed_and_wait_at_every_interval() {
-        assert_eq!(plan(&[]).len(), 2 * Wait::ALL.len() * INTERVALS_US.len());
+        assert_eq!(cells(&[]).len(), 2 * Wait::ALL.len() * INTERVALS_US.len());
     }
 
     #[test]
     fn quick_is_one_row_per_feed_and_wait() {
-        let rows = plan(&["--quick"]);
+        let rows = cells(&["--quick"]);
         assert_eq!(rows.len(), 2 * Wait::ALL.len());
         let is_quick = |cell: &Cell| cell.load.interval_us == 500 && cell.load.samples == 2_000;
         assert!(rows.iter().all(is_quick));
@@ -175,13 +155,26 @@ mod tests {
 
     #[test]
     fn full_is_ten_times_as_many_samples() {
-        assert!(plan(&["--full"]).iter().all(|cell| cell.load.samples == 20_000));
+        assert!(cells(&["--full"]).iter().all(|cell| cell.load.samples == 20_000));
+    }
+
+    #[test]
+    fn published_figures_take_seven_rounds_and_others_as_many_as_they_ask_for() {
+        let rounds = |words: &[&str]| plan(words).rounds;
+        assert_eq!((rounds(&[]), rounds(&["--quick"]), rounds(&["--full"])), (1, 1, 7));
+        assert_eq!((rounds(&["--rounds", "9"]), rounds(&["--full", "--rounds", "3"])), (9, 3));
+    }
+
+    #[test]
+    fn late_sets_are_run_again_but_for_quick() {
+        assert!(plan(&[]).repeats_late && plan(&["--full"]).repeats_late);
+        assert!(!plan(&["--quick"]).repeats_late);
     }
 
     #[test]
     fn takes_lists() {
         let words = ["--feed", "tcp", "--wait", "epoll,spin", "--interval-us", "100,200,0"];
-        let rows = plan(&words);
+        let rows = cells(&words);
         assert_eq!(rows.len(), 6);
         assert!(rows.iter().all(|cell| cell.feed == FeedTransport::Tcp));
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::arguments::Cell as Planned;
+use super::plan::{Cell as Planned, Plan};
 use crate::setup::Load;
 
 /// A bar over all rows. Its unit is a microsecond of schedule, so that slow rows weigh what they
@@ -19,8 +19,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(plan: &[Planned], introduction: String) -> Self {
-        let bar = ProgressBar::new(plan.iter().map(|row| weight(&row.load)).sum());
+    pub(super) fn new(plan: &Plan, introduction: String) -> Self {
+        let bar = ProgressBar::new(length(plan));
         let template = "{bar:40} {percent:>3}% {eta_precise} left  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -29,9 +29,9 @@ impl Progress {
         Self { introduction, bar, done: Cell::new(0), current: Cell::new(None) }
     }
 
-    /// One more row than planned.
-    pub(super) fn add(&self, load: &Load) {
-        self.bar.inc_length(weight(load));
+    /// More than was planned.
+    pub(super) fn add(&self, plan: &Plan) {
+        self.bar.inc_length(length(plan));
     }
 
     pub(super) fn begin(&self, row: &Planned) {
@@ -63,6 +63,13 @@ impl Progress {
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// All rounds of all sets, each with its warm-up.
+fn length(plan: &Plan) -> u64 {
+    let rounds = 0..plan.rounds as usize;
+    let set = |side| rounds.clone().map(|round| weight(&plan.share(side, round).load)).sum::<u64>();
+    (0..plan.cells.len()).map(set).sum()
 }
 
 /// Without a pause a tick takes some ten microseconds.

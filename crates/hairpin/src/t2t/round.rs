@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use super::start::Start;
 use crate::ground::{Ground, Role};
 use crate::setup::{
-    ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderChildSetup, TraderOutcome,
+    self, ExchangeOutcome, ExchangeSetup, Load, Page, Ready, TraderChildSetup, TraderOutcome,
 };
 use crate::side::Side;
 use crate::signals::Signals;
@@ -21,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(super) struct Outcome {
     pub(super) exchange: ExchangeOutcome,
     pub(super) trader: TraderOutcome,
+    /// `None` of a round that ended before it began.
+    pub(super) start: Option<Start>,
 }
 
 /// The exchange did not get as far as listening: no row can run in these surroundings.
@@ -41,9 +44,11 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     // A page each: between the two of them pass packets and nothing else.
     let (page, trader_page) = (Page::create()?, Page::create()?);
+    let exchange_started_ns = setup::monotonic_ns();
     let mut exchange_side = Side::start(ground, Role::Exchange, &page, exchange)?;
     let ready: Ready = exchange_side.line(PATIENCE).map_err(|error| error.context(NotReady))?;
     progress(0);
+    let started_ns = [exchange_started_ns, setup::monotonic_ns()];
     let mut trader_side = Side::start(ground, Role::Trader, &trader_page, &trader(ready))?;
 
     let mut deadline = Instant::now() + length(&exchange.load) + PATIENCE;
@@ -71,7 +76,8 @@ pub(super) fn run(
     let trader: TraderOutcome = trader_side.line(PATIENCE)?;
     trader_side.end()?;
     exchange_side.end()?;
-    Ok(Outcome { exchange: outcome, trader })
+    let start = Start::of(started_ns, &outcome.start, &trader.start);
+    Ok(Outcome { exchange: outcome, trader, start })
 }
 
 /// How long a row's ticks take if none waits.

@@ -41,7 +41,7 @@ pub(crate) fn assert_done(output: &Output) {
 }
 
 /// Process ids of the children of `parent` that run `hairpin ROLE`.
-fn children(parent: u32, role: &str) -> Vec<u32> {
+pub(crate) fn children(parent: u32, role: &str) -> Vec<u32> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     ids.filter(|id| {
