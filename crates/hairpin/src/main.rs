@@ -5,6 +5,7 @@
 //! 2 bad arguments, 130 interrupted, 143 terminated.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod bench_compare;
 mod cores;
 mod decode;
@@ -46,6 +47,8 @@ struct Cli {
 enum Command {
     /// Tick to trade: run an exchange and a trader on this machine and print the round trips
     T2t(t2t::Arguments),
+    /// Measure a published table on this machine: t2t
+    Bench(bench::Arguments),
     /// An exchange for traders on this or other hosts, measured in rounds
     Exchange(exchange::Arguments),
     /// A trader that answers each tick of an exchange with an order
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::T2t(arguments) => t2t::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),

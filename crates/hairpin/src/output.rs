@@ -15,8 +15,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write a page with pictures, report.html, and the pictures as files to DIR
-    #[arg(long, value_name = "DIR")]
+    /// Write a page with pictures, report.html, and the pictures as files to DIR, or ./report
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "report")]
     report: Option<PathBuf>,
 }
 

@@ -1,0 +1,118 @@
+//! Two figures beside each other: their difference, and whether it is more than noise.
+
+use hairpin_measure::{difference_of_medians, median};
+
+/// With fewer rounds no interval of a median is one of 95 %.
+const ROUNDS_MIN: usize = 6;
+
+/// One figure of A and of B.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Contrast {
+    pub(super) a: f64,
+    pub(super) b: f64,
+    /// Where A − B lies, with 95 % confidence; `None` if the rounds do not tell.
+    pub(super) interval: Option<[f64; 2]>,
+}
+
+/// What the interval says of the difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The interval holds 0.
+    WithinNoise,
+    /// All of it is below 0.
+    Less,
+    /// All of it is above 0.
+    Greater,
+}
+
+impl Contrast {
+    /// Of figures over all samples, which no interval is known of.
+    pub(super) const fn of_all(a: f64, b: f64) -> Self {
+        Self { a, b, interval: None }
+    }
+
+    /// Of medians over rounds, a pair of figures for each; `None` of too few rounds. The two of a
+    /// pair ran one after the other and are drawn together: what slowed down both is no difference.
+    pub(super) fn over_rounds(pairs: &[[f64; 2]]) -> Option<Self> {
+        if pairs.len() < ROUNDS_MIN {
+            return None;
+        }
+        let of = |side: usize| median(&mut pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
+        Some(Self { a: of(0), b: of(1), interval: difference_of_medians(pairs) })
+    }
+
+    /// A − B.
+    pub(super) fn difference(&self) -> f64 {
+        self.a - self.b
+    }
+
+    /// A − B in parts of a hundred of B; `None` if B is 0.
+    pub(super) fn per_cent(&self) -> Option<f64> {
+        (self.b != 0.0).then(|| self.difference() / self.b * 100.0)
+    }
+
+    /// What the interval says; `None` without one.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        let [low, high] = self.interval?;
+        Some(match (low > 0.0, high < 0.0) {
+            (true, _) => Verdict::Greater,
+            (_, true) => Verdict::Less,
+            _ => Verdict::WithinNoise,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounds that a slow drift runs through: each 100 more than the one before.
+    const DRIFTING: [f64; 7] = [1_000.0, 1_100.0, 1_200.0, 1_300.0, 1_400.0, 1_500.0, 1_600.0];
+
+    fn over_rounds(a: &[f64], b: &[f64]) -> Contrast {
+        let pairs: Vec<[f64; 2]> = a.iter().zip(b).map(|(&a, &b)| [a, b]).collect();
+        Contrast::over_rounds(&pairs).unwrap()
+    }
+
+    fn shifted(by: f64) -> Contrast {
+        over_rounds(&DRIFTING.map(|figure| figure + by), &DRIFTING)
+    }
+
+    #[test]
+    fn the_difference_is_that_of_the_medians() {
+        let contrast = shifted(30.0);
+        assert_eq!((contrast.a, contrast.b, contrast.difference()), (1_330.0, 1_300.0, 30.0));
+        assert_eq!(contrast.per_cent().map(|part| (part * 100.0).round()), Some(231.0));
+    }
+
+    #[test]
+    fn what_drifts_through_both_is_no_difference() {
+        assert_eq!(shifted(30.0).interval, Some([30.0, 30.0]));
+        let verdicts = [30.0, -30.0, 0.0].map(|by| shifted(by).verdict());
+        let expected = [Verdict::Greater, Verdict::Less, Verdict::WithinNoise];
+        assert_eq!(verdicts, expected.map(Some));
+    }
+
+    #[test]
+    fn rounds_that_contradict_each_other_are_noise() {
+        let a = [1_040.0, 1_030.0, 980.0, 1_000.0, 960.0, 1_020.0, 1_010.0];
+        let b = [1_000.0, 1_020.0, 1_010.0, 970.0, 1_030.0, 990.0, 1_000.0];
+        let contrast = over_rounds(&a, &b);
+        assert_eq!(contrast.verdict(), Some(Verdict::WithinNoise), "{contrast:?}");
+        let [low, high] = contrast.interval.unwrap();
+        assert!(low < contrast.difference() && contrast.difference() < high);
+    }
+
+    #[test]
+    fn few_rounds_tell_nothing() {
+        let pairs = DRIFTING.map(|figure| [figure, figure]);
+        assert_eq!(Contrast::over_rounds(&pairs[..5]), None);
+        assert!(Contrast::over_rounds(&pairs[..6]).is_some());
+    }
+
+    #[test]
+    fn a_part_of_nothing_is_not_known() {
+        assert_eq!(Contrast::of_all(3.0, 0.0).per_cent(), None);
+        assert_eq!(Contrast::of_all(3.0, 2.0).per_cent(), Some(50.0));
+    }
+}
