@@ -62,6 +62,11 @@ impl Arguments {
 }
 
 impl Cores {
+    /// Those that a thread is bound to.
+    pub(crate) fn chosen(self) -> Vec<usize> {
+        [self.exchange, self.trader].into_iter().flatten().collect()
+    }
+
     /// What runs where, for a person.
     pub(crate) fn describe(self) -> String {
         let core =

@@ -34,8 +34,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let stand = Stand::make(&arguments.stand)?;
-    let Measured { results, starts } = stand.measure(&arguments.t2t_plan(), "")?;
-    output::print(&(render(&results, arguments.case) + &starts.to_string()))?;
+    let Measured { results, said } = stand.measure(&arguments.t2t_plan(), "")?;
+    output::print(&(render(&results, arguments.case) + &said))?;
     Ok(stand.exit_status(&results))
 }
 

@@ -13,7 +13,7 @@ mod verdict;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Style, Table, Truth};
+use hairpin_measure::{Style, Table};
 
 pub(crate) use arguments::Arguments;
 pub(crate) use plan::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED};
@@ -32,9 +32,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut plan = arguments.plan();
     // Waits that were asked for by name are run, and fail their rows where there is none.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };
-    let Measured { results, starts } = stand.measure(&plan, &left_out)?;
-    let table = Table::new(&results.rows).render(Style::of_stdout());
-    let truth = results.truth.as_ref().map(Truth::describe).unwrap_or_default();
-    output::print(&format!("{table}{truth}{starts}"))?;
+    let Measured { results, said } = stand.measure(&plan, &left_out)?;
+    let table = Table::new(&results.rows).with_truth(results.truth.as_ref());
+    output::print(&(table.render(Style::of_stdout()) + &said))?;
     Ok(stand.exit_status(&results))
 }

@@ -12,10 +12,10 @@ use super::plan::Plan;
 use super::progress::Progress;
 use super::rounds;
 use super::runner::Rounds;
-use super::start::Starts;
 use crate::cores::{self, Cores};
 use crate::ground::Ground;
 use crate::signals::Signals;
+use crate::truth::Checks;
 use crate::{output, secret};
 
 /// The words about it, of every command that runs exchange and trader.
@@ -58,7 +58,9 @@ pub(crate) struct Stand<'a> {
 /// What came of a plan.
 pub(crate) struct Measured {
     pub(crate) results: Results,
-    pub(crate) starts: Starts,
+    /// What a table says at its end and no results file keeps: packets dropped, and how the rounds
+    /// came up.
+    pub(crate) said: String,
 }
 
 impl<'a> Stand<'a> {
@@ -84,6 +86,7 @@ impl<'a> Stand<'a> {
     /// a round fails its row.
     pub(crate) fn measure(&self, plan: &Plan, said: &str) -> Result<Measured> {
         let mut results = output::results(&self.clock, self.ground.nic());
+        let checks = Checks::before(&self.clock, &self.cores.chosen())?;
         let progress = Progress::new(plan, self.introduction() + said);
         let (arguments, ground, cores) = (self.arguments, &self.ground, self.cores);
         let mut runner = Rounds::new(arguments, ground, cores, &self.signals, &progress);
@@ -91,8 +94,9 @@ impl<'a> Stand<'a> {
         let starts = runner.into_starts();
         progress.finish();
         results.rows = rows?;
+        results.truth = Some(checks.after());
         self.arguments.output.save(&results)?;
-        Ok(Measured { results, starts })
+        Ok(Measured { results, said: dropped(&checks) + &starts.to_string() })
     }
 
     /// Failure if a row has failed; 130 or 143 after a signal.
@@ -111,5 +115,13 @@ impl<'a> Stand<'a> {
             self.ground.describe(),
             self.cores.describe(),
         )
+    }
+}
+
+/// The kernel drops packets at a processor's backlog without telling the socket they were for.
+fn dropped(checks: &Checks) -> String {
+    match checks.backlog_drops() {
+        Some(packets) => format!("{packets} packets dropped at the kernel's backlogs\n"),
+        None => String::new(),
     }
 }
