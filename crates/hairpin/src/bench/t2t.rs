@@ -67,11 +67,11 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
     };
     let machine = if host.virtualised { "virtual machine" } else { "machine" };
     format!(
-        "published: feed by TCP or multicast, orders by TCP, with and without OpenOnload, threads \
-         bound to cores that other processes were kept off; its figures and its machine are not \
-         public, so that none stand beside ours\n\
-         here: {}, {} cores, {machine}, Linux {}; {ground}, without OpenOnload; {bound}, other \
-         processes not kept off\n",
+        "published: feed by TCP or multicast, orders by TCP, with and without OpenOnload; threads \
+         bound to\ncores that other processes were kept off. Its figures and its machine are not \
+         public, so that none\nstand beside ours.\n\
+         here: {}, {} cores, {machine}, Linux {}; {ground},\nwithout OpenOnload; {bound}, other \
+         processes not kept off.\n",
         host.cpu, host.cores, host.kernel,
     )
 }
@@ -246,7 +246,7 @@ mod tests {
         all[0].cores = Some([0, 1]);
         let text = render(&results(all), Case::Intended);
         let here = "here: A Processor, 2 cores, virtual machine, Linux 6.12.1; two network \
-                    namespaces, without OpenOnload; exchange on core 0, trader on core 1";
+                    namespaces,\nwithout OpenOnload; exchange on core 0, trader on core 1";
         assert!(text.contains("are not public") && text.contains(here), "{text}");
     }
 }
