@@ -274,6 +274,11 @@ mod tests {
     }
 
     #[test]
+    fn the_other_end_receives_by_what_this_one_transmits_by() {
+        assert_eq!(Queues { rx: 4, tx: 3 }.matching(), Queues { rx: 3, tx: 4 });
+    }
+
+    #[test]
     fn an_interface_that_is_not_there_is_an_error() {
         let error = offloads("no-such-if").unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENODEV));
