@@ -116,7 +116,8 @@ fn xdp_sockets_find_as_many_queues_as_there_are() {
     for bed in [builder.build().unwrap(), builder.relay(RelaySettings::seeded(7)).build().unwrap()]
     {
         for host in bed.hosts() {
-            for count in [2, 4, 1] {
+            // Upwards: a queue is not given up before the kernel has done with its socket.
+            for count in [1, 2, 4] {
                 host.set_queues(Queues::pairs(count)).unwrap();
                 let Some(had) = queues_to_be_had(host, 5) else {
                     println!("skipped: this kernel has no XDP sockets");
