@@ -112,8 +112,8 @@ fn head(files: [(&PathBuf, &Results); 2], machines: &[String]) -> String {
 
 fn reading(allowance: f64) -> String {
     format!(
-        "p50 in µs; ratio B / A; within noise if the interval holds 1. Two runs of the same may lie \
-         {:.1} % apart at least, more where rounds do\n",
+        "p50 in µs; ratio B / A; within noise if the interval holds 1. Two runs of the same may \
+         lie {:.1} % apart at least, more where rounds do\n",
         allowance * 100.0
     )
 }

@@ -365,8 +365,8 @@ mod tests {
              late; B 3 lost",
         ];
         assert_eq!(lines, expected);
-        let census = "2 rows: 1 within noise, 0 slower, 0 faster, 1 not comparable; the median of all \
-                      ratios is 1.000\n";
+        let census = "2 rows: 1 within noise, 0 slower, 0 faster, 1 not comparable; the median of \
+                      all ratios is 1.000\n";
         assert_eq!(Compared::census(&compared), census);
         assert!(Compared::census(&[]).ends_with("0 not comparable\n"));
     }

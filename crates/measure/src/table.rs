@@ -174,8 +174,8 @@ pub(crate) fn reading(rows: &[Row]) -> Vec<String> {
     }
     if has_baseline(rows) {
         said.push(
-            "against kernel: p50 divided by that of kernel sockets with the same wait and otherwise \
-             the same setting, with the 95 % interval over rounds where both have them"
+            "against kernel: p50 divided by that of kernel sockets with the same wait and \
+             otherwise the same setting, with the 95 % interval over rounds where both have them"
                 .to_owned(),
         );
     }

@@ -89,10 +89,10 @@ fn every_field_has_its_documented_name() {
     );
     assert_eq!(
         names(&document["rows"][0]),
-        "bench block_deadline_ns by_round case clock cores failed feed ground histogram interrupted \
-         interval_us kind late late_orders lateness_histogram lateness_p50 lateness_p99 lost \
-         max mean min over_time p25 p50 p75 p90 p95 p99 p99_9 p99_99 protocol rounds samples seed size_bytes stddev \
-         transport unit wait"
+        "bench block_deadline_ns by_round case clock cores failed feed ground histogram \
+         interrupted interval_us kind late late_orders lateness_histogram lateness_p50 \
+         lateness_p99 lost max mean min over_time p25 p50 p75 p90 p95 p99 p99_9 p99_99 \
+         protocol rounds samples seed size_bytes stddev transport unit wait"
     );
     assert_eq!(names(&document["rows"][0]["over_time"][0]), "count first max min p50 p99");
 }
