@@ -285,6 +285,28 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn settings_are_the_same_if_all_but_their_rounds_are() {
+        let changes: [fn(&mut Setting); 10] = [
+            |it| it.bench.push('x'),
+            |it| it.case.push('x'),
+            |it| it.feed = None,
+            |it| it.transport.push('x'),
+            |it| it.wait.push('x'),
+            |it| it.protocol.push('x'),
+            |it| it.size_bytes += 1,
+            |it| it.interval_us += 1,
+            |it| it.kind = Kind::Stage,
+            |it| it.clock = Clock::Monotonic,
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            let mut other = setting("a");
+            change(&mut other);
+            assert!(!other.is_same(&setting("a")), "{index}");
+        }
+        assert!(Setting { rounds: 7, ..setting("a") }.is_same(&setting("a")));
+    }
+
+    #[test]
     fn a_row_just_measured_is_valid() {
         assert_eq!(row().validate(), Ok(()));
         assert_eq!(Row::failed(setting("sent to order"), "no permission").validate(), Ok(()));
