@@ -84,11 +84,11 @@ pub fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The 95 % interval of the difference of two medians over rounds, the first less the second; `None`
-/// with fewer than two rounds.
+/// The 95 % interval of the difference of two medians over rounds, the first less the second;
+/// `None` with fewer than two rounds.
 ///
-/// The two figures of a pair are of rounds that ran one after the other, and are drawn together: what
-/// slowed the machine for both is no difference between them.
+/// The two figures of a pair are of rounds that ran one after the other, and are drawn together:
+/// what slowed the machine for both is no difference between them.
 #[must_use]
 pub fn difference_of_medians(pairs: &[[f64; 2]]) -> Option<[f64; 2]> {
     if pairs.len() < 2 {
@@ -108,8 +108,8 @@ pub fn difference_of_medians(pairs: &[[f64; 2]]) -> Option<[f64; 2]> {
     Some(interval(tail(pairs.len()), draw))
 }
 
-/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one resampling
-/// after the other.
+/// Between what cuts `tail` of the draws off at either end; `draw` gives the value of one
+/// resampling after the other.
 pub(crate) fn interval(tail: f64, draw: impl FnMut() -> f64) -> [f64; 2] {
     let mut draws: Vec<f64> = std::iter::repeat_with(draw).take(RESAMPLES).collect();
     draws.sort_unstable_by(f64::total_cmp);

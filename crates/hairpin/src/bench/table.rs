@@ -123,9 +123,9 @@ impl Line {
         Self { name, of_round: None, of_all }
     }
 
-    /// The figure of both rows, each a half where a sample is a round trip: a median over the rounds
-    /// where both have it, if these are enough; else of all samples, and `None` where one row does
-    /// not have it.
+    /// The figure of both rows, each a half where a sample is a round trip: a median over the
+    /// rounds where both have it, if these are enough; else of all samples, and `None` where one
+    /// row does not have it.
     fn contrast(&self, a: &Row, b: &Row) -> Option<Contrast> {
         Contrast::over_rounds(&self.pairs(a, b)).or_else(|| {
             let of = |row: &Row| (self.of_all)(row).map(|nanos| nanos * part(row));

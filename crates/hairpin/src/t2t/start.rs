@@ -86,7 +86,8 @@ impl fmt::Display for Starts {
         let rounds = if self.0.len() == 1 { "round" } else { "rounds" };
         writeln!(
             f,
-            "from starting both processes to the trader in sync: median {}, at most {}, {} {rounds}",
+            "from starting both processes to the trader in sync: \
+             median {}, at most {}, {} {rounds}",
             Millis(median),
             Millis(longest),
             self.0.len(),

@@ -141,8 +141,8 @@ pub struct Row {
     /// there are several. `None` where nothing was started or it is not known.
     #[serde(default)]
     pub start_ns: Option<u64>,
-    /// The figures of each round, in their order; empty in a row of one round that was not joined, and
-    /// in a file that does not tell them.
+    /// The figures of each round, in their order; empty in a row of one round that was not joined,
+    /// and in a file that does not tell them.
     #[serde(default)]
     pub by_round: Vec<RoundFigures>,
 }
