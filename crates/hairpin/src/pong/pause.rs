@@ -82,8 +82,8 @@ mod tests {
     fn a_stall_comes_once_in_its_time() {
         let stall = Some(Stall { length_ms: 10, every_ms: 1_000 });
         let mut pause = Pause::new(Slowness { delay_ns: 0, stall });
-        let times = [500, 1_499, 1_500, 1_511, 2_499, 2_501, 2_512, 9_000, 9_011];
-        let answered = [500, 1_499, 1_510, 1_511, 2_499, 2_511, 2_512, 9_010, 9_011];
+        let times = [500, 1_499, 1_500, 1_511, 2_499, 2_501, 2_512, 3_500, 9_000, 9_011];
+        let answered = [500, 1_499, 1_510, 1_511, 2_499, 2_511, 2_512, 3_510, 9_010, 9_011];
         assert_eq!(times.map(|ms| pause.answer_at(at(ms))), answered.map(at));
     }
 }
