@@ -51,6 +51,12 @@ pub enum HistogramError {
         /// Bytes of its counts, by its own words.
         length: u32,
     },
+    /// It says that it holds more samples than any run has.
+    #[error("the histogram claims to hold {count} samples")]
+    TooMany {
+        /// The samples; more than there are numbers for are as many as there are.
+        count: u64,
+    },
 }
 
 /// Longer than any answer that is still worth waiting for.
@@ -61,6 +67,9 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The cookie of the V2 compressed encoding: the cookie and length of the V2 encoding lie within.
 const COMPRESSED: [u8; 4] = [0x1C, 0x84, 0x93, 0x14];
+
+/// A sample a nanosecond for three days; rounds in thousands can be added without a thought.
+const MOST_SAMPLES: u64 = 1 << 48;
 
 /// Bytes of the V2 encoding before the counts: cookie, length, offset, digits, bounds and ratio.
 const HEADER: usize = 40;
@@ -176,7 +185,7 @@ impl Histogram {
     ///
     /// # Errors
     /// [`HistogramError::NotBase64`], [`HistogramError::NotHdrHistogram`], also for bytes after the
-    /// histogram, and [`HistogramError::TooLong`].
+    /// histogram, [`HistogramError::TooLong`] and [`HistogramError::TooMany`].
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
         let bytes = STANDARD.decode(text).map_err(|_| HistogramError::NotBase64)?;
         let bytes = plain(bytes)?;
@@ -186,6 +195,9 @@ impl Histogram {
         let inner = inner.map_err(|_| HistogramError::NotHdrHistogram)?;
         if rest.position() != bytes.len() as u64 {
             return Err(HistogramError::NotHdrHistogram);
+        }
+        if inner.len() > MOST_SAMPLES {
+            return Err(HistogramError::TooMany { count: inner.len() });
         }
         Ok(Self(inner))
     }
@@ -333,11 +345,11 @@ mod tests {
             with(&[&[2, 0x80, 1][..], &least].concat()),
             Err(HistogramError::NotHdrHistogram)
         );
-        // The greatest count there is, and the same bytes not where a count begins.
-        assert_eq!(
-            with(&[0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
-            Ok(i64::MAX as u64)
-        );
+        let greatest = [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF];
+        let too_many = |count| Err(HistogramError::TooMany { count });
+        assert_eq!(with(&greatest), too_many(i64::MAX as u64));
+        assert_eq!(with(&greatest.repeat(3)), too_many(u64::MAX));
+        // The bytes of the least count, but not where one begins.
         assert_eq!(with(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 2]), Ok(1));
     }
 
