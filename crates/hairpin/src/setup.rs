@@ -335,6 +335,8 @@ pub(crate) struct TraderOutcome {
     pub(crate) rejects: u64,
     /// Gaps in the market data after the first synchronisation.
     pub(crate) gaps: u64,
+    /// The first of them: its first packet's number, and how many packets.
+    pub(crate) first_gap: Option<(u32, u32)>,
     /// Times that a book fell out of sync after the first synchronisation.
     pub(crate) unsynced: u64,
     /// Packets and messages that could not be understood, on either connection.

@@ -37,6 +37,8 @@ pub(crate) struct Counts {
     pub(crate) rejects: u64,
     /// Gaps in the market data since the channel was first in sync.
     pub(crate) gaps: u64,
+    /// The first of them: its first packet's number, and how many packets.
+    pub(crate) first_gap: Option<(u32, u32)>,
     /// Times that a book fell out of sync since then.
     pub(crate) unsynced: u64,
     /// What could not be understood, sent or answered.
@@ -212,8 +214,11 @@ impl<D: Dial> feed::Listener for Reaction<'_, D> {
         self.strategy.counts.unsynced += u64::from(fell_out);
     }
 
-    fn on_gap(&mut self, _: &Gap) {
-        self.strategy.counts.gaps += u64::from(self.strategy.was_in_sync);
+    fn on_gap(&mut self, gap: &Gap) {
+        if self.strategy.was_in_sync {
+            self.strategy.counts.gaps += 1;
+            self.strategy.counts.first_gap.get_or_insert((gap.first, gap.count));
+        }
     }
 
     fn on_error(&mut self, _: Option<&Packet>, error: &feed::Error) {

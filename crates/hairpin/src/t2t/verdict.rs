@@ -57,7 +57,7 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
                 )
             },
         ),
-        (trader.gaps == 0, format!("{} gaps in the market data", trader.gaps)),
+        (trader.gaps == 0, gaps(trader)),
         (trader.unsynced == 0, format!("{} times a book out of sync", trader.unsynced)),
         (exchange.rejects + trader.rejects == 0, {
             format!("{} rejects sent, {} received", exchange.rejects, trader.rejects)
@@ -118,6 +118,15 @@ fn is_muted_as_asked(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOut
 
 fn all_equal(counts: [u64; 3]) -> bool {
     counts[0] == counts[1] && counts[1] == counts[2]
+}
+
+/// How many gaps, and where the first was: near the start, say, and of how many packets.
+fn gaps(trader: &TraderOutcome) -> String {
+    let first = trader.first_gap.map(|(packet, count)| {
+        let [a, b] = trader.packets;
+        format!(", the first of {count} packets from number {packet} on ({a} came by A, {b} by B)")
+    });
+    format!("{} gaps in the market data{}", trader.gaps, first.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -200,6 +209,14 @@ mod tests {
             change(&mut outcome);
             assert!(reason_to_fail(&LOAD, &exchange(), &outcome).is_some(), "trader {index}");
         }
+    }
+
+    #[test]
+    fn a_gap_is_told_with_its_place() {
+        let outcome = TraderOutcome { gaps: 2, first_gap: Some((17, 3)), ..trader() };
+        let reason = reason_to_fail(&LOAD, &exchange(), &outcome).unwrap();
+        let expected = "2 gaps in the market data, the first of 3 packets from number 17 on";
+        assert!(reason.starts_with(expected), "{reason}");
     }
 
     #[test]
