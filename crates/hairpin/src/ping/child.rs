@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     hairpin_host::name_thread("ping")?;
     setup.core.map_or(Ok(()), hairpin_host::pin)?;
     let round = Round { setup: &setup, page: &page, signals: &signals };
-    let clock = Clock::new();
+    let clock = setup.stamping.clock();
     let outcome = match setup.protocol {
         Protocol::Udp => line::udp(&setup).and_then(|lines| round.run(lines, clock)),
         Protocol::Multicast => line::multicast(&setup).and_then(|lines| round.run(lines, clock)),

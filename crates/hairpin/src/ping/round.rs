@@ -110,7 +110,7 @@ impl Stand<'_> {
     /// Rows that say why there is nothing in them.
     pub(super) fn failed(&self, cell: &Cell, reason: &str) -> Vec<Row> {
         let setup = self.ping_setup(cell, super::NOWHERE);
-        let source = hairpin_host::Clock::new().source();
+        let source = setup.stamping.clock().source();
         if cell.flood_ms.is_some() {
             return vec![Row::failed(setup.flood_setting(source), reason)];
         }

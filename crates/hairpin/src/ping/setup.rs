@@ -47,6 +47,18 @@ pub(crate) enum Stamping {
     Hardware,
 }
 
+impl Stamping {
+    /// What the times of pings are read from. Beside the kernel's stamps it is the kernel's clock,
+    /// which they are taken with: two clocks a microsecond apart would have answers read before
+    /// they came.
+    pub(crate) fn clock(self) -> hairpin_host::Clock {
+        match self {
+            Self::None => hairpin_host::Clock::new(),
+            Self::Software | Self::Hardware => hairpin_host::Clock::of_kernel(),
+        }
+    }
+}
+
 impl From<Stamping> for Timestamping {
     fn from(stamping: Stamping) -> Self {
         match stamping {
