@@ -92,7 +92,8 @@ fn every_field_has_its_documented_name() {
         "bench block_deadline_ns by_round case clock cores failed feed ground histogram \
          interrupted interval_us kind late late_orders lateness_histogram lateness_p50 \
          lateness_p99 lost max mean min over_time p25 p50 p75 p90 p95 p99 p99_9 p99_99 \
-         protocol rounds samples seed size_bytes stddev transport unit wait"
+         protocol rounds samples seed size_bytes \
+         start_ns stddev transport unit wait"
     );
     assert_eq!(names(&document["rows"][0]["over_time"][0]), "count first max min p50 p99");
 }
@@ -187,7 +188,7 @@ fn rounds_and_truth_are_written_as_documented_and_read_back() {
     assert_eq!((&row["rounds"], &row["by_round"][1]["p50"]), (&2.into(), &9.into()));
     assert_eq!(
         names(&row["by_round"][0]),
-        "lost max mean min p25 p50 p75 p90 p95 p99 p99_9 samples"
+        "lost max mean min p25 p50 p75 p90 p95 p99 p99_9 samples start_ns"
     );
     assert!(row["lateness_histogram"].as_str().unwrap().starts_with("HISTFAAAA"));
     let (_folder, path) = file(&document.to_string());
