@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use hairpin_measure::{Style, interleaved};
+use hairpin_measure::{Style, difference_of_medians, interleaved, median};
 use hairpin_reactor::Wait;
 
 use super::arguments::Cores;
@@ -26,8 +26,6 @@ const SAMPLES: u64 = 40_000;
 const WARM_UP: u64 = 1_000;
 /// What is called agreement: the interval of the ratio meets these.
 const AGREEMENT: [f64; 2] = [0.95, 1.05];
-/// Resamples of the rounds for the interval of a ratio.
-const RESAMPLES: usize = 2_000;
 /// sockperf's own, where it has one to itself.
 const PORT: u16 = 11_111;
 
@@ -116,22 +114,13 @@ fn pairs(arguments: &Arguments) -> Vec<Pair> {
 impl Pair {
     /// Ours to theirs: the ratio of medians over rounds, and its interval.
     fn ratio(&self) -> Option<[f64; 3]> {
-        let rounds = self.ours.len().min(self.theirs.len());
-        let of = |rounds: &[usize]| {
-            let pick = |side: &[f64]| median(rounds.iter().map(|&round| side[round]).collect());
-            pick(&self.ours) / pick(&self.theirs)
-        };
-        let all: Vec<usize> = (0..rounds).collect();
-        if all.is_empty() {
-            return None;
-        }
-        let mut seed = 1;
-        let mut ratios: Vec<f64> = (0..RESAMPLES)
-            .map(|_| of(&all.iter().map(|_| random(&mut seed) % rounds).collect::<Vec<_>>()))
-            .collect();
-        ratios.sort_by(f64::total_cmp);
-        let beyond = RESAMPLES / 40;
-        Some([of(&all), ratios[beyond], ratios[RESAMPLES - 1 - beyond]])
+        // The ratio of two medians is the difference of those of their logarithms.
+        let log = |(ours, theirs): (&f64, &f64)| [ours.ln(), theirs.ln()];
+        let rounds: Vec<[f64; 2]> = self.ours.iter().zip(&self.theirs).map(log).collect();
+        let middle =
+            |side: usize| median(&mut rounds.iter().map(|it| it[side]).collect::<Vec<_>>());
+        let [low, high] = difference_of_medians(&rounds)?;
+        Some([middle(0) - middle(1), low, high].map(f64::exp))
     }
 
     fn agrees(&self) -> bool {
@@ -145,7 +134,7 @@ fn render(pairs: &[Pair]) -> String {
         ["protocol", "wait", "rounds", "ours p50", "sockperf p50", "ratio", "95 %", "note"];
     let rows = pairs.iter().map(|pair| {
         let [ratio, low, high] = pair.ratio().unwrap_or([f64::NAN; 3]);
-        let micros = |side: &[f64]| format!("{:.3}", median(side.to_vec()) / 1e3);
+        let micros = |side: &[f64]| format!("{:.3}", median(&mut side.to_vec()) / 1e3);
         let verdict = if pair.agrees() { "agrees" } else { "does not agree" };
         vec![
             pair.cell.protocol.name().to_owned(),
@@ -241,24 +230,6 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => f64::NAN,
-        count if count % 2 == 1 => values[count / 2],
-        count => f64::midpoint(values[count / 2 - 1], values[count / 2]),
-    }
-}
-
-/// SplitMix64: the same rounds give the same interval.
-fn random(seed: &mut u64) -> usize {
-    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut bits = *seed;
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (bits ^ (bits >> 31)) as usize
 }
 
 #[cfg(test)]
