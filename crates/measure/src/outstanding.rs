@@ -1,145 +1,144 @@
-//! Sends that wait for their answers.
+//! Sends that wait for their answer.
 
 use hairpin_time::{Duration, Instant};
 
-/// The sends of one peer that wait for answers, by number; lost and late ones told apart.
-///
-/// Numbers are consecutive, as those of [`Departure`](crate::Departure) are. All memory is taken
-/// when it is made. A send that has waited for the timeout is lost; its answer, should it come
-/// after all, is late, and is in no latency, for the row has already counted the send as lost.
-#[derive(Debug, Clone)]
-pub struct Outstanding {
-    /// Send `n` lies at `n` modulo their number, a power of two.
-    slots: Box<[Slot]>,
-    timeout: Duration,
-    /// The number after the last send's.
-    next: u64,
-    /// No send below it waits.
-    oldest: u64,
-    lost: u64,
-    late: u64,
-    unexpected: u64,
+/// One send that has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Counted from zero, in the order of leaving.
+    pub sequence: u64,
+    /// When it was meant to leave.
+    pub intended: Instant,
+    /// Just before it left.
+    pub left: Instant,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    number: u64,
-    state: State,
-    sent: Sent,
+/// What an answer turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The first answer to this send: a sample.
+    InTime(Sent),
+    /// The send had been given up as lost: it is in no latency.
+    Late,
+    /// It has been answered before.
+    Duplicate,
+    /// No such send, or one of so long ago that nothing is known of it any more.
+    Unexpected,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Waiting,
-    Answered,
+    Unused,
+    Open,
     Lost,
+    Answered,
 }
 
-/// When a send that was answered had left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sent {
-    /// When it was meant to leave.
-    pub intended: Instant,
-    /// When it did.
-    pub left: Instant,
+/// A table of sends by sequence, sized when it is made; the sender never waits for it.
+///
+/// Sequences follow one another from zero, so that the place of each is known and the oldest one
+/// that waits is found by going on from the last.
+#[derive(Debug, Clone)]
+pub struct Outstanding {
+    slots: Box<[(State, Sent)]>,
+    /// No send before this one is open.
+    oldest: u64,
+    /// The sequence of the next send.
+    next: u64,
+    open: u64,
 }
 
-/// What an answer is to the send of its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// The first, in time: a sample.
-    InTime(Sent),
-    /// The send had been given up as lost.
-    Late,
-    /// None that is awaited: a second one, of a number that was never sent, or so old that nothing
-    /// is known of it any more.
-    Unexpected,
-}
+const UNUSED: (State, Sent) =
+    (State::Unused, Sent { sequence: 0, intended: Instant::ZERO, left: Instant::ZERO });
 
 impl Outstanding {
-    /// Room for at least `capacity` sends that wait at once, each for at most `timeout`.
-    ///
-    /// A schedule of one send every `interval` needs `timeout / interval` and one more.
+    /// Room for at least `capacity` sends that wait or are remembered: a schedule of one every
+    /// `interval`, each given up after a timeout, wants `timeout / interval` and one more.
     #[must_use]
-    pub fn new(capacity: usize, timeout: Duration) -> Self {
-        let sent = Sent { intended: Instant::ZERO, left: Instant::ZERO };
-        let empty = Slot { number: u64::MAX, state: State::Answered, sent };
-        let slots = vec![empty; capacity.max(1).next_power_of_two()].into_boxed_slice();
-        Self { slots, timeout, next: 0, oldest: 0, lost: 0, late: 0, unexpected: 0 }
+    pub fn new(capacity: usize) -> Self {
+        let slots = vec![UNUSED; capacity.max(1).next_power_of_two()].into_boxed_slice();
+        Self { slots, oldest: 0, next: 0, open: 0 }
     }
 
-    /// Notes the next send and returns its number. Where there is no room, the oldest that waits is
-    /// lost.
+    /// The next send leaves; its sequence is returned, and the send whose place it takes if that
+    /// one was still open: it is lost.
     #[inline]
-    pub fn depart(&mut self, intended: Instant, left: Instant) -> u64 {
-        let number = self.next;
-        let slot = &mut self.slots[number as usize & (self.slots.len() - 1)];
-        if slot.state == State::Waiting {
-            self.lost += 1;
-            self.oldest = self.oldest.max(slot.number + 1);
-        }
-        *slot = Slot { number, state: State::Waiting, sent: Sent { intended, left } };
+    pub fn depart(&mut self, intended: Instant, left: Instant) -> (u64, Option<Sent>) {
+        let sequence = self.next;
         self.next += 1;
-        number
+        let slot = self.slot(sequence);
+        let sent = Sent { sequence, intended, left };
+        let displaced = core::mem::replace(slot, (State::Open, sent));
+        match displaced {
+            (State::Open, lost) => (sequence, Some(lost)),
+            _ => {
+                self.open += 1;
+                (sequence, None)
+            }
+        }
     }
 
-    /// Takes an answer. One that comes after the timeout is late even if [`Self::expire`] has not
-    /// been called since.
+    /// An answer names `sequence`.
     #[inline]
-    pub fn answer(&mut self, now: Instant, number: u64) -> Answer {
-        let slot = &mut self.slots[number as usize & (self.slots.len() - 1)];
-        if slot.number != number || slot.state == State::Answered {
-            self.unexpected += 1;
+    pub fn answer(&mut self, sequence: u64) -> Answer {
+        let is_sent = sequence < self.next;
+        let (state, sent) = self.slot(sequence);
+        if !is_sent || sent.sequence != sequence {
             return Answer::Unexpected;
         }
-        let was = std::mem::replace(&mut slot.state, State::Answered);
-        let is_over = now >= slot.sent.left + self.timeout;
-        if was == State::Waiting && !is_over {
-            return Answer::InTime(slot.sent);
-        }
-        self.lost += u64::from(was == State::Waiting);
-        self.late += 1;
-        Answer::Late
-    }
-
-    /// Gives up what has waited for the timeout.
-    pub fn expire(&mut self, now: Instant) {
-        while let Some(deadline) = self.poll_timeout()
-            && now >= deadline
-        {
-            self.slots[self.oldest as usize & (self.slots.len() - 1)].state = State::Lost;
-            self.lost += 1;
+        let sent = *sent;
+        match core::mem::replace(state, State::Answered) {
+            State::Open => {
+                self.open -= 1;
+                Answer::InTime(sent)
+            }
+            State::Lost => Answer::Late,
+            State::Answered => Answer::Duplicate,
+            State::Unused => unreachable!("whatever was sent has been open"),
         }
     }
 
-    /// When the oldest send that waits is given up; `None` if none waits.
-    pub fn poll_timeout(&mut self) -> Option<Instant> {
-        while self.oldest < self.next {
-            let slot = &self.slots[self.oldest as usize & (self.slots.len() - 1)];
-            if slot.number == self.oldest && slot.state == State::Waiting {
-                return Some(slot.sent.left + self.timeout);
+    /// The send that has waited longest.
+    #[inline]
+    pub fn oldest(&mut self) -> Option<Sent> {
+        if self.open == 0 {
+            self.oldest = self.next;
+            return None;
+        }
+        loop {
+            let sequence = self.oldest;
+            let (state, sent) = *self.slot(sequence);
+            if state == State::Open && sent.sequence == sequence {
+                return Some(sent);
             }
             self.oldest += 1;
         }
-        None
     }
 
-    /// Sends that were given up.
-    #[must_use]
-    pub const fn lost(&self) -> u64 {
-        self.lost
+    /// Gives up the oldest send if it left more than `patience` before `now`.
+    pub fn expire(&mut self, now: Instant, patience: Duration) -> Option<Sent> {
+        let sent = self.oldest().filter(|sent| now.saturating_since(sent.left) > patience)?;
+        self.slot(sent.sequence).0 = State::Lost;
+        self.open -= 1;
+        Some(sent)
     }
 
-    /// Answers that came after their send had been given up: at most as many as were lost.
+    /// Sends that wait.
     #[must_use]
-    pub const fn late(&self) -> u64 {
-        self.late
+    pub fn waiting(&self) -> u64 {
+        self.open
     }
 
-    /// Answers that nothing waited for.
+    /// The sequence of the next send.
     #[must_use]
-    pub const fn unexpected(&self) -> u64 {
-        self.unexpected
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    #[inline]
+    fn slot(&mut self, sequence: u64) -> &mut (State, Sent) {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[sequence as usize & mask]
     }
 }
 
@@ -148,66 +147,69 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const TIMEOUT: Duration = Duration::from_nanos(100);
+    const PATIENCE: Duration = Duration::from_millis(100);
 
-    fn at(nanos: u64) -> Instant {
-        Instant::from_nanos(nanos)
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn counts(of: &Outstanding) -> (u64, u64, u64) {
-        (of.lost(), of.late(), of.unexpected())
+    fn sent(sequence: u64, sent_ms: u64) -> Sent {
+        Sent { sequence, intended: at(sent_ms), left: at(sent_ms) }
     }
 
-    #[test]
-    fn an_answer_in_time_tells_when_its_send_left() {
-        let mut sends = Outstanding::new(4, TIMEOUT);
-        assert_eq!([sends.depart(at(1), at(2)), sends.depart(at(3), at(4))], [0, 1]);
-        let sent = Sent { intended: at(3), left: at(4) };
-        assert_eq!(sends.answer(at(50), 1), Answer::InTime(sent));
-        assert_eq!(sends.poll_timeout(), Some(at(102)));
-        assert_eq!(counts(&sends), (0, 0, 0));
-    }
-
-    #[test]
-    fn what_was_given_up_is_lost_once_and_its_answer_late() {
-        let mut sends = Outstanding::new(4, TIMEOUT);
-        sends.depart(at(0), at(0));
-        sends.expire(at(99));
-        assert_eq!(counts(&sends), (0, 0, 0));
-        sends.expire(at(100));
-        sends.expire(at(101));
-        assert_eq!((counts(&sends), sends.poll_timeout()), ((1, 0, 0), None));
-        assert_eq!(sends.answer(at(130), 0), Answer::Late);
-        assert_eq!(sends.answer(at(131), 0), Answer::Unexpected);
-        assert_eq!(counts(&sends), (1, 1, 1));
+    fn table(capacity: usize, sent_ms: &[u64]) -> Outstanding {
+        let mut sends = Outstanding::new(capacity);
+        for &ms in sent_ms {
+            assert_eq!(sends.depart(at(ms), at(ms)).1, None);
+        }
+        sends
     }
 
     #[test]
-    fn an_answer_after_the_timeout_is_late_though_nobody_looked() {
-        let mut sends = Outstanding::new(4, TIMEOUT);
-        sends.depart(at(0), at(0));
-        assert_eq!(sends.answer(at(100), 0), Answer::Late);
-        sends.expire(at(500));
-        assert_eq!(counts(&sends), (1, 1, 0));
+    fn each_send_is_answered_once_in_any_order() {
+        let mut sends = table(8, &[0, 1, 2]);
+        assert_eq!(sends.answer(2), Answer::InTime(sent(2, 2)));
+        assert_eq!(sends.answer(0), Answer::InTime(sent(0, 0)));
+        assert_eq!(sends.answer(0), Answer::Duplicate);
+        assert_eq!(sends.answer(3), Answer::Unexpected);
+        assert_eq!(sends.answer(8), Answer::Unexpected);
+        assert_eq!(sends.waiting(), 1);
+        assert_eq!(sends.oldest(), Some(sent(1, 1)));
     }
 
     #[test]
-    fn answers_that_nothing_waits_for_are_unexpected() {
-        let mut sends = Outstanding::new(2, TIMEOUT);
-        assert_eq!(sends.answer(at(0), 0), Answer::Unexpected);
-        sends.depart(at(0), at(0));
-        assert!(matches!(sends.answer(at(1), 0), Answer::InTime(_)));
-        assert_eq!(sends.answer(at(2), 0), Answer::Unexpected);
-        assert_eq!(sends.answer(at(2), u64::MAX - 1), Answer::Unexpected);
-        assert_eq!(counts(&sends), (0, 0, 3));
+    fn what_waits_longer_than_patience_is_lost_and_its_answer_late() {
+        let mut sends = table(8, &[0, 50]);
+        assert_eq!(sends.expire(at(100), PATIENCE), None);
+        assert_eq!(sends.expire(at(101), PATIENCE), Some(sent(0, 0)));
+        assert_eq!(sends.expire(at(101), PATIENCE), None);
+        assert_eq!(sends.answer(0), Answer::Late);
+        assert_eq!(sends.answer(0), Answer::Duplicate);
+        assert_eq!(sends.answer(1), Answer::InTime(sent(1, 50)));
+        assert_eq!((sends.oldest(), sends.waiting()), (None, 0));
     }
 
     #[test]
-    fn without_room_the_oldest_is_lost() {
-        let mut sends = Outstanding::new(2, TIMEOUT);
-        (0..3).for_each(|now| _ = sends.depart(at(now), at(now)));
-        assert_eq!((counts(&sends), sends.poll_timeout()), ((1, 0, 0), Some(at(101))));
-        assert_eq!(sends.answer(at(3), 0), Answer::Unexpected);
+    fn a_full_table_gives_up_the_oldest() {
+        let mut sends = table(4, &[0, 0, 0, 0]);
+        assert_eq!(sends.depart(at(5), at(5)), (4, Some(sent(0, 0))));
+        assert_eq!(sends.waiting(), 4);
+        assert_eq!(sends.answer(0), Answer::Unexpected, "its place is taken");
+        assert_eq!(sends.oldest(), Some(sent(1, 0)));
+        assert_eq!(sends.answer(4), Answer::InTime(sent(4, 5)));
+    }
+
+    #[test]
+    fn the_oldest_is_found_behind_those_that_are_answered() {
+        let mut sends = table(8, &[0, 1, 2, 3]);
+        for sequence in [0, 1, 3] {
+            sends.answer(sequence);
+        }
+        assert_eq!(sends.oldest(), Some(sent(2, 2)));
+        sends.answer(2);
+        assert_eq!(sends.oldest(), None);
+        assert_eq!(sends.depart(at(9), at(9)), (4, None));
+        assert_eq!(sends.oldest(), Some(sent(4, 9)));
     }
 
     proptest! {
@@ -216,22 +218,27 @@ mod tests {
         fn every_send_ends_as_an_answer_or_a_loss(
             steps in prop::collection::vec((0..3u8, 0..60u64, 0..40u64), 0..200),
         ) {
-            let mut sends = Outstanding::new(8, TIMEOUT);
-            let (mut now, mut sent, mut in_time) = (0, 0, 0);
-            for (step, wait, number) in steps {
+            let mut sends = Outstanding::new(8);
+            let (mut now, mut left, mut in_time, mut late, mut lost) = (0, 0, 0, 0, 0);
+            for (step, wait, sequence) in steps {
                 now += wait;
                 match step {
-                    0 => { sends.depart(at(now), at(now)); sent += 1 }
-                    1 => {
-                        let answer = sends.answer(at(now), number);
-                        in_time += u64::from(matches!(answer, Answer::InTime(_)));
+                    0 => {
+                        lost += u64::from(sends.depart(at(now), at(now)).1.is_some());
+                        left += 1;
                     }
-                    _ => sends.expire(at(now)),
+                    1 => match sends.answer(sequence) {
+                        Answer::InTime(_) => in_time += 1,
+                        Answer::Late => late += 1,
+                        Answer::Duplicate | Answer::Unexpected => {}
+                    },
+                    _ => while sends.expire(at(now), PATIENCE).is_some() { lost += 1 },
                 }
+                prop_assert_eq!(in_time + lost + sends.waiting(), left);
             }
-            sends.expire(at(now + 100));
-            prop_assert_eq!(in_time + sends.lost(), sent);
-            prop_assert!(sends.late() <= sends.lost());
+            while sends.expire(at(now + 101), PATIENCE).is_some() { lost += 1 }
+            prop_assert_eq!((in_time + lost, sends.waiting()), (left, 0));
+            prop_assert!(late <= lost);
         }
     }
 }

@@ -31,7 +31,7 @@ impl Server {
 fn open_loop() -> Summary {
     let (mut server, mut schedule) =
         (Server { free: Instant::ZERO }, Schedule::new(Instant::ZERO, INTERVAL));
-    let mut sends = Outstanding::new(1 << 14, TIMEOUT);
+    let mut sends = Outstanding::new(1 << 14);
     let mut latency = Recorder::with_capacity(SAMPLES);
     let mut on_the_way = std::collections::VecDeque::new();
     while latency.samples().len() < SAMPLES {
@@ -39,16 +39,16 @@ fn open_loop() -> Summary {
         while let Some((arrival, number)) =
             on_the_way.pop_front_if(|it: &mut (Instant, u64)| it.0 <= now)
         {
-            let Answer::InTime(sent) = sends.answer(arrival, number) else { panic!("{number}") };
+            let Answer::InTime(sent) = sends.answer(number) else { panic!("{number}") };
             latency.record(arrival - sent.intended);
         }
-        sends.expire(now);
+        assert_eq!(sends.expire(now, TIMEOUT), None);
         let departure = schedule.depart(now).unwrap();
         assert_eq!(departure.lateness, Duration::ZERO);
-        let number = sends.depart(departure.intended, now);
+        let (number, displaced) = sends.depart(departure.intended, now);
+        assert_eq!(displaced, None);
         on_the_way.push_back((server.answer(now), number));
     }
-    assert_eq!((sends.lost(), sends.late(), sends.unexpected()), (0, 0, 0));
     Summary::of(&latency)
 }
 

@@ -7,7 +7,6 @@ mod flood;
 mod framing;
 mod line;
 pub(crate) mod message;
-mod outstanding;
 mod pinger;
 mod plan;
 mod progress;

@@ -1,10 +1,8 @@
 //! Pings and their answers, without a clock or a socket: what leaves when, and what came of it.
 
-use hairpin_measure::{Recorder, Row, Schedule, Setting};
+use hairpin_measure::{Answer, Outstanding, Recorder, Row, Schedule, Sent, Setting};
 use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
-
-use super::outstanding::{Answer, Outstanding, Ping};
 
 /// A ping that nobody has answered for so long is lost.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
@@ -118,7 +116,7 @@ impl Rally {
             return None;
         }
         let intended = self.due(next, now)?;
-        let (sequence, displaced) = self.outstanding.open(intended, now);
+        let (sequence, displaced) = self.outstanding.depart(intended, now);
         if let Some(ping) = displaced {
             self.lose(ping);
         }
@@ -162,11 +160,11 @@ impl Rally {
         connection: usize,
         sequence: u64,
         received: Instant,
-    ) -> Option<Ping> {
+    ) -> Option<Sent> {
         let answer = self.outstanding.answer(sequence);
         // Whoever is too busy to look for lost pings finds them here.
         let answer = match answer {
-            Answer::InTime(ping) if received.saturating_since(ping.sent) > PATIENCE => {
+            Answer::InTime(ping) if received.saturating_since(ping.left) > PATIENCE => {
                 self.lose(ping);
                 Answer::Late
             }
@@ -201,10 +199,10 @@ impl Rally {
     }
 
     #[inline]
-    fn record(&mut self, ping: Ping, received: Instant) {
+    fn record(&mut self, ping: Sent, received: Instant) {
         self.from_intended.record(received - ping.intended);
         if self.schedule.is_some() {
-            self.from_sent.record(received - ping.sent);
+            self.from_sent.record(received - ping.left);
         }
     }
 
@@ -216,7 +214,7 @@ impl Rally {
     }
 
     #[cold]
-    fn lose(&mut self, ping: Ping) {
+    fn lose(&mut self, ping: Sent) {
         self.counts.lost += u64::from(self.is_recorded(ping.sequence));
         if let Some(silence) = &mut self.silence {
             *silence += 1;
@@ -230,7 +228,7 @@ impl Rally {
         let departure = self.schedule.as_ref().filter(|_| has_more).map(Schedule::next_departure);
         // The one nanosecond more after which it has waited *longer* than that.
         let lapse = PATIENCE + Duration::from_nanos(1);
-        let expiry = self.outstanding.oldest().map(|ping| ping.sent + lapse);
+        let expiry = self.outstanding.oldest().map(|ping| ping.left + lapse);
         match (departure, expiry) {
             (Some(departure), Some(expiry)) => Some(departure.min(expiry)),
             (departure, expiry) => departure.or(expiry),
