@@ -60,10 +60,16 @@ impl Checks {
         }
     }
 
-    /// Packets that the kernel has dropped at a backlog since, on whatever way they were; `None`
-    /// if it does not tell.
-    pub(crate) fn backlog_drops(&self) -> Option<u64> {
-        Some(backlog_drops().ok()?.saturating_sub(self.drops?))
+    /// How many packets the kernel has dropped at a processor's backlog since, on whatever way they
+    /// were: it does not tell the socket they were for. Empty if it does not tell at all.
+    pub(crate) fn describe_drops(&self) -> String {
+        match backlog_drops().ok().zip(self.drops) {
+            Some((after, before)) => {
+                let packets = after.saturating_sub(before);
+                format!("{packets} packets dropped at the kernel's backlogs\n")
+            }
+            None => String::new(),
+        }
     }
 }
 

@@ -509,6 +509,22 @@ fn config(folder: &Path) -> PathBuf {
 }
 
 #[test]
+fn the_process_that_runs_the_rounds_tells_how_many_are_over() {
+    let _turn = turn();
+    let mut command = hairpin();
+    command.args(["t2t", "--interface", "lo", "--feed", "tcp", "--wait", "epoll"]);
+    command.args(["--interval-us", "500", "--samples", "1400", "--rounds", "7"]);
+    let rounds = Process::start(&mut command);
+    let shown = wait_until(rounds.id(), |process| value(process, "run.rounds") >= 2);
+    assert_eq!(shown["title"], "t2t --rounds 7", "{shown}");
+    assert!(value(&shown, "run.rounds") <= value(&shown, "run.rounds_planned"), "{shown}");
+    // A set whose generator was late is planned once more.
+    assert_eq!(value(&shown, "run.rounds_planned") % 7, 0, "{shown}");
+    assert_eq!(value(&shown, "run.failed_rounds"), 0, "{shown}");
+    assert!(rounds.output().status.success());
+}
+
+#[test]
 fn a_replay_tells_how_far_it_is() {
     const FRAMES: u64 = 10_000;
     let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let stand = Stand::make(&arguments.stand)?;
+    let stand = Stand::make("bench t2t", &arguments.stand)?;
     let Measured { results, said } = stand.measure(&arguments.t2t_plan(), "")?;
     output::print(&(render(&results, arguments.case) + &said))?;
     Ok(stand.exit_status(&results))

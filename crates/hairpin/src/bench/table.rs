@@ -77,10 +77,9 @@ impl<'a> Block<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// The run that stands in the table: the last that was not late, else the last.
+    /// The run that stands in the table.
     fn chosen(&self) -> Option<&'a Row> {
-        let punctual = self.runs.iter().rev().find(|row| !row.late);
-        punctual.or(self.runs.last()).copied()
+        Row::believed(self.runs.iter().copied())
     }
 
     /// The run whose figures are to be compared.

@@ -27,6 +27,7 @@ use venue::Venue;
 use crate::groups::Groups;
 use crate::setup::{ExchangeSetup, MarketData, TRADERS_MAX};
 use crate::signals::Signals;
+use crate::truth::Checks;
 use crate::words::FeedTransport;
 use crate::{output, secret};
 
@@ -45,6 +46,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let setup = setup(arguments)?;
     let is_test_key = secret::read(arguments.secret_key_file.as_deref())?.is_test_key;
     let signals = Signals::take()?;
+    let core: Vec<usize> = setup.core.into_iter().collect();
+    let checks = Checks::before(&clock, &core)?;
     let venue = venue::open(&setup, TRADERS_MAX, &clock)?;
     arguments.write_config(&venue.market_data, setup.interface)?;
     announce(arguments, &setup, &venue, is_test_key);
@@ -55,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let parts = (venue.exchange, venue.reactor);
     let mut run = Run::new(parts, recording, setup.load, arguments.quorum(), None);
     run.publish(&title);
-    let status = rounds(arguments, &setup, &mut run, &mut results, &signals);
+    let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
     run.finish()?;
     Ok(signals.exit_status().unwrap_or(status?))
 }
@@ -65,7 +68,7 @@ fn rounds(
     arguments: &Arguments,
     setup: &ExchangeSetup,
     run: &mut Run,
-    results: &mut Results,
+    (results, checks): (&mut Results, &Checks),
     signals: &Signals,
 ) -> Result<ExitCode> {
     let mut status = ExitCode::SUCCESS;
@@ -83,8 +86,11 @@ fn rounds(
         let excess = (results.rows.len() + round.rows().count()).saturating_sub(ROWS_MAX);
         results.rows.drain(..excess.min(results.rows.len()));
         results.rows.extend(round.rows().cloned());
+        let truth = checks.after();
+        let described = format!("{round}\n{}{}", truth.describe(), checks.describe_drops());
+        results.truth = Some(truth);
         arguments.output.save(results)?;
-        output::print(&round.to_string())?;
+        output::print(&described)?;
     }
     Ok(status)
 }

@@ -233,9 +233,5 @@ fn introduction(ground: &Ground, cores: arguments::Cores, plan: &[Cell]) -> Stri
 /// What the figures above are good for.
 fn truth(results: &Results, checks: &Checks) -> String {
     let described = results.truth.as_ref().map(|truth| truth.describe()).unwrap_or_default();
-    let drops = match checks.backlog_drops() {
-        Some(drops) => format!("{drops} packets dropped at the kernel's backlogs\n"),
-        None => String::new(),
-    };
-    format!("\n{described}{drops}")
+    format!("\n{described}{}", checks.describe_drops())
 }

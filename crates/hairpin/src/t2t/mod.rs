@@ -7,6 +7,7 @@ mod round;
 mod rounds;
 mod runner;
 mod stand;
+mod standing;
 mod start;
 mod verdict;
 
@@ -28,7 +29,7 @@ use crate::output;
 /// What goes wrong in a row fails that row.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     // First of all: an ordinary user's namespaces are only for a process of one thread.
-    let stand = Stand::make(&arguments.stand)?;
+    let stand = Stand::make("t2t", &arguments.stand)?;
     let mut plan = arguments.plan();
     // Waits that were asked for by name are run, and fail their rows where there is none.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };

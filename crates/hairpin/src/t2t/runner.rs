@@ -11,6 +11,7 @@ use super::plan::{Cell, Plan};
 use super::progress::Progress;
 use super::rounds::Runner;
 use super::stand::StandArguments;
+use super::standing::Standing;
 use super::start::Starts;
 use super::{round, verdict};
 use crate::cores::Cores;
@@ -26,6 +27,7 @@ pub(super) struct Rounds<'a> {
     cores: Cores,
     signals: &'a Signals,
     progress: &'a Progress,
+    standing: Standing,
     starts: Starts,
     /// Nothing is measured yet that could be lost.
     is_first: bool,
@@ -37,10 +39,10 @@ impl<'a> Rounds<'a> {
         ground: &'a Ground,
         cores: Cores,
         signals: &'a Signals,
-        progress: &'a Progress,
+        (progress, standing): (&'a Progress, Standing),
     ) -> Self {
         let starts = Starts::default();
-        Self { arguments, ground, cores, signals, progress, starts, is_first: true }
+        Self { arguments, ground, cores, signals, progress, standing, starts, is_first: true }
     }
 
     /// How the rounds came up.
@@ -113,8 +115,8 @@ impl Runner for Rounds<'_> {
             round::run(self.ground, &self.exchange_setup(cell), trader, self.signals, told);
         self.progress.end();
         let is_first = std::mem::take(&mut self.is_first);
-        match outcome {
-            Ok(outcome) => Ok(self.rows(cell, outcome)),
+        let rows = match outcome {
+            Ok(outcome) => self.rows(cell, outcome),
             // Wrong surroundings (a busy port, a bad key) are wrong for every row: say so once.
             Err(error) if is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
@@ -123,13 +125,16 @@ impl Runner for Rounds<'_> {
                 let settings = setup::settings(feed.name(), &wait.to_string(), load, source);
                 let reason = format!("{error:#}");
                 let failed = |setting| self.describe(cell, Row::failed(setting, &*reason));
-                Ok(settings.map(failed).into())
+                settings.map(failed).into()
             }
-        }
+        };
+        self.standing.note(rows.iter().any(|row| row.failed.is_some()));
+        Ok(rows)
     }
 
     fn goes_on_with(&mut self, plan: &Plan) {
         self.progress.add(plan);
+        self.standing.add(plan);
     }
 
     fn asked_to_stop(&self) -> bool {

@@ -12,6 +12,7 @@ use super::plan::Plan;
 use super::progress::Progress;
 use super::rounds;
 use super::runner::Rounds;
+use super::standing::Standing;
 use crate::cores::{self, Cores};
 use crate::ground::Ground;
 use crate::signals::Signals;
@@ -47,6 +48,7 @@ pub(crate) struct StandArguments {
 
 /// All that is there before the first round.
 pub(crate) struct Stand<'a> {
+    command: &'static str,
     arguments: &'a StandArguments,
     ground: Ground,
     cores: Cores,
@@ -64,19 +66,19 @@ pub(crate) struct Measured {
 }
 
 impl<'a> Stand<'a> {
-    /// Makes the hosts, chooses the cores, reads the key and takes the signals.
+    /// Makes the hosts for `command`, chooses the cores, reads the key and takes the signals.
     ///
     /// To be called while the process is single-threaded: an ordinary user's namespaces need that.
     ///
     /// # Errors
     /// What stands in the way: no such interface, core or folder, a bad key.
-    pub(crate) fn make(arguments: &'a StandArguments) -> Result<Self> {
+    pub(crate) fn make(command: &'static str, arguments: &'a StandArguments) -> Result<Self> {
         let ground = Ground::make(arguments.interface.as_deref())?;
         let cores = arguments.cores.choose()?;
         let is_test_key = secret::read(arguments.secret_key_file.as_deref())?.is_test_key;
         arguments.output.check()?;
         let signals = Signals::take()?;
-        Ok(Self { arguments, ground, cores, is_test_key, signals, clock: Clock::new() })
+        Ok(Self { command, arguments, ground, cores, is_test_key, signals, clock: Clock::new() })
     }
 
     /// Runs the plan and saves what came of it; `said` is said before, beside what this stands on.
@@ -89,14 +91,16 @@ impl<'a> Stand<'a> {
         let checks = Checks::before(&self.clock, &self.cores.chosen())?;
         let progress = Progress::new(plan, self.introduction() + said);
         let (arguments, ground, cores) = (self.arguments, &self.ground, self.cores);
-        let mut runner = Rounds::new(arguments, ground, cores, &self.signals, &progress);
+        let standing = Standing::publish(self.command, plan);
+        let watched = (&progress, standing);
+        let mut runner = Rounds::new(arguments, ground, cores, &self.signals, watched);
         let rows = rounds::measure(plan, &mut runner);
         let starts = runner.into_starts();
         progress.finish();
         results.rows = rows?;
         results.truth = Some(checks.after());
         self.arguments.output.save(&results)?;
-        Ok(Measured { results, said: dropped(&checks) + &starts.to_string() })
+        Ok(Measured { results, said: checks.describe_drops() + &starts.to_string() })
     }
 
     /// Failure if a row has failed; 130 or 143 after a signal.
@@ -115,13 +119,5 @@ impl<'a> Stand<'a> {
             self.ground.describe(),
             self.cores.describe(),
         )
-    }
-}
-
-/// The kernel drops packets at a processor's backlog without telling the socket they were for.
-fn dropped(checks: &Checks) -> String {
-    match checks.backlog_drops() {
-        Some(packets) => format!("{packets} packets dropped at the kernel's backlogs\n"),
-        None => String::new(),
     }
 }

@@ -188,9 +188,11 @@ impl Ledger {
             census.add("business messages of traders", run.sent.into());
             census.add("business messages of the exchange", run.reported.into());
             census.add("NotApplied answered", run.answered);
-            let lost = run.sent - run.accepted.len() as u32;
+            // Of a corrupt stream either may have believed what was never sent.
+            let lost = run.sent.saturating_sub(run.accepted.len() as u32);
             census.add("orders and cancels lost by a break", lost.into());
-            census.add("reports lost by a break", (run.reported - run.told).into());
+            let lost = run.reported.saturating_sub(run.told);
+            census.add("reports lost by a break", lost.into());
         }
         let resting = self.orders.values().filter(|is_cancelled| !**is_cancelled).count();
         census.add("orders left resting by a break", resting as u64);

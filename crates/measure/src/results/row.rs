@@ -227,10 +227,20 @@ impl Row {
 }
 
 /// Whether the earlier of two runs of one setting is the one to believe: the later one, unless it
-/// failed, or was late, where the earlier was not.
+/// failed, or was late, or was cut short, where the earlier was not; in this order.
 pub(crate) fn is_believed_before(earlier: &Row, later: &Row) -> bool {
-    let faults = |row: &Row| (row.failed.is_some() || row.samples == 0, row.late);
+    let faults = |row: &Row| (row.failed.is_some() || row.samples == 0, row.late, row.interrupted);
     faults(earlier) < faults(later)
+}
+
+impl Row {
+    /// Of several runs of one setting, in the order they were made, the one to believe: the last
+    /// without fault, else the last that did not fail, was not late, was not interrupted, in this
+    /// order. `None` of none.
+    pub fn believed<'a>(runs: impl IntoIterator<Item = &'a Self>) -> Option<&'a Self> {
+        let later = |one, next| if is_believed_before(one, next) { one } else { next };
+        runs.into_iter().reduce(later)
+    }
 }
 
 type Named = (&'static str, Option<u64>);
@@ -282,6 +292,22 @@ pub(crate) mod tests {
 
     fn row() -> Row {
         Row::new(setting("intended to order"), &recorded(1..2_001), &recorded(1..2_001))
+    }
+
+    #[test]
+    fn of_several_runs_the_last_with_the_least_fault_is_believed() {
+        let good = |samples| Row { samples, ..row() };
+        let late = |samples| Row { late: true, ..good(samples) };
+        let cut = |row: Row| Row { interrupted: true, ..row };
+        let failed = |samples| Row { failed: Some("x".to_owned()), ..good(samples) };
+        let believed = |runs: &[Row]| Row::believed(runs).map(|row| row.samples);
+        assert_eq!(believed(&[good(1), good(2)]), Some(2));
+        assert_eq!(believed(&[late(1), late(2)]), Some(2));
+        assert_eq!(believed(&[late(1), cut(late(2))]), Some(1));
+        assert_eq!(believed(&[late(1), cut(good(2))]), Some(2));
+        assert_eq!(believed(&[cut(late(1)), failed(2)]), Some(1));
+        assert_eq!(believed(&[late(1), good(2), late(3)]), Some(2));
+        assert_eq!(believed(&[]), None);
     }
 
     #[test]
