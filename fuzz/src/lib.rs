@@ -18,6 +18,12 @@ mod frames;
 #[path = "../../crates/cme-codecs/tests/codecs/item.rs"]
 #[allow(dead_code, reason = "tests compare more of it")]
 mod item;
+#[path = "../../crates/mapped/src/layout.rs"]
+#[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
+mod layout;
+#[path = "../../crates/mapped/src/metric.rs"]
+#[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
+mod metric;
 #[path = "../../crates/mdp3/tests/support/packets.rs"]
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
@@ -50,6 +56,7 @@ pub mod gateway_frames;
 pub mod ilink3_session_bytes;
 pub mod ilink3_session_frames;
 pub mod journal;
+pub mod live_page;
 pub mod matching;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
@@ -91,6 +98,7 @@ targets! {
     feed_frames
     feed_config
     journal
+    live_page
     results_file
     report_page
     capture

@@ -238,5 +238,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
 }
 
+// The fuzz target has this file by its path, from where it would be looked for elsewhere.
 #[cfg(test)]
+#[path = "layout/tests.rs"]
 pub(crate) mod tests;
