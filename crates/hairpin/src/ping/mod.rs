@@ -15,6 +15,7 @@ mod rates;
 mod round;
 mod setup;
 mod stages;
+mod stall_check;
 mod table;
 #[cfg(test)]
 mod virtual_time;
@@ -91,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         rates.render(Style::of_stdout())
     } else {
         table::render(&results.rows, Style::of_stdout())
+            + &stall_check::lines(arguments.slowness().stall, &results.rows)
     };
     text += &counts;
     text += &truth(&results, &checks);

@@ -8,6 +8,7 @@ use hairpin_time::{Duration, Instant};
 
 use super::rally::{Load, Rally};
 use super::setup::{PingSetup, Protocol, Stamping};
+use super::stall_check;
 use crate::pong::{Pause, Slowness, Stall};
 
 const SAMPLES: u64 = 200_000;
@@ -31,11 +32,17 @@ impl VirtualPong {
     }
 }
 
+const STALL: Stall = Stall { length_ms: 10, every_ms: 1_000 };
+
 /// The rows of a round against a pong that stalls for 10 ms once a second.
 fn against_a_stall(interval_ns: u64) -> Vec<Row> {
+    against(interval_ns, Some(STALL))
+}
+
+/// The same against one that stalls so, or not.
+fn against(interval_ns: u64, stall: Option<Stall>) -> Vec<Row> {
     let load = Load { interval_ns, warm_up: 10, samples: SAMPLES, connections: 1 };
     let mut rally = Rally::new(load);
-    let stall = Some(Stall { length_ms: 10, every_ms: 1_000 });
     let pause = Pause::new(Slowness { delay_ns: 0, stall });
     let mut pong = VirtualPong { pause, free_at: Instant::ZERO };
     let mut under_way: VecDeque<(u64, Instant)> = VecDeque::new();
@@ -92,4 +99,29 @@ fn a_closed_loop_on_the_same_server_sees_next_to_nothing() {
     let (p99_9, max) = tail(&rows[0]);
     assert!(p99_9 < MILLISECOND, "p99.9 {p99_9} ns");
     assert!(max >= 10 * MILLISECOND, "the one that was caught: max {max} ns");
+}
+
+/// What the command prints of these rows under their table.
+fn said(rows: &[Row]) -> String {
+    stall_check::lines(Some(STALL), rows)
+}
+
+#[test]
+fn what_a_stall_shows_is_said_to_be_as_it_must_be() {
+    let open = said(&against_a_stall(100_000));
+    assert!(open.contains("p99.9 must be 9.00 ms ± 10 %, is 9.0"), "{open}");
+    assert!(open.ends_with(" ms: as it must be\n") && open.lines().count() == 1, "{open}");
+    let closed = said(&against_a_stall(0));
+    assert!(closed.contains("p99.9 must be below 1.00 ms, is 0.01 ms; max is 10.0"), "{closed}");
+    assert!(closed.ends_with(" ms: as it must be\n"), "{closed}");
+}
+
+#[test]
+fn a_pong_that_stalls_otherwise_is_found_out() {
+    for stall in
+        [None, Some(Stall { length_ms: 20, ..STALL }), Some(Stall { length_ms: 8, ..STALL })]
+    {
+        let open = said(&against(100_000, stall));
+        assert!(open.ends_with(" ms: not as it must be\n"), "{open}");
+    }
 }
