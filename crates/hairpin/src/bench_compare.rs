@@ -14,11 +14,13 @@ use crate::output;
 
 /// Compare two results files row by row: ratio, interval, and whether it is noise.
 ///
-/// Rows are paired by setting. The ratio is that of their medians, B divided by A. Its 95 %
-/// interval comes from the rounds of both files (bootstrap), widened by how far two runs of the
-/// same lie apart; rows need 6 rounds with a median in either file. A verdict is slower or faster
-/// if the whole interval lies above or below 1, else within noise. The exit status is 0 whatever
-/// the verdicts, unless --fail-on-slower is given.
+/// Rows are paired by setting. Two figures stand for a row: the median over its rounds, and the
+/// quiet one, the lower decile over its rounds, which what else the machine does hardly moves. A
+/// ratio is B's divided by A's. The 95 % interval of the quiet ratio comes from the rounds of both
+/// files (bootstrap), widened by how far two runs of the same lie apart; rows need 6 rounds with a
+/// median in either file. A verdict is slower or faster if the whole interval lies above or below
+/// 1, else within noise; where the medians say another thing it stands behind the verdict. The exit
+/// status is 0 whatever the verdicts, unless --fail-on-slower is given.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
     /// The results file to compare with, as --json writes them
@@ -34,7 +36,7 @@ pub(crate) struct Arguments {
     json: Option<PathBuf>,
 
     /// How far two runs of the same may lie apart beyond what their rounds tell, at least; without
-    /// it 2, or 6 if either machine is virtual
+    /// it 2, or 10 if either machine is virtual
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     between_runs: Option<f64>,
 
@@ -112,8 +114,9 @@ fn head(files: [(&PathBuf, &Results); 2], machines: &[String]) -> String {
 
 fn reading(allowance: f64) -> String {
     format!(
-        "p50 in µs; ratio B / A; within noise if the interval holds 1. Two runs of the same may \
-         lie {:.1} % apart at least, more where rounds do\n",
+        "µs; ratios B / A. p50: the median over rounds; quiet: the lower decile over rounds, whose \
+         ratio has the interval. Within noise if it holds 1; two runs of the same may lie {:.1} % \
+         apart\n",
         allowance * 100.0
     )
 }

@@ -149,13 +149,19 @@ fn the_comparison_is_written_for_programs() {
     assert_eq!(status, Some(0));
     let read: serde_json::Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
     assert_eq!(read["schema"], "hairpin.comparison/1");
-    assert_eq!((&read["between_runs"], &read["machines"]), (&0.06.into(), &serde_json::json!([])));
+    assert_eq!((&read["between_runs"], &read["machines"]), (&0.1.into(), &serde_json::json!([])));
     let epoll = &read["rows"][1];
     assert_eq!((&epoll["wait"], &epoll["verdict"]), (&"epoll".into(), &"slower".into()));
     assert_eq!((&epoll["a"]["rounds"], &epoll["b"]["rounds"]), (&7.into(), &7.into()));
     let ratio = epoll["ratio"]["ratio"].as_f64().unwrap();
     assert!((1.99..2.01).contains(&ratio), "{ratio}");
     assert!(epoll["ratio"]["low"].as_f64() < epoll["over_rounds"]["low"].as_f64());
+    let quiet = epoll["quiet_ratio"]["ratio"].as_f64().unwrap();
+    assert!((1.99..2.01).contains(&quiet), "{quiet}");
+    assert!(epoll["quiet_ratio"]["low"].as_f64() < epoll["quiet_over_rounds"]["low"].as_f64());
+    assert_eq!(epoll["median_verdict"], "slower");
+    assert!(epoll["a"]["quiet"].as_f64() <= epoll["a"]["p50"].as_f64());
+    assert_eq!(read["rows"][0]["median_verdict"], ().into());
     let block = &read["rows"][0];
     assert_eq!((&block["verdict"], &block["b"]), (&"not comparable: only in A".into(), &().into()));
 }

@@ -1,5 +1,6 @@
 //! Two results files side by side.
 
+mod allowance;
 mod ratio;
 mod table;
 
@@ -8,12 +9,18 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::results::is_believed_before;
-use crate::{Figure, Host, Results, Row, Setting};
+use crate::{Figure, Host, Results, Row, Setting, bootstrap};
 
+pub use allowance::between_runs;
 pub use ratio::Ratio;
 pub(crate) use ratio::{Baseline, against_kernel};
 
-/// One setting of two results files: the medians of both and what may be said of them.
+/// One setting of two results files: the figures of both and what may be said of them.
+///
+/// Two figures stand for a row. The *median* over its rounds is what it took on the whole, on that
+/// machine in those minutes. The *quiet* figure is the lower decile over its rounds: what it took
+/// where the machine did nothing else, which two runs agree in much better. The verdict is taken
+/// from the quiet figure; the medians have one of their own beside it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
     /// What was measured; of the first file, else of the second.
@@ -26,8 +33,16 @@ pub struct Compared {
     /// B's median divided by A's, with the 95 % interval over rounds; `None` unless both have
     /// [`Ratio::ROUNDS_MIN`] rounds.
     pub over_rounds: Option<Ratio>,
-    /// The same, widened by how far two runs of the same lie apart: what the verdict is taken from.
+    /// The same, widened by how far the medians of two runs of the same lie apart.
     pub ratio: Option<Ratio>,
+    /// What would be said of the medians alone; `None` where there is no ratio.
+    pub median_verdict: Option<Verdict>,
+    /// B's quiet figure divided by A's, with its interval over rounds; `None` where `over_rounds`
+    /// is.
+    pub quiet_over_rounds: Option<Ratio>,
+    /// The same, widened by how far the quiet figures of two runs of the same lie apart: what the
+    /// verdict is taken from.
+    pub quiet_ratio: Option<Ratio>,
     /// What may be said.
     pub verdict: Verdict,
 }
@@ -37,6 +52,9 @@ pub struct Compared {
 pub struct Side {
     /// The median in nanoseconds: over rounds where there are some, else of all samples.
     pub p50: Option<f64>,
+    /// The lower decile over rounds of their medians, in nanoseconds: that of the quiet rounds.
+    /// `None` without rounds.
+    pub quiet: Option<f64>,
     /// Rounds that have a median.
     pub rounds: usize,
     /// What a reader must know before believing it: late, interrupted, lossy.
@@ -114,32 +132,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// The least difference between two runs worth naming, on a machine that nobody shares: what
-/// alignment, page placement and temperature change between two starts of the same.
-const BETWEEN_RUNS: f64 = 0.02;
-
-/// The same on a virtual machine, whose host moves and throttles it over minutes, which the rounds
-/// of one run see only in part. A choice between false alarms and blindness; whoever knows a
-/// machine better gives another.
-const BETWEEN_RUNS_VIRTUAL: f64 = 0.06;
-
-/// What slow movements of a machine do to a whole run is taken to be half as strong as what single
-/// rounds show: 1.96 × √2 × ½ of their spread lie between two runs in 19 of 20 cases. It matters
-/// where rounds are spread by more than 4 %: on a machine that others use.
-const OF_SPREAD: f64 = 1.4;
-
-/// How far the medians of two runs of the same may lie apart beyond what their rounds tell, as a
-/// part of one: 2 % at
-/// least, and 6 % if either machine is virtual.
-#[must_use]
-pub fn between_runs(a: &Results, b: &Results) -> f64 {
-    match a.host.virtualised || b.host.virtualised {
-        true => BETWEEN_RUNS_VIRTUAL,
-        false => BETWEEN_RUNS,
-    }
-}
-
-/// Compares the medians of all rows of two files, paired by setting, with the usual allowance for
+/// Compares all rows of two files, paired by setting, with the usual allowance for
 /// what differs [between runs](between_runs).
 ///
 /// Settings are in the order of the first file, then those that only the second has. Of a setting
@@ -194,23 +187,36 @@ pub fn differences(a: &Host, b: &Host) -> Vec<String> {
 
 impl Compared {
     fn of(setting: &Setting, a: Option<&Row>, b: Option<&Row>, between_runs: f64) -> Self {
-        let values = |row: Option<&Row>| row.map(|row| row.values(Figure::P50)).unwrap_or_default();
-        let over_rounds = match is_out(a, b) {
+        let reason = is_out(a, b);
+        let of = |row: Option<&Row>| row.map(|row| row.values(Figure::P50)).unwrap_or_default();
+        let values = [of(a), of(b)];
+        let between = |ratio: fn(&[f64], &[f64]) -> Option<Ratio>| match reason {
             Some(_) => None,
-            None => Ratio::of(&values(a), &values(b)),
+            None => ratio(&values[0], &values[1]),
         };
-        let allowance = between_runs.max(OF_SPREAD * Ratio::spread(&values(a), &values(b)));
-        let ratio = over_rounds.map(|ratio| ratio.widened(allowance));
-        let verdict = match (is_out(a, b), ratio) {
-            (Some(reason), _) => Verdict::NotComparable(reason),
-            (None, Some(ratio)) => ratio.verdict(),
-            (None, None) => {
-                let [a, b] = [a, b].map(|row| values(row).len());
-                Verdict::NotComparable(Reason::TooFewRounds { a, b })
-            }
-        };
+        let [over_rounds, quiet_over_rounds] = [Ratio::of_medians, Ratio::of_quiet].map(between);
+        let of_medians = allowance::of_medians(between_runs, &values[0], &values[1]);
+        let ratio = over_rounds.map(|it| it.widened(of_medians));
+        let quiet_ratio = quiet_over_rounds.map(|it| it.widened(between_runs));
+        let too_few = Reason::TooFewRounds { a: values[0].len(), b: values[1].len() };
+        let reason = Verdict::NotComparable(reason.unwrap_or(too_few));
         let [a, b] = [a, b].map(|row| row.map(Side::of));
-        Self { setting: setting.clone(), a, b, over_rounds, ratio, verdict }
+        Self {
+            setting: setting.clone(),
+            a,
+            b,
+            over_rounds,
+            ratio,
+            median_verdict: ratio.map(Ratio::verdict),
+            quiet_over_rounds,
+            quiet_ratio,
+            verdict: quiet_ratio.map_or(reason, Ratio::verdict),
+        }
+    }
+
+    /// What the medians say, where that is another thing than the verdict.
+    fn contradiction(&self) -> Option<Verdict> {
+        self.median_verdict.filter(|said| *said != self.verdict)
     }
 }
 
@@ -240,7 +246,10 @@ impl Side {
             (format!("{} lost", row.lost), row.lost > 0),
         ];
         let notes = said.into_iter().filter(|(_, applies)| *applies).map(|(note, _)| note);
-        Self { p50, rounds: row.values(Figure::P50).len(), notes: notes.collect() }
+        let mut values = row.values(Figure::P50);
+        let rounds = values.len();
+        let quiet = (rounds > 0).then(|| bootstrap::quiet(&mut values));
+        Self { p50, quiet, rounds, notes: notes.collect() }
     }
 }
 
@@ -333,12 +342,35 @@ mod tests {
 
     #[test]
     fn a_virtual_machine_needs_a_greater_difference() {
-        let [a, mut b] = [10_000, 10_400].map(|p50| file(vec![row("poll", p50, 7)]));
+        let [a, mut b] = [10_000, 10_500].map(|p50| file(vec![row("poll", p50, 7)]));
         assert_eq!(compare(&a, &b)[0].verdict, Verdict::Slower);
         b.host.virtualised = true;
         assert_eq!(compare(&a, &b)[0].verdict, Verdict::WithinNoise);
         assert_eq!(compare(&b, &a)[0].verdict, Verdict::WithinNoise);
         assert_eq!(compare_allowing(&a, &b, 0.03)[0].verdict, Verdict::Slower);
+    }
+
+    /// A row of seven rounds, of which so many, in turn, were disturbed by a half.
+    fn disturbed(p50: u64, count: usize) -> Row {
+        let mut row = row("poll", p50, 7);
+        let slow = |round: &mut RoundFigures| round.p50 = round.p50.map(|nanos| nanos * 3 / 2);
+        row.by_round[..count].iter_mut().for_each(slow);
+        row
+    }
+
+    #[test]
+    fn a_verdict_is_taken_from_the_quiet_rounds_and_the_medians_say_if_they_differ() {
+        let [a, b] = [file(vec![disturbed(10_000, 0)]), file(vec![disturbed(10_000, 6)])];
+        let compared = &compare(&a, &b)[0];
+        assert_eq!(compared.verdict, Verdict::WithinNoise);
+        assert_eq!(compared.median_verdict, Some(Verdict::Slower));
+        assert_eq!(compared.contradiction(), Some(Verdict::Slower));
+        let [a, b] = [compared.a.as_ref().unwrap(), compared.b.as_ref().unwrap()];
+        assert_eq!((a.quiet, a.p50), (Some(10_000.0), Some(10_001.0)));
+        assert!(b.quiet.unwrap() < 10_400.0 && b.p50.unwrap() >= 15_000.0, "{b:?}");
+        // And a change that disturbed rounds do not hide.
+        let [a, b] = [file(vec![disturbed(10_000, 2)]), file(vec![disturbed(12_000, 0)])];
+        assert_eq!(compare(&a, &b)[0].verdict, Verdict::Slower);
     }
 
     #[test]
@@ -359,14 +391,14 @@ mod tests {
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
         let expected = [
-            "wait case p50 A p50 B ratio 95 % interval verdict",
-            "poll ping 10.00 10.00 1.000 0.980 to 1.020 within noise",
-            "spin ping 4.00 5.00 1.250 - not comparable: too few rounds: 7 and 0, 6 are needed; B \
-             late; B 3 lost",
+            "wait case p50 A p50 B ratio quiet A quiet B ratio 95 % interval verdict",
+            "poll ping 10.00 10.00 1.000 10.00 10.00 1.000 0.980 to 1.020 within noise",
+            "spin ping 4.00 5.00 1.250 4.00 - - - not comparable: too few rounds: 7 and 0, 6 are \
+             needed; B late; B 3 lost",
         ];
         assert_eq!(lines, expected);
         let census = "2 rows: 1 within noise, 0 slower, 0 faster, 1 not comparable; the median of \
-                      all ratios is 1.000\n";
+                      all quiet ratios is 1.000\n";
         assert_eq!(Compared::census(&compared), census);
         assert!(Compared::census(&[]).ends_with("0 not comparable\n"));
     }

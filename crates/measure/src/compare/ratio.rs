@@ -1,12 +1,12 @@
-//! The ratio of two medians, with its interval.
+//! The ratio of two figures over rounds, with its interval.
 
 use serde::Serialize;
 
 use super::{Verdict, believed};
-use crate::bootstrap::{self, Draws};
+use crate::bootstrap::{self, Draws, OverRounds};
 use crate::{Figure, Row};
 
-/// One median divided by another, with the ends of its 95 % interval.
+/// One figure divided by another, with the ends of its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratio {
     /// The quotient.
@@ -22,36 +22,53 @@ impl Ratio {
     /// greatest holds the true median in 95 cases of 100.
     pub const ROUNDS_MIN: usize = 6;
 
-    /// `b` to `a`, each a figure of every round of its own: rounds of either are drawn by
-    /// themselves, for two runs have none in common. `None` with fewer than [`Self::ROUNDS_MIN`]
-    /// rounds of either, or a figure of zero.
-    pub(crate) fn of(a: &[f64], b: &[f64]) -> Option<Self> {
-        let (mut draws, mut drawn) = (Draws::new(), Vec::new());
+    /// The median of `b` to that of `a`, each a figure of every round of its own: rounds of either
+    /// are drawn by themselves, for two runs have none in common. `None` with fewer than
+    /// [`Self::ROUNDS_MIN`] rounds of either, or a figure of zero.
+    pub(super) fn of_medians(a: &[f64], b: &[f64]) -> Option<Self> {
         // Where both sides are drawn, the plain interval holds the true quotient often enough (a
         // test counts), and one round of seven that a neighbour disturbed does not become its end.
-        Self::by(a, b, bootstrap::PLAIN_TAIL, || {
-            let below = draws.median(a, &mut drawn);
-            draws.median(b, &mut drawn) / below
+        Self::of(bootstrap::median, [a, b], bootstrap::PLAIN_TAIL)
+    }
+
+    /// The same of their quiet figures.
+    pub(super) fn of_quiet(a: &[f64], b: &[f64]) -> Option<Self> {
+        // Drawing anew finds no round that is quieter than the quietest there was. Of few rounds
+        // the plain interval is too narrow for that even if both sides are drawn.
+        Self::of(bootstrap::quiet, [a, b], bootstrap::tail(a.len().min(b.len())))
+    }
+
+    fn of(over_rounds: OverRounds, [a, b]: [&[f64]; 2], tail: f64) -> Option<Self> {
+        let (mut draws, mut drawn) = (Draws::new(), Vec::new());
+        Self::by(over_rounds, [a, b], tail, || {
+            let below = draws.figure(over_rounds, a, &mut drawn);
+            draws.figure(over_rounds, b, &mut drawn) / below
         })
     }
 
-    /// The same of rounds that were interleaved in one run: what moved the machine in a round moved
+    /// The medians of rounds that were interleaved in one run: what moved the machine in a round moved
     /// both, so that they are drawn together. `None` also for different numbers of rounds.
     pub(crate) fn of_pairs(a: &[f64], b: &[f64]) -> Option<Self> {
         if a.len() != b.len() {
             return None;
         }
         let (mut draws, mut drawn) = (Draws::new(), [Vec::new(), Vec::new()]);
-        Self::by(a, b, bootstrap::tail(a.len()), || draws.ratio(a, b, &mut drawn))
+        let tail = bootstrap::tail(a.len());
+        Self::by(bootstrap::median, [a, b], tail, || draws.ratio(a, b, &mut drawn))
     }
 
-    fn by(a: &[f64], b: &[f64], tail: f64, draw: impl FnMut() -> f64) -> Option<Self> {
+    fn by(
+        over_rounds: OverRounds,
+        [a, b]: [&[f64]; 2],
+        tail: f64,
+        draw: impl FnMut() -> f64,
+    ) -> Option<Self> {
         let rounds = a.len().min(b.len());
         if rounds < Self::ROUNDS_MIN || a.iter().chain(b).any(|nanos| *nanos <= 0.0) {
             return None;
         }
         let [low, high] = bootstrap::interval(tail, draw);
-        let ratio = bootstrap::median(&mut b.to_vec()) / bootstrap::median(&mut a.to_vec());
+        let ratio = over_rounds(&mut b.to_vec()) / over_rounds(&mut a.to_vec());
         Some(Self { ratio, low: low.min(ratio), high: high.max(ratio) })
     }
 
@@ -64,20 +81,6 @@ impl Ratio {
         Self { low: self.ratio / reach(self.low), high: self.ratio * reach(self.high), ..self }
     }
 
-    /// How strongly single rounds of either side are spread, as a part of one: the median distance
-    /// from their median, as the deviation of a normal distribution, which no single round can move
-    /// far.
-    pub(super) fn spread(a: &[f64], b: &[f64]) -> f64 {
-        let of = |values: &[f64]| {
-            let middle = bootstrap::median(&mut values.to_vec());
-            let mut far: Vec<f64> = values.iter().map(|it| (it / middle).ln().abs()).collect();
-            // Of few values it comes out too small (C. Croux and P. Rousseeuw, 1992).
-            let few = values.len() as f64 / (values.len() as f64 - 0.8);
-            few * DEVIATIONS_OF_MEDIAN_DISTANCE * bootstrap::median(&mut far)
-        };
-        of(a).hypot(of(b)) / std::f64::consts::SQRT_2
-    }
-
     /// What the interval says.
     pub(super) fn verdict(self) -> Verdict {
         match self {
@@ -87,9 +90,6 @@ impl Ratio {
         }
     }
 }
-
-/// Half of all values of a normal distribution are nearer to its middle than 1 / 1.4826 deviations.
-const DEVIATIONS_OF_MEDIAN_DISTANCE: f64 = 1.4826;
 
 /// What a row that no kernel socket carried is compared with: the row of kernel sockets whose
 /// setting is otherwise the same, its wait too.
@@ -164,18 +164,32 @@ mod tests {
     #[test]
     fn a_ratio_has_its_interval_around_it() {
         let twice: Vec<f64> = SEVEN.iter().map(|it| it * 2.0).collect();
-        let ratio = Ratio::of(&SEVEN, &twice).unwrap();
+        let ratio = Ratio::of_medians(&SEVEN, &twice).unwrap();
         assert_eq!(ratio.ratio, 2.0);
         assert!((1.9..2.0).contains(&ratio.low) && (2.0..2.1).contains(&ratio.high), "{ratio:?}");
-        assert_eq!(Ratio::of(&SEVEN, &SEVEN).map(Ratio::verdict), Some(Verdict::WithinNoise));
+        assert_eq!(
+            Ratio::of_medians(&SEVEN, &SEVEN).map(Ratio::verdict),
+            Some(Verdict::WithinNoise)
+        );
+    }
+
+    #[test]
+    fn rounds_that_were_disturbed_do_not_move_the_quiet_ones() {
+        let mut disturbed = SEVEN;
+        disturbed[..4].iter_mut().for_each(|it| *it *= 1.4);
+        let ratio = Ratio::of_quiet(&SEVEN, &disturbed).unwrap();
+        assert!((0.99..1.02).contains(&ratio.ratio), "{ratio:?}");
+        assert!(Ratio::of_medians(&SEVEN, &disturbed).is_some_and(|it| it.ratio > 1.3));
+        let slow = disturbed.map(|it| it * 2.0);
+        assert_eq!(Ratio::of_quiet(&SEVEN, &slow).map(Ratio::verdict), Some(Verdict::Slower));
     }
 
     #[test]
     fn too_few_rounds_have_no_interval() {
-        assert_eq!(Ratio::of(&SEVEN[..5], &SEVEN), None);
-        assert_eq!(Ratio::of(&SEVEN, &SEVEN[..5]), None);
-        assert!(Ratio::of(&SEVEN[..6], &SEVEN).is_some());
-        assert_eq!(Ratio::of(&[0.0; 7], &SEVEN), None);
+        assert_eq!(Ratio::of_medians(&SEVEN[..5], &SEVEN), None);
+        assert_eq!(Ratio::of_medians(&SEVEN, &SEVEN[..5]), None);
+        assert!(Ratio::of_medians(&SEVEN[..6], &SEVEN).is_some());
+        assert_eq!(Ratio::of_medians(&[0.0; 7], &SEVEN), None);
         assert_eq!(Ratio::of_pairs(&SEVEN[..6], &SEVEN), None);
     }
 
@@ -186,7 +200,7 @@ mod tests {
         let above: Vec<f64> = slow.iter().map(|it| it * 1.1).collect();
         let paired = Ratio::of_pairs(&slow, &above).unwrap();
         assert!(paired.low > 1.09 && paired.high < 1.11, "{paired:?}");
-        let apart = Ratio::of(&slow, &above).unwrap();
+        let apart = Ratio::of_medians(&slow, &above).unwrap();
         assert!(apart.low < 1.0 && apart.high > 1.2, "{apart:?}");
     }
 
@@ -206,15 +220,6 @@ mod tests {
         assert_eq!(fast.widened(0.06).verdict(), Verdict::Faster);
     }
 
-    #[test]
-    fn one_disturbed_round_does_not_spread_the_others() {
-        let calm = Ratio::spread(&SEVEN, &SEVEN);
-        assert!((0.02..0.04).contains(&calm), "{calm}");
-        let mut disturbed = SEVEN;
-        disturbed[2] = 900.0;
-        assert!(Ratio::spread(&disturbed, &SEVEN) < 1.6 * calm);
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -226,13 +231,13 @@ mod tests {
             part in 0.0..0.5_f64,
         ) {
             let [a, b] = [a, b].map(|it| it.into_iter().map(f64::from).collect::<Vec<_>>());
-            let ratio = Ratio::of(&a, &b).unwrap();
+            let ratio = Ratio::of_medians(&a, &b).unwrap();
             prop_assert!(0.0 < ratio.low && ratio.low <= ratio.ratio && ratio.ratio <= ratio.high);
             let widened = ratio.widened(part);
             prop_assert!(widened.low <= ratio.low * (1.0 + 1e-9));
             prop_assert!(widened.high >= ratio.high * (1.0 - 1e-9));
             let longer = |of: &[f64]| of.iter().map(|it| it * 1_024.0).collect::<Vec<_>>();
-            prop_assert_eq!(Ratio::of(&longer(&a), &longer(&b)), Some(ratio));
+            prop_assert_eq!(Ratio::of_medians(&longer(&a), &longer(&b)), Some(ratio));
         }
     }
 

@@ -24,7 +24,8 @@ const COLUMNS: [Column; 9] = [
 /// Those that are there even if all rows agree in them.
 const ALWAYS: [&str; 2] = ["wait", "case"];
 
-const FIGURES: [&str; 5] = ["p50 A", "p50 B", "ratio", "95 % interval", "verdict"];
+const FIGURES: [&str; 8] =
+    ["p50 A", "p50 B", "ratio", "quiet A", "quiet B", "ratio", "95 % interval", "verdict"];
 
 impl Compared {
     /// A table of these, a line each, medians in microseconds; one line feed at its end.
@@ -51,31 +52,32 @@ impl Compared {
         table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
     }
 
-    fn figures(&self) -> [String; 5] {
-        let p50 = |side: &Option<Side>| {
-            micros(side.as_ref().and_then(|it| it.p50).map(|nanos| nanos.round() as u64))
+    fn figures(&self) -> [String; 8] {
+        let [p50_a, p50_b, p50_ratio] = self.both(|side| side.p50);
+        let [quiet_a, quiet_b, quiet_ratio] = self.both(|side| side.quiet);
+        let interval = match self.quiet_ratio {
+            Some(Ratio { low, high, .. }) => format!("{low:.3} to {high:.3}"),
+            None => "-".to_owned(),
         };
-        let [ratio, interval] = match (self.ratio, self.plain()) {
-            (Some(Ratio { ratio, low, high }), _) => {
-                [format!("{ratio:.3}"), format!("{low:.3} to {high:.3}")]
-            }
-            (None, Some(ratio)) => [format!("{ratio:.3}"), "-".to_owned()],
-            (None, None) => ["-", "-"].map(str::to_owned),
-        };
+        let medians = self.contradiction().map(|said| format!("; the medians: {said}"));
         let notes = [("A", &self.a), ("B", &self.b)].into_iter().flat_map(|(name, side)| {
             side.iter().flat_map(|it| &it.notes).map(move |note| format!("; {name} {note}"))
         });
-        let verdict = std::iter::once(self.verdict.to_string()).chain(notes).collect();
-        [p50(&self.a), p50(&self.b), ratio, interval, verdict]
+        let verdict = std::iter::once(self.verdict.to_string()).chain(medians).chain(notes);
+        let verdict = verdict.collect();
+        [p50_a, p50_b, p50_ratio, quiet_a, quiet_b, quiet_ratio, interval, verdict]
     }
 
-    /// The quotient of two medians that nothing more may be said of.
-    fn plain(&self) -> Option<f64> {
-        let [a, b] = [&self.a, &self.b].map(|side| side.as_ref()?.p50.filter(|p50| *p50 > 0.0));
-        Some(b? / a?)
+    /// A figure of both sides in microseconds, and the second divided by the first.
+    fn both(&self, figure: fn(&Side) -> Option<f64>) -> [String; 3] {
+        let [a, b] = [&self.a, &self.b].map(|side| side.as_ref().and_then(figure));
+        let quotient = a.filter(|nanos| *nanos > 0.0).zip(b.filter(|nanos| *nanos > 0.0));
+        let ratio = quotient.map_or("-".to_owned(), |(a, b)| format!("{:.3}", b / a));
+        let [a, b] = [a, b].map(|nanos| micros(nanos.map(|nanos| nanos.round() as u64)));
+        [a, b, ratio]
     }
 
-    /// How many of these have which verdict, and where the median of all ratios lies: one line with
+    /// How many of these have which verdict, and where the median of all quiet ratios lies: one line with
     /// its line feed. A common shift of all rows is the machine's, or that of what all rows share.
     #[must_use]
     pub fn census(compared: &[Self]) -> String {
@@ -83,12 +85,12 @@ impl Compared {
             compared.iter().filter(|row| wanted(&row.verdict)).count()
         };
         let mut ratios: Vec<f64> =
-            compared.iter().filter_map(|row| row.ratio).map(|it| it.ratio).collect();
+            compared.iter().filter_map(|row| row.quiet_ratio).map(|it| it.ratio).collect();
         let middle = match ratios.is_empty() {
             true => String::new(),
             false => {
                 format!(
-                    "; the median of all ratios is {:.3}",
+                    "; the median of all quiet ratios is {:.3}",
                     crate::bootstrap::median(&mut ratios)
                 )
             }
