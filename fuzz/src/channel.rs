@@ -1,8 +1,8 @@
 //! A market data channel under watch: what it tells is compared with what it counts and shows.
 
 use hairpin_mdp3::{
-    Action, Book, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Gap,
-    Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Settings, Side, SyncState, Trade,
+    Action, Book, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Feeds,
+    Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Settings, Side, SyncState, Trade,
     Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
@@ -13,6 +13,8 @@ use crate::packets::YEAR_2026;
 const SETTINGS: Settings = Settings {
     max_instruments: 4,
     late_join: LateJoin::InstrumentsAndBooks,
+    feeds: Feeds::ALL,
+    replay: None,
     undefined_depth: 10,
     reorder_packets: 8,
     reorder_wait: Duration::from_millis(10),

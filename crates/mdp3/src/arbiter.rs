@@ -115,6 +115,8 @@ pub(crate) struct Arbiter {
     ended_at: Option<u32>,
     sides: [SideState; 2],
     longest_jump: u32,
+    /// What is missing is asked for: until it comes the sides run ahead of what is expected.
+    waits_for_replay: bool,
     /// How far ahead of the host's clock packets may be.
     tolerance: Duration,
     doubtful: Option<Doubtful>,
@@ -133,6 +135,7 @@ impl Arbiter {
             ended_at: None,
             sides: [SideState::default(); 2],
             longest_jump: LONGEST_JUMP.max(window),
+            waits_for_replay: false,
             tolerance: CLOCK_TOLERANCE,
             doubtful: None,
         }
@@ -243,8 +246,22 @@ impl Arbiter {
             let leads = state.epoch == self.epoch;
             return (!is_announced).then_some(if leads { Doubt::Fall } else { Doubt::Follow });
         }
-        let is_far_ahead = header.sequence > self.expected.saturating_add(self.longest_jump);
+        let is_far_ahead = header.sequence > self.reach().saturating_add(self.longest_jump);
         (is_far_ahead && self.is_current(state, header.sending_time)).then_some(Doubt::Jump)
+    }
+
+    /// Notes whether packets that are missing are asked for.
+    pub(crate) fn wait_for_replay(&mut self, waits: bool) {
+        self.waits_for_replay = waits;
+    }
+
+    /// How far the stream has come: to the expected packet, or while that is asked for, to the
+    /// highest of either side.
+    fn reach(&self) -> u32 {
+        let current = self.sides.iter().filter(|side| side.epoch == self.epoch);
+        let highest = current.map(|side| side.sequence).max();
+        let ahead = highest.filter(|_| self.waits_for_replay).unwrap_or(0);
+        self.expected.max(ahead)
     }
 
     /// Whether a doubtful packet goes on from the one set aside, which nothing has left behind.

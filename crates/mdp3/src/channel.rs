@@ -8,6 +8,7 @@ use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
 use crate::aside::Aside;
 use crate::holding::HoldingArea;
 use crate::market::Market;
+use crate::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, Gap, InstrumentIndex, Instruments, Listener,
     Packet, PacketHeader, Settings, Side, Warning,
@@ -32,6 +33,17 @@ pub enum Action {
     Join(Feed),
     /// Receive it no longer.
     Leave(Feed),
+    /// Ask the replay server for packets of the incremental feed, and hand over what it sends as
+    /// [`Feed::Replay`]; tell its end by [`Channel::handle_replay_end`]. Replaces what was asked
+    /// for before.
+    Replay {
+        /// MsgSeqNum of the first.
+        first: u32,
+        /// MsgSeqNum of the last.
+        last: u32,
+    },
+    /// What was asked for last is not needed any more: its connection can be closed.
+    EndReplay,
 }
 
 /// A market data channel: packets and time go in; callbacks, actions and a deadline come out.
@@ -39,12 +51,13 @@ pub enum Action {
 /// See the [crate] for an example.
 #[derive(Debug)]
 pub struct Channel {
-    arbiter: Arbiter,
-    holding: HoldingArea,
-    /// When the hole before the lowest packet held is called a gap.
-    hole_deadline: Option<Instant>,
+    pub(crate) arbiter: Arbiter,
+    pub(crate) holding: HoldingArea,
+    /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
+    pub(crate) hole_deadline: Option<Instant>,
+    pub(crate) replay: ReplayDesk,
     aside: Aside,
-    market: Market,
+    pub(crate) market: Market,
     /// Which feeds the caller has been told to join.
     joined: [bool; Feed::ALL.len()],
 }
@@ -53,10 +66,13 @@ impl Channel {
     /// A channel that has seen nothing. Takes all the memory it will ever use.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
+        let replay = ReplayDesk::new(settings.replay);
+        let max_held = settings.reorder_packets.max(replay.max_held());
         Self {
             arbiter: Arbiter::new(settings.reorder_packets),
-            holding: HoldingArea::new(settings.reorder_packets, settings.max_packet),
+            holding: HoldingArea::new(max_held, settings.max_packet),
             hole_deadline: None,
+            replay,
             aside: Aside::new(settings.max_packet),
             market: Market::new(settings),
             joined: [false; Feed::ALL.len()],
@@ -89,27 +105,35 @@ impl Channel {
         };
         match input.feed {
             Feed::Incremental => self.handle_incremental(now.utc, &packet, messages, listener),
+            Feed::Replay => self.handle_replayed(&packet, messages, listener),
             Feed::Instrument | Feed::Snapshot => {
                 self.handle_loop(now.utc, &packet, messages, listener);
             }
         }
     }
 
-    /// Does what is due: a hole that nobody has filled becomes a gap.
+    /// Does what is due: a hole that nobody has filled is asked for, or becomes a gap; what was
+    /// asked for in vain is asked for again, or given up.
     pub fn handle_timeout(&mut self, now: Now, listener: &mut impl Listener) {
-        while self.hole_deadline.is_some_and(|deadline| deadline <= now.monotonic) {
-            self.give_up_hole(None, listener);
+        let now = now.monotonic;
+        if self.replay.deadline().is_some_and(|deadline| deadline <= now) {
+            self.repeat_replay(now, ReplayFailure::TimedOut, listener);
         }
+        self.settle_holes(now, listener);
     }
 
     /// When [`Self::handle_timeout`] is due next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.hole_deadline
+        // While a hole is asked for it has no deadline of its own.
+        self.hole_deadline.or(self.replay.deadline())
     }
 
     /// The next thing the caller should do, until there is none.
     pub fn poll_action(&mut self) -> Option<Action> {
+        if let Some(action) = self.replay.poll_action() {
+            return Some(action);
+        }
         for feed in Feed::ALL {
             let joined = &mut self.joined[feed as usize];
             let is_wanted = self.market.wants(feed);
@@ -279,6 +303,8 @@ impl Channel {
     /// The numbering has restarted: what is held is of the old one.
     #[cold]
     fn restart(&mut self, restart: Restart, listener: &mut impl Listener) {
+        self.end_replay(ReplayFailure::Restarted, listener);
+        self.replay.forget();
         self.market.counters.abandoned_packets += self.holding.clear() as u64;
         self.hole_deadline = None;
         self.market.restart(restart == Restart::AfterReset, listener);
@@ -286,7 +312,7 @@ impl Channel {
     }
 
     /// A packet came before those it follows: it is held, unless the window is full. Then the
-    /// oldest holes are given up until it fits or is next.
+    /// oldest holes are asked for, which widens the window, or given up, until it fits or is next.
     #[cold]
     fn handle_ahead(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
         loop {
@@ -300,15 +326,30 @@ impl Channel {
                 process(&mut self.arbiter, &mut self.market, packet, messages, listener);
                 return self.release_held(listener);
             }
-            if self.holding.has_room(expected, packet.sequence, messages.len()) {
+            if self.has_room(expected, packet.sequence, messages.len()) {
                 return self.hold(packet, messages);
             }
-            if messages.len() > self.market.settings.max_packet {
+            let is_oversized = messages.len() > self.market.settings.max_packet;
+            if is_oversized {
                 let warning = Warning::OversizedPacket { length: messages.len() };
                 self.market.warn(&warning, listener);
             }
-            self.give_up_hole(Some(packet.sequence), listener);
+            if self.replay.is_active() {
+                self.end_replay(ReplayFailure::HoldingFull, listener);
+            } else if !is_oversized
+                && self.ask_for_hole(packet.handed_over, Some(packet.sequence), listener)
+            {
+                continue;
+            }
+            self.lose_hole(Some(packet.sequence), listener);
         }
+    }
+
+    /// Whether a packet that is ahead can be held: within the reorder window, or while replay is
+    /// under way, wherever there is memory.
+    fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
+        let is_near = ((sequence - expected) as usize) < self.market.settings.reorder_packets;
+        (is_near || self.replay.is_active()) && self.holding.has_room(expected, sequence, length)
     }
 
     fn hold(&mut self, packet: &Packet, messages: &[u8]) {
@@ -317,17 +358,31 @@ impl Channel {
         } else {
             self.market.counters.duplicates += 1;
         }
-        if self.hole_deadline.is_none() {
+        if self.hole_deadline.is_none() && !self.replay.is_active() {
             self.hole_deadline = Some(packet.handed_over + self.market.settings.reorder_wait);
+        }
+    }
+
+    /// The first packet at hand behind the hole: the lowest held, or `sequence` if that is lower.
+    pub(crate) fn end_of_hole(&self, sequence: Option<u32>) -> Option<u32> {
+        let held = self.holding.lowest(self.arbiter.expected());
+        held.into_iter().chain(sequence).min()
+    }
+
+    /// Asks for the holes that are overdue, or gives them up.
+    pub(crate) fn settle_holes(&mut self, now: Instant, listener: &mut impl Listener) {
+        while self.hole_deadline.is_some_and(|deadline| deadline <= now) {
+            if !self.ask_for_hole(now, None, listener) {
+                self.lose_hole(None, listener);
+            }
         }
     }
 
     /// Calls the hole before the lowest packet held, or before `sequence` if that is lower, a gap.
     #[cold]
-    fn give_up_hole(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
+    pub(crate) fn lose_hole(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
         let expected = self.arbiter.expected();
-        let held = self.holding.lowest(expected);
-        let Some(next) = held.into_iter().chain(sequence).min() else {
+        let Some(next) = self.end_of_hole(sequence) else {
             self.hole_deadline = None;
             return;
         };
@@ -343,10 +398,19 @@ impl Channel {
 
     /// Processes what is held and has become next.
     #[cold]
-    fn release_held(&mut self, listener: &mut impl Listener) {
+    pub(crate) fn release_held(&mut self, listener: &mut impl Listener) {
         let Self { arbiter, holding, market, .. } = self;
         while let Some((packet, messages)) = holding.release(arbiter.expected()) {
-            process(arbiter, market, &packet, messages, listener);
+            if packet.feed == Feed::Replay {
+                market.counters.replayed_packets += 1;
+                take(arbiter, market, &packet, messages, listener);
+            } else {
+                process(arbiter, market, &packet, messages, listener);
+            }
+        }
+        self.end_if_filled(listener);
+        if self.replay.is_active() {
+            return;
         }
         let expected = self.arbiter.expected();
         self.hole_deadline = self
@@ -357,7 +421,7 @@ impl Channel {
     }
 }
 
-/// Processes the packet that is next.
+/// Processes the packet that is next, which one of the sides has delivered.
 #[inline]
 fn process(
     arbiter: &mut Arbiter,
@@ -370,9 +434,20 @@ fn process(
         Side::A => &mut market.counters.first_a,
         Side::B => &mut market.counters.first_b,
     } += 1;
+    take(arbiter, market, packet, messages, listener);
+}
+
+/// Processes the packet that is next, wherever it came from.
+#[inline(always)]
+pub(crate) fn take(
+    arbiter: &mut Arbiter,
+    market: &mut Market,
+    packet: &Packet,
+    messages: &[u8],
+    listener: &mut impl Listener,
+) {
     if market.floor == u32::MAX {
-        // The first packet of all: what comes after it will be at hand.
-        market.floor = packet.sequence;
+        market.begin(packet.sequence, listener);
     }
     market.process_incremental(packet, messages, listener);
     if market.was_reset {

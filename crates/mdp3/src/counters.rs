@@ -37,12 +37,25 @@ counters! {
     older_epoch_packets,
     /// Sequenced packets that came early and were held for the other side to fill the hole.
     held_packets,
-    /// Held packets thrown away because the numbering restarted before they could be processed.
+    /// Held packets of the sides thrown away because the numbering restarted before they could be
+    /// processed.
     abandoned_packets,
     /// Runs of sequenced packets that neither side delivered.
     gaps,
     /// Sequenced packets that neither side delivered.
     missed_packets,
+    /// Gaps asked for by TCP replay.
+    replays,
+    /// Gaps that were filled while TCP replay was asked for them.
+    replays_filled,
+    /// Gaps that were asked for in vain, as a whole or in part.
+    replays_given_up,
+    /// Attempts at TCP replay that failed or took too long.
+    replay_failures,
+    /// Sequenced packets that TCP replay delivered first, so that its copy was the one processed.
+    replayed_packets,
+    /// Packets of TCP replay dropped because they were at hand.
+    replay_duplicates,
     /// Restarts of the incremental feed's numbering.
     restarts,
     /// ChannelReset messages obeyed.
@@ -53,7 +66,7 @@ counters! {
     snapshot_packets,
     /// Packets of the instrument or snapshot feed that repeated what the loop had already told.
     loop_duplicates,
-    /// Packets of the instrument or snapshot feed while nothing was wanted from it.
+    /// Packets of the instrument, snapshot or replay feed while nothing was wanted from it.
     unwanted_packets,
     /// Messages whose frame was sound, of all feeds, whatever their template.
     messages,
@@ -138,6 +151,10 @@ counters! {
     doubtful_packets,
     /// Warnings: queued entries dropped because the recovery queue was full.
     queue_overflows,
+    /// Warnings: TCP replays given up because more came meanwhile than could be held.
+    replay_holdings_full,
+    /// Warnings: feeds that were needed, though the settings say there are none.
+    missing_feeds,
     /// Warnings: loops with more packets than can be kept account of.
     loops_too_long,
 }

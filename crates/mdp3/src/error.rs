@@ -176,6 +176,15 @@ pub enum Warning {
     /// The recovery queue was full: its oldest entry was dropped, and later snapshots are needed.
     #[error("the recovery queue is full, the oldest entries were dropped")]
     QueueOverflow,
+    /// More packets came while TCP replay was under way than `Replay::max_held`: it is given up.
+    #[error("more packets came during a replay than can be held; it is given up")]
+    ReplayHoldingFull,
+    /// A feed is needed that the settings say there is not.
+    #[error("there is no {feed} feed: {}", what_is_missing(.feed))]
+    MissingFeed {
+        /// The feed.
+        feed: Feed,
+    },
     /// A pass of a loop has more packets than `Settings::max_loop_packets`; it never counts as
     /// seen whole.
     #[error("a pass of the {feed} loop has more packets than can be kept account of")]
@@ -200,6 +209,8 @@ impl Warning {
             Self::DoubtfulPacket { .. } => &mut counters.doubtful_packets,
             Self::OversizedPacket { .. } => &mut counters.oversized_packets,
             Self::QueueOverflow => &mut counters.queue_overflows,
+            Self::ReplayHoldingFull => &mut counters.replay_holdings_full,
+            Self::MissingFeed { .. } => &mut counters.missing_feeds,
             Self::LoopTooLong { .. } => &mut counters.loops_too_long,
         }
     }
@@ -219,6 +230,18 @@ impl Warning {
             Self::LoopTooLong { .. } => 9,
             Self::RelatedOverCapacity { .. } => 10,
             Self::DoubtfulPacket { .. } => 11,
+            Self::ReplayHoldingFull => 24,
+            Self::MissingFeed { feed: Feed::Instrument } => 25,
+            Self::MissingFeed { .. } => 26,
         }
+    }
+}
+
+/// What cannot be had without a feed.
+const fn what_is_missing(feed: &Feed) -> &'static str {
+    match feed {
+        Feed::Instrument => "definitions come one by one, on the incremental feed",
+        Feed::Snapshot => "only a reset, replay or natural refresh brings a book in sync",
+        Feed::Incremental | Feed::Replay => "nothing comes by it",
     }
 }

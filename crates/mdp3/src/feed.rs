@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// One of the multicast feeds of a channel. Each numbers its packets on its own.
+/// One of the feeds of a channel. Each multicast feed numbers its packets on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Feed {
@@ -13,10 +13,13 @@ pub enum Feed {
     /// Market recovery: all books in a loop, each with the last incremental packet it contains
     /// (config.xml: `S`).
     Snapshot,
+    /// Packets of the incremental feed once more, by TCP, because a gap was asked for
+    /// ([`crate::Action::Replay`]; config.xml: `H`). They bear that feed's numbers.
+    Replay,
 }
 
 impl Feed {
-    /// Every feed, in the order in which a late join needs them.
+    /// Every multicast feed, in the order in which a late join needs them.
     pub const ALL: [Self; 3] = [Self::Incremental, Self::Instrument, Self::Snapshot];
 }
 
@@ -26,6 +29,7 @@ impl fmt::Display for Feed {
             Self::Incremental => "incremental",
             Self::Instrument => "instrument",
             Self::Snapshot => "snapshot",
+            Self::Replay => "replay",
         })
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hairpin_time::Instant;
 
-use crate::Packet;
+use crate::{Feed, Packet};
 
 /// A fixed number of slots of a fixed size; a packet's slot follows from its sequence.
 ///
@@ -71,8 +71,9 @@ impl HoldingArea {
         if self.count == 0 {
             return None;
         }
-        let held = self.slots.iter().flatten().map(|held| held.packet.sequence);
-        held.min_by_key(|sequence| sequence.wrapping_sub(expected))
+        // They lie within one window, so that the first from here on is the lowest.
+        let mut window = (0..self.slots.len() as u32).map(|ahead| expected.wrapping_add(ahead));
+        window.find(|sequence| self.handed_over(*sequence).is_some())
     }
 
     /// When a packet that is held was handed over.
@@ -81,10 +82,13 @@ impl HoldingArea {
         (held.packet.sequence == sequence).then_some(held.packet.handed_over)
     }
 
-    /// Throws everything away; returns how many packets that were.
+    /// Throws everything away; returns how many packets of the sides that were.
     pub(crate) fn clear(&mut self) -> usize {
+        let is_of_side = |held: &&Held| held.packet.feed != Feed::Replay;
+        let count = self.slots.iter().flatten().filter(is_of_side).count();
         self.slots.fill(None);
-        core::mem::take(&mut self.count)
+        self.count = 0;
+        count
     }
 }
 

@@ -2,7 +2,12 @@
 //!
 //! The rules are CME's for multiple-depth books (Client Systems Wiki, "MDP 3.0 - Market By Price
 //! Multiple Depth Book"), with FIX's reading of DeleteThru and DeleteFrom, which CME's text does
-//! not spell out: *thru* counts from the top, *from* to the bottom.
+//! not spell out: *thru* n removes everything from the best through n, *from* n removes n and
+//! everything worse. Sources disagree: EPAM's handler has Thru empty the side and From remove the
+//! levels 1 to n. No public capture has either action.
+//!
+//! A Delete in a full book leaves the last level empty; if the exchange has one for it, that comes
+//! as an entry of its own. A New in a full book drops the last level, which no entry says.
 
 use crate::Price9;
 

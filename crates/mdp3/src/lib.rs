@@ -3,7 +3,7 @@
 //! A [`Channel`] takes the packets of all feeds of one CME channel, from sides A and B, and tells
 //! a [`Listener`] what they mean: definitions, statuses, trades, volume, and price books that are
 //! right or say that they are not. It arbitrates between the sides, finds gaps, joins late and
-//! recovers from snapshots; what only IO can do it asks for by [`Channel::poll_action`].
+//! recovers, by TCP replay or from snapshots; what only IO can do it asks for by [`Channel::poll_action`].
 //!
 //! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`. All
 //! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
@@ -55,6 +55,7 @@ mod entries;
 mod entry_queue;
 mod error;
 mod feed;
+mod feeds;
 mod holding;
 mod implied_book;
 mod incremental;
@@ -72,6 +73,7 @@ mod snapshot;
 mod snapshot_loop;
 mod status;
 mod sync;
+mod tcp_replay;
 mod text;
 
 pub use book::{Book, BookSide, Changes};
@@ -84,6 +86,7 @@ pub use definition_details::{
 };
 pub use error::{Error, Warning};
 pub use feed::{Feed, Side};
+pub use feeds::{Feeds, Sides};
 pub use hairpin_cme_codecs::mdp3::{
     AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction, Price9,
     PutOrCall, RepoSubType, SecurityTradingEvent, SecurityTradingStatus,
@@ -102,4 +105,5 @@ pub use related::{Leg, Related, Underlying};
 pub use settings::{LateJoin, Settings};
 pub use status::{InstrumentStatus, StatusScope};
 pub use sync::SyncState;
+pub use tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};
 pub use text::Text;

@@ -7,7 +7,8 @@ use hairpin_time::Utc;
 
 use crate::{
     Book, Changes, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex, Instruments,
-    Leg, Message, Packet, Price9, Related, StatusScope, SyncState, Underlying, Warning,
+    Leg, Message, Packet, Price9, Related, ReplayUpdate, StatusScope, SyncState, Underlying,
+    Warning,
 };
 
 /// What a channel tells, in the order of the stream. Every method does nothing by default.
@@ -67,6 +68,12 @@ pub trait Listener {
     /// part of has changed is not told by an end of event.
     fn on_gap(&mut self, gap: &Gap) {
         let _ = gap;
+    }
+
+    /// A gap is asked for by TCP replay, was filled by it, or was given up. While it is asked for,
+    /// the channel stands still: live packets are held until it is filled.
+    fn on_replay(&mut self, update: &ReplayUpdate) {
+        let _ = update;
     }
 
     /// An instrument has come in sync, has fallen out of it, or is gone. That a newly defined

@@ -70,6 +70,8 @@ pub(crate) struct Market {
     pub(crate) snapshot_loop: SnapshotLoop,
     /// A status may have been lost, and no whole pass of snapshots has been seen since.
     pub(crate) doubts_statuses: bool,
+    /// The settings would have definitions collected, but there is no feed of them.
+    lacks_instrument_feed: bool,
     /// What the definition being read relates its instrument to.
     pub(crate) related: Vec<Related>,
     state: ChannelState,
@@ -80,6 +82,9 @@ pub(crate) struct Market {
 
 impl Market {
     pub(crate) fn new(settings: Settings) -> Self {
+        let late_join = settings.possible_late_join();
+        let lacks_instrument_feed = late_join != settings.late_join;
+        let settings = Settings { late_join, ..settings };
         let capacity = settings.max_instruments;
         let definitions_first = settings.late_join == LateJoin::InstrumentsAndBooks;
         let state = match settings.late_join {
@@ -107,6 +112,7 @@ impl Market {
                 settings.late_join == LateJoin::Books,
             ),
             doubts_statuses: false,
+            lacks_instrument_feed,
             related: Vec::with_capacity(MOST_RELATED),
             state,
             warned: 0,
@@ -114,10 +120,34 @@ impl Market {
         }
     }
 
-    /// Whether the channel needs packets of a feed.
+    /// The first packet of the incremental feed: what comes after it will be at hand.
+    #[cold]
+    pub(crate) fn begin(&mut self, sequence: u32, listener: &mut impl Listener) {
+        self.floor = sequence;
+        if core::mem::take(&mut self.lacks_instrument_feed) {
+            self.warn(&Warning::MissingFeed { feed: Feed::Instrument }, listener);
+        }
+        if self.state == ChannelState::Recovering {
+            self.warn_without_snapshots(listener);
+        }
+    }
+
+    /// Some books are to come from snapshots; if there are none, this is the time to say so.
+    fn warn_without_snapshots(&mut self, listener: &mut impl Listener) {
+        if !self.settings.feeds.has(Feed::Snapshot) {
+            self.warn(&Warning::MissingFeed { feed: Feed::Snapshot }, listener);
+        }
+    }
+
+    /// Whether the channel needs packets of a feed, and can have them.
     pub(crate) fn wants(&self, feed: Feed) -> bool {
+        self.settings.feeds.has(feed) && self.needs(feed)
+    }
+
+    fn needs(&self, feed: Feed) -> bool {
         match feed {
             Feed::Incremental => true,
+            Feed::Replay => false,
             Feed::Instrument => self.definition_loop.is_collecting(),
             Feed::Snapshot => {
                 self.settings.late_join != LateJoin::Nothing
@@ -155,6 +185,9 @@ impl Market {
             ChannelState::Recovering => {
                 self.counters.recoveries += 1;
                 self.snapshot_loop.abandon_pass();
+                if self.settings.late_join != LateJoin::Nothing {
+                    self.warn_without_snapshots(listener);
+                }
             }
             ChannelState::InSync => {
                 self.queue.clear();

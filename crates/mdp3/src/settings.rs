@@ -2,6 +2,8 @@
 
 use hairpin_time::Duration;
 
+use crate::{Feed, Feeds, Replay};
+
 /// How a channel comes to know instruments and books that were there before it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,6 +34,10 @@ pub struct Settings {
     pub max_instruments: usize,
     /// How the channel comes to know what was there before it.
     pub late_join: LateJoin,
+    /// Which feeds and sides there are.
+    pub feeds: Feeds,
+    /// How small gaps are filled by TCP replay before snapshots are needed; `None`: not at all.
+    pub replay: Option<Replay>,
     /// The depth of books of instruments without a definition, 1 to [`crate::MAX_DEPTH`].
     pub undefined_depth: u8,
     /// How many packets a side may run ahead of a hole before the hole is called a gap.
@@ -58,6 +64,8 @@ impl Default for Settings {
         Self {
             max_instruments: 4_096,
             late_join: LateJoin::InstrumentsAndBooks,
+            feeds: Feeds::ALL,
+            replay: None,
             undefined_depth: 10,
             // A side that was read later than the other by one full batch of both.
             reorder_packets: 256,
@@ -74,6 +82,14 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// How the channel can come to know what was there before it, given the feeds there are.
+    pub(crate) fn possible_late_join(&self) -> LateJoin {
+        match self.late_join {
+            LateJoin::InstrumentsAndBooks if !self.feeds.has(Feed::Instrument) => LateJoin::Books,
+            late_join => late_join,
+        }
+    }
+
     /// The depth of books without a definition, as far as books go.
     pub(crate) fn depth_unless_defined(&self) -> u8 {
         self.undefined_depth.clamp(1, crate::MAX_DEPTH as u8)

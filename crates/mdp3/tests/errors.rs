@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{Counters, Feed, Input, Settings, Side};
+use hairpin_mdp3::{Counters, Feed, Feeds, Input, Replay, Settings, Side, Sides};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use proptest::prelude::*;
 use support::*;
@@ -246,6 +246,33 @@ fn counts_doubtful_packets_only() {
     let in_two_hours = sent_at(101, 7_200_000).heartbeat();
     counts_only("doubtful_packets", &in_two_hours);
     counts_only("doubtful_packets", &sent_at(7, 1_000).heartbeat());
+}
+
+#[test]
+fn counts_replay_holdings_full_only() {
+    let replay = Replay { max_held: 10, ..Replay::default() };
+    let mut trace = Trace::in_sync_with(Settings { replay: Some(replay), ..SETTINGS }, 10);
+    trace.a(&packet(102).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    for sequence in 103..=111 {
+        trace.a(&packet(sequence).heartbeat());
+    }
+    counted_only(trace.channel.counters(), "replay_holdings_full");
+}
+
+#[test]
+fn counts_missing_feeds_only() {
+    for (feeds, count) in [
+        (Feeds { instrument: Sides::None, ..Feeds::ALL }, 1),
+        (Feeds { snapshot: Sides::None, ..Feeds::ALL }, 0),
+    ] {
+        let mut trace = Trace::new(Settings { feeds, ..SETTINGS });
+        trace.a(&packet(100).heartbeat());
+        assert_eq!(trace.counter("missing_feeds"), count);
+        // Now books are to be recovered.
+        trace.instrument(&packet(1).definition(7, 1, 10));
+        counted_only(trace.channel.counters(), "missing_feeds");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod recorder;
 pub use packets::*;
 pub use recorder::Recorder;
 
-use hairpin_mdp3::{Action, Channel, Feed, Input, Settings, Side};
+use hairpin_mdp3::{Action, Channel, Feed, Input, ReplayOutcome, Settings, Side};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 /// A channel, its clock, and what it told.
@@ -25,6 +25,8 @@ pub struct Trace {
 pub const SETTINGS: Settings = Settings {
     max_instruments: 8,
     late_join: hairpin_mdp3::LateJoin::InstrumentsAndBooks,
+    feeds: hairpin_mdp3::Feeds::ALL,
+    replay: None,
     undefined_depth: 10,
     reorder_packets: 8,
     reorder_wait: Duration::from_millis(10),
@@ -63,7 +65,8 @@ impl Trace {
         Self::in_sync_at(SETTINGS, 10, rpt_seq)
     }
 
-    fn in_sync_at(settings: Settings, depth: i8, rpt_seq: u32) -> Self {
+    /// The same with other settings and another depth, at any time of the day.
+    pub fn in_sync_at(settings: Settings, depth: i8, rpt_seq: u32) -> Self {
         let mut trace = Self::new(settings);
         trace.a(&packet(100).heartbeat());
         trace.instrument(&packet(1).definition(7, 2, depth).definition(8, 2, depth));
@@ -75,7 +78,8 @@ impl Trace {
         trace
     }
 
-    fn packet(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+    /// A packet of any feed and side.
+    pub fn on(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
         let now = Now { monotonic: self.now, utc: self.utc };
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
@@ -83,17 +87,17 @@ impl Trace {
 
     /// An incremental packet on side A.
     pub fn a(&mut self, packet: &PacketBuilder) {
-        self.packet(Feed::Incremental, Side::A, packet);
+        self.on(Feed::Incremental, Side::A, packet);
     }
 
     /// An incremental packet on side B.
     pub fn b(&mut self, packet: &PacketBuilder) {
-        self.packet(Feed::Incremental, Side::B, packet);
+        self.on(Feed::Incremental, Side::B, packet);
     }
 
     /// A packet of the instrument feed, side A.
     pub fn instrument(&mut self, packet: &PacketBuilder) {
-        self.packet(Feed::Instrument, Side::A, packet);
+        self.on(Feed::Instrument, Side::A, packet);
     }
 
     /// What is known of the trading status of an instrument, by its number.
@@ -110,12 +114,23 @@ impl Trace {
 
     /// A packet of the snapshot feed, side A.
     pub fn snapshot(&mut self, packet: &PacketBuilder) {
-        self.packet(Feed::Snapshot, Side::A, packet);
+        self.on(Feed::Snapshot, Side::A, packet);
     }
 
     /// A packet of the snapshot feed, side B.
     pub fn snapshot_b(&mut self, packet: &PacketBuilder) {
-        self.packet(Feed::Snapshot, Side::B, packet);
+        self.on(Feed::Snapshot, Side::B, packet);
+    }
+
+    /// A packet of TCP replay.
+    pub fn replay(&mut self, packet: &PacketBuilder) {
+        self.on(Feed::Replay, Side::A, packet);
+    }
+
+    /// The connection for replay has ended.
+    pub fn replay_end(&mut self, outcome: ReplayOutcome) {
+        let now = Now { monotonic: self.now, utc: self.utc };
+        self.channel.handle_replay_end(now, outcome, &mut self.recorder);
     }
 
     /// Lets time pass, and does what falls due.

@@ -2,8 +2,8 @@
 
 use hairpin_mdp3::{
     Book, BookUpdate, Changes, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Error,
-    Gap, ImpliedBook, InstrumentStateChange, Level, Listener, Packet, SecurityStatus, StatusScope,
-    SyncState, Trade, UpdateSource, Volume, Warning,
+    Gap, ImpliedBook, InstrumentStateChange, Level, Listener, Packet, ReplayUpdate, SecurityStatus,
+    StatusScope, SyncState, Trade, UpdateSource, Volume, Warning,
 };
 
 /// Writes down everything but packets and messages, which it counts.
@@ -156,6 +156,19 @@ impl Listener for Recorder {
 
     fn on_gap(&mut self, gap: &Gap) {
         self.lines.push(format!("gap {}+{}", gap.first, gap.count));
+    }
+
+    fn on_replay(&mut self, update: &ReplayUpdate) {
+        self.lines.push(match update {
+            ReplayUpdate::Requested { first, last, attempt } => {
+                format!("replay {first}-{last} attempt {attempt}")
+            }
+            ReplayUpdate::Filled { first, last } => format!("replay {first}-{last} filled"),
+            ReplayUpdate::GivenUp { first, last, reason } => {
+                format!("replay {first}-{last} given up: {reason:?}")
+            }
+            _ => unreachable!(),
+        });
     }
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {

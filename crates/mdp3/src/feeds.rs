@@ -1,0 +1,108 @@
+//! Which feeds and sides of a channel there are.
+
+use crate::{Feed, Side};
+
+/// The sides on which a feed comes.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sides {
+    /// The feed does not come at all.
+    None,
+    /// On the primary line alone.
+    A,
+    /// On the backup line alone.
+    B,
+    /// On both lines.
+    #[default]
+    Both,
+}
+
+impl Sides {
+    /// Whether a side is among them.
+    #[must_use]
+    pub const fn has(self, side: Side) -> bool {
+        match self {
+            Self::None => false,
+            Self::A => matches!(side, Side::A),
+            Self::B => matches!(side, Side::B),
+            Self::Both => true,
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+/// The feeds of a channel and their sides. By default all feeds come on both sides.
+///
+/// A feed that is not there is never asked for, and what only it could tell is not waited for:
+///
+/// - without the instrument feed, definitions come on the incremental feed alone; until one comes
+///   an instrument is what [`crate::LateJoin::Books`] makes of it;
+/// - without the snapshot feed, a book that has lost an entry comes in sync by a reset, by TCP
+///   replay of the gap or by natural refresh, and a late join does not end before a ChannelReset.
+///
+/// The first time that such a feed is needed [`crate::Warning::MissingFeed`] says so.
+///
+/// ```
+/// use hairpin_mdp3::{Feeds, Settings, Sides};
+///
+/// let feeds = Feeds { instrument: Sides::None, snapshot: Sides::A, ..Feeds::default() };
+/// let settings = Settings { feeds, ..Settings::default() };
+/// # let _ = settings;
+/// ```
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Feeds {
+    /// Everything as it happens.
+    pub incremental: Sides,
+    /// All definitions in a loop.
+    pub instrument: Sides,
+    /// All books in a loop.
+    pub snapshot: Sides,
+}
+
+impl Feeds {
+    /// Every feed on both sides.
+    pub const ALL: Self =
+        Self { incremental: Sides::Both, instrument: Sides::Both, snapshot: Sides::Both };
+
+    /// The sides of a feed. TCP replay has none: it comes when it is asked for.
+    #[must_use]
+    pub const fn sides(self, feed: Feed) -> Sides {
+        match feed {
+            Feed::Incremental => self.incremental,
+            Feed::Instrument => self.instrument,
+            Feed::Snapshot => self.snapshot,
+            Feed::Replay => Sides::None,
+        }
+    }
+
+    /// Whether a feed comes on any side.
+    #[must_use]
+    pub const fn has(self, feed: Feed) -> bool {
+        !self.sides(feed).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_those_that_are_named() {
+        let has = |sides: Sides| Side::ALL.map(|side| sides.has(side));
+        assert_eq!(has(Sides::None), [false, false]);
+        assert_eq!(has(Sides::A), [true, false]);
+        assert_eq!(has(Sides::B), [false, true]);
+        assert_eq!(has(Sides::Both), [true, true]);
+    }
+
+    #[test]
+    fn every_feed_is_there_by_default_but_replay() {
+        assert_eq!(Feeds::default(), Feeds::ALL);
+        assert!(Feed::ALL.into_iter().all(|feed| Feeds::ALL.has(feed)));
+        assert!(!Feeds::ALL.has(Feed::Replay));
+    }
+}
