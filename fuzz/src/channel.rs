@@ -15,6 +15,7 @@ const SETTINGS: Settings = Settings {
     late_join: LateJoin::InstrumentsAndBooks,
     feeds: Feeds::ALL,
     replay: None,
+    natural_refresh: false,
     undefined_depth: 10,
     reorder_packets: 8,
     reorder_wait: Duration::from_millis(10),

@@ -47,7 +47,8 @@ impl Market {
             }
             State::InSync if is_unnumbered => return Some(instrument),
             // Whatever was missed, the books are empty then.
-            State::InSync | State::Waiting | State::Suspect if entry.resets_book() => {}
+            State::InSync | State::Waiting | State::Suspect | State::Refreshing
+                if entry.resets_book() => {}
             State::Suspect if rpt_seq == next && rpt_seq > self.unproven => {
                 self.counters.found_unaffected += 1;
                 self.come_in(instrument, State::InSync, listener);
@@ -63,10 +64,12 @@ impl Market {
                 self.counters.rpt_seq_gaps += 1;
                 self.fall_out(instrument, packet.sequence, listener);
                 self.withhold(packet, instrument, &entry, listener);
+                self.refresh(instrument, &entry, listener);
                 return None;
             }
-            State::Waiting | State::Replaying => {
+            State::Waiting | State::Replaying | State::Refreshing => {
                 self.withhold(packet, instrument, &entry, listener);
+                self.refresh(instrument, &entry, listener);
                 return None;
             }
         }

@@ -96,6 +96,10 @@ counters! {
     snapshots_too_far_ahead,
     /// Instruments found in sync and empty because a whole loop of snapshots did not name them.
     empty_by_absence,
+    /// Times a book began anew by natural refresh.
+    refreshes,
+    /// Books of depth 1 that natural refresh alone brought in sync.
+    refreshes_completed,
     /// Snapshots whose queued entries did not continue the snapshot's RptSeq.
     snapshots_not_continued,
     /// Times the channel fell from in sync to recovering.

@@ -181,7 +181,7 @@ impl Market {
 
     /// Notes that the message has changed books of an instrument, and what of them is known to have
     /// changed.
-    fn touch(&mut self, instrument: InstrumentIndex, changes: Changes) {
+    pub(crate) fn touch(&mut self, instrument: InstrumentIndex, changes: Changes) {
         let head = &mut self.instruments.cells[instrument.as_usize()].head;
         note(&mut self.touched, instrument, &mut head.touched, changes);
     }
@@ -269,6 +269,8 @@ impl Market {
                     changes,
                     source,
                 });
+            } else if cell.head.state == State::Refreshing {
+                self.tell_refreshed(packet, transact_time, instrument, changes, listener);
             }
         }
         self.touched.clear();

@@ -65,6 +65,7 @@ mod levels;
 mod listener;
 mod loop_tracker;
 mod market;
+mod natural;
 mod packet;
 mod related;
 mod replay;

@@ -32,7 +32,8 @@ pub trait Listener {
 
     /// A message has changed a book, direct or implied: [`BookUpdate::changes`] says which. All
     /// its entries for the book have been applied, and the book may still be amid an event:
-    /// crossed, or with a level to be deleted yet.
+    /// crossed, or with a level to be deleted yet. The book is in sync, but with
+    /// `Settings::natural_refresh`: then [`Book::sync_state`] says whether it is.
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let _ = update;
     }
@@ -121,6 +122,9 @@ pub enum UpdateSource {
     Incremental,
     /// A snapshot, with the queued entries after it applied.
     Snapshot,
+    /// A message of the incremental feed; the book is not in sync, but begins anew by natural
+    /// refresh.
+    NaturalRefresh,
 }
 
 /// A definition came.

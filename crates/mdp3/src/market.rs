@@ -9,6 +9,7 @@ use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
 use crate::entry_queue::EntryQueue;
+use crate::natural::NaturalBook;
 use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
@@ -32,6 +33,8 @@ pub(crate) struct Recovery {
     pub(crate) snapshot_rpt_seq: u32,
     /// The next entry may carry any RptSeq.
     pub(crate) any_rpt_seq: bool,
+    /// The snapshot was loaded over a book by natural refresh.
+    pub(crate) was_refreshing: bool,
     /// The last pass of the snapshot loop that named the instrument.
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
@@ -49,6 +52,8 @@ pub(crate) struct Market {
     pub(crate) settings: Settings,
     /// One for each instrument.
     pub(crate) recovery: Vec<Recovery>,
+    /// Books by natural refresh, one for each instrument; none if that is not asked for.
+    pub(crate) natural: Vec<NaturalBook>,
     /// Entries for instruments that are not in sync.
     pub(crate) queue: EntryQueue,
     /// Every entry from this packet on has been processed or is in the queue.
@@ -97,6 +102,10 @@ impl Market {
             counters: Counters::default(),
             settings,
             recovery: vec![Recovery::default(); capacity],
+            natural: vec![
+                NaturalBook::UNKNOWN;
+                if settings.natural_refresh { capacity } else { 0 }
+            ],
             queue: EntryQueue::new(settings.queue_bytes, capacity),
             floor: u32::MAX,
             next_sequence: 0,
@@ -327,6 +336,7 @@ impl Market {
             match self.instruments.cells[instrument.as_usize()].head.state {
                 State::InSync => self.doubt(instrument, State::Suspect, listener),
                 State::Fresh => self.doubt(instrument, State::Waiting, listener),
+                State::Refreshing => self.end_refresh(instrument, listener),
                 _ => {}
             }
         }
@@ -353,8 +363,11 @@ impl Market {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
             (recovery.snapshot_rpt_seq, recovery.status_sequence) = (0, 0);
-            if !keeps_books && self.instruments.book(instrument).is_in_sync() {
+            let state = self.instruments.cells[instrument.as_usize()].head.state;
+            if !keeps_books && state.is_in_sync() {
                 self.fall_out(instrument, 0, listener);
+            } else if !keeps_books && state == State::Refreshing {
+                self.end_refresh(instrument, listener);
             }
         }
         if !keeps_books {

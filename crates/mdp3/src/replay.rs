@@ -38,6 +38,9 @@ impl Market {
         let changes = self.instruments.settle(instrument);
         if self.instruments.cells[instrument.as_usize()].head.state != State::Replaying {
             self.counters.snapshots_not_continued += 1;
+            if self.recovery[instrument.as_usize()].was_refreshing {
+                self.end_refresh(instrument, listener);
+            }
             return;
         }
         let is_fresh = self.recovery[instrument.as_usize()].any_rpt_seq;

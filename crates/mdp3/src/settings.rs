@@ -38,6 +38,12 @@ pub struct Settings {
     pub feeds: Feeds,
     /// How small gaps are filled by TCP replay before snapshots are needed; `None`: not at all.
     pub replay: Option<Replay>,
+    /// Whether a book that waits for a snapshot begins anew by natural refresh meanwhile: it is
+    /// then told by `Listener::on_book_update` as [`crate::SyncState::NaturallyRefreshed`], with
+    /// the levels that are known from the best on. For direct books; those of more than one level
+    /// only where there is a snapshot feed to make them whole. Costs about 700 bytes an
+    /// instrument.
+    pub natural_refresh: bool,
     /// The depth of books of instruments without a definition, 1 to [`crate::MAX_DEPTH`].
     pub undefined_depth: u8,
     /// How many packets a side may run ahead of a hole before the hole is called a gap.
@@ -66,6 +72,7 @@ impl Default for Settings {
             late_join: LateJoin::InstrumentsAndBooks,
             feeds: Feeds::ALL,
             replay: None,
+            natural_refresh: false,
             undefined_depth: 10,
             // A side that was read later than the other by one full batch of both.
             reorder_packets: 256,

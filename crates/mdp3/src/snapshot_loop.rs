@@ -280,8 +280,10 @@ impl Market {
         let cell = &mut self.instruments.cells[instrument.as_usize()];
         cell.load(books.bids, books.asks);
         cell.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
+        let was_refreshing = cell.head.state == State::Refreshing;
         cell.head.state = State::Replaying;
         let recovery = &mut self.recovery[instrument.as_usize()];
+        recovery.was_refreshing = was_refreshing;
         recovery.snapshot_sequence = sequence;
         recovery.snapshot_rpt_seq = rpt_seq.unwrap_or(0);
         recovery.any_rpt_seq = rpt_seq.is_none();

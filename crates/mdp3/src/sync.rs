@@ -7,6 +7,9 @@ pub enum SyncState {
     Unknown,
     /// Entries are or may be missing; a snapshot will tell.
     OutOfSync,
+    /// The book was empty when entries were lost, and has taken every entry since: the levels it
+    /// has are right, and more may be missing. Only with `Settings::natural_refresh`.
+    NaturallyRefreshed,
     /// The book is what the exchange published last.
     InSync,
 }
@@ -21,6 +24,10 @@ pub enum SyncState {
 ///                          │           packets lost
 ///                       Suspect ◀──────────────────────────────────────────── InSync
 ///                          └───────────── the next RptSeq ──────────────────────▶
+///
+/// Waiting ──an entry, by natural refresh──▶ Refreshing ──snapshot──▶ Replaying
+///    ▲                                        │  └──depth 1, both sides restated──▶ InSync
+///    └─────────────packets lost───────────────┘
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -39,12 +46,14 @@ pub(crate) enum State {
     Fresh,
     /// Each entry carries the RptSeq after the last.
     InSync,
+    /// As `Waiting`, while the book begins anew by natural refresh.
+    Refreshing,
 }
 
 impl State {
     /// Whether a snapshot is what the instrument needs.
     pub(crate) const fn needs_snapshot(self) -> bool {
-        matches!(self, Self::Waiting | Self::Suspect)
+        matches!(self, Self::Waiting | Self::Suspect | Self::Refreshing)
     }
 
     /// Whether the book is right.
@@ -58,6 +67,7 @@ impl From<State> for SyncState {
         match state {
             State::Unknown => Self::Unknown,
             State::Waiting | State::Suspect | State::Replaying => Self::OutOfSync,
+            State::Refreshing => Self::NaturallyRefreshed,
             State::Fresh | State::InSync => Self::InSync,
         }
     }

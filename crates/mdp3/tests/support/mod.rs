@@ -27,6 +27,7 @@ pub const SETTINGS: Settings = Settings {
     late_join: hairpin_mdp3::LateJoin::InstrumentsAndBooks,
     feeds: hairpin_mdp3::Feeds::ALL,
     replay: None,
+    natural_refresh: false,
     undefined_depth: 10,
     reorder_packets: 8,
     reorder_wait: Duration::from_millis(10),

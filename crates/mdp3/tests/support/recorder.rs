@@ -89,9 +89,12 @@ impl Listener for Recorder {
     }
 
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
-        assert!(update.book.is_in_sync(), "a book that is not in sync is not told");
+        let is_refreshed = update.source == UpdateSource::NaturalRefresh;
+        let state = if is_refreshed { SyncState::NaturallyRefreshed } else { SyncState::InSync };
+        assert_eq!(update.book.sync_state(), state, "another book is not told");
         let source = match update.source {
             UpdateSource::Incremental => "book",
+            UpdateSource::NaturalRefresh => "refreshed",
             _ => "restored",
         };
         let changes = update.changes;
@@ -176,6 +179,7 @@ impl Listener for Recorder {
         let state = match change.state {
             SyncState::Unknown => "unknown",
             SyncState::OutOfSync => "out of sync",
+            SyncState::NaturallyRefreshed => "naturally refreshed",
             SyncState::InSync => "in sync",
         };
         self.lines.push(format!("{} {state}", change.book.security_id()));
