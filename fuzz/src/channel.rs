@@ -16,6 +16,7 @@ const SETTINGS: Settings = Settings {
     feeds: Feeds::ALL,
     replay: None,
     natural_refresh: false,
+    silence: Duration::ZERO,
     undefined_depth: 10,
     reorder_packets: 8,
     reorder_wait: Duration::from_millis(10),

@@ -8,6 +8,7 @@ use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
 use crate::aside::Aside;
 use crate::holding::HoldingArea;
 use crate::market::Market;
+use crate::silence::SilenceWatch;
 use crate::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, Gap, InstrumentIndex, Instruments, Listener,
@@ -58,6 +59,7 @@ pub struct Channel {
     pub(crate) replay: ReplayDesk,
     aside: Aside,
     pub(crate) market: Market,
+    silence: SilenceWatch,
     /// Which feeds the caller has been told to join.
     joined: [bool; Feed::ALL.len()],
 }
@@ -75,6 +77,7 @@ impl Channel {
             replay,
             aside: Aside::new(settings.max_packet),
             market: Market::new(settings),
+            silence: SilenceWatch::new(settings.silence, settings.feeds),
             joined: [false; Feed::ALL.len()],
         }
     }
@@ -120,13 +123,18 @@ impl Channel {
             self.repeat_replay(now, ReplayFailure::TimedOut, listener);
         }
         self.settle_holes(now, listener);
+        self.silence.look(now, self.joined, &mut self.market.counters, listener);
     }
 
     /// When [`Self::handle_timeout`] is due next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         // While a hole is asked for it has no deadline of its own.
-        self.hole_deadline.or(self.replay.deadline())
+        let of_hole = self.hole_deadline.or(self.replay.deadline());
+        match (of_hole, self.silence.deadline()) {
+            (Some(of_hole), Some(of_silence)) => Some(of_hole.min(of_silence)),
+            (of_hole, of_silence) => of_hole.or(of_silence),
+        }
     }
 
     /// The next thing the caller should do, until there is none.
@@ -149,6 +157,12 @@ impl Channel {
     #[must_use]
     pub fn state(&self) -> ChannelState {
         self.market.state()
+    }
+
+    /// Whether a side of a feed has brought nothing for [`Settings::silence`].
+    #[must_use]
+    pub fn is_silent(&self, feed: Feed, side: Side) -> bool {
+        self.silence.is_silent(feed, side)
     }
 
     /// What has been counted.
@@ -209,6 +223,7 @@ impl Channel {
             Side::B => &mut counters.packets_b,
         } += 1;
         if !self.arbiter.goes_on(packet.side, packet.header()) {
+            self.hear(packet.feed, packet.side, listener);
             let judged = self.arbiter.judge(packet.side, packet.header(), utc);
             return self.handle_judged(judged, packet, messages, listener);
         }
@@ -224,6 +239,14 @@ impl Channel {
         process(&mut self.arbiter, &mut self.market, packet, messages, listener);
         if !self.holding.is_empty() {
             self.release_held(listener);
+        }
+    }
+
+    /// A packet came, of a side that may have been silent.
+    #[cold]
+    fn hear(&mut self, feed: Feed, side: Side, listener: &mut impl Listener) {
+        if self.silence.is_silent(feed, side) {
+            self.silence.review(false, self.joined, &mut self.market.counters, listener);
         }
     }
 
@@ -282,6 +305,8 @@ impl Channel {
         messages: &[u8],
         listener: &mut impl Listener,
     ) {
+        self.silence.count(packet.feed, packet.side);
+        self.hear(packet.feed, packet.side, listener);
         // One sent at the very time of the restart may be either; the loop comes round again.
         let is_of_older_epoch =
             packet.feed == Feed::Snapshot && packet.sending_time <= self.arbiter.epoch_began();

@@ -159,6 +159,8 @@ counters! {
     replay_holdings_full,
     /// Warnings: feeds that were needed, though the settings say there are none.
     missing_feeds,
+    /// Warnings: sides of a feed that brought nothing for `Settings::silence`.
+    silences,
     /// Warnings: loops with more packets than can be kept account of.
     loops_too_long,
 }

@@ -70,6 +70,7 @@ mod packet;
 mod related;
 mod replay;
 mod settings;
+mod silence;
 mod snapshot;
 mod snapshot_loop;
 mod status;
@@ -104,6 +105,7 @@ pub use listener::{
 pub use packet::{Message, Messages, Packet, PacketHeader};
 pub use related::{Leg, Related, Underlying};
 pub use settings::{LateJoin, Settings};
+pub use silence::{Silence, SilenceScope, SilenceState};
 pub use status::{InstrumentStatus, StatusScope};
 pub use sync::SyncState;
 pub use tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};

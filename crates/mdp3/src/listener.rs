@@ -7,8 +7,8 @@ use hairpin_time::Utc;
 
 use crate::{
     Book, Changes, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex, Instruments,
-    Leg, Message, Packet, Price9, Related, ReplayUpdate, StatusScope, SyncState, Underlying,
-    Warning,
+    Leg, Message, Packet, Price9, Related, ReplayUpdate, Silence, StatusScope, SyncState,
+    Underlying, Warning,
 };
 
 /// What a channel tells, in the order of the stream. Every method does nothing by default.
@@ -75,6 +75,12 @@ pub trait Listener {
     /// the channel stands still: live packets are held until it is filled.
     fn on_replay(&mut self, update: &ReplayUpdate) {
         let _ = update;
+    }
+
+    /// A side, a feed or the whole channel brings nothing any more, or brings something again. A
+    /// side is told before its feed, and that before the channel.
+    fn on_silence(&mut self, silence: &Silence) {
+        let _ = silence;
     }
 
     /// An instrument has come in sync, has fallen out of it, or is gone. That a newly defined

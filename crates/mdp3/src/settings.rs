@@ -51,6 +51,9 @@ pub struct Settings {
     pub reorder_packets: usize,
     /// How long a hole may stay open before it is called a gap.
     pub reorder_wait: Duration,
+    /// How long a side of a feed may bring nothing before that is told by
+    /// `Listener::on_silence`, give or take an eighth. Zero: it is not told.
+    pub silence: Duration,
     /// The longest packet that can be held, in bytes.
     pub max_packet: usize,
     /// The recovery queue, in bytes: 56 for each entry.
@@ -78,6 +81,8 @@ impl Default for Settings {
             reorder_packets: 256,
             // Longer than one batch takes, shorter than a pass of the snapshot loop.
             reorder_wait: Duration::from_millis(10),
+            // What common handlers expect of CME's heartbeats.
+            silence: Duration::from_secs(30),
             // An Ethernet frame without jumbo frames, rounded up.
             max_packet: 2_048,
             queue_bytes: 4 << 20,

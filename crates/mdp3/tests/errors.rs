@@ -276,6 +276,17 @@ fn counts_missing_feeds_only() {
 }
 
 #[test]
+fn counts_silences_only() {
+    let feeds = Feeds { incremental: Sides::A, ..Feeds::ALL };
+    let settings = Settings { silence: Duration::from_secs(1), feeds, ..SETTINGS };
+    let mut trace = Trace::in_sync_with(settings, 10);
+    for _ in 0..20 {
+        trace.wait(Duration::from_millis(125));
+    }
+    counted_only(trace.channel.counters(), "silences");
+}
+
+#[test]
 fn counts_loops_too_long_only() {
     let mut trace = Trace::new(SETTINGS);
     trace.instrument(&packet(1).definition(7, 2, 10));

@@ -28,6 +28,7 @@ pub const SETTINGS: Settings = Settings {
     feeds: hairpin_mdp3::Feeds::ALL,
     replay: None,
     natural_refresh: false,
+    silence: Duration::ZERO,
     undefined_depth: 10,
     reorder_packets: 8,
     reorder_wait: Duration::from_millis(10),

@@ -3,7 +3,8 @@
 use hairpin_mdp3::{
     Book, BookUpdate, Changes, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Error,
     Gap, ImpliedBook, InstrumentStateChange, Level, Listener, Packet, ReplayUpdate, SecurityStatus,
-    StatusScope, SyncState, Trade, UpdateSource, Volume, Warning,
+    Silence, SilenceScope, SilenceState, StatusScope, SyncState, Trade, UpdateSource, Volume,
+    Warning,
 };
 
 /// Writes down everything but packets and messages, which it counts.
@@ -172,6 +173,20 @@ impl Listener for Recorder {
             }
             _ => unreachable!(),
         });
+    }
+
+    fn on_silence(&mut self, silence: &Silence) {
+        let scope = match silence.scope {
+            SilenceScope::Side { feed, side } => format!("{feed} {side}"),
+            SilenceScope::Feed(feed) => feed.to_string(),
+            SilenceScope::Channel => "channel".to_owned(),
+            _ => unreachable!(),
+        };
+        let state = match silence.state {
+            SilenceState::Begins => "silent",
+            _ => "heard again",
+        };
+        self.lines.push(format!("{scope} {state}"));
     }
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {

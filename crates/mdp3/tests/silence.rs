@@ -1,0 +1,201 @@
+//! Sides, feeds and channels that bring nothing any more, on a virtual clock.
+
+mod support;
+
+use hairpin_mdp3::{Feed, Feeds, Settings, Side, Sides};
+use hairpin_time::Duration;
+use support::*;
+
+const SILENCE: Duration = Duration::from_secs(8);
+const WATCHED: Settings = Settings { silence: SILENCE, ..SETTINGS };
+/// A look.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// In sync, heard on both sides just now, sent at `millis`; the first look is behind.
+fn heard(settings: Settings) -> Trace {
+    let mut trace = Trace::in_sync_with(settings, 10);
+    trace.wait(Duration::ZERO);
+    trace.a(&packet(101).heartbeat());
+    trace.b(&packet(101).heartbeat());
+    trace.wait(SECOND);
+    trace.recorder.take();
+    trace
+}
+
+/// So many looks, a packet on A before each, sent as time passes.
+fn run_on_a(trace: &mut Trace, looks: u32) {
+    let from = 102 + trace.counter("packets_a") as u32 - 2;
+    for sequence in from..from + looks {
+        trace.a(&sent_at(sequence, u64::from(sequence) * 1_000).heartbeat());
+        trace.wait(SECOND);
+    }
+}
+
+#[test]
+fn a_side_that_is_silent_while_the_other_runs_is_told() {
+    let mut trace = heard(WATCHED);
+    run_on_a(&mut trace, 7);
+    trace.told([]);
+    assert!(!trace.channel.is_silent(Feed::Incremental, Side::B));
+    run_on_a(&mut trace, 1);
+    trace.told(["incremental B silent"]);
+    assert!(trace.channel.is_silent(Feed::Incremental, Side::B));
+    assert!(!trace.channel.is_silent(Feed::Incremental, Side::A));
+    run_on_a(&mut trace, 20);
+    trace.told([]);
+    assert_eq!(trace.counter("silences"), 1);
+}
+
+#[test]
+fn the_first_packet_after_a_pause_ends_a_silence_at_once() {
+    let mut trace = heard(WATCHED);
+    run_on_a(&mut trace, 8);
+    trace.recorder.take();
+    trace.b(&sent_at(110, 120_000).heartbeat());
+    trace.told(["incremental B heard again"]);
+    trace.wait(SECOND);
+    trace.told([]);
+}
+
+#[test]
+fn a_packet_without_a_pause_in_its_times_ends_it_with_the_next_look() {
+    let mut trace = heard(WATCHED);
+    run_on_a(&mut trace, 8);
+    trace.recorder.take();
+    // What was sent right behind the last comes now.
+    trace.b(&packet(102).heartbeat());
+    trace.told([]);
+    trace.wait(SECOND);
+    trace.told(["incremental B heard again"]);
+}
+
+#[test]
+fn all_sides_of_all_joined_feeds_are_the_channel() {
+    let mut trace = heard(WATCHED);
+    for _ in 0..8 {
+        trace.wait(SECOND);
+    }
+    trace.told([
+        "incremental A silent",
+        "incremental B silent",
+        "incremental silent",
+        "channel silent",
+    ]);
+    trace.a(&sent_at(102, 60_000).heartbeat());
+    trace.told(["incremental A heard again", "incremental heard again", "channel heard again"]);
+    trace.b(&sent_at(102, 60_000).heartbeat());
+    trace.told(["incremental B heard again"]);
+}
+
+#[test]
+fn a_channel_that_has_never_been_heard_is_silent() {
+    let mut trace = Trace::new(WATCHED);
+    trace.actions();
+    for _ in 0..8 {
+        trace.wait(SECOND);
+    }
+    trace.told([]);
+    trace.wait(SECOND);
+    trace.told([
+        "incremental A silent",
+        "incremental B silent",
+        "instrument A silent",
+        "instrument B silent",
+        "incremental silent",
+        "instrument silent",
+        "channel silent",
+    ]);
+}
+
+#[test]
+fn a_loop_is_watched_only_while_it_is_joined() {
+    let mut trace = heard(WATCHED);
+    // Not joined: nothing is expected of the loops.
+    run_on_a(&mut trace, 8);
+    trace.told(["incremental B silent"]);
+    // A gap: snapshots are wanted, and none come.
+    let sequence = 120;
+    trace.a(&sent_at(sequence, 120_000).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    assert_eq!(trace.actions().len(), 2);
+    trace.recorder.take();
+    for step in 1..=9 {
+        trace.a(&sent_at(sequence + step, 120_000 + 1_000 * u64::from(step)).heartbeat());
+        trace.instrument(&sent_at(step, 120_000 + u64::from(step)).heartbeat());
+        trace.wait(SECOND);
+    }
+    trace.told([
+        "instrument B silent",
+        "snapshot A silent",
+        "snapshot B silent",
+        "snapshot silent",
+    ]);
+    // The first snapshot ends it, and so does leaving the feed.
+    let books = sent_at(1, 140_000).snapshot(7, 129, 2, 0, &[]);
+    trace.snapshot(&books.snapshot(8, 129, 2, 0, &[]));
+    let told = trace.recorder.take();
+    assert_eq!(told[..2], ["snapshot A heard again", "snapshot heard again"]);
+    trace.actions();
+    trace.wait(SECOND);
+    trace.told(["snapshot B heard again"]);
+}
+
+#[test]
+fn a_side_that_is_not_there_is_not_missed() {
+    let feeds = Feeds { incremental: Sides::A, instrument: Sides::None, ..Feeds::ALL };
+    let mut trace = Trace::new(Settings { feeds, ..WATCHED });
+    trace.actions();
+    trace.wait(Duration::ZERO);
+    trace.a(&packet(100).heartbeat());
+    trace.recorder.take();
+    for _ in 0..20 {
+        trace.wait(SECOND);
+    }
+    trace.told([
+        "snapshot A silent",
+        "snapshot B silent",
+        "snapshot silent",
+        // It was heard before the first look.
+        "incremental A silent",
+        "incremental silent",
+        "channel silent",
+    ]);
+}
+
+#[test]
+fn a_caller_that_was_away_has_not_listened_meanwhile() {
+    let mut trace = heard(WATCHED);
+    trace.wait(Duration::from_secs(3_600));
+    trace.told([]);
+}
+
+#[test]
+fn silence_is_told_between_its_time_and_an_eighth_more() {
+    let mut trace = heard(WATCHED);
+    assert_eq!(trace.channel.poll_timeout(), Some(trace.now + SECOND));
+    // Right behind a look, right before one.
+    for wait in [Duration::from_nanos(1), Duration::from_nanos(999_999_998)] {
+        trace.wait(wait);
+        trace.a(&sent_at(trace.counter("packets_a") as u32 + 100, 90_000).heartbeat());
+        let last = trace.now;
+        let mut told = Vec::new();
+        while !told.contains(&"incremental A silent".to_owned()) {
+            trace.now = trace.channel.poll_timeout().unwrap();
+            trace.wait(Duration::ZERO);
+            trace.b(&sent_at(trace.counter("packets_b") as u32 + 100, 90_000).heartbeat());
+            told.extend(trace.recorder.take());
+        }
+        let elapsed = trace.now - last;
+        assert!(elapsed >= SILENCE && elapsed <= SILENCE + SECOND, "{elapsed:?}");
+    }
+}
+
+#[test]
+fn nothing_is_told_and_nothing_due_without_the_setting() {
+    let mut trace = heard(SETTINGS);
+    assert_eq!(trace.channel.poll_timeout(), None);
+    for _ in 0..100 {
+        trace.wait(Duration::from_secs(60));
+    }
+    trace.told([]);
+}
