@@ -7,6 +7,7 @@ use hairpin_time::{Instant, Now, Utc};
 use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
 use crate::aside::Aside;
 use crate::holding::HoldingArea;
+use crate::lead::{Lead, LeadMeter};
 use crate::market::Market;
 use crate::silence::SilenceWatch;
 use crate::tcp_replay::{ReplayDesk, ReplayFailure};
@@ -54,6 +55,9 @@ pub enum Action {
 pub struct Channel {
     pub(crate) arbiter: Arbiter,
     pub(crate) holding: HoldingArea,
+    lead: LeadMeter,
+    /// More is to be done after the next packet: some are held, or it is to be measured.
+    pub(crate) has_more: bool,
     /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
     pub(crate) hole_deadline: Option<Instant>,
     pub(crate) replay: ReplayDesk,
@@ -73,6 +77,8 @@ impl Channel {
         Self {
             arbiter: Arbiter::new(settings.reorder_packets),
             holding: HoldingArea::new(max_held, settings.max_packet),
+            lead: LeadMeter::new(),
+            has_more: false,
             hole_deadline: None,
             replay,
             aside: Aside::new(settings.max_packet),
@@ -165,6 +171,12 @@ impl Channel {
         self.silence.is_silent(feed, side)
     }
 
+    /// By how much one side of the incremental feed is ahead of the other.
+    #[must_use]
+    pub fn lead(&self) -> Lead {
+        self.lead.lead()
+    }
+
     /// What has been counted.
     #[must_use]
     pub fn counters(&self) -> &Counters {
@@ -229,7 +241,12 @@ impl Channel {
         }
         match packet.sequence.cmp(&self.arbiter.expected()) {
             Ordering::Equal => self.handle_next(packet, messages, listener),
-            Ordering::Less => self.market.counters.duplicates += 1,
+            Ordering::Less => {
+                self.market.counters.duplicates += 1;
+                if self.lead.is_due(packet.sequence) {
+                    self.measure_lead(packet);
+                }
+            }
             Ordering::Greater => self.handle_ahead(packet, messages, listener),
         }
     }
@@ -237,9 +254,23 @@ impl Channel {
     #[inline]
     fn handle_next(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
         process(&mut self.arbiter, &mut self.market, packet, messages, listener);
-        if !self.holding.is_empty() {
-            self.release_held(listener);
+        if self.has_more {
+            self.do_more(packet, listener);
         }
+    }
+
+    /// What follows a packet now and then.
+    #[cold]
+    fn do_more(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        self.lead.note_first(packet);
+        self.release_held(listener);
+    }
+
+    /// The second copy of a packet came.
+    #[cold]
+    fn measure_lead(&mut self, packet: &Packet) {
+        self.lead.note_second(packet);
+        self.has_more |= self.lead.is_waiting();
     }
 
     /// A packet came, of a side that may have been silent.
@@ -332,6 +363,8 @@ impl Channel {
         self.replay.forget();
         self.market.counters.abandoned_packets += self.holding.clear() as u64;
         self.hole_deadline = None;
+        self.lead.restart();
+        self.has_more = false;
         self.market.restart(restart == Restart::AfterReset, listener);
         self.market.settle_state(listener);
     }
@@ -378,6 +411,7 @@ impl Channel {
     }
 
     fn hold(&mut self, packet: &Packet, messages: &[u8]) {
+        self.has_more = true;
         if self.holding.hold(*packet, messages) {
             self.market.counters.held_packets += 1;
         } else {
@@ -433,6 +467,7 @@ impl Channel {
                 process(arbiter, market, &packet, messages, listener);
             }
         }
+        self.has_more = !self.holding.is_empty() || self.lead.is_waiting();
         self.end_if_filled(listener);
         if self.replay.is_active() {
             return;

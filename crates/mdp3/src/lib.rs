@@ -61,6 +61,7 @@ mod implied_book;
 mod incremental;
 mod instrument_index;
 mod instruments;
+mod lead;
 mod levels;
 mod listener;
 mod loop_tracker;
@@ -97,6 +98,7 @@ pub use hairpin_sbe::MonthYear;
 pub use implied_book::ImpliedBook;
 pub use instrument_index::InstrumentIndex;
 pub use instruments::Instruments;
+pub use lead::Lead;
 pub use levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,

@@ -314,6 +314,7 @@ impl Channel {
         let is_new = packet.sequence > expected
             && self.holding.has_room(expected, packet.sequence, messages.len())
             && self.holding.hold(*packet, messages);
+        self.has_more = true;
         if !is_new {
             self.market.counters.replay_duplicates += 1;
         }
