@@ -185,8 +185,8 @@ pub enum Warning {
         /// The feed.
         feed: Feed,
     },
-    /// A pass of a loop has more packets than `Settings::max_loop_packets`; it never counts as
-    /// seen whole.
+    /// A pass of a loop has more packets than `Settings::max_loop_packets`; it counts as seen whole
+    /// only if those beyond come in order.
     #[error("a pass of the {feed} loop has more packets than can be kept account of")]
     LoopTooLong {
         /// The looping feed.

@@ -120,15 +120,25 @@ impl LoopTracker {
     fn mark(&mut self, sequence: u32) -> Position {
         self.highest = self.highest.max(sequence);
         let bit = sequence.wrapping_sub(1) as usize;
-        let Some(word) = self.seen.get_mut(bit / 64) else {
-            self.is_sound = false;
-            return Position::Continues;
-        };
+        let Some(word) = self.seen.get_mut(bit / 64) else { return self.count_in_turn(sequence) };
         if *word >> (bit % 64) & 1 == 1 {
             return Position::Repeats;
         }
         *word |= 1 << (bit % 64);
         self.seen_count += 1;
+        Position::Continues
+    }
+
+    /// A packet for which there is no bit counts only if all before it have been seen.
+    fn count_in_turn(&mut self, sequence: u32) -> Position {
+        if sequence <= self.seen_count {
+            return Position::Repeats;
+        }
+        if sequence == self.seen_count + 1 {
+            self.seen_count = sequence;
+        } else {
+            self.is_sound = false;
+        }
         Position::Continues
     }
 
@@ -207,7 +217,21 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_longer_than_the_account_never_counts() {
+    fn a_pass_longer_than_the_account_counts_in_order_alone() {
+        let mut tracker = trace(&[(A, 1, 1, Starts)]);
+        for sequence in 2..=200 {
+            let time = Utc::from_nanos(u64::from(sequence));
+            assert_eq!(tracker.observe(A, sequence, time), Continues);
+            assert_eq!(tracker.observe(B, sequence, time), Repeats);
+        }
+        assert!(tracker.has_no_hole() && tracker.is_too_long());
+        assert_eq!(tracker.observe(A, 202, Utc::from_nanos(202)), Continues);
+        assert_eq!(tracker.observe(B, 201, Utc::from_nanos(201)), Continues);
+        assert!(!tracker.has_no_hole());
+    }
+
+    #[test]
+    fn a_pass_longer_than_the_account_with_a_hole_does_not_count() {
         let tracker = trace(&[(A, 1, 1, Starts), (A, 129, 2, Continues)]);
         assert!(!tracker.has_no_hole());
         assert!(tracker.is_too_long());
