@@ -229,7 +229,9 @@ impl Market {
 
     /// The last packet that a snapshot of the current numbering can be as of.
     fn farthest_snapshot(&self) -> u32 {
-        self.next_sequence.saturating_add(self.settings.max_snapshot_lead)
+        let is_at_end = self.next_sequence == 0 && self.floor != u32::MAX;
+        let next = if is_at_end { u32::MAX } else { self.next_sequence };
+        next.saturating_add(self.settings.max_snapshot_lead)
     }
 
     /// The instrument of a snapshot, known or not.

@@ -60,11 +60,11 @@ impl SideState {
         let Left { sequence, sending_time, earlier } = self.left;
         let is_next = header.sequence == self.sequence.wrapping_add(1);
         match header.sending_time.cmp(&sending_time) {
-            _ if is_next => None,
-            // A clock that was set back since is another matter.
+            // However well its number goes on. A clock that was set back since is another matter.
             Ordering::Less if header.sending_time + LONGEST_LAG > sending_time => {
                 Some(Verdict::Duplicate)
             }
+            _ if is_next => None,
             Ordering::Equal if header.sequence > earlier && header.sequence <= sequence => {
                 Some(Verdict::Doubtful)
             }
