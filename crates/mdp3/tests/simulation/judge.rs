@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hairpin_mdp3::{
-    ChannelReset, EndOfEvent, InstrumentIndex, InstrumentStateChange, Instruments, Level, Listener,
-    SecurityStatus, SyncState, UpdateSource,
+    BookUpdate, ChannelReset, EndOfEvent, InstrumentIndex, InstrumentStateChange, Instruments,
+    Level, Listener, SecurityStatus, SyncState, UpdateSource,
 };
 use hairpin_time::Utc;
 
@@ -27,6 +27,7 @@ pub(crate) struct Judge {
     pub(crate) judged_implied: u64,
     pub(crate) fell_out: u64,
     pub(crate) restored_statuses: u64,
+    pub(crate) judged_refreshed: u64,
 }
 
 /// Both books of an instrument.
@@ -66,7 +67,38 @@ impl Judge {
     }
 }
 
+impl Judge {
+    /// What natural refresh shows of a book are its best levels, as many as are known.
+    fn judge_refreshed(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
+        let book = instruments.book(instrument);
+        let (id, shown) = (book.security_id(), show(instruments, instrument));
+        let rpt_seq = book.rpt_seq().expect("an entry has been taken");
+        self.judged_refreshed += u64::from(!shown.starts_with('|'));
+        let mut epochs = self.epoch..=self.exchange_epoch;
+        let begins = epochs.any(|epoch| {
+            let published = self.published.get(&(epoch, id, rpt_seq));
+            published.is_some_and(|published| begins_as(published, &shown))
+        });
+        assert!(begins, "seed {}: {id} at {rpt_seq} does not begin as {shown}", self.seed);
+    }
+}
+
+/// Whether both direct sides of a book begin with those of another.
+fn begins_as(whole: &str, known: &str) -> bool {
+    let sides = |books: &str| {
+        let (direct, _) = books.split_once('~').expect("both books are shown");
+        let (bids, asks) = direct.split_once('|').expect("both sides are shown");
+        [bids, asks].map(|side| side.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    };
+    sides(whole).iter().zip(sides(known)).all(|(whole, known)| whole.starts_with(&known))
+}
+
 impl Listener for Judge {
+    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        if update.source == UpdateSource::NaturalRefresh && !self.is_unnumbered {
+            self.judge_refreshed(update.instruments, update.instrument);
+        }
+    }
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         for (instrument, ..) in event.changed() {
             self.judge(event.instruments, instrument);

@@ -3,14 +3,17 @@
 //! statuses and definitions are what they should be.
 
 mod exchange;
+mod joins;
 mod judge;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use exchange::{Exchange, Sent};
-use hairpin_mdp3::{Action, Channel, Feed, Input, PacketHeader, Settings, Side};
+use hairpin_mdp3::{
+    Action, Channel, Feed, Input, PacketHeader, ReplayOutcome, Settings, Side, Sides,
+};
 use hairpin_time::{Duration, Instant, Now};
 use judge::Judge;
 use rand_chacha::ChaCha8Rng;
@@ -35,7 +38,13 @@ struct Simulation {
     judge: Judge,
     rng: ChaCha8Rng,
     now: Instant,
-    joined: [bool; 3],
+    joined: [bool; Feed::ALL.len()],
+    /// The sides that deliver anything.
+    sides: Sides,
+    /// What was sent in this numbering, what of it is asked for, and how often that fails.
+    history: BTreeMap<u32, PacketBuilder>,
+    asked: Option<(u32, u32)>,
+    replay_loss: u32,
     /// Packets in a thousand that each side loses, delays behind the next, or gets from elsewhere.
     loss: u32,
     delay: u32,
@@ -52,14 +61,21 @@ struct Simulation {
 
 impl Simulation {
     fn new(seed: u64) -> Self {
-        let settings = Settings { max_instruments: IDS.len(), ..SETTINGS };
+        Self::with(seed, Settings { max_instruments: IDS.len(), ..SETTINGS })
+    }
+
+    fn with(seed: u64, settings: Settings) -> Self {
         Self {
             exchange: Exchange::new(),
             channel: Channel::new(settings),
             judge: Judge { seed, ..Judge::default() },
             rng: ChaCha8Rng::seed_from_u64(seed),
             now: Instant::from_nanos(1_000_000_000),
-            joined: [false; 3],
+            joined: [false; Feed::ALL.len()],
+            sides: Sides::Both,
+            history: BTreeMap::new(),
+            asked: None,
+            replay_loss: 0,
             loss: 0,
             delay: 0,
             stray: 0,
@@ -91,6 +107,8 @@ impl Simulation {
             match action {
                 Action::Join(feed) => self.joined[feed as usize] = true,
                 Action::Leave(feed) => self.joined[feed as usize] = false,
+                Action::Replay { first, last } => self.asked = Some((first, last)),
+                Action::EndReplay => self.asked = None,
                 _ => unreachable!(),
             }
         }
@@ -98,7 +116,7 @@ impl Simulation {
 
     /// One side sends a packet, unless it is lost; a delayed one comes after the next.
     fn send_on(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
-        if self.chance(self.loss) {
+        if !self.sides.has(side) || self.chance(self.loss) {
             return;
         }
         let late = self.late[side as usize].take();
@@ -113,6 +131,7 @@ impl Simulation {
     }
 
     fn send_incremental(&mut self, packet: &PacketBuilder) {
+        self.note(packet);
         self.send_on(Feed::Incremental, Side::A, packet);
         // B sends in order, also while it catches up.
         let now = self.exchange.millis;
@@ -124,6 +143,38 @@ impl Simulation {
         if self.chance(self.stray) && self.exchange.millis >= self.next_stray {
             self.send_stray();
         }
+    }
+
+    fn note(&mut self, packet: &PacketBuilder) {
+        let (header, _) = PacketHeader::decode(packet.bytes()).expect("it was built");
+        if header.sequence == 1 {
+            self.history.clear();
+        }
+        self.history.insert(header.sequence, packet.clone());
+    }
+
+    /// The replay server sends what it was asked for, fails, or does not have all of it; not
+    /// before some time has passed.
+    fn serve_replay(&mut self) {
+        if self.asked.is_none() || !self.chance(100) {
+            return;
+        }
+        let Some((first, last)) = self.asked.take() else { return };
+        let outcome = if self.chance(self.replay_loss) {
+            ReplayOutcome::Failed
+        } else {
+            ReplayOutcome::Complete
+        };
+        let replayed: Vec<_> = self.history.range(first..=last).map(|(_, p)| p.clone()).collect();
+        for packet in &replayed {
+            let now = self.clock();
+            let input = Input { feed: Feed::Replay, side: Side::A, received: None };
+            if !self.chance(self.replay_loss) {
+                self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
+            }
+        }
+        let now = self.clock();
+        self.channel.handle_replay_end(now, outcome, &mut self.judge);
     }
 
     /// A datagram that does not belong to the feed: from a wrong place in time or number.
@@ -165,6 +216,7 @@ impl Simulation {
             self.now += Duration::from_millis(1);
             let now = self.clock();
             self.channel.handle_timeout(now, &mut self.judge);
+            self.serve_replay();
             let instruments = self.channel.instruments();
             for instrument in instruments.iter() {
                 if instruments.book(instrument).is_in_sync() {
@@ -227,6 +279,10 @@ impl Simulation {
             let symbol = self.channel.definition(instrument).expect("it is defined").symbol;
             assert_eq!(symbol, format!("ES{id}v{version}").as_str(), "seed {seed}");
         }
+        self.check_errors(seed);
+    }
+
+    fn check_errors(&self, seed: u64) {
         let counters = self.channel.counters();
         let errors = counters.inapplicable_entries + counters.invalid_entries;
         assert_eq!(errors, 0, "seed {seed}");
