@@ -2,7 +2,8 @@
 
 use hairpin_mdp3::{
     Action, Book, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Feeds,
-    Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Settings, Side, SyncState, Trade,
+    Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Replay, ReplayOutcome,
+    ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, Trade, UpdateSource,
     Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
@@ -27,28 +28,63 @@ const SETTINGS: Settings = Settings {
     max_snapshot_lead: 100,
 };
 
+const REPLAY: Replay =
+    Replay { max_packets: 12, attempts: 2, timeout: Duration::from_millis(50), max_held: 24 };
+
+/// The settings that a byte stands for: below 3, those of a usual channel.
+fn settings(byte: u8) -> Settings {
+    let late_join = match byte % 3 {
+        0 => LateJoin::InstrumentsAndBooks,
+        1 => LateJoin::Books,
+        _ => LateJoin::Nothing,
+    };
+    let choice = byte / 3;
+    let one_side = |side| Feeds { incremental: side, instrument: side, snapshot: side };
+    let feeds = match choice >> 3 {
+        1 => Feeds { instrument: Sides::None, ..Feeds::ALL },
+        2 => Feeds { snapshot: Sides::None, ..Feeds::ALL },
+        3 => Feeds { instrument: Sides::None, snapshot: Sides::None, ..Feeds::ALL },
+        4 => one_side(Sides::A),
+        5 => one_side(Sides::B),
+        _ => Feeds::ALL,
+    };
+    Settings {
+        late_join,
+        feeds,
+        replay: (choice & 1 != 0).then_some(REPLAY),
+        natural_refresh: choice & 2 != 0,
+        silence: Duration::from_millis(if choice & 4 != 0 { 80 } else { 0 }),
+        ..SETTINGS
+    }
+}
+
 /// A channel, its clock, and what it told.
 pub(crate) struct Watched {
     pub(crate) channel: Channel,
     told: Told,
     now: Instant,
-    joined: [bool; 3],
+    joined: [bool; Feed::ALL.len()],
+    settings: Settings,
 }
 
 impl Watched {
-    /// A channel that joins in one of the three ways.
-    pub(crate) fn new(late_join: u8) -> Self {
-        let late_join = match late_join % 3 {
-            0 => LateJoin::InstrumentsAndBooks,
-            1 => LateJoin::Books,
-            _ => LateJoin::Nothing,
-        };
+    /// A channel that joins in one of the three ways, with the feeds and the means of recovery
+    /// that the byte chooses.
+    pub(crate) fn new(byte: u8) -> Self {
+        let settings = settings(byte);
         Self {
-            channel: Channel::new(Settings { late_join, ..SETTINGS }),
+            channel: Channel::new(settings),
             told: Told::default(),
             now: Instant::from_nanos(1_000_000_000),
-            joined: [false; 3],
+            joined: Default::default(),
+            settings,
         }
+    }
+
+    /// A connection for replay ends, whether there is one or not.
+    pub(crate) fn replay_end(&mut self, outcome: ReplayOutcome) {
+        self.channel.handle_replay_end(self.now(), outcome, &mut self.told);
+        self.check();
     }
 
     /// A packet arrives, whether its feed is joined or not: the network may be late.
@@ -83,7 +119,8 @@ impl Watched {
             check_book(book);
             assert_eq!(book.best_bid(), book.bids().first());
             assert_eq!(book.best_ask(), book.asks().first());
-            let may_be = state != ChannelState::InSync || book.sync_state() != SyncState::OutOfSync;
+            let is_known = matches!(book.sync_state(), SyncState::Unknown | SyncState::InSync);
+            let may_be = state != ChannelState::InSync || is_known;
             assert!(may_be, "{book:?} in a channel in sync");
         }
     }
@@ -91,10 +128,16 @@ impl Watched {
     fn check_actions(&mut self) {
         while let Some(action) = self.channel.poll_action() {
             let (feed, joins) = match action {
+                Action::Replay { first, last } => {
+                    assert!(last - first < REPLAY.max_packets, "{first}-{last}");
+                    continue;
+                }
+                Action::EndReplay => continue,
                 Action::Join(feed) => (feed, true),
                 Action::Leave(feed) => (feed, false),
                 other => panic!("{other:?}"),
             };
+            assert!(self.settings.feeds.has(feed), "{action:?} is not there");
             assert_ne!(self.joined[feed as usize], joins, "{action:?} twice");
             self.joined[feed as usize] = joins;
         }
@@ -115,8 +158,16 @@ impl Watched {
             + counted.abandoned_packets;
         // The rest is held, or was set aside.
         let rest = received.checked_sub(settled).expect("a packet was counted twice");
-        let most = SETTINGS.reorder_packets as u64 + counted.doubtful_packets;
+        let held = self.settings.replay.map_or(SETTINGS.reorder_packets, |replay| replay.max_held);
+        let most = held as u64 + counted.doubtful_packets;
         assert!(rest <= most, "{rest} packets of {most}");
+        assert_eq!(
+            told.replays,
+            [counted.replays, counted.replays_filled + counted.replays_given_up]
+        );
+        if self.settings.silence > Duration::ZERO {
+            return assert!(self.channel.poll_timeout().is_some(), "nobody looks for silence");
+        }
         let is_holding = self.channel.poll_timeout().is_some();
         assert!(rest > 0 || !is_holding, "nothing is held");
         assert!(rest == 0 || is_holding || counted.doubtful_packets > 0, "{rest} packets lost");
@@ -136,11 +187,15 @@ struct Told {
     resets: u64,
     trades: u64,
     volumes: u64,
+    /// Begun and ended.
+    replays: [u64; 2],
+    silent: Vec<Silence>,
 }
 
 impl Listener for Told {
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
-        assert!(update.book.is_in_sync(), "{update:?}");
+        let is_refreshed = update.source == UpdateSource::NaturalRefresh;
+        assert_eq!(update.book.is_in_sync(), !is_refreshed, "{update:?}");
         check_book(update.book);
     }
 
@@ -168,6 +223,28 @@ impl Listener for Told {
         assert!(gap.count > 0);
         self.gaps[0] += 1;
         self.gaps[1] += u64::from(gap.count);
+    }
+
+    fn on_replay(&mut self, update: &ReplayUpdate) {
+        match update {
+            ReplayUpdate::Requested { attempt: 1, .. } => self.replays[0] += 1,
+            ReplayUpdate::Requested { .. } => {}
+            _ => self.replays[1] += 1,
+        }
+        let open = self.replays[0] - self.replays[1];
+        let is_requested = matches!(update, ReplayUpdate::Requested { .. });
+        assert_eq!(open, u64::from(is_requested), "{update:?}");
+    }
+
+    fn on_silence(&mut self, silence: &Silence) {
+        let known = self.silent.iter().position(|known| known.scope == silence.scope);
+        match (silence.state, known) {
+            (SilenceState::Begins, None) => self.silent.push(*silence),
+            (SilenceState::Ends, Some(at)) => {
+                self.silent.swap_remove(at);
+            }
+            _ => panic!("{silence:?} twice"),
+        }
     }
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {

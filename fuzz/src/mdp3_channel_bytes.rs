@@ -4,10 +4,10 @@
 //! only books in sync are told, that a deadline once passed is gone, and that what it counts is
 //! what it tells: every packet received is processed, dropped or held, and nothing else.
 //!
-//! An input is how the channel joins, then steps: a byte (feed, side, or that time passes), a
-//! length or a time of two bytes, and so many bytes of packet.
+//! An input is how the channel joins, then steps: a byte (feed, side, that time passes, or that a
+//! replay brings a packet or ends), a length or a time of two bytes, and so many bytes of packet.
 
-use hairpin_mdp3::{Feed, Side};
+use hairpin_mdp3::{Feed, ReplayOutcome, Side};
 
 use crate::Seed;
 use crate::channel::Watched;
@@ -15,19 +15,27 @@ use crate::packets::{END, MORE, PacketBuilder, ask, bid, packet};
 use crate::script::Script;
 
 const TIME: u8 = 6;
+const REPLAYED: u8 = 7;
+const REPLAY_END: u8 = 8;
 
 /// One input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let mut watched = Watched::new(script.byte());
     while !script.is_over() {
-        let (step, number) = (script.below(TIME + 1), script.word());
-        if step == TIME {
-            watched.pass(u64::from(number));
-        } else {
-            let feed = Feed::ALL[usize::from(step / 2)];
-            let side = Side::ALL[usize::from(step % 2)];
-            watched.packet(feed, side, script.bytes(usize::from(number)));
+        let (step, number) = (script.below(REPLAY_END + 1), script.word());
+        match step {
+            TIME => watched.pass(u64::from(number)),
+            REPLAYED => {
+                watched.packet(Feed::Replay, Side::A, script.bytes(usize::from(number)));
+            }
+            REPLAY_END if number % 2 == 0 => watched.replay_end(ReplayOutcome::Complete),
+            REPLAY_END => watched.replay_end(ReplayOutcome::Failed),
+            _ => {
+                let feed = Feed::ALL[usize::from(step / 2)];
+                let side = Side::ALL[usize::from(step % 2)];
+                watched.packet(feed, side, script.bytes(usize::from(number)));
+            }
         }
     }
 }
@@ -49,7 +57,18 @@ pub fn seeds() -> Vec<Seed> {
         (1, packet(4).channel_reset()),
         (0, packet(5).book(END, &[ask(7, 1).overlay(1, 6, 6)])),
     ];
-    vec![seed("join", 0, &join), seed("books", 1, &join), seed("reset", 2, &reset)]
+    let replay: [(u8, PacketBuilder); 3] = [
+        (0, packet(104).heartbeat()),
+        (REPLAYED, packet(101).book(END, &[bid(7, 6).add(2, 8, 3)])),
+        (REPLAYED, packet(103).heartbeat()),
+    ];
+    let replay = [&join[..3], &replay].concat();
+    vec![
+        seed("join", 0, &join),
+        seed("books", 1, &join),
+        seed("reset", 2, &reset),
+        seed("replay", 3, &replay),
+    ]
 }
 
 fn seed(name: &str, late_join: u8, steps: &[(u8, PacketBuilder)]) -> Seed {

@@ -1,13 +1,14 @@
 //! A market data channel, given packets that an exchange could have sent, and some that it could
 //! not: numbers skipped, repeated or from before, entries for levels that are not there, either
-//! side late or silent, single bytes altered.
+//! side late or silent, single bytes altered; and with what a replay server brings, or fails to.
 //!
 //! Proves what `mdp3_channel_bytes` does, far deeper in: most inputs there never reach a book.
 //!
-//! An input is how the channel joins, then steps of eight bytes.
+//! An input is how the channel joins, with which feeds and means of recovery, then steps of eight
+//! bytes.
 
 use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
-use hairpin_mdp3::{Feed, Side};
+use hairpin_mdp3::{Feed, ReplayOutcome, Side};
 
 use crate::Seed;
 use crate::channel::Watched;
@@ -23,6 +24,12 @@ pub fn run(bytes: &[u8]) {
         let step = Step::read(&mut script);
         if step.kind == Step::TIME {
             watched.pass(u64::from(step.price));
+            continue;
+        }
+        if step.kind == Step::REPLAY_END {
+            let failed = step.delivery & 1 != 0;
+            let outcome = if failed { ReplayOutcome::Failed } else { ReplayOutcome::Complete };
+            watched.replay_end(outcome);
             continue;
         }
         let (feed, mut packet) = exchange.packet(&step);
@@ -52,8 +59,11 @@ struct Step {
 }
 
 impl Step {
-    const KINDS: u8 = 16;
+    const KINDS: u8 = 18;
     const TIME: u8 = 15;
+    /// A packet from a few before the next, by replay.
+    const REPLAYED: u8 = 16;
+    const REPLAY_END: u8 = 17;
 
     fn read(script: &mut Script<'_>) -> Self {
         Self {
@@ -105,6 +115,12 @@ impl Exchange {
                 let packet = self.incremental(step).channel_reset();
                 self.rpt_seqs = [0; 4];
                 (Feed::Incremental, packet)
+            }
+            Step::REPLAYED => {
+                let sequence = self.sequence.wrapping_sub(u32::from(step.skip % 16));
+                let entry = Entry { kind: step.entry_kind(), ..bid(id, self.rpt_seq(step)) };
+                let entries = [entry.act(step.level % 6, 1 + step.level % 3, price, quantity)];
+                (Feed::Replay, packet(sequence).book(indicator, &entries))
             }
             12 => (Feed::Incremental, self.incremental(step).status(id, step.level, 0, 0)),
             13 => self.definition(step, id),
@@ -209,5 +225,28 @@ pub fn seeds() -> Vec<Seed> {
     gap.extend([14, 0, 192, 0, 0x10, 1, 8, 2]);
     gap.extend([14, 0, 0, 1, 0x10, 1, 8, 2]);
     gap.extend([11, 0, 0, 0, 0, 0, 0, 0]);
-    vec![("join".into(), join), ("day".into(), day), ("gap".into(), gap)]
+    // With replay: the same hole, filled, and another that is not.
+    let mut replay = join.clone();
+    replay[0] = 3;
+    replay.extend([0, 8, 1, 0, 0, 1, 8, 1]);
+    replay.extend([15, 0, 0, 0, 0, 0, 20, 0]);
+    replay.extend([16, 0, 2, 0, 0, 5, 9, 1]);
+    replay.extend([0, 8, 3, 0, 0, 1, 8, 1]);
+    replay.extend([15, 0, 0, 0, 0, 0, 20, 0]);
+    replay.extend([17, 1, 0, 0, 0, 0, 0, 0]);
+    replay.extend([17, 0, 0, 0, 0, 0, 0, 0]);
+    // By natural refresh, with silence told; one side alone.
+    let mut refresh = gap.clone();
+    refresh[0] = 3 * (2 | 4);
+    refresh.extend([15, 0, 0, 0, 0, 0, 90, 0].repeat(12));
+    let mut one_side = gap.clone();
+    one_side[0] = 3 * (4 << 3 | 4);
+    vec![
+        ("join".into(), join),
+        ("day".into(), day),
+        ("gap".into(), gap),
+        ("replay".into(), replay),
+        ("refresh".into(), refresh),
+        ("one_side".into(), one_side),
+    ]
 }
