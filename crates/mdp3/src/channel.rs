@@ -461,8 +461,7 @@ impl Channel {
         let Self { arbiter, holding, market, .. } = self;
         while let Some((packet, messages)) = holding.release(arbiter.expected()) {
             if packet.feed == Feed::Replay {
-                market.counters.replayed_packets += 1;
-                take(arbiter, market, &packet, messages, listener);
+                process_replayed(arbiter, market, &packet, messages, listener);
             } else {
                 process(arbiter, market, &packet, messages, listener);
             }
@@ -497,9 +496,23 @@ fn process(
     take(arbiter, market, packet, messages, listener);
 }
 
+/// Processes the packet that is next, which replay has delivered.
+#[cold]
+#[inline(never)]
+pub(crate) fn process_replayed(
+    arbiter: &mut Arbiter,
+    market: &mut Market,
+    packet: &Packet,
+    messages: &[u8],
+    listener: &mut impl Listener,
+) {
+    market.counters.replayed_packets += 1;
+    take(arbiter, market, packet, messages, listener);
+}
+
 /// Processes the packet that is next, wherever it came from.
 #[inline(always)]
-pub(crate) fn take(
+fn take(
     arbiter: &mut Arbiter,
     market: &mut Market,
     packet: &Packet,

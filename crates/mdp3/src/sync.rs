@@ -14,7 +14,8 @@ pub enum SyncState {
     InSync,
 }
 
-/// The same in more detail, as line 0 of an instrument has it.
+/// The same in more detail, as line 0 of an instrument has it. Those in sync come last, so that one
+/// comparison tells them.
 ///
 /// ```text
 ///            definition              snapshot            queue replayed
@@ -40,14 +41,14 @@ pub(crate) enum State {
     /// that is not so low that it may have come round again, none of them concerned this
     /// instrument.
     Suspect,
+    /// As `Waiting`, while the book begins anew by natural refresh.
+    Refreshing,
     /// A snapshot is loaded; queued entries are being applied.
     Replaying,
     /// Known to be empty; the first entry may carry any RptSeq.
     Fresh,
     /// Each entry carries the RptSeq after the last.
     InSync,
-    /// As `Waiting`, while the book begins anew by natural refresh.
-    Refreshing,
 }
 
 impl State {

@@ -13,7 +13,7 @@
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::channel::{Action, Channel, take};
+use crate::channel::{Action, Channel, process_replayed};
 use crate::{Listener, Messages, Packet, Warning};
 
 /// How small gaps are filled by TCP replay.
@@ -306,9 +306,8 @@ impl Channel {
         }
         let expected = self.arbiter.expected();
         if packet.sequence == expected {
-            self.market.counters.replayed_packets += 1;
             let Self { arbiter, market, .. } = self;
-            take(arbiter, market, packet, messages, listener);
+            process_replayed(arbiter, market, packet, messages, listener);
             return self.release_held(listener);
         }
         let is_new = packet.sequence > expected
