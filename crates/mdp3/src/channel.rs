@@ -153,6 +153,7 @@ impl Channel {
             let is_wanted = self.market.wants(feed);
             if is_wanted != *joined {
                 *joined = is_wanted;
+                self.silence.expect();
                 return Some(if is_wanted { Action::Join(feed) } else { Action::Leave(feed) });
             }
         }

@@ -73,6 +73,8 @@ pub(crate) struct SilenceWatch {
     loop_packets: [[u64; Side::ALL.len()]; Feed::ALL.len()],
     silent_feeds: [bool; Feed::ALL.len()],
     is_channel_silent: bool,
+    /// A side may yet fall silent.
+    is_waiting: bool,
 }
 
 impl SilenceWatch {
@@ -87,13 +89,19 @@ impl SilenceWatch {
             loop_packets: Default::default(),
             silent_feeds: Default::default(),
             is_channel_silent: false,
+            is_waiting: true,
         }
     }
 
-    /// When the next look is due.
+    /// When the next look is due; `None` while everything is silent that can be.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.period.map(|_| self.next_look)
+        (self.period.is_some() && self.is_waiting).then_some(self.next_look)
+    }
+
+    /// A feed has been joined or left.
+    pub(crate) fn expect(&mut self) {
+        self.is_waiting = true;
     }
 
     /// Counts a packet of a feed that loops.
@@ -118,8 +126,9 @@ impl SilenceWatch {
     ) {
         let Some(period) = self.period.filter(|_| self.next_look <= now) else { return };
         // A caller that was away for long has not listened meanwhile.
+        let is_in_time = now < self.next_look + period;
         self.next_look = now + period;
-        self.review(true, joined, counters, listener);
+        self.review(is_in_time, joined, counters, listener);
     }
 
     /// Takes account of packets that came since the last look; `ages` if time has passed too.
@@ -136,6 +145,8 @@ impl SilenceWatch {
                 self.review_line(ages, is_watched, (feed, side), counters, listener);
             }
         }
+        let mut lines = self.lines.iter().flatten();
+        self.is_waiting = lines.any(|line| line.was_watched && !line.is_silent);
         self.sum_up(joined, listener);
     }
 

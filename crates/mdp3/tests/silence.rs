@@ -88,6 +88,22 @@ fn all_sides_of_all_joined_feeds_are_the_channel() {
 }
 
 #[test]
+fn when_everything_is_silent_nothing_is_due() {
+    let mut trace = heard(WATCHED);
+    let mut looks = 0;
+    while let Some(due) = trace.channel.poll_timeout() {
+        trace.now = due;
+        trace.wait(Duration::ZERO);
+        looks += 1;
+    }
+    assert_eq!(looks, 8);
+    trace.recorder.take();
+    trace.a(&sent_at(102, 60_000).heartbeat());
+    assert!(trace.channel.poll_timeout().is_some());
+    trace.told(["incremental A heard again", "incremental heard again", "channel heard again"]);
+}
+
+#[test]
 fn a_channel_that_has_never_been_heard_is_silent() {
     let mut trace = Trace::new(WATCHED);
     trace.actions();
