@@ -144,7 +144,9 @@ impl Bench {
 }
 
 fn settings() -> Settings {
-    Settings { late_join: LateJoin::Nothing, max_instruments: 8, ..Settings::default() }
+    // Of the connection, not of the feed.
+    let silence = Duration::ZERO;
+    Settings { late_join: LateJoin::Nothing, max_instruments: 8, silence, ..Settings::default() }
 }
 
 fn quote(sequence: u32, rpt_seq: u32) -> PacketBuilder {

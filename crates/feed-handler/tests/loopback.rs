@@ -84,7 +84,8 @@ impl Market {
             interface: Ipv4Addr::LOCALHOST,
         };
         let mut reactor = Reactor::new(wait).unwrap();
-        let settings = Settings { max_instruments: 8, ..Settings::default() };
+        let silence = Duration::ZERO;
+        let settings = Settings { max_instruments: 8, silence, ..Settings::default() };
         let handler = FeedHandler::new(settings, addresses.clone(), &mut reactor).unwrap();
         let (told, turns) = (Told::default(), Turns(0));
         Self { addresses, reactor, handler, told, turns, senders: Vec::new() }

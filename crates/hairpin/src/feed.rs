@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use hairpin_feed_handler::config::{Config, ConfigError};
 use hairpin_feed_handler::{Addresses, Channel, Feed, Input, LateJoin, Settings, Side};
-use hairpin_time::{Instant, Now, Utc};
+use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::decode::capture::{self, Captured, Payload};
 use crate::decode::codecs::{Codecs, SchemaFile};
@@ -169,6 +169,8 @@ fn settings(groups: &Groups) -> Settings {
         late_join,
         max_instruments: MOST_INSTRUMENTS,
         queue_bytes: QUEUE_BYTES,
+        // A recording begins and ends, and time passes in it as it likes.
+        silence: Duration::ZERO,
         ..Settings::default()
     }
 }
