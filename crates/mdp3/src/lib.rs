@@ -43,6 +43,8 @@ mod admission;
 mod arbiter;
 mod aside;
 mod book;
+mod book_copy;
+mod book_display;
 mod book_entry;
 mod channel;
 mod consolidated_book;
@@ -51,6 +53,7 @@ mod definition;
 mod definition_decoder;
 mod definition_details;
 mod definition_loop;
+mod display_price;
 mod entries;
 mod entry_queue;
 mod error;
@@ -63,6 +66,7 @@ mod instruments;
 mod levels;
 mod listener;
 mod loop_tracker;
+mod lots;
 mod market;
 mod packet;
 mod related;
@@ -73,8 +77,11 @@ mod snapshot_loop;
 mod status;
 mod sync;
 mod text;
+mod tick_rule;
 
-pub use book::{Book, BookSide, Changes};
+pub use book::{Best, Book, BookSide, Changes};
+pub use book_copy::BookCopy;
+pub use book_display::BookDisplay;
 pub use channel::{Action, Channel, Input};
 pub use consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
 pub use counters::Counters;
@@ -82,6 +89,7 @@ pub use definition::{Definition, DefinitionAction};
 pub use definition_details::{
     Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
 };
+pub use display_price::DisplayPrice;
 pub use error::{Error, Warning};
 pub use feed::{Feed, Side};
 pub use hairpin_cme_codecs::mdp3::{
@@ -97,6 +105,7 @@ pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
+pub use lots::{Lot, Lots};
 pub use packet::{Message, Messages, Packet, PacketHeader};
 pub use related::{Leg, Related, Underlying};
 pub use settings::{LateJoin, Settings};
