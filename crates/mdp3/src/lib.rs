@@ -47,6 +47,7 @@ mod book_copy;
 mod book_display;
 mod book_entry;
 mod channel;
+mod collateral;
 mod consolidated_book;
 mod counters;
 mod definition;
@@ -58,6 +59,7 @@ mod entries;
 mod entry_queue;
 mod error;
 mod feed;
+mod filter;
 mod holding;
 mod implied_book;
 mod incremental;
@@ -69,20 +71,27 @@ mod loop_tracker;
 mod lots;
 mod market;
 mod packet;
+mod quote_request;
 mod related;
 mod replay;
 mod settings;
 mod snapshot;
 mod snapshot_loop;
+mod statistic_update;
+mod statistics;
 mod status;
 mod sync;
+mod template_ids;
 mod text;
 mod tick_rule;
+mod trade_orders;
+mod workup;
 
 pub use book::{Best, Book, BookSide, Changes};
 pub use book_copy::BookCopy;
 pub use book_display::BookDisplay;
 pub use channel::{Action, Channel, Input};
+pub use collateral::{Collateral, CollateralValue};
 pub use consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
 pub use counters::Counters;
 pub use definition::{Definition, DefinitionAction};
@@ -92,9 +101,11 @@ pub use definition_details::{
 pub use display_price::DisplayPrice;
 pub use error::{Error, Warning};
 pub use feed::{Feed, Side};
+pub use filter::Filter;
 pub use hairpin_cme_codecs::mdp3::{
-    AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction, Price9,
-    PutOrCall, RepoSubType, SecurityTradingEvent, SecurityTradingStatus,
+    AggressorFlag, AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction,
+    OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType, SecurityAltIDSource,
+    SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
 };
 pub use hairpin_sbe::MonthYear;
 pub use implied_book::ImpliedBook;
@@ -107,8 +118,14 @@ pub use listener::{
 };
 pub use lots::{Lot, Lots};
 pub use packet::{Message, Messages, Packet, PacketHeader};
+pub use quote_request::{QuoteRequest, QuoteRequestEntry};
 pub use related::{Leg, Related, Underlying};
 pub use settings::{LateJoin, Settings};
+pub use statistic_update::{LimitsUpdate, Statistic};
+pub use statistics::{InstrumentStatistics, PriceLimits, StatisticKind, StatisticValue};
 pub use status::{InstrumentStatus, StatusScope};
 pub use sync::SyncState;
+pub use template_ids::TemplateIds;
 pub use text::Text;
+pub use trade_orders::{TradeOrder, TradeOrders};
+pub use workup::{Workup, WorkupOrder};

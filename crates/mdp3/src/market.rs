@@ -4,11 +4,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hairpin_cme_codecs::mdp3::SCHEMA_ID;
+use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
+use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
 use crate::entry_queue::EntryQueue;
+use crate::filter::{Filter, Unwanted};
 use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
@@ -72,14 +74,21 @@ pub(crate) struct Market {
     pub(crate) doubts_statuses: bool,
     /// What the definition being read relates its instrument to.
     pub(crate) related: Vec<Related>,
+    /// Which instruments are wanted; `is_filtering` unless all are.
+    pub(crate) filter: Filter,
+    pub(crate) is_filtering: bool,
+    pub(crate) unwanted: Unwanted,
+    /// Messages of this version and later are looked at more closely: those newer than this
+    /// handler, or if templates have other ids than usual, all.
+    first_odd_version: u16,
     state: ChannelState,
-    /// One bit for each kind of warning told, and for each template modulo 64.
+    /// One bit for each kind of warning told, and for each template.
     warned: u32,
-    warned_templates: u64,
+    warned_templates: Vec<u64>,
 }
 
 impl Market {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings, filter: Filter) -> Self {
         let capacity = settings.max_instruments;
         let definitions_first = settings.late_join == LateJoin::InstrumentsAndBooks;
         let state = match settings.late_join {
@@ -108,9 +117,16 @@ impl Market {
             ),
             doubts_statuses: false,
             related: Vec::with_capacity(MOST_RELATED),
+            unwanted: Unwanted::new(&filter),
+            is_filtering: !filter.wants_all(),
+            filter,
+            first_odd_version: match settings.templates.is_as_published() {
+                true => SCHEMA_VERSION + 1,
+                false => 0,
+            },
             state,
             warned: 0,
-            warned_templates: 0,
+            warned_templates: vec![0; (1 << 16) / 64],
         }
     }
 
@@ -165,6 +181,31 @@ impl Market {
         listener.on_channel_state(state);
     }
 
+    /// The message with the template that its id stands for.
+    #[inline(always)]
+    pub(crate) fn translate<'a>(
+        &mut self,
+        mut message: Message<'a>,
+        listener: &mut impl Listener,
+    ) -> Message<'a> {
+        let header = message.header;
+        if header.version >= self.first_odd_version {
+            message.header.template_id = self.odd_template(header, listener);
+        }
+        message
+    }
+
+    #[cold]
+    fn odd_template(&mut self, header: MessageHeader, listener: &mut impl Listener) -> u16 {
+        if header.schema_id != SCHEMA_ID {
+            return header.template_id;
+        }
+        if header.version > SCHEMA_VERSION {
+            self.warn(&Warning::NewerVersion { version: header.version }, listener);
+        }
+        self.settings.templates.template(header.template_id)
+    }
+
     /// Counts a message and shows it; false if it is of no interest to anyone but the listener.
     #[inline]
     pub(crate) fn is_readable(
@@ -180,9 +221,6 @@ impl Market {
             let error = Error::ForeignSchema { schema_id: header.schema_id };
             self.report(Some(packet), &error, listener);
             return false;
-        }
-        if header.version > hairpin_cme_codecs::mdp3::SCHEMA_VERSION {
-            self.warn(&Warning::NewerVersion { version: header.version }, listener);
         }
         true
     }
@@ -204,7 +242,8 @@ impl Market {
     pub(crate) fn warn(&mut self, warning: &Warning, listener: &mut impl Listener) {
         *warning.counter(&mut self.counters) += 1;
         let is_new = if let Warning::UnknownTemplate { template_id } = warning {
-            set_bit(&mut self.warned_templates, u32::from(template_id % 64))
+            let word = &mut self.warned_templates[usize::from(template_id / 64)];
+            set_bit(word, u32::from(template_id % 64))
         } else {
             let mut bits = u64::from(self.warned);
             let is_new = set_bit(&mut bits, warning.kind());
@@ -320,6 +359,7 @@ impl Market {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
             (recovery.snapshot_rpt_seq, recovery.status_sequence) = (0, 0);
+            self.instruments.statistics[instrument.as_usize()].renumber(keeps_books);
             if !keeps_books && self.instruments.book(instrument).is_in_sync() {
                 self.fall_out(instrument, 0, listener);
             }
