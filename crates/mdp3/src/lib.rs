@@ -9,9 +9,10 @@
 //! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
 //!
 //! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
-//! books by price: the direct ones up to [`MAX_DEPTH`] levels, the implied ones up to
-//! [`MAX_IMPLIED_DEPTH`]. Orders and statistics are shown as messages ([`Listener::on_message`])
-//! and counted in RptSeq, not kept.
+//! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
+//! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]. A [`Filter`] leaves out instruments that
+//! are not wanted. Everything else is told and not kept; `docs/listener.md` goes through all
+//! templates.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
