@@ -66,8 +66,16 @@ pub(crate) struct TradeEntry {
     pub(crate) aggressor: Option<AggressorSide>,
     pub(crate) action: MDUpdateAction,
     pub(crate) trade_entry_id: Option<u32>,
-    /// Which trade of the message it is, from 0.
-    pub(crate) place: u8,
+    pub(crate) place: Place,
+}
+
+/// Where in its message a trade is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The message is of template 65, not 48.
+    pub(crate) is_long: bool,
+    /// Which trade it is, from 0.
+    pub(crate) trade: u8,
 }
 
 /// An entry of templates 49, 51 and 67.
@@ -139,7 +147,7 @@ macro_rules! book {
 
 /// The kind of an entry of templates 48 and 65.
 macro_rules! trade {
-    ($entry:ident, $place:ident, $quantity:expr) => {
+    ($entry:ident, $place:ident, $is_long:literal, $quantity:expr) => {
         Kind::Trade(TradeEntry {
             price: $entry.md_entry_px(),
             quantity: $quantity,
@@ -147,7 +155,7 @@ macro_rules! trade {
             aggressor: $entry.aggressor_side(),
             action: $entry.md_update_action(),
             trade_entry_id: $entry.md_trade_entry_id().into(),
-            place: $place,
+            place: Place { is_long: $is_long, trade: $place },
         })
     };
 }
@@ -186,7 +194,7 @@ pub(crate) fn read(message: Message<'_>, mut on: impl Take) -> Result<Option<Roo
             on,
             MDIncrementalRefreshTradeSummary48,
             md_incremental_refresh_trade_summary48,
-            |entry, place| trade!(entry, place, sound(entry.md_entry_size()).unwrap_or(0))
+            |entry, place| trade!(entry, place, false, sound(entry.md_entry_size()).unwrap_or(0))
         ),
         codec::MDIncrementalRefreshVolume37::TEMPLATE_ID => read!(
             message,
@@ -217,7 +225,7 @@ fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, De
             on,
             MDIncrementalRefreshTradeSummaryLongQty65,
             md_incremental_refresh_trade_summary_long_qty65,
-            |entry, place| trade!(entry, place, entry.md_entry_size())
+            |entry, place| trade!(entry, place, true, entry.md_entry_size())
         ),
         codec::MDIncrementalRefreshVolumeLongQty66::TEMPLATE_ID => read!(
             message,

@@ -23,14 +23,15 @@ use hairpin_time::Utc;
 struct Taker<'a, L> {
     market: &'a mut Market,
     packet: &'a Packet,
-    message: Message<'a>,
+    /// The message from its SBE header on.
+    bytes: &'a [u8],
     listener: &'a mut L,
 }
 
 impl<L: Listener> entries::Take for Taker<'_, L> {
     #[inline(always)]
     fn take(&mut self, root: Root, entry: Entry) {
-        self.market.entry(self.packet, self.message, root, entry, self.listener);
+        self.market.entry((self.packet, self.bytes), root, entry, self.listener);
     }
 }
 
@@ -48,9 +49,7 @@ impl Market {
         listener.on_packet(packet);
         let mut messages = Messages::new(bytes);
         while let Some(message) = messages.next_sound() {
-            let message = self.translate(message, listener);
             self.incremental_message(packet, message, listener);
-            listener.on_end_of_message(packet, &message);
         }
         if let Some(error) = messages.flaw() {
             self.lose_contents(packet, &error, listener);
@@ -65,10 +64,35 @@ impl Market {
         message: Message<'_>,
         listener: &mut impl Listener,
     ) {
+        if self.is_odd(&message) {
+            return self.odd_message(packet, message, listener);
+        }
+        self.take_message(packet, message, listener);
+        listener.on_end_of_message(packet, &message);
+    }
+
+    /// One of a newer version, or where templates have other ids than usual, any. What it means is
+    /// compiled twice, so that the usual one is not even in a register less.
+    #[cold]
+    #[inline(never)]
+    fn odd_message(&mut self, packet: &Packet, message: Message<'_>, listener: &mut impl Listener) {
+        let message = self.translate(message, listener);
+        self.take_message(packet, message, listener);
+        listener.on_end_of_message(packet, &message);
+    }
+
+    #[inline(always)]
+    fn take_message(
+        &mut self,
+        packet: &Packet,
+        message: Message<'_>,
+        listener: &mut impl Listener,
+    ) {
         if !self.is_readable(packet, &message, listener) {
             return;
         }
-        let root = entries::read(message, Taker { market: self, packet, message, listener });
+        let root =
+            entries::read(message, Taker { market: self, packet, bytes: message.bytes, listener });
         match root {
             Ok(Some(root)) => self.finish_message(packet, root, listener),
             Ok(None) => self.other_message(packet, message, listener),
@@ -86,8 +110,7 @@ impl Market {
     #[inline(always)]
     fn entry(
         &mut self,
-        packet: &Packet,
-        message: Message<'_>,
+        (packet, bytes): (&Packet, &[u8]),
         root: Root,
         entry: Entry,
         listener: &mut impl Listener,
@@ -105,7 +128,7 @@ impl Market {
             }
             Kind::Trade(trade) => {
                 let instrument = instrument.or(admitted);
-                self.tell_trade((packet, message), root, instrument, (entry, trade), listener);
+                self.tell_trade((packet, bytes), root, instrument, (entry, trade), listener);
             }
             Kind::Volume { quantity, action } => {
                 let volume = Volume {
@@ -255,7 +278,7 @@ impl Market {
     #[inline]
     fn tell_trade(
         &mut self,
-        (packet, message): (&Packet, Message<'_>),
+        (packet, bytes): (&Packet, &[u8]),
         root: Root,
         instrument: Option<InstrumentIndex>,
         (entry, trade): (Entry, TradeEntry),
@@ -283,7 +306,7 @@ impl Market {
             aggressor: trade.aggressor,
             action: trade.action,
             trade_entry_id: trade.trade_entry_id,
-            message,
+            bytes,
             place: trade.place,
         });
     }

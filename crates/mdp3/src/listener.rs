@@ -5,6 +5,7 @@ use hairpin_cme_codecs::mdp3::{
 };
 use hairpin_time::{Now, Utc};
 
+use crate::entries::Place;
 use crate::{
     Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
     Instruments, Leg, LimitsUpdate, Message, Packet, Price9, QuoteRequest, Related, Statistic,
@@ -287,9 +288,10 @@ pub struct Trade<'a> {
     pub action: MDUpdateAction,
     /// MDTradeEntryID (37711).
     pub trade_entry_id: Option<u32>,
-    /// The message, and which of its trades this is; [`Self::orders`] reads them.
-    pub(crate) message: Message<'a>,
-    pub(crate) place: u8,
+    /// The message from its SBE header on, and which of its trades this is: what
+    /// [`Self::orders`] reads.
+    pub(crate) bytes: &'a [u8],
+    pub(crate) place: Place,
 }
 
 /// The electronic volume of an instrument (templates 37 and 66).

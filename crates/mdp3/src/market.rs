@@ -181,29 +181,26 @@ impl Market {
         listener.on_channel_state(state);
     }
 
-    /// The message with the template that its id stands for.
+    /// Whether a message has to be translated.
     #[inline(always)]
+    pub(crate) fn is_odd(&self, message: &Message<'_>) -> bool {
+        message.header.version >= self.first_odd_version
+    }
+
+    /// The message with the template that its id stands for.
     pub(crate) fn translate<'a>(
         &mut self,
         mut message: Message<'a>,
         listener: &mut impl Listener,
     ) -> Message<'a> {
-        let header = message.header;
-        if header.version >= self.first_odd_version {
-            message.header.template_id = self.odd_template(header, listener);
+        let MessageHeader { schema_id, version, template_id, .. } = message.header;
+        if schema_id == SCHEMA_ID {
+            if version > SCHEMA_VERSION {
+                self.warn(&Warning::NewerVersion { version }, listener);
+            }
+            message.header.template_id = self.settings.templates.template(template_id);
         }
         message
-    }
-
-    #[cold]
-    fn odd_template(&mut self, header: MessageHeader, listener: &mut impl Listener) -> u16 {
-        if header.schema_id != SCHEMA_ID {
-            return header.template_id;
-        }
-        if header.version > SCHEMA_VERSION {
-            self.warn(&Warning::NewerVersion { version: header.version }, listener);
-        }
-        self.settings.templates.template(header.template_id)
     }
 
     /// Counts a message and shows it; false if it is of no interest to anyone but the listener.

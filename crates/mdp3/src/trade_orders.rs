@@ -13,10 +13,10 @@
 use core::cmp::Ordering;
 
 use hairpin_cme_codecs::mdp3 as codec;
-use hairpin_sbe::{Entries, Group};
+use hairpin_sbe::{Entries, Group, MessageHeader};
 
-use crate::entries::{count, sound};
-use crate::{Message, Trade};
+use crate::Trade;
+use crate::entries::{Place, count, sound};
 
 use codec::md_incremental_refresh_trade_summary_long_qty65 as long;
 use codec::md_incremental_refresh_trade_summary48 as short;
@@ -88,24 +88,24 @@ impl ExactSizeIterator for TradeOrders<'_> {}
 impl<'a> TradeOrders<'a> {
     const NONE: Self = Self { group: Group::new(Entries::EMPTY), left: 0 };
 
-    /// All orders of a message.
-    fn of_message(message: Message<'a>) -> Self {
-        let Some((_, orders)) = groups(message) else { return Self::NONE };
+    /// All orders of a message, which is given from its SBE header on.
+    fn of_message(bytes: &'a [u8], is_long: bool) -> Self {
+        let Some((_, orders)) = groups(bytes, is_long) else { return Self::NONE };
         Self { group: Group::new(orders), left: orders.len() }
     }
 
-    /// The orders of the trade at `place` of a message, counted from 0.
-    fn of_trade(message: Message<'a>, place: usize) -> Self {
-        let Some((trades, orders)) = groups(message) else { return Self::NONE };
+    /// The orders of one of its trades.
+    fn of_trade(bytes: &'a [u8], Place { is_long, trade }: Place) -> Self {
+        let Some((trades, orders)) = groups(bytes, is_long) else { return Self::NONE };
         let mut orders = Self { group: Group::new(orders), left: orders.len() };
         if trades.len() == 1 {
             return orders;
         }
-        let Tally { before, own, all } = match message.header.template_id {
-            codec::MDIncrementalRefreshTradeSummaryLongQty65::TEMPLATE_ID => {
-                tally!(long::NoMDEntries, trades, place)
-            }
-            _ => tally!(short::NoMDEntries, trades, place),
+        let trade = usize::from(trade);
+        let Tally { before, own, all } = if is_long {
+            tally!(long::NoMDEntries, trades, trade)
+        } else {
+            tally!(short::NoMDEntries, trades, trade)
         };
         if all != orders.left {
             return Self::NONE;
@@ -119,15 +119,11 @@ impl<'a> TradeOrders<'a> {
 }
 
 /// Both groups of a trade summary.
-fn groups(message: Message<'_>) -> Option<(Entries<'_>, Entries<'_>)> {
-    let header = &message.header;
-    let layout = match header.template_id {
-        codec::MDIncrementalRefreshTradeSummary48::TEMPLATE_ID => &short::MESSAGE,
-        codec::MDIncrementalRefreshTradeSummaryLongQty65::TEMPLATE_ID => &long::MESSAGE,
-        _ => return None,
-    };
+fn groups(bytes: &[u8], is_long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
+    let (header, body) = MessageHeader::decode(bytes).ok()?;
+    let layout = if is_long { &long::MESSAGE } else { &short::MESSAGE };
     let [trades, orders] = layout.groups else { return None };
-    let rest = message.body.get(usize::from(header.block_length)..)?;
+    let rest = body.get(usize::from(header.block_length)..)?;
     let (trades, rest) = Entries::decode(trades, header.version, rest).ok()?;
     let (orders, _) = Entries::decode(orders, header.version, rest).ok()?;
     Some((trades, orders))
@@ -138,13 +134,13 @@ impl<'a> Trade<'a> {
     /// aggressor's comes first, if there is one.
     #[must_use]
     pub fn orders(&self) -> TradeOrders<'a> {
-        TradeOrders::of_trade(self.message, usize::from(self.place))
+        TradeOrders::of_trade(self.bytes, self.place)
     }
 
     /// The orders of all trades of the message. Those of one trade are known if it is the only
     /// one, or if the trades' numbers of orders add up to these.
     #[must_use]
     pub fn message_orders(&self) -> TradeOrders<'a> {
-        TradeOrders::of_message(self.message)
+        TradeOrders::of_message(self.bytes, self.place.is_long)
     }
 }

@@ -62,9 +62,8 @@ fn message() -> impl Strategy<Value = ([u16; 4], Vec<u8>)> {
     ]);
     let block = prop::sample::select(vec![0, 11, 30, 35, 224, 221, 255, 338, 276, 337]);
     let header = (block, template, Just(1), 9..=14u16);
-    let header = header.prop_map(|(block, template, schema, version)| {
-        [block, template, schema, version]
-    });
+    let header =
+        header.prop_map(|(block, template, schema, version)| [block, template, schema, version]);
     (header, prop::collection::vec(any::<u8>(), 0..600))
 }
 
