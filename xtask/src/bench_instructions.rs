@@ -31,10 +31,11 @@ struct Case {
     most: Option<u64>,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 5] = [
     Case { name: "one-entry", most: Some(600) },
     Case { name: "average-mix", most: None },
     Case { name: "duplicate", most: None },
+    Case { name: "best", most: Some(10) },
     Case { name: "tick-to-order", most: Some(1_200) },
 ];
 

@@ -77,15 +77,19 @@ pub use error::{ConnectionError, FeedError, FrameError};
 pub use feed_handler::FeedHandler;
 pub use hairpin_endpoint::ReceiveBuffer;
 pub use hairpin_mdp3::{
-    Action, AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset,
-    ChannelState, ConsolidatedBook, ConsolidatedLevel, Counters, DecimalQty, Definition,
-    DefinitionAction, DefinitionUpdate, Details, EndOfEvent, Error, Feed, FixedIncomeDetails,
-    FxDetails, Gap, HaltReason, ImpliedBook, Input, InstAttribValue, InstrumentIndex,
-    InstrumentStateChange, InstrumentStatus, Instruments, LateJoin, Leg, LegSide, Level, Listener,
-    MAX_DEPTH, MAX_IMPLIED_DEPTH, MDUpdateAction, Message, MonthYear, OptionDetails, Packet,
-    Price9, PutOrCall, Related, RepoDetails, RepoSubType, SecurityStatus, SecurityTradingEvent,
-    SecurityTradingStatus, Settings, Side, SpreadDetails, StatusScope, SyncState, Text, Trade,
-    Underlying, UpdateSource, Volume, Warning,
+    Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,
+    Changes, Channel, ChannelReset, ChannelState, Collateral, CollateralValue, ConsolidatedBook,
+    ConsolidatedLevel, Counters, DecimalQty, Definition, DefinitionAction, DefinitionUpdate,
+    Details, DisplayPrice, EndOfEvent, Error, Feed, Filter, FixedIncomeDetails, FxDetails, Gap,
+    HaltReason, ImpliedBook, Input, InstAttribValue, InstrumentIndex, InstrumentStateChange,
+    InstrumentStatistics, InstrumentStatus, Instruments, LateJoin, Leg, LegSide, Level,
+    LimitsUpdate, Listener, Lot, Lots, MAX_DEPTH, MAX_IMPLIED_DEPTH, MDUpdateAction, Message,
+    MonthYear, OpenCloseSettlFlag, OptionDetails, Packet, Price9, PriceLimits, PriceSource,
+    PutOrCall, QuoteRequest, QuoteRequestEntry, Related, RepoDetails, RepoSubType,
+    SecurityAltIDSource, SecurityStatus, SecurityTradingEvent, SecurityTradingStatus, Settings,
+    SettlPriceType, Side, SpreadDetails, Statistic, StatisticKind, StatisticValue, StatusScope,
+    SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders, Underlying, UpdateSource, Volume,
+    Warning, Workup, WorkupOrder,
 };
 pub use line::LineStatistics;
 pub use statistics::Statistics;

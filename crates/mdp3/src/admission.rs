@@ -103,6 +103,10 @@ impl Market {
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
         let security_id = entry.security_id;
+        if self.is_unwanted(None, security_id) {
+            self.counters.unwanted_entries += 1;
+            return None;
+        }
         match self.settings.late_join {
             LateJoin::InstrumentsAndBooks => {
                 self.meet_unknown(packet, entry, listener);

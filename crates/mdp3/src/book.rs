@@ -285,6 +285,15 @@ impl<const N: usize> Cell<N> {
     }
 }
 
+/// The best of both sides of a book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Best<'a> {
+    /// The highest price someone buys at.
+    pub bid: Option<&'a Level>,
+    /// The lowest price someone sells at.
+    pub ask: Option<&'a Level>,
+}
+
 /// A view of an instrument's direct book.
 #[derive(Clone, Copy)]
 pub struct Book<'a> {
@@ -342,6 +351,13 @@ impl<'a> Book<'a> {
     #[inline]
     pub fn best_ask(self) -> Option<&'a Level> {
         self.cell.best_ask()
+    }
+
+    /// The best of both sides; no more than ten instructions.
+    #[must_use]
+    #[inline]
+    pub fn best(self) -> Best<'a> {
+        Best { bid: self.cell.best_bid(), ask: self.cell.best_ask() }
     }
 
     /// The level that CME numbers `level`: 1 is the best.

@@ -12,8 +12,8 @@ use crate::market::Market;
 use crate::silence::SilenceWatch;
 use crate::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
-    Book, ChannelState, Counters, Definition, Feed, Gap, InstrumentIndex, Instruments, Listener,
-    Packet, PacketHeader, Settings, Side, Warning,
+    Book, ChannelState, Counters, Definition, Feed, Filter, Gap, InstrumentIndex, Instruments,
+    Listener, Packet, PacketHeader, Settings, Side, Warning,
 };
 
 /// Where a packet came from and when.
@@ -72,6 +72,12 @@ impl Channel {
     /// A channel that has seen nothing. Takes all the memory it will ever use.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
+        Self::new_with_filter(settings, Filter::default())
+    }
+
+    /// The same for some of the channel's instruments.
+    #[must_use]
+    pub fn new_with_filter(settings: Settings, filter: Filter) -> Self {
         let replay = ReplayDesk::new(settings.replay);
         let max_held = settings.reorder_packets.max(replay.max_held());
         Self {
@@ -82,7 +88,7 @@ impl Channel {
             hole_deadline: None,
             replay,
             aside: Aside::new(settings.max_packet),
-            market: Market::new(settings),
+            market: Market::new(settings, filter),
             silence: SilenceWatch::new(settings.silence, settings.feeds),
             joined: [false; Feed::ALL.len()],
         }
@@ -188,6 +194,15 @@ impl Channel {
     #[must_use]
     pub fn instruments(&self) -> &Instruments {
         &self.market.instruments
+    }
+
+    /// Sets the user's own word for an instrument; see [`Instruments::user_data`].
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn set_user_data(&mut self, instrument: InstrumentIndex, word: u64) {
+        self.market.instruments.user_data[instrument.as_usize()] = word;
     }
 
     /// The instrument with a SecurityID.

@@ -86,8 +86,22 @@ counters! {
     trades,
     /// Electronic volume entries.
     volumes,
+    /// Entries of session and daily statistics.
+    statistics,
+    /// Entries of price limits and bands.
+    limits,
+    /// QuoteRequest messages.
+    quote_requests,
+    /// SecurityStatusWorkup messages.
+    workups,
+    /// CollateralMarketValue messages.
+    collaterals,
     /// Instrument definitions, repeated ones included.
     definitions,
+    /// Instrument definitions of instruments that the filter does not want.
+    unwanted_definitions,
+    /// Entries of instruments that the filter does not want, or does not know yet to want.
+    unwanted_entries,
     /// Times a book was loaded from a snapshot.
     snapshots_applied,
     /// Snapshots that stated a book from before the first packet at hand.

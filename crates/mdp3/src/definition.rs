@@ -4,7 +4,7 @@ use hairpin_cme_codecs::mdp3::{InstAttribValue, SecurityTradingStatus};
 use hairpin_sbe::MonthYear;
 use hairpin_time::Utc;
 
-use crate::{Details, Price9, Text};
+use crate::{Details, Lots, Price9, Text};
 
 /// SecurityUpdateAction (tag 980): what a definition does to the instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +76,8 @@ pub struct Definition {
     pub max_price_variation: Option<Price9>,
     /// InstAttribValue (872): what the instrument may be used for.
     pub attributes: InstAttribValue,
+    /// The lots it is traded in.
+    pub lots: Lots,
     /// EventTime (1145) of the event Activation.
     pub activation: Option<Utc>,
     /// EventTime (1145) of the event LastEligibleTradeDate.
@@ -126,6 +128,7 @@ impl Definition {
             low_limit_price: None,
             max_price_variation: None,
             attributes: InstAttribValue(0),
+            lots: Lots::NONE,
             activation: None,
             last_trade: None,
             is_user_defined: false,
@@ -136,6 +139,26 @@ impl Definition {
             action: DefinitionAction::Delete,
             template_id: 0,
         }
+    }
+
+    /// When trading ends for good: the event LastEligibleTradeDate. `None` if the definition does
+    /// not say, as of bonds; their maturity is in the details.
+    #[must_use]
+    pub const fn expires_at(&self) -> Option<Utc> {
+        self.last_trade
+    }
+
+    /// Whether trading has ended for good. CME deletes an expired instrument later, at the end of
+    /// its day, by a definition.
+    #[must_use]
+    pub fn is_expired(&self, utc: Utc) -> bool {
+        self.last_trade.is_some_and(|last_trade| utc > last_trade)
+    }
+
+    /// Whether trading has begun, by the event Activation, and not ended.
+    #[must_use]
+    pub fn is_active(&self, utc: Utc) -> bool {
+        self.activation.is_none_or(|activation| utc >= activation) && !self.is_expired(utc)
     }
 
     /// Whether the instrument is defined and not deleted.
@@ -169,6 +192,21 @@ mod tests {
     fn definition(updated: u64, action: DefinitionAction) -> Definition {
         let last_update_time = Utc::from_nanos(updated);
         Definition { last_update_time, action, template_id: 54, ..Definition::none(7) }
+    }
+
+    #[test]
+    fn an_instrument_is_active_from_its_activation_through_its_last_trade() {
+        let at = Utc::from_nanos;
+        let (activation, last_trade) = (Some(at(10)), Some(at(20)));
+        let definition = Definition { activation, last_trade, ..Definition::none(7) };
+        assert_eq!(
+            [9, 10, 20, 21].map(|now| definition.is_active(at(now))),
+            [false, true, true, false]
+        );
+        assert_eq!([9, 20, 21].map(|now| definition.is_expired(at(now))), [false, false, true]);
+        assert_eq!(definition.expires_at(), Some(at(20)));
+        let undated = Definition::none(7);
+        assert!(undated.is_active(at(1)) && !undated.is_expired(at(u64::MAX)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::definition::UNDATED;
 use crate::definition_details::{
     Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
 };
+use crate::lots::LotSize;
 use crate::related::{Leg, Related, Underlying};
 use crate::{Definition, DefinitionAction, Text};
 
@@ -126,6 +127,9 @@ macro_rules! decoder {
             each!($decoded.no_inst_attrib(), codec::$module::NoInstAttrib, |attribute| {
                 let all = definition.attributes.0 | attribute.inst_attrib_value().0;
                 definition.attributes = InstAttribValue(all);
+            });
+            each!($decoded.no_lot_type_rules(), codec::$module::NoLotTypeRules, |rule| {
+                definition.lots.push(rule.lot_type(), rule.min_lot_size().lot_size());
             });
             $lists
             Ok(Decoded {

@@ -129,14 +129,20 @@ impl Market {
         listener.on_packet(packet);
         for message in Messages::new(bytes) {
             match message {
-                Ok(message) => self.loop_definition(packet, &message, listener),
+                Ok(message) => {
+                    let message = self.translate(message, listener);
+                    self.loop_definition(packet, &message, listener);
+                    listener.on_end_of_message(packet, &message);
+                }
                 Err(error) => self.report(Some(packet), &error, listener),
             }
         }
-        let room = self.settings.max_instruments;
+        // Of the unwanted ones those without a place are counted too.
+        let room = if self.is_filtering { usize::MAX } else { self.settings.max_instruments };
         if self.definition_loop.is_collecting && self.definition_loop.is_complete(room) {
             self.definition_loop.end();
         }
+        listener.on_end_of_packet(packet);
     }
 
     fn loop_definition(
@@ -154,6 +160,12 @@ impl Market {
                 if let Some(instrument) = self.define(packet, &decoded, false, listener) {
                     let last_collection = &mut self.recovery[instrument.as_usize()].collection;
                     self.definition_loop.count(decoded.total_reports, last_collection);
+                } else if self.is_filtering {
+                    let security_id = decoded.definition.security_id;
+                    let mut unnoted = 0;
+                    let noted = self.unwanted.last_collection(security_id);
+                    let last_collection = noted.unwrap_or(&mut unnoted);
+                    self.definition_loop.count(decoded.total_reports, last_collection);
                 }
             }
             Some(Err(error)) => {
@@ -161,7 +173,7 @@ impl Market {
                 let error = Error::MalformedMessage { template_id, error };
                 self.report(Some(packet), &error, listener);
             }
-            None => self.loop_extra(message, listener),
+            None => self.loop_extra(packet, message, listener),
         }
     }
 
@@ -188,8 +200,12 @@ impl Market {
         is_live: bool,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
-        self.counters.definitions += 1;
         let definition = decoded.definition;
+        if self.is_unwanted_definition(&definition) {
+            self.counters.unwanted_definitions += 1;
+            return None;
+        }
+        self.counters.definitions += 1;
         let instrument = self.find_or_insert(definition.security_id, listener)?;
         let known = &self.instruments.definitions[instrument.as_usize()];
         let repeats = if is_live {
@@ -212,6 +228,8 @@ impl Market {
         let instruments = &self.instruments;
         let update = DefinitionUpdate { packet, instrument, definition: told, instruments };
         listener.on_definition(&update);
+        let kept = instruments.user_data(instrument);
+        self.instruments.user_data[instrument.as_usize()] = listener.user_data(&update, kept);
         if definition.is_in_force() {
             self.enter_definition(instrument, is_live, definition.action, listener);
         } else {
@@ -264,7 +282,10 @@ impl Market {
             self.recovery[instrument.as_usize()].snapshot_rpt_seq = 0;
             self.tell_state(instrument, listener);
         } else {
-            let waiting_from = if self.definition_loop.is_first() { 0 } else { self.next_sequence };
+            let security_id = self.instruments.book(instrument).security_id();
+            // What came for a wanted group before it was known to be wanted has not been kept.
+            let has_all = self.definition_loop.is_first() && !self.is_unwanted(None, security_id);
+            let waiting_from = if has_all { 0 } else { self.next_sequence };
             self.fall_out(instrument, waiting_from, listener);
         }
     }
@@ -283,6 +304,8 @@ impl Market {
         self.instruments.settle(instrument);
         self.instruments.related.remove(instrument);
         self.instruments.statuses[instrument.as_usize()] = InstrumentStatus::UNKNOWN;
+        let last = self.next_sequence.saturating_sub(1);
+        self.instruments.statistics[instrument.as_usize()].reset(last);
         self.queue.forget(instrument);
         self.tell_state(instrument, listener);
     }

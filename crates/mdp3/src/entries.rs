@@ -1,13 +1,14 @@
 //! The entries of incremental messages, whatever their template.
 //!
-//! All of them carry the instrument's RptSeq, which counts through books, trades, volume and
-//! statistics alike, so that even what the channel does not keep has to be read as far as that.
+//! All of them carry the instrument's RptSeq, which counts through books, trades, volume,
+//! statistics and limits alike.
 
 use hairpin_cme_codecs::mdp3 as codec;
-use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction};
+use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction, OpenCloseSettlFlag};
 use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
+use crate::statistics::{PriceLimits, StatisticValue};
 use crate::{Message, Price9};
 
 /// What the root blocks of incremental messages say alike.
@@ -40,12 +41,9 @@ pub(crate) struct Entry {
 pub(crate) enum Kind {
     Book(BookEntry),
     Trade(TradeEntry),
-    Volume {
-        quantity: u64,
-        action: MDUpdateAction,
-    },
-    /// Statistics and limits: only the RptSeq matters.
-    Other,
+    Volume { quantity: u64, action: MDUpdateAction },
+    Statistic(StatisticEntry),
+    Limits(LimitsEntry),
 }
 
 /// An entry of templates 46 and 64.
@@ -68,11 +66,53 @@ pub(crate) struct TradeEntry {
     pub(crate) aggressor: Option<AggressorSide>,
     pub(crate) action: MDUpdateAction,
     pub(crate) trade_entry_id: Option<u32>,
+    pub(crate) place: Place,
+}
+
+/// Where in its message a trade is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The message is of template 65, not 48.
+    pub(crate) is_long: bool,
+    /// Which trade it is, from 0.
+    pub(crate) trade: u8,
+}
+
+/// An entry of templates 49, 51 and 67.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StatisticEntry {
+    pub(crate) value: StatisticValue,
+    pub(crate) entry_type: u8,
+    pub(crate) open_close_flag: Option<OpenCloseSettlFlag>,
+    pub(crate) action: MDUpdateAction,
+}
+
+/// An entry of template 50: high and low limit and price variation, `i64::MAX` for none, so that
+/// no other kind of entry grows by it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LimitsEntry([i64; 3]);
+
+impl LimitsEntry {
+    fn new(prices: [Option<Price9>; 3]) -> Self {
+        Self(prices.map(|price| price.map_or(i64::MAX, |price| price.0)))
+    }
+
+    pub(crate) fn limits(self) -> PriceLimits {
+        let price = |mantissa: i64| (mantissa != i64::MAX).then_some(Price9(mantissa));
+        let [high, low, max_price_variation] = self.0.map(price);
+        PriceLimits { high, low, max_price_variation }
+    }
 }
 
 /// Decodes a message of one template and hands each entry to `$on`.
 macro_rules! read {
-    ($message:ident, $on:ident, $type:ident, $module:ident, |$entry:ident| $kind:expr) => {{
+    ($message:ident, $on:ident, $type:ident, $module:ident, |$entry:ident| $kind:expr) => {
+        read!($message, $on, $type, $module, |$entry, _place| $kind)
+    };
+    (
+        $message:ident, $on:ident, $type:ident, $module:ident,
+        |$entry:ident, $place:ident| $kind:expr
+    ) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
         let root = Root {
@@ -81,9 +121,11 @@ macro_rules! read {
         };
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
+        let mut $place = 0u8;
         while let Some($entry) = entries.next(&mut scratch) {
             let (security_id, rpt_seq) = ($entry.security_id(), $entry.rpt_seq());
             $on.take(root, Entry { security_id, rpt_seq, kind: $kind });
+            $place = $place.wrapping_add(1);
         }
         Ok(Some(root))
     }};
@@ -105,7 +147,7 @@ macro_rules! book {
 
 /// The kind of an entry of templates 48 and 65.
 macro_rules! trade {
-    ($entry:ident, $quantity:expr) => {
+    ($entry:ident, $place:ident, $is_long:literal, $quantity:expr) => {
         Kind::Trade(TradeEntry {
             price: $entry.md_entry_px(),
             quantity: $quantity,
@@ -113,6 +155,19 @@ macro_rules! trade {
             aggressor: $entry.aggressor_side(),
             action: $entry.md_update_action(),
             trade_entry_id: $entry.md_trade_entry_id().into(),
+            place: Place { is_long: $is_long, trade: $place },
+        })
+    };
+}
+
+/// The kind of an entry of templates 51 and 67.
+macro_rules! session_statistic {
+    ($entry:ident, $quantity:expr) => {
+        Kind::Statistic(StatisticEntry {
+            value: StatisticValue::new(Some($entry.md_entry_px()), $quantity),
+            entry_type: $entry.md_entry_type().0,
+            open_close_flag: $entry.open_close_settl_flag(),
+            action: $entry.md_update_action(),
         })
     };
 }
@@ -139,7 +194,7 @@ pub(crate) fn read(message: Message<'_>, mut on: impl Take) -> Result<Option<Roo
             on,
             MDIncrementalRefreshTradeSummary48,
             md_incremental_refresh_trade_summary48,
-            |entry| trade!(entry, sound(entry.md_entry_size()).unwrap_or(0))
+            |entry, place| trade!(entry, place, false, sound(entry.md_entry_size()).unwrap_or(0))
         ),
         codec::MDIncrementalRefreshVolume37::TEMPLATE_ID => read!(
             message,
@@ -155,7 +210,7 @@ pub(crate) fn read(message: Message<'_>, mut on: impl Take) -> Result<Option<Roo
     }
 }
 
-/// The templates with 64-bit quantities, and those of which only the RptSeq matters.
+/// The templates with 64-bit quantities.
 fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => read!(
@@ -170,7 +225,7 @@ fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, De
             on,
             MDIncrementalRefreshTradeSummaryLongQty65,
             md_incremental_refresh_trade_summary_long_qty65,
-            |entry| trade!(entry, entry.md_entry_size())
+            |entry, place| trade!(entry, place, true, entry.md_entry_size())
         ),
         codec::MDIncrementalRefreshVolumeLongQty66::TEMPLATE_ID => read!(
             message,
@@ -182,33 +237,56 @@ fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, De
                 action: entry.md_update_action(),
             }
         ),
+        _ => read_statistics(message, on),
+    }
+}
+
+/// Statistics and limits.
+fn read_statistics(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+    match message.header.template_id {
         codec::MDIncrementalRefreshDailyStatistics49::TEMPLATE_ID => read!(
             message,
             on,
             MDIncrementalRefreshDailyStatistics49,
             md_incremental_refresh_daily_statistics49,
-            |entry| Kind::Other
+            |entry| Kind::Statistic(StatisticEntry {
+                value: StatisticValue {
+                    reference_date: entry.trading_reference_date(),
+                    settlement_type: entry.settl_price_type(),
+                    ..StatisticValue::new(
+                        entry.md_entry_px(),
+                        entry.md_entry_size().and_then(sound),
+                    )
+                },
+                entry_type: entry.md_entry_type().0,
+                open_close_flag: None,
+                action: entry.md_update_action(),
+            })
         ),
         codec::MDIncrementalRefreshLimitsBanding50::TEMPLATE_ID => read!(
             message,
             on,
             MDIncrementalRefreshLimitsBanding50,
             md_incremental_refresh_limits_banding50,
-            |entry| Kind::Other
+            |entry| Kind::Limits(LimitsEntry::new([
+                entry.high_limit_price(),
+                entry.low_limit_price(),
+                entry.max_price_variation(),
+            ]))
         ),
         codec::MDIncrementalRefreshSessionStatistics51::TEMPLATE_ID => read!(
             message,
             on,
             MDIncrementalRefreshSessionStatistics51,
             md_incremental_refresh_session_statistics51,
-            |entry| Kind::Other
+            |entry| session_statistic!(entry, entry.md_entry_size().and_then(sound))
         ),
         codec::MDIncrementalRefreshSessionStatisticsLongQty67::TEMPLATE_ID => read!(
             message,
             on,
             MDIncrementalRefreshSessionStatisticsLongQty67,
             md_incremental_refresh_session_statistics_long_qty67,
-            |entry| Kind::Other
+            |entry| session_statistic!(entry, entry.md_entry_size())
         ),
         _ => Ok(None),
     }
@@ -237,9 +315,6 @@ pub(crate) fn read_root(message: &Message<'_>) -> Result<Option<Root>, DecodeErr
         codec::SnapshotRefreshTopOrders59::TEMPLATE_ID => {
             root!(message, SnapshotRefreshTopOrders59)
         }
-        codec::SecurityStatusWorkup60::TEMPLATE_ID => root!(message, SecurityStatusWorkup60),
-        codec::CollateralMarketValue62::TEMPLATE_ID => root!(message, CollateralMarketValue62),
-        codec::QuoteRequest39::TEMPLATE_ID => root!(message, QuoteRequest39),
         _ => Ok(None),
     }
 }

@@ -15,19 +15,23 @@ use crate::{
 };
 
 use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_cme_codecs::mdp3::MDUpdateAction;
+use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
 /// Applies the entries of a message.
 struct Taker<'a, L> {
     market: &'a mut Market,
     packet: &'a Packet,
+    /// The message from its SBE header on.
+    bytes: &'a [u8],
     listener: &'a mut L,
 }
 
 impl<L: Listener> entries::Take for Taker<'_, L> {
     #[inline(always)]
     fn take(&mut self, root: Root, entry: Entry) {
-        self.market.entry(self.packet, root, entry, self.listener);
+        self.market.entry((self.packet, self.bytes), root, entry, self.listener);
     }
 }
 
@@ -50,6 +54,7 @@ impl Market {
         if let Some(error) = messages.flaw() {
             self.lose_contents(packet, &error, listener);
         }
+        listener.on_end_of_packet(packet);
     }
 
     #[inline]
@@ -59,10 +64,35 @@ impl Market {
         message: Message<'_>,
         listener: &mut impl Listener,
     ) {
+        if self.is_odd(&message) {
+            return self.odd_message(packet, message, listener);
+        }
+        self.take_message(packet, message, listener);
+        listener.on_end_of_message(packet, &message);
+    }
+
+    /// One of a newer version, or where templates have other ids than usual, any. What it means is
+    /// compiled twice, so that the usual one is not even in a register less.
+    #[cold]
+    #[inline(never)]
+    fn odd_message(&mut self, packet: &Packet, message: Message<'_>, listener: &mut impl Listener) {
+        let message = self.translate(message, listener);
+        self.take_message(packet, message, listener);
+        listener.on_end_of_message(packet, &message);
+    }
+
+    #[inline(always)]
+    fn take_message(
+        &mut self,
+        packet: &Packet,
+        message: Message<'_>,
+        listener: &mut impl Listener,
+    ) {
         if !self.is_readable(packet, &message, listener) {
             return;
         }
-        let root = entries::read(message, Taker { market: self, packet, listener });
+        let root =
+            entries::read(message, Taker { market: self, packet, bytes: message.bytes, listener });
         match root {
             Ok(Some(root)) => self.finish_message(packet, root, listener),
             Ok(None) => self.other_message(packet, message, listener),
@@ -78,7 +108,13 @@ impl Market {
     }
 
     #[inline(always)]
-    fn entry(&mut self, packet: &Packet, root: Root, entry: Entry, listener: &mut impl Listener) {
+    fn entry(
+        &mut self,
+        (packet, bytes): (&Packet, &[u8]),
+        root: Root,
+        entry: Entry,
+        listener: &mut impl Listener,
+    ) {
         let instrument = self.instruments.find(entry.security_id);
         let admitted = match instrument {
             Some(instrument) if self.is_next(instrument, entry.rpt_seq) => Some(instrument),
@@ -91,21 +127,29 @@ impl Market {
                 }
             }
             Kind::Trade(trade) => {
-                self.tell_trade(packet, root, instrument, (entry, trade), listener);
+                let instrument = instrument.or(admitted);
+                self.tell_trade((packet, bytes), root, instrument, (entry, trade), listener);
             }
             Kind::Volume { quantity, action } => {
-                self.counters.volumes += 1;
-                listener.on_volume(&Volume {
+                let volume = Volume {
                     packet,
                     transact_time: root.transact_time,
-                    instrument,
+                    instrument: instrument.or(admitted),
                     security_id: entry.security_id,
                     rpt_seq: entry.rpt_seq,
                     quantity,
                     action,
-                });
+                };
+                self.tell_volume(&volume, listener);
             }
-            Kind::Other => {}
+            Kind::Statistic(statistic) => {
+                let of = (entry.security_id, entry.rpt_seq);
+                self.statistic(packet, root, of, statistic, listener);
+            }
+            Kind::Limits(limits) => {
+                let of = (entry.security_id, entry.rpt_seq);
+                self.limits(packet, root, of, limits, listener);
+            }
         }
     }
 
@@ -219,15 +263,37 @@ impl Market {
     }
 
     #[inline]
+    fn tell_volume(&mut self, volume: &Volume<'_>, listener: &mut impl Listener) {
+        if self.is_unwanted(volume.instrument, volume.security_id) {
+            return;
+        }
+        self.counters.volumes += 1;
+        if let Some(instrument) = volume.instrument {
+            let statistics = &mut self.instruments.statistics[instrument.as_usize()];
+            statistics.note_volume(volume.packet.sequence, volume.quantity);
+        }
+        listener.on_volume(volume);
+    }
+
+    #[inline]
     fn tell_trade(
         &mut self,
-        packet: &Packet,
+        (packet, bytes): (&Packet, &[u8]),
         root: Root,
         instrument: Option<InstrumentIndex>,
         (entry, trade): (Entry, TradeEntry),
         listener: &mut impl Listener,
     ) {
+        if self.is_unwanted(instrument, entry.security_id) {
+            return;
+        }
         self.counters.trades += 1;
+        if let Some(instrument) = instrument
+            && trade.action != MDUpdateAction::DELETE
+        {
+            let statistics = &mut self.instruments.statistics[instrument.as_usize()];
+            statistics.note_trade(packet.sequence, trade.price, trade.quantity);
+        }
         listener.on_trade(&Trade {
             packet,
             transact_time: root.transact_time,
@@ -240,6 +306,8 @@ impl Market {
             aggressor: trade.aggressor,
             action: trade.action,
             trade_entry_id: trade.trade_entry_id,
+            bytes,
+            place: trade.place,
         });
     }
 
@@ -305,10 +373,7 @@ impl Market {
                 }))
             }
             Some(Err(error)) => Err(error),
-            None if template_id == codec::SecurityStatus30::TEMPLATE_ID => {
-                self.security_status(packet, &message, listener).map(Some)
-            }
-            None => entries::read_root(&message),
+            None => self.message_without_entries(packet, &message, listener),
         };
         match root {
             Ok(Some(root)) => {
@@ -318,7 +383,7 @@ impl Market {
                 self.finish_message(packet, root, listener);
             }
             Ok(None) if template_id == codec::AdminHeartbeat12::TEMPLATE_ID => {
-                self.counters.heartbeats += 1;
+                self.heartbeat(packet, listener);
             }
             Ok(None) => self.warn(&Warning::UnknownTemplate { template_id }, listener),
             Err(error) => {
@@ -329,6 +394,33 @@ impl Market {
                 );
             }
         }
+    }
+
+    /// A message of neither entries nor a definition; its root block.
+    fn message_without_entries(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> Result<Option<Root>, DecodeError> {
+        let root = match message.header.template_id {
+            codec::SecurityStatus30::TEMPLATE_ID => {
+                self.security_status(packet, message, listener)?
+            }
+            codec::SecurityStatusWorkup60::TEMPLATE_ID => self.workup(packet, message, listener)?,
+            codec::QuoteRequest39::TEMPLATE_ID => self.quote_request(packet, message, listener)?,
+            codec::CollateralMarketValue62::TEMPLATE_ID => {
+                self.collateral(packet, message, listener)?
+            }
+            _ => return entries::read_root(message),
+        };
+        Ok(Some(root))
+    }
+
+    /// The feed is alive and has nothing to say.
+    pub(crate) fn heartbeat(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        self.counters.heartbeats += 1;
+        listener.on_heartbeat(packet);
     }
 
     /// The exchange has emptied all books; their RptSeq begin again.
@@ -346,6 +438,7 @@ impl Market {
             (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
             self.instruments.empty(instrument);
             self.instruments.settle(instrument);
+            self.instruments.statistics[instrument.as_usize()].reset(packet.sequence);
             let cell = &mut self.instruments.cells[instrument.as_usize()];
             cell.head.next_rpt_seq = 0;
             match cell.head.state {

@@ -8,6 +8,7 @@ use crate::consolidated_book::ConsolidatedBook;
 use crate::implied_book::{ImpliedBook, ImpliedCell};
 use crate::instrument_index::{IdTable, InstrumentIndex};
 use crate::related::{Leg, Related, RelatedLists, Underlying};
+use crate::statistics::{InstrumentStatistics, PriceLimits};
 use crate::status::InstrumentStatus;
 use crate::{Definition, Settings};
 
@@ -21,11 +22,13 @@ pub struct Instruments {
     ids: IdTable,
     /// The book arena; the first `count` are in use.
     pub(crate) cells: Vec<DirectCell>,
-    /// Cold: implied books, definitions with legs and underlyings, statuses.
+    /// Cold: implied books, definitions with legs and underlyings, statuses, statistics.
     pub(crate) implied: Vec<ImpliedCell>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) related: RelatedLists,
     pub(crate) statuses: Vec<InstrumentStatus>,
+    pub(crate) statistics: Vec<InstrumentStatistics>,
+    pub(crate) user_data: Vec<u64>,
     count: usize,
 }
 
@@ -39,6 +42,8 @@ impl Instruments {
             definitions: vec![Definition::none(0); capacity],
             related: RelatedLists::new(capacity, settings.max_related),
             statuses: vec![InstrumentStatus::UNKNOWN; capacity],
+            statistics: vec![InstrumentStatistics::UNKNOWN; capacity],
+            user_data: vec![0; capacity],
             count: 0,
         }
     }
@@ -157,6 +162,47 @@ impl Instruments {
     #[must_use]
     pub fn status(&self, instrument: InstrumentIndex) -> &InstrumentStatus {
         &self.statuses[instrument.as_usize()]
+    }
+
+    /// What is known of an instrument's statistics, volume and last trade.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn statistics(&self, instrument: InstrumentIndex) -> &InstrumentStatistics {
+        &self.statistics[instrument.as_usize()]
+    }
+
+    /// The user's own word for an instrument, 0 unless one was set by
+    /// [`crate::Channel::set_user_data`] or [`crate::Listener::user_data`]: an index into the
+    /// user's own tables, say. The channel does not look at it; it stays whatever becomes of the
+    /// instrument.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    #[inline]
+    pub fn user_data(&self, instrument: InstrumentIndex) -> u64 {
+        self.user_data[instrument.as_usize()]
+    }
+
+    /// The limits of an instrument's price: those last sent, each of them, or else those of its
+    /// definition.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn price_limits(&self, instrument: InstrumentIndex) -> PriceLimits {
+        let sent = self.statistics(instrument).limits();
+        let Some(defined) = self.definition(instrument) else { return sent };
+        PriceLimits {
+            high: sent.high.or(defined.high_limit_price),
+            low: sent.low.or(defined.low_limit_price),
+            max_price_variation: sent.max_price_variation.or(defined.max_price_variation),
+        }
     }
 
     /// Empties both books of an instrument.

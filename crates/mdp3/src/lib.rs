@@ -9,9 +9,10 @@
 //! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
 //!
 //! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
-//! books by price: the direct ones up to [`MAX_DEPTH`] levels, the implied ones up to
-//! [`MAX_IMPLIED_DEPTH`]. Orders and statistics are shown as messages ([`Listener::on_message`])
-//! and counted in RptSeq, not kept.
+//! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
+//! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]. A [`Filter`] leaves out instruments that
+//! are not wanted. Everything else is told and not kept; `docs/listener.md` goes through all
+//! templates.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
@@ -43,19 +44,24 @@ mod admission;
 mod arbiter;
 mod aside;
 mod book;
+mod book_copy;
+mod book_display;
 mod book_entry;
 mod channel;
+mod collateral;
 mod consolidated_book;
 mod counters;
 mod definition;
 mod definition_decoder;
 mod definition_details;
 mod definition_loop;
+mod display_price;
 mod entries;
 mod entry_queue;
 mod error;
 mod feed;
 mod feeds;
+mod filter;
 mod holding;
 mod implied_book;
 mod incremental;
@@ -65,34 +71,48 @@ mod lead;
 mod levels;
 mod listener;
 mod loop_tracker;
+mod lots;
 mod market;
 mod natural;
 mod packet;
+mod quote_request;
 mod related;
 mod replay;
 mod settings;
 mod silence;
 mod snapshot;
 mod snapshot_loop;
+mod statistic_update;
+mod statistics;
 mod status;
 mod sync;
 mod tcp_replay;
+mod template_ids;
 mod text;
+mod tick_rule;
+mod trade_orders;
+mod workup;
 
-pub use book::{Book, BookSide, Changes};
+pub use book::{Best, Book, BookSide, Changes};
+pub use book_copy::BookCopy;
+pub use book_display::BookDisplay;
 pub use channel::{Action, Channel, Input};
+pub use collateral::{Collateral, CollateralValue};
 pub use consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
 pub use counters::Counters;
 pub use definition::{Definition, DefinitionAction};
 pub use definition_details::{
     Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
 };
+pub use display_price::DisplayPrice;
 pub use error::{Error, Warning};
 pub use feed::{Feed, Side};
 pub use feeds::{Feeds, Sides};
+pub use filter::Filter;
 pub use hairpin_cme_codecs::mdp3::{
-    AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction, Price9,
-    PutOrCall, RepoSubType, SecurityTradingEvent, SecurityTradingStatus,
+    AggressorFlag, AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction,
+    OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType, SecurityAltIDSource,
+    SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
 };
 pub use hairpin_sbe::MonthYear;
 pub use implied_book::ImpliedBook;
@@ -104,11 +124,18 @@ pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
+pub use lots::{Lot, Lots};
 pub use packet::{Message, Messages, Packet, PacketHeader};
+pub use quote_request::{QuoteRequest, QuoteRequestEntry};
 pub use related::{Leg, Related, Underlying};
 pub use settings::{LateJoin, Settings};
 pub use silence::{Silence, SilenceScope, SilenceState};
+pub use statistic_update::{LimitsUpdate, Statistic};
+pub use statistics::{InstrumentStatistics, PriceLimits, StatisticKind, StatisticValue};
 pub use status::{InstrumentStatus, StatusScope};
 pub use sync::SyncState;
 pub use tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};
+pub use template_ids::TemplateIds;
 pub use text::Text;
+pub use trade_orders::{TradeOrder, TradeOrders};
+pub use workup::{Workup, WorkupOrder};

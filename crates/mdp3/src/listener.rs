@@ -3,12 +3,13 @@
 use hairpin_cme_codecs::mdp3::{
     AggressorSide, HaltReason, MDUpdateAction, SecurityTradingEvent, SecurityTradingStatus,
 };
-use hairpin_time::Utc;
+use hairpin_time::{Now, Utc};
 
+use crate::entries::Place;
 use crate::{
-    Book, Changes, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex, Instruments,
-    Leg, Message, Packet, Price9, Related, ReplayUpdate, Silence, StatusScope, SyncState,
-    Underlying, Warning,
+    Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
+    Instruments, Leg, LimitsUpdate, Message, Packet, Price9, QuoteRequest, Related, ReplayUpdate,
+    Silence, Statistic, StatusScope, SyncState, Underlying, Warning, Workup,
 };
 
 /// What a channel tells, in the order of the stream. Every method does nothing by default.
@@ -20,7 +21,8 @@ pub trait Listener {
         let _ = packet;
     }
 
-    /// A message with a sound frame, of whatever template, before what it means is told.
+    /// A message with a sound frame, of whatever template, before what it means is told. Its header
+    /// has the template that [`crate::Settings::templates`] says its id stands for.
     fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
         let _ = (packet, message);
     }
@@ -28,6 +30,15 @@ pub trait Listener {
     /// An instrument is new, has changed or is gone. Repetitions are not told.
     fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
         let _ = update;
+    }
+
+    /// The user's own word for an instrument that is new, has changed or is gone, asked for right
+    /// after [`Self::on_definition`] has told it; `kept` is what it is by now, 0 at first. Every
+    /// later callback finds it in [`Instruments::user_data`]. Between packets
+    /// [`crate::Channel::set_user_data`] sets it.
+    fn user_data(&mut self, update: &DefinitionUpdate<'_>, kept: u64) -> u64 {
+        let _ = update;
+        kept
     }
 
     /// A message has changed a book, direct or implied: [`BookUpdate::changes`] says which. All
@@ -52,6 +63,54 @@ pub trait Listener {
     /// The session's electronic volume of an instrument, told also while its book is not in sync.
     fn on_volume(&mut self, volume: &Volume<'_>) {
         let _ = volume;
+    }
+
+    /// A statistic of an instrument, of the session or of the day, has come or gone. Told also
+    /// when a snapshot shows that one was missed. [`Instruments::statistics`] has the last of each.
+    fn on_statistic(&mut self, statistic: &Statistic<'_>) {
+        let _ = statistic;
+    }
+
+    /// The limits of an instrument's price have changed. Told also when a snapshot shows that a
+    /// message was missed.
+    fn on_limits(&mut self, limits: &LimitsUpdate<'_>) {
+        let _ = limits;
+    }
+
+    /// Someone asks for quotes.
+    fn on_quote_request(&mut self, request: &QuoteRequest<'_>) {
+        let _ = request;
+    }
+
+    /// A workup has begun, goes on or has ended. It is a status of its instrument too, which
+    /// [`Instruments::status`] has from here on; [`Self::on_security_status`] does not tell it.
+    fn on_workup(&mut self, workup: &Workup<'_>) {
+        let _ = workup;
+    }
+
+    /// Collateral of repos has been valued.
+    fn on_collateral(&mut self, collateral: &Collateral<'_>) {
+        let _ = collateral;
+    }
+
+    /// The feed of the packet is alive and has nothing to say.
+    fn on_heartbeat(&mut self, packet: &Packet) {
+        let _ = packet;
+    }
+
+    /// All that the message means has been told, or that it cannot be read.
+    fn on_end_of_message(&mut self, packet: &Packet, message: &Message<'_>) {
+        let _ = (packet, message);
+    }
+
+    /// All messages of the packet have been told, of whatever feed.
+    fn on_end_of_packet(&mut self, packet: &Packet) {
+        let _ = packet;
+    }
+
+    /// The loop that feeds the channel found nothing to do. A channel alone never tells this.
+    fn on_idle(&mut self, now: Now) {
+        let _ = now;
     }
 
     /// A matching event is complete: all books are consistent. This is the moment to decide.
@@ -245,6 +304,10 @@ pub struct Trade<'a> {
     pub action: MDUpdateAction,
     /// MDTradeEntryID (37711).
     pub trade_entry_id: Option<u32>,
+    /// The message from its SBE header on, and which of its trades this is: what
+    /// [`Self::orders`] reads.
+    pub(crate) bytes: &'a [u8],
+    pub(crate) place: Place,
 }
 
 /// The electronic volume of an instrument (templates 37 and 66).

@@ -4,11 +4,13 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hairpin_cme_codecs::mdp3::SCHEMA_ID;
+use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
+use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
 use crate::entry_queue::EntryQueue;
+use crate::filter::{Filter, Unwanted};
 use crate::natural::NaturalBook;
 use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
@@ -79,14 +81,21 @@ pub(crate) struct Market {
     lacks_instrument_feed: bool,
     /// What the definition being read relates its instrument to.
     pub(crate) related: Vec<Related>,
+    /// Which instruments are wanted; `is_filtering` unless all are.
+    pub(crate) filter: Filter,
+    pub(crate) is_filtering: bool,
+    pub(crate) unwanted: Unwanted,
+    /// Messages of this version and later are looked at more closely: those newer than this
+    /// handler, or if templates have other ids than usual, all.
+    first_odd_version: u16,
     state: ChannelState,
-    /// One bit for each kind of warning told, and for each template modulo 64.
+    /// One bit for each kind of warning told, and for each template.
     warned: u32,
-    warned_templates: u64,
+    warned_templates: Vec<u64>,
 }
 
 impl Market {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings, filter: Filter) -> Self {
         let late_join = settings.possible_late_join();
         let lacks_instrument_feed = late_join != settings.late_join;
         let settings = Settings { late_join, ..settings };
@@ -123,9 +132,16 @@ impl Market {
             doubts_statuses: false,
             lacks_instrument_feed,
             related: Vec::with_capacity(MOST_RELATED),
+            unwanted: Unwanted::new(&filter),
+            is_filtering: !filter.wants_all(),
+            filter,
+            first_odd_version: match settings.templates.is_as_published() {
+                true => SCHEMA_VERSION + 1,
+                false => 0,
+            },
             state,
             warned: 0,
-            warned_templates: 0,
+            warned_templates: vec![0; (1 << 16) / 64],
         }
     }
 
@@ -207,6 +223,28 @@ impl Market {
         listener.on_channel_state(state);
     }
 
+    /// Whether a message has to be translated.
+    #[inline(always)]
+    pub(crate) fn is_odd(&self, message: &Message<'_>) -> bool {
+        message.header.version >= self.first_odd_version
+    }
+
+    /// The message with the template that its id stands for.
+    pub(crate) fn translate<'a>(
+        &mut self,
+        mut message: Message<'a>,
+        listener: &mut impl Listener,
+    ) -> Message<'a> {
+        let MessageHeader { schema_id, version, template_id, .. } = message.header;
+        if schema_id == SCHEMA_ID {
+            if version > SCHEMA_VERSION {
+                self.warn(&Warning::NewerVersion { version }, listener);
+            }
+            message.header.template_id = self.settings.templates.template(template_id);
+        }
+        message
+    }
+
     /// Counts a message and shows it; false if it is of no interest to anyone but the listener.
     #[inline]
     pub(crate) fn is_readable(
@@ -222,9 +260,6 @@ impl Market {
             let error = Error::ForeignSchema { schema_id: header.schema_id };
             self.report(Some(packet), &error, listener);
             return false;
-        }
-        if header.version > hairpin_cme_codecs::mdp3::SCHEMA_VERSION {
-            self.warn(&Warning::NewerVersion { version: header.version }, listener);
         }
         true
     }
@@ -246,7 +281,8 @@ impl Market {
     pub(crate) fn warn(&mut self, warning: &Warning, listener: &mut impl Listener) {
         *warning.counter(&mut self.counters) += 1;
         let is_new = if let Warning::UnknownTemplate { template_id } = warning {
-            set_bit(&mut self.warned_templates, u32::from(template_id % 64))
+            let word = &mut self.warned_templates[usize::from(template_id / 64)];
+            set_bit(word, u32::from(template_id % 64))
         } else {
             let mut bits = u64::from(self.warned);
             let is_new = set_bit(&mut bits, warning.kind());
@@ -363,6 +399,7 @@ impl Market {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
             (recovery.snapshot_rpt_seq, recovery.status_sequence) = (0, 0);
+            self.instruments.statistics[instrument.as_usize()].renumber(keeps_books);
             let state = self.instruments.cells[instrument.as_usize()].head.state;
             if !keeps_books && state.is_in_sync() {
                 self.fall_out(instrument, 0, listener);

@@ -2,7 +2,7 @@
 
 use hairpin_time::Duration;
 
-use crate::{Feed, Feeds, Replay};
+use crate::{Feed, Feeds, Replay, TemplateIds};
 
 /// How a channel comes to know instruments and books that were there before it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum LateJoin {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The most instruments, about 1,400 bytes each.
+    /// The most instruments, about 2,000 bytes each.
     pub max_instruments: usize,
     /// How the channel comes to know what was there before it.
     pub late_join: LateJoin,
@@ -62,12 +62,14 @@ pub struct Settings {
     pub max_related: usize,
     /// The most packets in one pass of the instrument or snapshot loop.
     pub max_loop_packets: usize,
+    /// Which templates the ids on the wire stand for.
+    pub templates: TemplateIds,
     /// How far a snapshot may be ahead of the incremental feed, in packets: the feeds come by
     /// different ways. Beyond that it is taken to be of another numbering.
     pub max_snapshot_lead: u32,
 }
 
-/// For a channel of up to 4,096 instruments; about 11 MB.
+/// For a channel of up to 4,096 instruments; about 14 MB.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -88,6 +90,7 @@ impl Default for Settings {
             queue_bytes: 4 << 20,
             max_related: 8_192,
             max_loop_packets: 1 << 16,
+            templates: TemplateIds::AS_PUBLISHED,
             max_snapshot_lead: 10_000,
         }
     }

@@ -138,7 +138,9 @@ impl Market {
         for message in Messages::new(bytes) {
             match message {
                 Ok(message) => {
-                    self.snapshot_message(packet, &message, &mut transact_time, listener)
+                    let message = self.translate(message, listener);
+                    self.snapshot_message(packet, &message, &mut transact_time, listener);
+                    listener.on_end_of_message(packet, &message);
                 }
                 Err(error) => {
                     self.snapshot_loop.has_contents = true;
@@ -150,6 +152,7 @@ impl Market {
         if self.snapshot_loop.is_whole() {
             self.conclude_pass(packet, transact_time, listener);
         }
+        listener.on_end_of_packet(packet);
     }
 
     /// A new pass states nothing older than the last did: what that made useless can go.
@@ -185,7 +188,7 @@ impl Market {
                 *transact_time = stated.transact_time;
                 self.take_snapshot(packet, &stated, listener);
             }
-            Ok(None) => self.loop_extra(message, listener),
+            Ok(None) => self.loop_extra(packet, message, listener),
             Err(error) => {
                 let template_id = message.header.template_id;
                 let error = Error::MalformedMessage { template_id, error };
@@ -195,9 +198,14 @@ impl Market {
     }
 
     /// A message on a looping feed that is not what the loop is for.
-    pub(crate) fn loop_extra(&mut self, message: &Message<'_>, listener: &mut impl Listener) {
+    pub(crate) fn loop_extra(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
         match message.header.template_id {
-            codec::AdminHeartbeat12::TEMPLATE_ID => self.counters.heartbeats += 1,
+            codec::AdminHeartbeat12::TEMPLATE_ID => self.heartbeat(packet, listener),
             codec::SnapshotFullRefreshOrderBook53::TEMPLATE_ID => {}
             template_id => self.warn(&Warning::UnknownTemplate { template_id }, listener),
         }
@@ -214,6 +222,7 @@ impl Market {
         if sequence <= self.farthest_snapshot() {
             let status = (stated.transact_time, stated.trading_status);
             self.snapshot_status(packet, instrument, sequence, status, listener);
+            self.snapshot_statistics(packet, instrument, stated, listener);
         }
         let state = self.instruments.cells[instrument.as_usize()].head.state;
         if !state.needs_snapshot() || !self.connects(instrument, sequence) {
@@ -241,7 +250,7 @@ impl Market {
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
         let found = self.instruments.find(security_id);
-        if found.is_some() {
+        if found.is_some() || self.is_unwanted(found, security_id) {
             return found;
         }
         if self.settings.late_join == LateJoin::InstrumentsAndBooks {

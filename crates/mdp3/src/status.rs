@@ -102,6 +102,9 @@ impl Market {
             trade_date: decoded.trade_date(),
             source: UpdateSource::Incremental,
         };
+        if !self.is_wanted_status(&scope) {
+            return Ok(root);
+        }
         self.counters.statuses += 1;
         self.apply_status(packet.sequence, &status);
         listener.on_security_status(&status);
@@ -110,7 +113,7 @@ impl Market {
 
     /// Notes a status with every instrument it is about, but for those whose snapshot was made
     /// after it.
-    fn apply_status(&mut self, sequence: u32, status: &SecurityStatus<'_>) {
+    pub(crate) fn apply_status(&mut self, sequence: u32, status: &SecurityStatus<'_>) {
         match status.scope {
             StatusScope::Instrument { instrument, .. } => {
                 if let Some(instrument) = instrument {
@@ -138,6 +141,9 @@ impl Market {
             return;
         }
         recovery.status_sequence = sequence;
+        if status.event == Some(SecurityTradingEvent::RESET_STATISTICS) {
+            self.instruments.statistics[instrument.as_usize()].reset_session(sequence);
+        }
         let known = &mut self.instruments.statuses[instrument.as_usize()];
         *known = InstrumentStatus {
             trading_status: stated(status.trading_status).or(known.trading_status),

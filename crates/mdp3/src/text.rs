@@ -23,6 +23,12 @@ impl<const N: usize> Text<N> {
         core::str::from_utf8(self.as_bytes()).unwrap_or("")
     }
 
+    /// A text, `None` if it is longer than `N` bytes.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        (text.len() <= N).then(|| Self::from_bytes(text.as_bytes()))
+    }
+
     /// The first `N` of some bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = [0; N];
@@ -66,5 +72,7 @@ mod tests {
         assert_eq!(Text::<4>::from_bytes(b"EURUSD").as_str(), "EURU");
         assert_eq!(Text::<4>::from_bytes(b"\xFF").as_str(), "");
         assert!(Text::<4>::EMPTY.as_bytes().is_empty());
+        assert_eq!(Text::<4>::new("EURU"), Some(Text::from_bytes(b"EURUSD")));
+        assert_eq!(Text::<4>::new("EURUS"), None);
     }
 }

@@ -55,6 +55,8 @@ struct Seen {
     templates: Vec<u16>,
     book_updates: usize,
     trades: Vec<(Price9, u64)>,
+    /// Of each trade, what it says their number is, and what was filled of each.
+    orders: Vec<(u32, Vec<u64>)>,
     volumes: Vec<u64>,
     ends: usize,
     errors: Vec<Error>,
@@ -70,6 +72,8 @@ impl Listener for Seen {
     }
     fn on_trade(&mut self, trade: &Trade<'_>) {
         self.trades.push((trade.price, trade.quantity));
+        let filled = trade.orders().map(|order| order.quantity).collect();
+        self.orders.push((trade.orders, filled));
     }
     fn on_volume(&mut self, volume: &Volume<'_>) {
         self.volumes.push(volume.quantity);
@@ -131,6 +135,8 @@ fn the_trade_event_is_one_event_of_five_messages() {
     let (channel, seen) = feed(&path);
     assert_eq!(seen.templates, [48, 37, 47, 46, 46]);
     assert_eq!(seen.trades, [(Price9(12_952_000_000_000), 2)]);
+    // The aggressor's first, then the two that it met.
+    assert_eq!(seen.orders, [(3, vec![2, 1, 1])]);
     assert_eq!(seen.volumes, [3_765]);
     assert_eq!((seen.ends, channel.counters().events), (1, 1));
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hairpin_feed_handler::{Channel, EndOfEvent, Input, Listener, Side};
+use hairpin_feed_handler::{Book, Channel, EndOfEvent, Input, Level, Listener, Side};
 use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
@@ -25,20 +25,23 @@ pub(crate) enum Case {
     AverageMix,
     /// The packets of that once more, from side B.
     Duplicate,
+    /// The best bid and ask of a book, once for each event of that order flow.
+    Best,
     /// That order flow, the decision of the house's trader, the claim in the journal, encoding
     /// and commit: all but the write.
     TickToOrder,
 }
 
 impl Case {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::OneEntry, Self::AverageMix, Self::Duplicate, Self::TickToOrder];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::OneEntry, Self::AverageMix, Self::Duplicate, Self::Best, Self::TickToOrder];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::OneEntry => "one-entry",
             Self::AverageMix => "average-mix",
             Self::Duplicate => "duplicate",
+            Self::Best => "best",
             Self::TickToOrder => "tick-to-order",
         }
     }
@@ -132,7 +135,7 @@ impl Walk {
     /// Measures a section and leaves the channel where the next begins.
     fn next_section(&mut self) -> Duration {
         let Self { recording, channel, seen, orders, .. } = self;
-        let Section { measured, rest, .. } = &recording.sections[self.section];
+        let Section { measured, rest, events } = &recording.sections[self.section];
         self.section += 1;
         let begun = match self.case {
             Case::OneEntry | Case::AverageMix => {
@@ -144,6 +147,12 @@ impl Walk {
                 replay(recording, measured.clone(), channel);
                 let begun = Instant::now();
                 measured_packets(recording, measured.clone(), Side::B, channel, seen);
+                begun.elapsed()
+            }
+            Case::Best => {
+                replay(recording, measured.clone(), channel);
+                let begun = Instant::now();
+                look_at_best(channel, *events);
                 begun.elapsed()
             }
             Case::TickToOrder => {
@@ -164,6 +173,7 @@ impl Walk {
         let expected = match case {
             Case::OneEntry | Case::AverageMix => [census.events, census.books, 0, 0],
             Case::Duplicate => [0, 0, census.packets, 0],
+            Case::Best => [0; 4],
             Case::TickToOrder => [0, 0, 0, census.events],
         };
         let orders_sent = orders.strategy.counts.orders;
@@ -190,6 +200,21 @@ fn measured_packets(
         let input = Input { side, ..sent.input };
         channel.handle_packet(black_box(sent.now), input, recording.bytes(sent), seen);
     }
+}
+
+/// Asks one book after the other for its best levels, so many times.
+fn look_at_best(channel: &Channel, times: usize) {
+    for instrument in (0..).flat_map(|_| channel.instruments().iter()).take(times) {
+        let (bid, ask) = measured_best(channel.book(instrument));
+        assert!(black_box(bid).is_some() && black_box(ask).is_some(), "every book has both");
+    }
+}
+
+/// Counted alone, without its caller's loop.
+#[inline(never)]
+fn measured_best(book: Book<'_>) -> (Option<&Level>, Option<&Level>) {
+    let best = book.best();
+    (best.bid, best.ask)
 }
 
 /// As above; strategy and session are joined anew for each packet, as the trader's loop does.

@@ -1,11 +1,13 @@
 //! Traces: packets in a few words, a channel to feed them to, and what it told as lines of text.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses what it needs")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test file uses what it needs")]
 #![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
 
 mod definitions;
+mod messages;
 mod packets;
 mod recorder;
 
+pub use messages::*;
 pub use packets::*;
 pub use recorder::Recorder;
 
@@ -36,6 +38,7 @@ pub const SETTINGS: Settings = Settings {
     queue_bytes: 4_096,
     max_related: 16,
     max_loop_packets: 64,
+    templates: hairpin_mdp3::TemplateIds::AS_PUBLISHED,
     max_snapshot_lead: 100,
 };
 

@@ -1,0 +1,88 @@
+//! In which sizes an instrument is traded.
+
+use core::fmt;
+use core::ops::Deref;
+
+use hairpin_cme_codecs::mdp3::DecimalQty;
+
+/// A lot that an instrument is traded in (an entry of group NoLotTypeRules).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lot {
+    /// LotType (1093): 1 odd, 2 round, 3 block, 4 round by the unit of measure.
+    pub lot_type: i8,
+    /// MinLotSize (1231): the least of it.
+    pub min_size: Option<DecimalQty>,
+}
+
+/// The lots of an instrument: at most one of each of the four types that FIX knows. More are left
+/// out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Lots {
+    lots: [Lot; 4],
+    count: u8,
+}
+
+impl Lots {
+    pub(crate) const NONE: Self = Self { lots: [Lot { lot_type: 0, min_size: None }; 4], count: 0 };
+
+    pub(crate) fn push(&mut self, lot_type: i8, min_size: Option<DecimalQty>) {
+        if let Some(slot) = self.lots.get_mut(usize::from(self.count)) {
+            *slot = Lot { lot_type, min_size };
+            self.count += 1;
+        }
+    }
+}
+
+/// In the order of the message.
+impl Deref for Lots {
+    type Target = [Lot];
+
+    fn deref(&self) -> &[Lot] {
+        &self.lots[..usize::from(self.count).min(self.lots.len())]
+    }
+}
+
+impl fmt::Debug for Lots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// MinLotSize, which templates have in two types.
+pub(crate) trait LotSize {
+    fn lot_size(self) -> Option<DecimalQty>;
+}
+
+impl LotSize for Option<DecimalQty> {
+    fn lot_size(self) -> Option<DecimalQty> {
+        self
+    }
+}
+
+/// Of template 63: whole units.
+impl LotSize for u64 {
+    fn lot_size(self) -> Option<DecimalQty> {
+        let units = i64::try_from(self).unwrap_or(i64::MAX);
+        Some(DecimalQty(units.saturating_mul(10_000)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifth_lot_is_left_out() {
+        let mut lots = Lots::NONE;
+        (1..=5).for_each(|lot_type| lots.push(lot_type, Some(DecimalQty(10_000))));
+        assert!(lots.iter().map(|lot| lot.lot_type).eq(1..=4));
+    }
+
+    #[test]
+    fn whole_units_become_decimals() {
+        assert_eq!(1_000_000u64.lot_size(), Some(DecimalQty(10_000_000_000)));
+        assert_eq!(u64::MAX.lot_size(), Some(DecimalQty(i64::MAX)));
+        assert_eq!(Some(DecimalQty(5)).lot_size(), Some(DecimalQty(5)));
+    }
+}

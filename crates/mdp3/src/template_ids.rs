@@ -1,0 +1,88 @@
+//! Which templates a channel's ids stand for, should the exchange number them anew.
+
+/// Which template of schema version 13 an id on the wire stands for. Every id stands for itself
+/// but those that are entered here.
+///
+/// When CME changes a message in a way that cannot be appended, it gives it another id; as long as
+/// what Hairpin reads of it has stayed where it was, an entry here is all that is needed.
+///
+/// ```
+/// use hairpin_mdp3::{Settings, TemplateIds};
+///
+/// // What was 47 comes as 147 now.
+/// let templates = TemplateIds::AS_PUBLISHED.with(147, 47);
+/// assert_eq!([46, 47, 147].map(|id| templates.template(id)), [46, 47, 47]);
+/// let settings = Settings { templates, ..Settings::default() };
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TemplateIds {
+    /// Id on the wire, and the template it stands for; the first `count` are in use.
+    entries: [(u16, u16); Self::MOST],
+    count: usize,
+}
+
+impl Default for TemplateIds {
+    fn default() -> Self {
+        Self::AS_PUBLISHED
+    }
+}
+
+impl TemplateIds {
+    /// The most ids that can be entered: more than the schema has templates.
+    pub const MOST: usize = 40;
+
+    /// Every id stands for itself.
+    pub const AS_PUBLISHED: Self = Self { entries: [(0, 0); Self::MOST], count: 0 };
+
+    /// The same with an id of the wire that stands for a template, instead of what it stood for.
+    ///
+    /// # Panics
+    ///
+    /// If more than [`Self::MOST`] ids are entered.
+    #[must_use]
+    pub const fn with(mut self, wire: u16, template: u16) -> Self {
+        let mut slot = 0;
+        while slot < self.count && self.entries[slot].0 != wire {
+            slot += 1;
+        }
+        assert!(slot < Self::MOST, "more template ids than can be entered");
+        self.entries[slot] = (wire, template);
+        if slot == self.count {
+            self.count += 1;
+        }
+        self
+    }
+
+    /// The template that an id on the wire stands for.
+    #[must_use]
+    pub fn template(&self, wire: u16) -> u16 {
+        let entered = self.entries[..self.count].iter().find(|(id, _)| *id == wire);
+        entered.map_or(wire, |(_, template)| *template)
+    }
+
+    /// Whether every id stands for itself.
+    pub(crate) const fn is_as_published(&self) -> bool {
+        self.count == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_entry_of_an_id_counts() {
+        let templates = TemplateIds::AS_PUBLISHED.with(147, 46).with(147, 47).with(47, 46);
+        assert_eq!([46, 47, 147, 148].map(|id| templates.template(id)), [46, 46, 47, 148]);
+        assert!(TemplateIds::default().is_as_published() && !templates.is_as_published());
+    }
+
+    #[test]
+    #[should_panic(expected = "more template ids")]
+    fn there_is_room_for_so_many_and_no_more() {
+        let full = (0..TemplateIds::MOST as u16)
+            .fold(TemplateIds::AS_PUBLISHED, |templates, id| templates.with(id, 46));
+        assert_eq!(full.with(0, 47).template(0), 47, "that one is there");
+        let _ = full.with(1_000, 46);
+    }
+}

@@ -1,0 +1,113 @@
+//! How far apart prices are.
+//!
+//! Most instruments have one tick, MinPriceIncrement (969). Those with a TickRule (6350), which
+//! are options and spreads, have a small tick near zero and a larger one beyond it, by the variable
+//! tick table of that number (CME Client Systems Wiki, "Tick Size and Display Pricing", page
+//! 46172721).
+
+use crate::{Definition, Details, Price9};
+
+/// A variable tick table, in whole prices and thousandths as on the wire.
+struct Table {
+    /// TickRule.
+    code: i8,
+    /// Up to this price, above and below zero, it is the small tick.
+    limit: i64,
+    small: i64,
+    large: i64,
+}
+
+const fn table(code: i8, limit: i64, small: i64, large: i64) -> Table {
+    const MILLI: i64 = 1_000_000;
+    Table { code, limit: limit * 1_000 * MILLI, small: small * MILLI, large: large * MILLI }
+}
+
+/// Limit in whole prices, ticks in thousandths.
+const TABLES: [Table; 8] = [
+    table(1, 500, 5_000, 10_000),
+    table(2, 5, 500, 1_000),
+    table(3, 10, 1_000, 2_000),
+    table(4, 500, 5_000, 25_000),
+    table(10, 300, 5_000, 25_000),
+    table(11, 300, 5_000, 10_000),
+    table(12, 5, 250, 500),
+    table(13, 25, 1_000, 5_000),
+];
+
+impl Definition {
+    /// TickRule (6350), which only options and spreads have; 0 is none.
+    #[must_use]
+    pub fn tick_rule(&self) -> Option<i8> {
+        let rule = match &self.details {
+            Details::Option(option) => option.tick_rule,
+            Details::Spread(spread) => spread.tick_rule,
+            _ => None,
+        };
+        rule.filter(|rule| *rule != 0)
+    }
+
+    /// The tick at a price, as on the wire: MinPriceIncrement (969), or what the variable tick
+    /// table of the TickRule (6350) says. At a table's limit it is the smaller one, which leads
+    /// away from there towards zero.
+    ///
+    /// `None` if the definition says neither, or names a table that CME has not published.
+    #[must_use]
+    pub fn tick_at(&self, price: Price9) -> Option<Price9> {
+        if self.min_price_increment.is_some() {
+            return self.min_price_increment;
+        }
+        let rule = self.tick_rule()?;
+        let Table { limit, small, large, .. } = TABLES.iter().find(|table| table.code == rule)?;
+        let is_near = price.0.unsigned_abs() <= limit.unsigned_abs();
+        Some(Price9(if is_near { *small } else { *large }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SpreadDetails, Text};
+
+    fn spread(tick_rule: Option<i8>) -> Definition {
+        let details = Details::Spread(SpreadDetails {
+            sub_type: Text::EMPTY,
+            price_ratio: None,
+            tick_rule,
+            full_name: Text::EMPTY,
+        });
+        Definition { details, ..Definition::none(7) }
+    }
+
+    /// The tick in thousandths, at a price in thousandths.
+    fn tick(rule: i8, price: i64) -> Option<i64> {
+        let price = Price9(price * 1_000_000);
+        spread(Some(rule)).tick_at(price).map(|tick| tick.0 / 1_000_000)
+    }
+
+    #[test]
+    fn the_tick_grows_beyond_the_limit_of_its_table() {
+        assert_eq!(tick(1, 510_000), Some(10_000), "CME's example");
+        assert_eq!(
+            [-500_001, -500_000, 0, 500_000, 500_001].map(|price| tick(1, price)),
+            [Some(10_000), Some(5_000), Some(5_000), Some(5_000), Some(10_000)]
+        );
+        assert_eq!([tick(12, 5_000), tick(12, -5_250)], [Some(250), Some(500)]);
+        assert_eq!([tick(13, 25_000), tick(13, 30_000)], [Some(1_000), Some(5_000)]);
+        assert_eq!(tick(1, i64::MIN / 1_000_000), Some(10_000));
+    }
+
+    #[test]
+    fn a_fixed_tick_counts_whatever_the_rule() {
+        let min_price_increment = Some(Price9(250_000_000));
+        let definition = Definition { min_price_increment, ..spread(Some(1)) };
+        assert_eq!(definition.tick_at(Price9(0)), min_price_increment);
+    }
+
+    #[test]
+    fn a_table_that_nobody_knows_tells_no_tick() {
+        assert_eq!((tick(99, 0), tick(0, 0)), (None, None));
+        assert_eq!(spread(None).tick_at(Price9(0)), None);
+        assert_eq!(spread(Some(0)).tick_rule(), None);
+        assert_eq!(Definition::none(7).tick_at(Price9(0)), None);
+    }
+}
