@@ -10,7 +10,7 @@ use crate::holding::HoldingArea;
 use crate::market::Market;
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, Gap, InstrumentIndex, Instruments, Listener,
-    Packet, PacketHeader, Settings, Side, Warning,
+    OrderBook, Packet, PacketHeader, Settings, Side, Warning,
 };
 
 /// Where a packet came from and when.
@@ -89,7 +89,7 @@ impl Channel {
         };
         match input.feed {
             Feed::Incremental => self.handle_incremental(now.utc, &packet, messages, listener),
-            Feed::Instrument | Feed::Snapshot => {
+            Feed::Instrument | Feed::Snapshot | Feed::SnapshotOrders => {
                 self.handle_loop(now.utc, &packet, messages, listener);
             }
         }
@@ -159,6 +159,12 @@ impl Channel {
     #[must_use]
     pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
         self.market.instruments.book_of(security_id)
+    }
+
+    /// The order book of an instrument; always empty if [`Settings::order_books`] is `None`.
+    #[must_use]
+    pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
+        self.market.instruments.order_book(instrument)
     }
 
     /// The definition of an instrument; `None` if it has none in force.
@@ -260,7 +266,7 @@ impl Channel {
     ) {
         // One sent at the very time of the restart may be either; the loop comes round again.
         let is_of_older_epoch =
-            packet.feed == Feed::Snapshot && packet.sending_time <= self.arbiter.epoch_began();
+            packet.feed != Feed::Instrument && packet.sending_time <= self.arbiter.epoch_began();
         if !self.market.wants(packet.feed) || is_of_older_epoch {
             self.market.counters.unwanted_packets += 1;
             return;
@@ -271,7 +277,15 @@ impl Channel {
         }
         match packet.feed {
             Feed::Instrument => self.market.process_instrument(packet, messages, listener),
-            _ => self.market.process_snapshot(packet, messages, listener),
+            Feed::SnapshotOrders => {
+                self.market.process_order_snapshots(packet, messages, listener);
+            }
+            _ => {
+                self.market.process_snapshot(packet, messages, listener);
+                if self.market.settings.order_feed() == Some(Feed::Snapshot) {
+                    self.market.process_order_snapshots(packet, messages, listener);
+                }
+            }
         }
         self.market.settle_state(listener);
     }

@@ -263,9 +263,11 @@ impl Market {
             self.recovery[instrument.as_usize()].snapshot_sequence = 0;
             self.recovery[instrument.as_usize()].snapshot_rpt_seq = 0;
             self.tell_state(instrument, listener);
+            self.order_book_is_defined(instrument, None, listener);
         } else {
             let waiting_from = if self.definition_loop.is_first() { 0 } else { self.next_sequence };
             self.fall_out(instrument, waiting_from, listener);
+            self.order_book_is_defined(instrument, Some(waiting_from), listener);
         }
     }
 
@@ -285,5 +287,6 @@ impl Market {
         self.instruments.statuses[instrument.as_usize()] = InstrumentStatus::UNKNOWN;
         self.queue.forget(instrument);
         self.tell_state(instrument, listener);
+        self.order_book_is_gone(instrument, listener);
     }
 }

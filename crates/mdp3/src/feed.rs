@@ -13,11 +13,14 @@ pub enum Feed {
     /// Market recovery: all books in a loop, each with the last incremental packet it contains
     /// (config.xml: `S`).
     Snapshot,
+    /// Market recovery of orders, where they have a loop of their own (config.xml: `SMBO`).
+    SnapshotOrders,
 }
 
 impl Feed {
     /// Every feed, in the order in which a late join needs them.
-    pub const ALL: [Self; 3] = [Self::Incremental, Self::Instrument, Self::Snapshot];
+    pub const ALL: [Self; 4] =
+        [Self::Incremental, Self::Instrument, Self::Snapshot, Self::SnapshotOrders];
 }
 
 impl fmt::Display for Feed {
@@ -26,6 +29,7 @@ impl fmt::Display for Feed {
             Self::Incremental => "incremental",
             Self::Instrument => "instrument",
             Self::Snapshot => "snapshot",
+            Self::SnapshotOrders => "order snapshot",
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::book::{Book, Changes, DirectCell};
 use crate::consolidated_book::ConsolidatedBook;
 use crate::implied_book::{ImpliedBook, ImpliedCell};
 use crate::instrument_index::{IdTable, InstrumentIndex};
+use crate::orders::{OrderArena, OrderBook};
 use crate::related::{Leg, Related, RelatedLists, Underlying};
 use crate::status::InstrumentStatus;
 use crate::{Definition, Settings};
@@ -26,6 +27,7 @@ pub struct Instruments {
     pub(crate) definitions: Vec<Definition>,
     pub(crate) related: RelatedLists,
     pub(crate) statuses: Vec<InstrumentStatus>,
+    pub(crate) orders: OrderArena,
     count: usize,
 }
 
@@ -39,6 +41,7 @@ impl Instruments {
             definitions: vec![Definition::none(0); capacity],
             related: RelatedLists::new(capacity, settings.max_related),
             statuses: vec![InstrumentStatus::UNKNOWN; capacity],
+            orders: OrderArena::new(settings),
             count: 0,
         }
     }
@@ -96,6 +99,12 @@ impl Instruments {
     #[must_use]
     pub fn consolidated_book(&self, instrument: InstrumentIndex) -> ConsolidatedBook<'_> {
         ConsolidatedBook::new(self.book(instrument), self.implied_book(instrument))
+    }
+
+    /// The order book of an instrument; always empty if `Settings::order_books` is `None`.
+    #[must_use]
+    pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
+        OrderBook::new(self, instrument)
     }
 
     /// The direct book of the instrument with a SecurityID.

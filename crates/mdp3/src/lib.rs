@@ -10,8 +10,8 @@
 //!
 //! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
 //! books by price: the direct ones up to [`MAX_DEPTH`] levels, the implied ones up to
-//! [`MAX_IMPLIED_DEPTH`]. Orders and statistics are shown as messages ([`Listener::on_message`])
-//! and counted in RptSeq, not kept.
+//! [`MAX_IMPLIED_DEPTH`]; and order books, if [`Settings::order_books`] asks for them. Statistics
+//! are shown as messages ([`Listener::on_message`]) and counted in RptSeq, not kept.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
@@ -64,6 +64,7 @@ mod levels;
 mod listener;
 mod loop_tracker;
 mod market;
+mod orders;
 mod packet;
 mod related;
 mod replay;
@@ -96,6 +97,10 @@ pub use levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
+};
+pub use orders::{
+    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
+    OrderUpdate,
 };
 pub use packet::{Message, Messages, Packet, PacketHeader};
 pub use related::{Leg, Related, Underlying};

@@ -7,7 +7,8 @@ use hairpin_time::Utc;
 
 use crate::{
     Book, Changes, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex, Instruments,
-    Leg, Message, Packet, Price9, Related, StatusScope, SyncState, Underlying, Warning,
+    Leg, Message, OrderBookStateChange, OrderUpdate, Packet, Price9, Related, StatusScope,
+    SyncState, Underlying, Warning,
 };
 
 /// What a channel tells, in the order of the stream. Every method does nothing by default.
@@ -34,6 +35,18 @@ pub trait Listener {
     /// crossed, or with a level to be deleted yet.
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let _ = update;
+    }
+
+    /// A message or a snapshot has changed an order book. Told before the price book of the same
+    /// message, and like that it may still be amid an event.
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        let _ = update;
+    }
+
+    /// An order book has come in sync, has fallen out of it, or is gone, whatever the price book of
+    /// its instrument does. That a newly defined instrument's is not in sync yet is not told.
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        let _ = change;
     }
 
     /// A trade. Told also while the instrument's book is not in sync.

@@ -4,11 +4,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use hairpin_cme_codecs::mdp3::SCHEMA_ID;
+use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
 use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
 use crate::entry_queue::EntryQueue;
+use crate::orders::{OrderBooks, OrderKeeping};
 use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
@@ -72,6 +73,10 @@ pub(crate) struct Market {
     pub(crate) doubts_statuses: bool,
     /// What the definition being read relates its instrument to.
     pub(crate) related: Vec<Related>,
+    pub(crate) orders: OrderKeeping,
+    /// Messages of this version and later ones need a closer look: those newer than the codecs,
+    /// or all if order books are kept. So those who keep none pay nothing for the others.
+    notable_version: u16,
     state: ChannelState,
     /// One bit for each kind of warning told, and for each template modulo 64.
     warned: u32,
@@ -108,6 +113,11 @@ impl Market {
             ),
             doubts_statuses: false,
             related: Vec::with_capacity(MOST_RELATED),
+            orders: OrderKeeping::new(&settings),
+            notable_version: match settings.order_books {
+                OrderBooks::None => SCHEMA_VERSION + 1,
+                _ => 0,
+            },
             state,
             warned: 0,
             warned_templates: 0,
@@ -124,8 +134,10 @@ impl Market {
                     && !self.definition_loop.is_first()
                     && (self.out_of_sync > 0
                         || self.snapshot_loop.is_joining()
-                        || self.doubts_statuses)
+                        || self.doubts_statuses
+                        || self.wants_orders_of(feed))
             }
+            Feed::SnapshotOrders => self.wants_orders_of(feed),
         }
     }
 
@@ -181,10 +193,24 @@ impl Market {
             self.report(Some(packet), &error, listener);
             return false;
         }
-        if header.version > hairpin_cme_codecs::mdp3::SCHEMA_VERSION {
-            self.warn(&Warning::NewerVersion { version: header.version }, listener);
+        if header.version >= self.notable_version {
+            self.look_closer(packet, message, listener);
         }
         true
+    }
+
+    #[cold]
+    fn look_closer(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        let version = message.header.version;
+        if version > SCHEMA_VERSION {
+            self.warn(&Warning::NewerVersion { version }, listener);
+        }
+        self.order_message(packet, message, listener);
     }
 
     /// Counts and tells an error.
@@ -227,8 +253,9 @@ impl Market {
             return found;
         }
         let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
-        if inserted.is_none() {
-            self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener);
+        match inserted {
+            Some(instrument) => self.order_book_is_met(instrument, listener),
+            None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),
         }
         inserted
     }
@@ -290,6 +317,7 @@ impl Market {
         self.forget_event();
         self.doubts_statuses = true;
         self.doubt_definitions();
+        self.doubt_order_books(listener);
         for instrument in self.instruments.iter() {
             match self.instruments.cells[instrument.as_usize()].head.state {
                 State::InSync => self.doubt(instrument, State::Suspect, listener),
@@ -316,6 +344,7 @@ impl Market {
         self.queue.clear();
         self.forget_event();
         self.snapshot_loop.abandon_pass();
+        self.restart_order_books(keeps_books, listener);
         for instrument in self.instruments.iter() {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);

@@ -35,7 +35,7 @@ struct Simulation {
     judge: Judge,
     rng: ChaCha8Rng,
     now: Instant,
-    joined: [bool; 3],
+    joined: [bool; Feed::ALL.len()],
     /// Packets in a thousand that each side loses, delays behind the next, or gets from elsewhere.
     loss: u32,
     delay: u32,
@@ -59,7 +59,7 @@ impl Simulation {
             judge: Judge { seed, ..Judge::default() },
             rng: ChaCha8Rng::seed_from_u64(seed),
             now: Instant::from_nanos(1_000_000_000),
-            joined: [false; 3],
+            joined: [false; Feed::ALL.len()],
             loss: 0,
             delay: 0,
             stray: 0,
@@ -291,7 +291,7 @@ impl Census {
 
 fn simulate(seed: u64, census: &mut Census) {
     let mut simulation = Simulation::new(seed);
-    simulation.joined = [true, true, false];
+    simulation.joined = [true, true, false, false];
     let active: Vec<_> = IDS.into_iter().filter(|id| !QUIET.contains(id)).collect();
     simulation.may_reset = seed.is_multiple_of(2);
     let is_unnumbered = seed % 8 == 5;

@@ -1,11 +1,13 @@
 //! Traces: packets in a few words, a channel to feed them to, and what it told as lines of text.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses what it needs")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test file uses what it needs")]
 #![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
 
 mod definitions;
+mod orders;
 mod packets;
 mod recorder;
 
+pub use orders::*;
 pub use packets::*;
 pub use recorder::Recorder;
 
@@ -33,6 +35,9 @@ pub const SETTINGS: Settings = Settings {
     max_related: 16,
     max_loop_packets: 64,
     max_snapshot_lead: 100,
+    order_books: hairpin_mdp3::OrderBooks::None,
+    max_orders: 0,
+    order_snapshots: Feed::SnapshotOrders,
 };
 
 impl Trace {
@@ -75,7 +80,7 @@ impl Trace {
         trace
     }
 
-    fn packet(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+    pub fn packet(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
         let now = Now { monotonic: self.now, utc: self.utc };
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
