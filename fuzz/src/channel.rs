@@ -1,8 +1,9 @@
 //! A market data channel under watch: what it tells is compared with what it counts and shows.
 
 use hairpin_mdp3::{
-    Action, Book, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Gap,
-    Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Settings, Side, SyncState, Trade,
+    Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
+    Feed, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, MAX_TOP_ORDERS, Order,
+    OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Settings, Side, SyncState, Trade,
     Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
@@ -21,6 +22,9 @@ const SETTINGS: Settings = Settings {
     max_related: 8,
     max_loop_packets: 16,
     max_snapshot_lead: 100,
+    order_books: OrderBooks::None,
+    max_orders: 8,
+    order_snapshots: Feed::SnapshotOrders,
 };
 
 /// A channel, its clock, and what it told.
@@ -28,22 +32,29 @@ pub(crate) struct Watched {
     pub(crate) channel: Channel,
     told: Told,
     now: Instant,
-    joined: [bool; 3],
+    joined: [bool; Feed::ALL.len()],
 }
 
 impl Watched {
-    /// A channel that joins in one of the three ways.
-    pub(crate) fn new(late_join: u8) -> Self {
-        let late_join = match late_join % 3 {
+    /// A channel that joins in one of the three ways, and keeps no orders, top orders, all, or all
+    /// with snapshots behind those of price books.
+    pub(crate) fn new(how: u8) -> Self {
+        let order_books = match how / 3 % 4 {
+            0 => OrderBooks::None,
+            1 => OrderBooks::Top,
+            _ => OrderBooks::Full,
+        };
+        let order_snapshots = if how / 3 % 4 == 3 { Feed::Snapshot } else { Feed::SnapshotOrders };
+        let late_join = match how % 3 {
             0 => LateJoin::InstrumentsAndBooks,
             1 => LateJoin::Books,
             _ => LateJoin::Nothing,
         };
         Self {
-            channel: Channel::new(Settings { late_join, ..SETTINGS }),
+            channel: Channel::new(Settings { late_join, order_books, order_snapshots, ..SETTINGS }),
             told: Told::default(),
             now: Instant::from_nanos(1_000_000_000),
-            joined: [false; 3],
+            joined: [false; Feed::ALL.len()],
         }
     }
 
@@ -79,6 +90,7 @@ impl Watched {
             check_book(book);
             assert_eq!(book.best_bid(), book.bids().first());
             assert_eq!(book.best_ask(), book.asks().first());
+            check_orders(self.channel.order_book(instrument));
             let may_be = state != ChannelState::InSync || book.sync_state() != SyncState::OutOfSync;
             assert!(may_be, "{book:?} in a channel in sync");
         }
@@ -124,6 +136,20 @@ fn check_book(book: Book<'_>) {
     assert!(book.bids().len().max(book.asks().len()) <= book.depth(), "{book:?}");
 }
 
+/// The orders stand sorted, are as many either way, and each is found where it stands.
+fn check_orders(book: OrderBook<'_>) {
+    assert!(book.len() <= SETTINGS.max_orders.max(2 * MAX_TOP_ORDERS), "{book:?}");
+    for (side, sign) in [(BookSide::Bid, -1), (BookSide::Ask, 1)] {
+        let orders = book.orders(side);
+        assert_eq!(orders.clone().rev().count(), orders.len(), "{book:?}");
+        let key = |order: Order| (sign * i128::from(order.price.0), order.priority, order.id);
+        assert!(orders.clone().map(key).is_sorted(), "{book:?}");
+        for order in orders {
+            assert_eq!(book.find(order.id), Some((side, order)), "{book:?}");
+        }
+    }
+}
+
 #[derive(Default)]
 struct Told {
     state: Option<ChannelState>,
@@ -148,8 +174,17 @@ impl Listener for Told {
         self.volumes += 1;
     }
 
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        assert!(update.book.is_in_sync(), "{update:?}");
+    }
+
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        assert_eq!(change.state, change.book.sync_state());
+    }
+
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         self.events += 1;
+        assert!(event.changed_orders().all(|(_, book)| book.is_in_sync()));
         for (_, book, _) in event.changed() {
             assert!(book.is_in_sync(), "{book:?}");
             check_book(book);
