@@ -21,6 +21,7 @@ mod queue;
 mod replay;
 mod slab;
 mod snapshots;
+mod sync;
 mod top;
 mod tree;
 mod update;
