@@ -194,7 +194,8 @@ impl Market {
             return false;
         }
         if header.version >= self.notable_version {
-            self.look_closer(packet, message, listener);
+            // Of a copy, so that the usual message need not be in memory.
+            self.look_closer(packet, &{ *message }, listener);
         }
         true
     }
