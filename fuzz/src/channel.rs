@@ -1,8 +1,9 @@
 //! A market data channel under watch: what it tells is compared with what it counts and shows.
 
 use hairpin_mdp3::{
-    Action, Book, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Feed, Feeds,
-    Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, Replay, ReplayOutcome,
+    Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
+    Feed, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, MAX_TOP_ORDERS,
+    Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay, ReplayOutcome,
     ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, Trade, UpdateSource,
     Volume, Warning,
 };
@@ -26,6 +27,9 @@ const SETTINGS: Settings = Settings {
     max_related: 8,
     max_loop_packets: 16,
     max_snapshot_lead: 100,
+    order_books: OrderBooks::None,
+    max_orders: 8,
+    order_snapshots: Feed::SnapshotOrders,
 };
 
 const REPLAY: Replay =
@@ -39,7 +43,18 @@ fn settings(byte: u8) -> Settings {
         _ => LateJoin::Nothing,
     };
     let choice = byte / 3;
-    let one_side = |side| Feeds { incremental: side, instrument: side, snapshot: side };
+    let one_side = |side| Feeds {
+        incremental: side,
+        instrument: side,
+        snapshot: side,
+        snapshot_orders: side,
+    };
+    let (order_books, order_snapshots) = match byte % 4 {
+        0 => (OrderBooks::None, Feed::SnapshotOrders),
+        1 => (OrderBooks::Top, Feed::Snapshot),
+        2 => (OrderBooks::Full, Feed::SnapshotOrders),
+        _ => (OrderBooks::Full, Feed::Snapshot),
+    };
     let feeds = match choice >> 3 {
         1 => Feeds { instrument: Sides::None, ..Feeds::ALL },
         2 => Feeds { snapshot: Sides::None, ..Feeds::ALL },
@@ -51,6 +66,8 @@ fn settings(byte: u8) -> Settings {
     Settings {
         late_join,
         feeds,
+        order_books,
+        order_snapshots,
         replay: (choice & 1 != 0).then_some(REPLAY),
         natural_refresh: choice & 2 != 0,
         silence: Duration::from_millis(if choice & 4 != 0 { 80 } else { 0 }),
@@ -68,8 +85,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// A channel that joins in one of the three ways, with the feeds and the means of recovery
-    /// that the byte chooses.
+    /// A channel that joins in one of the three ways, with the feeds, the means of recovery and the
+    /// orders that the byte chooses.
     pub(crate) fn new(byte: u8) -> Self {
         let settings = settings(byte);
         Self {
@@ -119,6 +136,7 @@ impl Watched {
             check_book(book);
             assert_eq!(book.best_bid(), book.bids().first());
             assert_eq!(book.best_ask(), book.asks().first());
+            check_orders(self.channel.order_book(instrument));
             let is_known = matches!(book.sync_state(), SyncState::Unknown | SyncState::InSync);
             let may_be = state != ChannelState::InSync || is_known;
             assert!(may_be, "{book:?} in a channel in sync");
@@ -179,6 +197,20 @@ fn check_book(book: Book<'_>) {
     assert!(book.bids().len().max(book.asks().len()) <= book.depth(), "{book:?}");
 }
 
+/// The orders stand sorted, are as many either way, and each is found where it stands.
+fn check_orders(book: OrderBook<'_>) {
+    assert!(book.len() <= SETTINGS.max_orders.max(2 * MAX_TOP_ORDERS), "{book:?}");
+    for (side, sign) in [(BookSide::Bid, -1), (BookSide::Ask, 1)] {
+        let orders = book.orders(side);
+        assert_eq!(orders.clone().rev().count(), orders.len(), "{book:?}");
+        let key = |order: Order| (sign * i128::from(order.price.0), order.priority, order.id);
+        assert!(orders.clone().map(key).is_sorted(), "{book:?}");
+        for order in orders {
+            assert_eq!(book.find(order.id), Some((side, order)), "{book:?}");
+        }
+    }
+}
+
 #[derive(Default)]
 struct Told {
     state: Option<ChannelState>,
@@ -207,8 +239,17 @@ impl Listener for Told {
         self.volumes += 1;
     }
 
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        assert!(update.book.is_in_sync(), "{update:?}");
+    }
+
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        assert_eq!(change.state, change.book.sync_state());
+    }
+
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         self.events += 1;
+        assert!(event.changed_orders().all(|(_, book)| book.is_in_sync()));
         for (_, book, _) in event.changed() {
             assert!(book.is_in_sync(), "{book:?}");
             check_book(book);

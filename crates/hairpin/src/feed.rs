@@ -158,7 +158,8 @@ fn feed(
 
 /// A channel that joins by what the capture has.
 fn settings(groups: &Groups) -> Settings {
-    let [incremental, definitions, snapshots] = Feed::ALL.map(|feed| groups.has(feed));
+    let [incremental, definitions, snapshots] =
+        [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
     let late_join = match (definitions, snapshots) {
         (true, true) => LateJoin::InstrumentsAndBooks,
         (true, false) if !incremental => LateJoin::InstrumentsAndBooks,

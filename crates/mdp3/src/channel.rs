@@ -13,7 +13,7 @@ use crate::silence::SilenceWatch;
 use crate::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, Filter, Gap, InstrumentIndex, Instruments,
-    Listener, Packet, PacketHeader, Settings, Side, Warning,
+    Listener, OrderBook, Packet, PacketHeader, Settings, Side, Warning,
 };
 
 /// Where a packet came from and when.
@@ -121,7 +121,7 @@ impl Channel {
         match input.feed {
             Feed::Incremental => self.handle_incremental(now.utc, &packet, messages, listener),
             Feed::Replay => self.handle_replayed(&packet, messages, listener),
-            Feed::Instrument | Feed::Snapshot => {
+            Feed::Instrument | Feed::Snapshot | Feed::SnapshotOrders => {
                 self.handle_loop(now.utc, &packet, messages, listener);
             }
         }
@@ -225,6 +225,12 @@ impl Channel {
     #[must_use]
     pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
         self.market.instruments.book_of(security_id)
+    }
+
+    /// The order book of an instrument; always empty if [`Settings::order_books`] is `None`.
+    #[must_use]
+    pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
+        self.market.instruments.order_book(instrument)
     }
 
     /// The definition of an instrument; `None` if it has none in force.
@@ -356,7 +362,7 @@ impl Channel {
         self.hear(packet.feed, packet.side, listener);
         // One sent at the very time of the restart may be either; the loop comes round again.
         let is_of_older_epoch =
-            packet.feed == Feed::Snapshot && packet.sending_time <= self.arbiter.epoch_began();
+            packet.feed != Feed::Instrument && packet.sending_time <= self.arbiter.epoch_began();
         if !self.market.wants(packet.feed) || is_of_older_epoch {
             self.market.counters.unwanted_packets += 1;
             return;
@@ -367,7 +373,15 @@ impl Channel {
         }
         match packet.feed {
             Feed::Instrument => self.market.process_instrument(packet, messages, listener),
-            _ => self.market.process_snapshot(packet, messages, listener),
+            Feed::SnapshotOrders => {
+                self.market.process_order_snapshots(packet, messages, listener);
+            }
+            _ => {
+                self.market.process_snapshot(packet, messages, listener);
+                if self.market.settings.order_feed() == Some(Feed::Snapshot) {
+                    self.market.process_order_snapshots(packet, messages, listener);
+                }
+            }
         }
         self.market.settle_state(listener);
     }

@@ -128,6 +128,30 @@ counters! {
     entries_in_snapshot,
     /// Entries put into the recovery queue because their instrument was not in sync.
     withheld_entries,
+    /// Packets of the order snapshot feed.
+    order_snapshot_packets,
+    /// Order entries of the incremental feed that changed an order book.
+    order_entries,
+    /// Times top orders replaced those known.
+    order_overlays,
+    /// Order entries and top orders that a snapshot had already stated.
+    orders_in_snapshot,
+    /// Order entries put into the queue because their order book was not in sync.
+    withheld_orders,
+    /// Times an order book fell out of sync.
+    order_books_out_of_sync,
+    /// Order books found in sync and empty because a whole loop of snapshots did not name them.
+    order_books_empty_by_absence,
+    /// Times an order book was loaded from all chunks of a snapshot.
+    order_snapshots_applied,
+    /// Order snapshots given up because another one began before their last chunk came.
+    order_snapshots_torn,
+    /// Chunks of order snapshots from before the first packet at hand.
+    order_snapshots_too_old,
+    /// Chunks of order snapshots so far ahead of the incremental feed that nothing connects.
+    order_snapshots_too_far_ahead,
+    /// Order snapshots whose queued entries did not fit.
+    order_snapshots_not_continued,
     /// Errors: packets shorter than the 12 bytes of a packet header.
     packets_too_short,
     /// Errors: messages whose MsgSize is smaller than the 10 bytes of a message header.
@@ -146,6 +170,16 @@ counters! {
     inapplicable_entries,
     /// Errors: snapshots whose levels have holes.
     invalid_snapshots,
+    /// Errors: new orders that were in the book already.
+    existing_orders,
+    /// Errors: changes and deletions of orders that were not in the book.
+    missing_orders,
+    /// Errors: order entries with an unknown action, no side, no price, or no sound quantity.
+    invalid_orders,
+    /// Errors: order entries that refer to a price level their message does not have.
+    dangling_orders,
+    /// Errors: order snapshots with a chunk of a wrong number or an order that cannot be.
+    invalid_order_snapshots,
     /// Warnings: messages of templates that schema version 13 does not have.
     unknown_templates,
     /// Warnings: messages of a newer version than 13, read as far as version 13 knows.
@@ -175,6 +209,10 @@ counters! {
     missing_feeds,
     /// Warnings: sides of a feed that brought nothing for `Settings::silence`.
     silences,
+    /// Warnings: orders that did not fit in the channel's memory; their instrument has none then.
+    orders_over_capacity,
+    /// Warnings: queued order entries dropped because their queue was full.
+    order_queue_overflows,
     /// Warnings: loops with more packets than can be kept account of.
     loops_too_long,
 }

@@ -281,12 +281,14 @@ impl Market {
             self.recovery[instrument.as_usize()].snapshot_sequence = 0;
             self.recovery[instrument.as_usize()].snapshot_rpt_seq = 0;
             self.tell_state(instrument, listener);
+            self.order_book_is_defined(instrument, None, listener);
         } else {
             let security_id = self.instruments.book(instrument).security_id();
             // What came for a wanted group before it was known to be wanted has not been kept.
             let has_all = self.definition_loop.is_first() && !self.is_unwanted(None, security_id);
             let waiting_from = if has_all { 0 } else { self.next_sequence };
             self.fall_out(instrument, waiting_from, listener);
+            self.order_book_is_defined(instrument, Some(waiting_from), listener);
         }
     }
 
@@ -308,5 +310,6 @@ impl Market {
         self.instruments.statistics[instrument.as_usize()].reset(last);
         self.queue.forget(instrument);
         self.tell_state(instrument, listener);
+        self.order_book_is_gone(instrument, listener);
     }
 }

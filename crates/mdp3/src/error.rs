@@ -72,6 +72,46 @@ pub enum Error {
         /// MDPriceLevel.
         level: u8,
     },
+    /// A new order that was in the book already.
+    #[error("instrument {security_id} has an order {order_id} already")]
+    ExistingOrder {
+        /// SecurityID.
+        security_id: i32,
+        /// OrderID.
+        order_id: u64,
+    },
+    /// A change or deletion of an order that was not in the book.
+    #[error("instrument {security_id} has no order {order_id}")]
+    MissingOrder {
+        /// SecurityID.
+        security_id: i32,
+        /// OrderID.
+        order_id: u64,
+    },
+    /// An order entry that cannot be read as one.
+    #[error("instrument {security_id}: order {order_id} lacks an action, side, price or quantity")]
+    InvalidOrder {
+        /// SecurityID.
+        security_id: i32,
+        /// OrderID, `u64::MAX` if there is none.
+        order_id: u64,
+    },
+    /// An order entry that refers to a price level its message does not have: nothing tells whose
+    /// it is, so that all order books are out of sync.
+    #[error("order {order_id} refers to entry {reference_id}, which is not there")]
+    DanglingOrder {
+        /// OrderID.
+        order_id: u64,
+        /// ReferenceID, 0 if there is none.
+        reference_id: u8,
+    },
+    /// An order snapshot with a chunk of a wrong number, or with an order that is named twice or
+    /// cannot be read.
+    #[error("order snapshot of instrument {security_id} cannot be read")]
+    InvalidOrderSnapshot {
+        /// SecurityID.
+        security_id: i32,
+    },
     /// A snapshot whose levels have holes.
     #[error("snapshot of instrument {security_id} has holes between its levels")]
     InvalidSnapshot {
@@ -92,6 +132,11 @@ impl Error {
             Self::MalformedMessage { .. } => &mut counters.malformed_messages,
             Self::InvalidEntry { .. } => &mut counters.invalid_entries,
             Self::InapplicableEntry { .. } => &mut counters.inapplicable_entries,
+            Self::ExistingOrder { .. } => &mut counters.existing_orders,
+            Self::MissingOrder { .. } => &mut counters.missing_orders,
+            Self::InvalidOrder { .. } => &mut counters.invalid_orders,
+            Self::DanglingOrder { .. } => &mut counters.dangling_orders,
+            Self::InvalidOrderSnapshot { .. } => &mut counters.invalid_order_snapshots,
             Self::InvalidSnapshot { .. } => &mut counters.invalid_snapshots,
         }
     }
@@ -176,6 +221,17 @@ pub enum Warning {
     /// The recovery queue was full: its oldest entry was dropped, and later snapshots are needed.
     #[error("the recovery queue is full, the oldest entries were dropped")]
     QueueOverflow,
+    /// There are more orders than `Settings::max_orders`: the instrument's order book is out of
+    /// sync and empty until a snapshot of it fits.
+    #[error("no room for the orders of instrument {security_id}")]
+    OrdersOverCapacity {
+        /// SecurityID.
+        security_id: i32,
+    },
+    /// The queue of order entries was full: its oldest entry was dropped, and later snapshots are
+    /// needed.
+    #[error("the queue of order entries is full, the oldest were dropped")]
+    OrderQueueOverflow,
     /// More packets came while TCP replay was under way than `Replay::max_held`: it is given up.
     #[error("more packets came during a replay than can be held; it is given up")]
     ReplayHoldingFull,
@@ -211,6 +267,8 @@ impl Warning {
             Self::QueueOverflow => &mut counters.queue_overflows,
             Self::ReplayHoldingFull => &mut counters.replay_holdings_full,
             Self::MissingFeed { .. } => &mut counters.missing_feeds,
+            Self::OrdersOverCapacity { .. } => &mut counters.orders_over_capacity,
+            Self::OrderQueueOverflow => &mut counters.order_queue_overflows,
             Self::LoopTooLong { .. } => &mut counters.loops_too_long,
         }
     }
@@ -233,6 +291,8 @@ impl Warning {
             Self::ReplayHoldingFull => 24,
             Self::MissingFeed { feed: Feed::Instrument } => 25,
             Self::MissingFeed { .. } => 26,
+            Self::OrdersOverCapacity { .. } => 12,
+            Self::OrderQueueOverflow => 13,
         }
     }
 }
@@ -242,6 +302,7 @@ const fn what_is_missing(feed: &Feed) -> &'static str {
     match feed {
         Feed::Instrument => "definitions come one by one, on the incremental feed",
         Feed::Snapshot => "only a reset, replay or natural refresh brings a book in sync",
+        Feed::SnapshotOrders => "only a reset brings an order book in sync",
         Feed::Incremental | Feed::Replay => "nothing comes by it",
     }
 }

@@ -13,6 +13,8 @@ pub enum Feed {
     /// Market recovery: all books in a loop, each with the last incremental packet it contains
     /// (config.xml: `S`).
     Snapshot,
+    /// Market recovery of orders, where they have a loop of their own (config.xml: `SMBO`).
+    SnapshotOrders,
     /// Packets of the incremental feed once more, by TCP, because a gap was asked for
     /// ([`crate::Action::Replay`]; config.xml: `H`). They bear that feed's numbers.
     Replay,
@@ -20,7 +22,8 @@ pub enum Feed {
 
 impl Feed {
     /// Every multicast feed, in the order in which a late join needs them.
-    pub const ALL: [Self; 3] = [Self::Incremental, Self::Instrument, Self::Snapshot];
+    pub const ALL: [Self; 4] =
+        [Self::Incremental, Self::Instrument, Self::Snapshot, Self::SnapshotOrders];
 }
 
 impl fmt::Display for Feed {
@@ -29,6 +32,7 @@ impl fmt::Display for Feed {
             Self::Incremental => "incremental",
             Self::Instrument => "instrument",
             Self::Snapshot => "snapshot",
+            Self::SnapshotOrders => "order snapshot",
             Self::Replay => "replay",
         })
     }

@@ -43,6 +43,8 @@ impl Sides {
 ///   an instrument is what [`crate::LateJoin::Books`] makes of it;
 /// - without the snapshot feed, a book that has lost an entry comes in sync by a reset, by TCP
 ///   replay of the gap or by natural refresh, and a late join does not end before a ChannelReset.
+/// - without the loop of orders where they have one, an order book that has lost an entry comes in
+///   sync by a reset of it alone.
 ///
 /// The first time that such a feed is needed [`crate::Warning::MissingFeed`] says so.
 ///
@@ -61,12 +63,18 @@ pub struct Feeds {
     pub instrument: Sides,
     /// All books in a loop.
     pub snapshot: Sides,
+    /// All orders in a loop of their own.
+    pub snapshot_orders: Sides,
 }
 
 impl Feeds {
     /// Every feed on both sides.
-    pub const ALL: Self =
-        Self { incremental: Sides::Both, instrument: Sides::Both, snapshot: Sides::Both };
+    pub const ALL: Self = Self {
+        incremental: Sides::Both,
+        instrument: Sides::Both,
+        snapshot: Sides::Both,
+        snapshot_orders: Sides::Both,
+    };
 
     /// The sides of a feed. TCP replay has none: it comes when it is asked for.
     #[must_use]
@@ -75,6 +83,7 @@ impl Feeds {
             Feed::Incremental => self.incremental,
             Feed::Instrument => self.instrument,
             Feed::Snapshot => self.snapshot,
+            Feed::SnapshotOrders => self.snapshot_orders,
             Feed::Replay => Sides::None,
         }
     }

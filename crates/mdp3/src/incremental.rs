@@ -433,6 +433,7 @@ impl Market {
         self.floor = packet.sequence.saturating_add(1);
         self.snapshot_loop.end_join();
         self.snapshot_loop.abandon_pass();
+        self.reset_order_books(listener);
         for instrument in self.instruments.iter() {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);

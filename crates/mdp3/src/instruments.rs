@@ -7,6 +7,7 @@ use crate::book::{Book, Changes, DirectCell};
 use crate::consolidated_book::ConsolidatedBook;
 use crate::implied_book::{ImpliedBook, ImpliedCell};
 use crate::instrument_index::{IdTable, InstrumentIndex};
+use crate::orders::{OrderArena, OrderBook};
 use crate::related::{Leg, Related, RelatedLists, Underlying};
 use crate::statistics::{InstrumentStatistics, PriceLimits};
 use crate::status::InstrumentStatus;
@@ -29,6 +30,7 @@ pub struct Instruments {
     pub(crate) statuses: Vec<InstrumentStatus>,
     pub(crate) statistics: Vec<InstrumentStatistics>,
     pub(crate) user_data: Vec<u64>,
+    pub(crate) orders: OrderArena,
     count: usize,
 }
 
@@ -44,6 +46,7 @@ impl Instruments {
             statuses: vec![InstrumentStatus::UNKNOWN; capacity],
             statistics: vec![InstrumentStatistics::UNKNOWN; capacity],
             user_data: vec![0; capacity],
+            orders: OrderArena::new(settings),
             count: 0,
         }
     }
@@ -101,6 +104,12 @@ impl Instruments {
     #[must_use]
     pub fn consolidated_book(&self, instrument: InstrumentIndex) -> ConsolidatedBook<'_> {
         ConsolidatedBook::new(self.book(instrument), self.implied_book(instrument))
+    }
+
+    /// The order book of an instrument; always empty if `Settings::order_books` is `None`.
+    #[must_use]
+    pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
+        OrderBook::new(self, instrument)
     }
 
     /// The direct book of the instrument with a SecurityID.

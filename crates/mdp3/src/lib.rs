@@ -10,9 +10,9 @@
 //!
 //! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
 //! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
-//! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]. A [`Filter`] leaves out instruments that
-//! are not wanted. Everything else is told and not kept; `docs/listener.md` goes through all
-//! templates.
+//! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]; and order books, if
+//! [`Settings::order_books`] asks for them. A [`Filter`] leaves out instruments that are not wanted.
+//! Everything else is told and not kept; `docs/listener.md` goes through all templates.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
@@ -74,6 +74,7 @@ mod loop_tracker;
 mod lots;
 mod market;
 mod natural;
+mod orders;
 mod packet;
 mod quote_request;
 mod related;
@@ -125,6 +126,10 @@ pub use listener::{
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
 pub use lots::{Lot, Lots};
+pub use orders::{
+    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
+    OrderUpdate,
+};
 pub use packet::{Message, Messages, Packet, PacketHeader};
 pub use quote_request::{QuoteRequest, QuoteRequestEntry};
 pub use related::{Leg, Related, Underlying};

@@ -8,8 +8,9 @@ use hairpin_time::{Now, Utc};
 use crate::entries::Place;
 use crate::{
     Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
-    Instruments, Leg, LimitsUpdate, Message, Packet, Price9, QuoteRequest, Related, ReplayUpdate,
-    Silence, Statistic, StatusScope, SyncState, Underlying, Warning, Workup,
+    Instruments, Leg, LimitsUpdate, Message, OrderBookStateChange, OrderUpdate, Packet, Price9,
+    QuoteRequest, Related, ReplayUpdate, Silence, Statistic, StatusScope, SyncState, Underlying,
+    Warning, Workup,
 };
 
 /// What a channel tells, in the order of the stream. Every method does nothing by default.
@@ -47,6 +48,18 @@ pub trait Listener {
     /// `Settings::natural_refresh`: then [`Book::sync_state`] says whether it is.
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let _ = update;
+    }
+
+    /// A message or a snapshot has changed an order book. Told before the price book of the same
+    /// message, and like that it may still be amid an event.
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        let _ = update;
+    }
+
+    /// An order book has come in sync, has fallen out of it, or is gone, whatever the price book of
+    /// its instrument does. That a newly defined instrument's is not in sync yet is not told.
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        let _ = change;
     }
 
     /// A trade. Told also while the instrument's book is not in sync.

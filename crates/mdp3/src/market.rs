@@ -12,6 +12,7 @@ use crate::definition_loop::DefinitionLoop;
 use crate::entry_queue::EntryQueue;
 use crate::filter::{Filter, Unwanted};
 use crate::natural::NaturalBook;
+use crate::orders::{OrderBooks, OrderKeeping};
 use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
@@ -88,6 +89,9 @@ pub(crate) struct Market {
     /// Messages of this version and later are looked at more closely: those newer than this
     /// handler, or if templates have other ids than usual, all.
     first_odd_version: u16,
+    pub(crate) orders: OrderKeeping,
+    /// Order books are kept, so that every message needs a closer look.
+    keeps_orders: bool,
     state: ChannelState,
     /// One bit for each kind of warning told, and for each template.
     warned: u32,
@@ -132,6 +136,8 @@ impl Market {
             doubts_statuses: false,
             lacks_instrument_feed,
             related: Vec::with_capacity(MOST_RELATED),
+            orders: OrderKeeping::new(&settings),
+            keeps_orders: settings.order_books != OrderBooks::None,
             unwanted: Unwanted::new(&filter),
             is_filtering: !filter.wants_all(),
             filter,
@@ -179,8 +185,10 @@ impl Market {
                     && !self.definition_loop.is_first()
                     && (self.out_of_sync > 0
                         || self.snapshot_loop.is_joining()
-                        || self.doubts_statuses)
+                        || self.doubts_statuses
+                        || self.wants_orders_of(feed))
             }
+            Feed::SnapshotOrders => self.wants_orders_of(feed),
         }
     }
 
@@ -261,7 +269,21 @@ impl Market {
             self.report(Some(packet), &error, listener);
             return false;
         }
+        if self.keeps_orders {
+            // Of a copy, so that the usual message need not be in memory.
+            self.look_closer(packet, &{ *message }, listener);
+        }
         true
+    }
+
+    #[cold]
+    fn look_closer(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        self.order_message(packet, message, listener);
     }
 
     /// Counts and tells an error.
@@ -305,8 +327,9 @@ impl Market {
             return found;
         }
         let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
-        if inserted.is_none() {
-            self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener);
+        match inserted {
+            Some(instrument) => self.order_book_is_met(instrument, listener),
+            None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),
         }
         inserted
     }
@@ -368,6 +391,7 @@ impl Market {
         self.forget_event();
         self.doubts_statuses = true;
         self.doubt_definitions();
+        self.doubt_order_books(listener);
         for instrument in self.instruments.iter() {
             match self.instruments.cells[instrument.as_usize()].head.state {
                 State::InSync => self.doubt(instrument, State::Suspect, listener),
@@ -395,6 +419,7 @@ impl Market {
         self.queue.clear();
         self.forget_event();
         self.snapshot_loop.abandon_pass();
+        self.restart_order_books(keeps_books, listener);
         for instrument in self.instruments.iter() {
             let recovery = &mut self.recovery[instrument.as_usize()];
             (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);

@@ -2,7 +2,7 @@
 
 use hairpin_time::Duration;
 
-use crate::{Feed, Feeds, Replay, TemplateIds};
+use crate::{Feed, Feeds, OrderBooks, Replay, TemplateIds};
 
 /// How a channel comes to know instruments and books that were there before it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,15 @@ pub struct Settings {
     /// How far a snapshot may be ahead of the incremental feed, in packets: the feeds come by
     /// different ways. Beyond that it is taken to be of another numbering.
     pub max_snapshot_lead: u32,
+    /// Which orders are kept. [`OrderBooks::Top`] takes 708 bytes more for each instrument,
+    /// [`OrderBooks::Full`] 88 and a second recovery queue of `queue_bytes`, 48 for each entry.
+    pub order_books: OrderBooks,
+    /// The most orders of all instruments together, for [`OrderBooks::Full`]: 56 to 64 bytes each.
+    pub max_orders: usize,
+    /// The feed that has snapshots of full order books: [`Feed::SnapshotOrders`], a loop of their
+    /// own, or [`Feed::Snapshot`], behind those of price books. Top orders are of conflated groups,
+    /// which have the latter.
+    pub order_snapshots: Feed,
 }
 
 /// For a channel of up to 4,096 instruments; about 14 MB.
@@ -92,6 +101,9 @@ impl Default for Settings {
             max_loop_packets: 1 << 16,
             templates: TemplateIds::AS_PUBLISHED,
             max_snapshot_lead: 10_000,
+            order_books: OrderBooks::None,
+            max_orders: 1 << 18,
+            order_snapshots: Feed::SnapshotOrders,
         }
     }
 }

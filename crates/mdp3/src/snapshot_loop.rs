@@ -237,14 +237,14 @@ impl Market {
     }
 
     /// The last packet that a snapshot of the current numbering can be as of.
-    fn farthest_snapshot(&self) -> u32 {
+    pub(crate) fn farthest_snapshot(&self) -> u32 {
         let is_at_end = self.next_sequence == 0 && self.floor != u32::MAX;
         let next = if is_at_end { u32::MAX } else { self.next_sequence };
         next.saturating_add(self.settings.max_snapshot_lead)
     }
 
     /// The instrument of a snapshot, known or not.
-    fn find_or_meet(
+    pub(crate) fn find_or_meet(
         &mut self,
         security_id: i32,
         listener: &mut impl Listener,

@@ -2,7 +2,10 @@
 
 mod support;
 
-use hairpin_mdp3::{BookUpdate, Channel, EndOfEvent, Feed, Gap, Input, Listener, Settings, Side};
+use hairpin_mdp3::{
+    BookUpdate, Channel, EndOfEvent, Feed, Gap, Input, Listener, OrderBooks, OrderUpdate, Settings,
+    Side,
+};
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Instant, Now, Utc};
 use support::*;
@@ -16,6 +19,7 @@ struct Tally {
     updates: u64,
     ends: u64,
     gaps: u64,
+    orders: u64,
 }
 
 impl Listener for Tally {
@@ -24,6 +28,11 @@ impl Listener for Tally {
     }
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         self.ends += event.changed().count() as u64;
+        self.orders +=
+            event.changed_orders().map(|(_, book)| 1 + book.bids().count() as u64).sum::<u64>();
+    }
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        self.orders += update.changes().count() as u64;
     }
     fn on_gap(&mut self, _: &Gap) {
         self.gaps += 1;
@@ -59,6 +68,69 @@ impl Driver {
         self.now += SETTINGS.reorder_wait;
         let now = Now { monotonic: self.now, utc: Utc::EPOCH };
         self.channel.handle_timeout(now, &mut self.tally);
+    }
+}
+
+/// Orders of all kinds, gaps, chunks, a queue and a slab that overflow, a reset.
+#[test]
+fn order_books_allocate_nothing_after_start_up() {
+    let full = Settings { order_books: OrderBooks::Full, max_orders: 300, ..SETTINGS };
+    for settings in [full, Settings { order_books: OrderBooks::Top, ..SETTINGS }] {
+        let new: Vec<_> = (1..=250).map(|id| buy(7, id, (id % 9) as i64, 1)).collect();
+        let changed: Vec<_> = new.iter().map(|order| order.changed()).collect();
+        let deleted: Vec<_> = new.iter().map(|order| order.deleted()).collect();
+        let too_many: Vec<_> = (1..=250).map(|id| buy(8, 1_000 + id, 5, 1)).collect();
+        let reset = bid(7, 1).of_kind(b'J');
+        let messages = |packet: PacketBuilder| {
+            packet
+                .orders(MORE, &new)
+                .orders(MORE, &changed)
+                .orders(MORE, &deleted)
+                .combined(MORE, &[bid(7, 1).overlay(1, 5, 1)], &new)
+                .top_orders(MORE, 7, &new)
+                .orders(MORE, &too_many)
+                .combined(END, &[reset], &[])
+        };
+        let mut stream: Vec<_> = (101..400)
+            // Each tenth is lost.
+            .filter(|sequence| sequence % 10 != 0)
+            .map(|sequence| messages(packet(sequence)))
+            .collect();
+        stream.push(messages(packet(400).channel_reset()));
+        let snapshots: Vec<_> = (0..50)
+            .flat_map(|pass| {
+                let at = |sequence| sent_at(sequence, 100 + u64::from(pass) * 8);
+                let key = (7, 100 + pass * 8, 2);
+                [
+                    at(1).order_chunk(key, (1, 2), &new[..50]),
+                    at(2).order_chunk(key, (2, 2), &new[50..99]).heartbeat(),
+                ]
+            })
+            .collect();
+        let definitions = packet(1).definition(7, 2, 10).definition(8, 2, 10);
+        let heartbeat = packet(100).heartbeat();
+
+        let channel = Channel::new(settings);
+        let now = Instant::ZERO;
+        let mut driver = Driver { channel, tally: Tally::default(), now, sequence: 0 };
+        let before = allocations();
+        driver.hand_over(Feed::Incremental, Side::A, heartbeat.bytes());
+        driver.hand_over(Feed::Instrument, Side::A, definitions.bytes());
+        let mut snapshots = snapshots.iter();
+        for (n, packet) in stream.iter().enumerate() {
+            driver.hand_over(Feed::Incremental, Side::A, packet.bytes());
+            driver.let_time_pass();
+            if let Some(snapshot) = snapshots.next().filter(|_| n % 3 == 0) {
+                driver.hand_over(Feed::Snapshot, Side::A, snapshot.bytes());
+                driver.hand_over(Feed::SnapshotOrders, Side::A, snapshot.bytes());
+            }
+        }
+        assert_eq!(allocations() - before, 0);
+        let counters = driver.channel.counters();
+        assert!(driver.tally.orders > 0 && counters.resets == 1);
+        if settings.order_books == OrderBooks::Full {
+            assert!(counters.orders_over_capacity > 0 && counters.order_queue_overflows > 0);
+        }
     }
 }
 

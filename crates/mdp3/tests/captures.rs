@@ -4,9 +4,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_mdp3::{
-    BookUpdate, Channel, EndOfEvent, Error, Feed, Input, LateJoin, Listener, Message, Packet,
-    Price9, Settings, Side, Trade, Volume, Warning,
+    BookUpdate, Channel, EndOfEvent, Error, Feed, Input, LateJoin, Listener, Message, OrderBooks,
+    Packet, Price9, Settings, Side, Trade, Volume, Warning,
 };
 use hairpin_time::{Instant, Now, Utc};
 use pcap_file::pcap::PcapReader;
@@ -156,4 +157,112 @@ fn the_version_12_capture_of_64_bit_quantities_is_read() {
     assert_eq!((framing_errors(&seen), &seen.templates[..]), (vec![], &[64][..]));
     assert_eq!((channel.counters().events, channel.instruments().len()), (1, 1));
     assert_eq!(channel.book_of(11_827_320).unwrap().rpt_seq(), None, "TCP carries no RptSeq");
+}
+
+/// An order entry of a capture: SecurityID, OrderID, price, displayed quantity, action.
+type WireOrder = (i32, u64, Option<Price9>, Option<i32>, u8);
+
+/// The order entries of template 47, and of 46 and 64 by the price levels they refer to.
+#[derive(Default)]
+struct WireOrders(Vec<WireOrder>);
+
+/// Reads the order entries of a book message of one template.
+macro_rules! referring {
+    ($orders:ident, $message:ident, $type:ident, $module:ident) => {{
+        let mut scratch = codec::$type::SCRATCH;
+        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch).unwrap();
+        let mut levels = Vec::new();
+        let mut group = decoded.no_md_entries();
+        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
+        while let Some(level) = group.next(&mut scratch) {
+            levels.push((level.security_id(), level.md_entry_px()));
+        }
+        let mut group = decoded.no_order_id_entries();
+        let mut scratch = codec::$module::NoOrderIDEntries::SCRATCH;
+        while let Some(order) = group.next(&mut scratch) {
+            let (id, at) = levels[usize::from(order.reference_id().unwrap()) - 1];
+            let action = order.order_update_action().0;
+            $orders.push((id, order.order_id(), at, order.md_display_qty(), action));
+        }
+    }};
+}
+
+impl Listener for WireOrders {
+    fn on_message(&mut self, _: &Packet, message: &Message<'_>) {
+        let orders = &mut self.0;
+        match message.header.template_id {
+            46 => referring!(
+                orders,
+                message,
+                MDIncrementalRefreshBook46,
+                md_incremental_refresh_book46
+            ),
+            64 => referring!(
+                orders,
+                message,
+                MDIncrementalRefreshBookLongQty64,
+                md_incremental_refresh_book_long_qty64
+            ),
+            47 => {
+                let mut scratch = codec::MDIncrementalRefreshOrderBook47::SCRATCH;
+                let (header, body) = (&message.header, message.body);
+                let decoded =
+                    codec::MDIncrementalRefreshOrderBook47::decode(header, body, &mut scratch);
+                let mut group = decoded.unwrap().no_md_entries();
+                let mut scratch = codec::md_incremental_refresh_order_book47::NoMDEntries::SCRATCH;
+                while let Some(order) = group.next(&mut scratch) {
+                    let (id, at) = (order.security_id(), order.md_entry_px());
+                    let action = order.md_update_action().0;
+                    let order_id = order.order_id().unwrap();
+                    orders.push((id, order_id, at, order.md_display_qty(), action));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_orders_of_every_capture_are_in_their_books() {
+    let Some(captures) = captures() else { return };
+    let mut total = 0;
+    for name in [
+        "v1.9/MdIncrementalRefreshBook",
+        "v1.9/MdIncrementalRefreshOrderBook",
+        "v1.9/MdIncrementalRefreshTradeSummary",
+        "v1.12/MdIncrementalRefreshBookLongQty",
+    ] {
+        let settings = Settings {
+            late_join: LateJoin::Nothing,
+            max_instruments: 64,
+            order_books: OrderBooks::Full,
+            max_orders: 1_000,
+            ..Settings::default()
+        };
+        let (mut channel, mut wire) = (Channel::new(settings), WireOrders::default());
+        let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+        for payload in payloads(&captures.join(format!("{name}.pcap"))) {
+            // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
+            let bytes = payload.strip_prefix(&[0xFE, 0xCA]).unwrap_or(&payload);
+            let input = Input { feed: Feed::Incremental, side: Side::A, received: None };
+            channel.handle_packet(now, input, bytes, &mut wire);
+        }
+        let counters = channel.counters();
+        // The capture begins amid the day: what was there before it is not known.
+        let taken = counters.order_entries + counters.missing_orders + counters.existing_orders;
+        assert_eq!(taken, wire.0.len() as u64, "{name}");
+        assert_eq!((counters.invalid_orders, counters.dangling_orders), (0, 0), "{name}");
+        let last = |order: &WireOrder| {
+            wire.0.iter().rfind(|other| (other.0, other.1) == (order.0, order.1)) == Some(order)
+        };
+        for order in wire.0.iter().filter(|order| order.4 == 0 && last(order)) {
+            let (id, order_id, price, quantity, _) = *order;
+            let book = channel.order_book(channel.find(id).unwrap());
+            let (_, found) = book.find(order_id).unwrap();
+            assert_eq!(Some(found.price), price, "{name}: {order_id}");
+            assert_eq!(found.quantity, u64::try_from(quantity.unwrap()).unwrap());
+            total += 1;
+        }
+    }
+    assert!(total > 0, "some capture has new orders");
 }

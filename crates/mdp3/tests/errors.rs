@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{Counters, Feed, Feeds, Input, Replay, Settings, Side, Sides};
+use hairpin_mdp3::{Counters, Feed, Feeds, Input, OrderBooks, Replay, Settings, Side, Sides};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use proptest::prelude::*;
 use support::*;
@@ -294,6 +294,87 @@ fn counts_loops_too_long_only() {
     counted_only(trace.channel.counters(), "loops_too_long");
 }
 
+/// A channel that keeps every order, at most two, with order books of 7 and 8 in sync and empty
+/// after packet 100, but for order 1 of instrument 7.
+fn full_orders() -> Trace {
+    let settings = Settings { order_books: OrderBooks::Full, max_orders: 2, ..SETTINGS };
+    let mut trace = Trace::in_sync_with(Settings { queue_bytes: 0, ..settings }, 10);
+    let books = sent_at(1, 50).order_snapshot(7, 100, 2, &[buy(7, 1, 50, 1)]);
+    trace.order_snapshots(&books.order_snapshot(8, 100, 2, &[]));
+    assert!(trace.orders_in_sync(7) && trace.orders_in_sync(8));
+    trace.recorder.take();
+    trace
+}
+
+#[test]
+fn counts_existing_orders_only() {
+    let packet = packet(101).orders(END, &[buy(7, 1, 50, 1)]);
+    counts_only_in(full_orders(), "existing_orders", &packet);
+}
+
+#[test]
+fn counts_missing_orders_only() {
+    for entry in [buy(7, 9, 50, 1).changed(), buy(7, 9, 50, 1).deleted(), buy(8, 1, 5, 1).changed()]
+    {
+        counts_only_in(full_orders(), "missing_orders", &packet(101).orders(END, &[entry]));
+    }
+}
+
+#[test]
+fn counts_invalid_orders_only() {
+    let sound = buy(7, 2, 50, 1);
+    for entry in [
+        OrderEntry { id: None, ..sound },
+        OrderEntry { price: None, ..sound },
+        OrderEntry { quantity: None, ..sound },
+        OrderEntry { quantity: Some(-1), ..sound },
+        OrderEntry { kind: b'E', ..sound },
+        OrderEntry { action: 5, ..sound },
+        OrderEntry { quantity: Some(-1), ..buy(7, 1, 50, 1).changed() },
+    ] {
+        counts_only_in(full_orders(), "invalid_orders", &packet(101).orders(END, &[entry]));
+    }
+}
+
+#[test]
+fn counts_dangling_orders_only() {
+    for reference in [None, Some(0), Some(2)] {
+        let order = OrderEntry { reference, ..buy(7, 2, 50, 1) };
+        let packet = packet(101).combined(END, &[bid(7, 1).add(1, 50, 1)], &[order]);
+        counts_only_in(full_orders(), "dangling_orders", &packet);
+    }
+}
+
+#[test]
+fn counts_invalid_order_snapshots_only() {
+    let twice = [buy(7, 3, 50, 1), buy(7, 3, 50, 1)];
+    let implied = [OrderEntry { kind: b'E', ..buy(7, 3, 50, 1) }];
+    for (chunk, chunks, orders) in
+        [(0, 1, &[][..]), (2, 1, &[]), (1, 0, &[]), (1, 1, &twice), (1, 1, &implied)]
+    {
+        let mut trace = full_orders();
+        trace.a(&packet(102).heartbeat());
+        trace.wait(Duration::from_millis(10));
+        trace.order_snapshots(&sent_at(1, 110).order_chunk((7, 102, 2), (chunk, chunks), orders));
+        counted_only(trace.channel.counters(), "invalid_order_snapshots");
+    }
+}
+
+#[test]
+fn counts_orders_over_capacity_only() {
+    let packet = packet(101).orders(END, &[buy(7, 2, 50, 1), buy(8, 3, 50, 1)]);
+    counts_only_in(full_orders(), "orders_over_capacity", &packet);
+}
+
+#[test]
+fn counts_order_queue_overflows_only() {
+    let mut trace = full_orders();
+    trace.a(&packet(102).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.a(&packet(103).orders(END, &[buy(7, 2, 50, 1), buy(8, 3, 50, 1)]));
+    counted_only(trace.channel.counters(), "order_queue_overflows");
+}
+
 /// Feeds bytes as they are, on any feed and side, and lets everything fall due.
 fn survives(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]) {
     for (step, (feed, is_b, bytes)) in packets.iter().enumerate() {
@@ -326,9 +407,22 @@ fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
         .volume(MORE, id, 7, 1)
         .statistics(MORE, id, 8)
         .long_book(END, &[bid(id, 9).overlay(1, 50, 1)])
+        .orders(MORE, &[buy(id, 1, 50, 1), sell(id, 2, 51, 1), buy(id, 1, 49, 1).changed()])
+        .combined(MORE, &[bid(id, 10).overlay(1, 50, 1)], &[buy(id, 3, 0, 1), buy(id, 2, 0, 1)])
+        .top_orders(END, id, &[buy(id, 1, 50, 1), sell(id, 2, 51, 1)])
+        .order_chunk((id, last, 2), (1, 2), &[buy(id, 1, 50, 1)])
+        .order_chunk((id, last, 2), (2, 2), &[sell(id, 2, 51, 1)])
+        .order_snapshot(id + 1, last, 2, &[buy(id, 1, 50, 1)])
         .channel_reset()
         .heartbeat()
 }
+
+/// Channels that keep no orders, the top ones, and all, with room for a few.
+const KEEPING: [Settings; 4] = {
+    let full = Settings { order_books: OrderBooks::Full, max_orders: 5, ..SETTINGS };
+    let top = Settings { order_books: OrderBooks::Top, ..SETTINGS };
+    [SETTINGS, top, full, Settings { order_snapshots: Feed::Snapshot, queue_bytes: 200, ..full }]
+};
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -338,7 +432,9 @@ proptest! {
         packets in prop::collection::vec(
             (any::<u8>(), any::<bool>(), prop::collection::vec(any::<u8>(), 0..200)), 1..40),
     ) {
-        survives(&mut hairpin_mdp3::Channel::new(SETTINGS), &packets);
+        for settings in KEEPING {
+            survives(&mut hairpin_mdp3::Channel::new(settings), &packets);
+        }
     }
 
     /// Sound packets with bytes altered, cut off or appended, in any order, on any feed.
@@ -349,7 +445,6 @@ proptest! {
              prop::collection::vec((any::<u16>(), any::<u8>()), 0..6), any::<u16>(), 0usize..12),
             1..60),
     ) {
-        let mut trace = Trace::in_sync();
         let packets: Vec<_> = packets
             .into_iter()
             .map(|(feed, side, sequence, last, id, spoils, cut, appended)| {
@@ -365,6 +460,8 @@ proptest! {
                 (feed, side, bytes)
             })
             .collect();
-        survives(&mut trace.channel, &packets);
+        for settings in KEEPING {
+            survives(&mut Trace::in_sync_with(settings, 10).channel, &packets);
+        }
     }
 }

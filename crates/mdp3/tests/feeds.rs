@@ -109,7 +109,8 @@ fn who_asks_for_nothing_is_not_told_what_is_missing() {
 /// A late join, a loss, a recovery, all by packets of one side.
 fn lives_on(side: Side) {
     let sides = if side == Side::A { Sides::A } else { Sides::B };
-    let feeds = Feeds { incremental: sides, instrument: sides, snapshot: sides };
+    let feeds =
+        Feeds { incremental: sides, instrument: sides, snapshot: sides, snapshot_orders: sides };
     let mut trace = Trace::new(settings_of(feeds));
     let incremental = if side == Side::A { Trace::a } else { Trace::b };
     trace.actions();

@@ -336,7 +336,7 @@ impl Desk {
         life.join(&mut venue.groups, &self.places);
         let Venue { groups, truth, ledgers, .. } = venue;
         let ledger = &mut ledgers[self.trader];
-        for feed in Feed::ALL {
+        for feed in [Feed::Incremental, Feed::Instrument, Feed::Snapshot] {
             for side in Side::ALL {
                 let place = self.places[feed as usize][side as usize];
                 let group = &mut groups[feed as usize][side as usize];

@@ -16,7 +16,7 @@ const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: Sides::None, ..Feeds::ALL 
 const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: Sides::None, ..Feeds::ALL };
 
 fn feeds_on(sides: Sides) -> Feeds {
-    Feeds { incremental: sides, instrument: sides, snapshot: sides }
+    Feeds { incremental: sides, instrument: sides, snapshot: sides, snapshot_orders: sides }
 }
 
 /// A channel that joins after so many packets, in the middle of a pass of each loop.

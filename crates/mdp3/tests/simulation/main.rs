@@ -347,7 +347,7 @@ impl Census {
 
 fn simulate(seed: u64, census: &mut Census) {
     let mut simulation = Simulation::new(seed);
-    simulation.joined = [true, true, false];
+    simulation.joined = [true, true, false, false];
     let active: Vec<_> = IDS.into_iter().filter(|id| !QUIET.contains(id)).collect();
     simulation.may_reset = seed.is_multiple_of(2);
     let is_unnumbered = seed % 8 == 5;

@@ -4,10 +4,12 @@
 
 mod definitions;
 mod messages;
+mod orders;
 mod packets;
 mod recorder;
 
 pub use messages::*;
+pub use orders::*;
 pub use packets::*;
 pub use recorder::Recorder;
 
@@ -40,6 +42,9 @@ pub const SETTINGS: Settings = Settings {
     max_loop_packets: 64,
     templates: hairpin_mdp3::TemplateIds::AS_PUBLISHED,
     max_snapshot_lead: 100,
+    order_books: hairpin_mdp3::OrderBooks::None,
+    max_orders: 0,
+    order_snapshots: Feed::SnapshotOrders,
 };
 
 impl Trace {

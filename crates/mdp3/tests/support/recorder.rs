@@ -1,10 +1,11 @@
 //! What a channel told, one line a callback.
 
+use super::orders::show_order_update;
 use hairpin_mdp3::{
     Book, BookUpdate, Changes, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Error,
-    Gap, ImpliedBook, InstrumentStateChange, Level, Listener, Packet, ReplayUpdate, SecurityStatus,
-    Silence, SilenceScope, SilenceState, StatusScope, SyncState, Trade, UpdateSource, Volume,
-    Warning,
+    Gap, ImpliedBook, InstrumentStateChange, Level, Listener, OrderBookStateChange, OrderUpdate,
+    Packet, ReplayUpdate, SecurityStatus, Silence, SilenceScope, SilenceState, StatusScope,
+    SyncState, Trade, UpdateSource, Volume, Warning,
 };
 
 /// Writes down everything but packets and messages, which it counts.
@@ -72,6 +73,15 @@ fn show_changes(changes: Changes) -> &'static str {
     }
 }
 
+fn show_state(state: SyncState) -> &'static str {
+    match state {
+        SyncState::Unknown => "unknown",
+        SyncState::OutOfSync => "out of sync",
+        SyncState::NaturallyRefreshed => "naturally refreshed",
+        SyncState::InSync => "in sync",
+    }
+}
+
 impl Listener for Recorder {
     fn on_packet(&mut self, _: &Packet) {
         self.packets += 1;
@@ -118,6 +128,16 @@ impl Listener for Recorder {
         ));
     }
 
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        self.lines.push(show_order_update(update));
+    }
+
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        assert_eq!(change.state, change.book.sync_state());
+        let state = show_state(change.state);
+        self.lines.push(format!("orders of {} {state}", change.book.security_id()));
+    }
+
     fn on_trade(&mut self, trade: &Trade<'_>) {
         self.lines.push(format!("trade {} {}@{}", trade.security_id, trade.quantity, trade.price));
     }
@@ -151,7 +171,9 @@ impl Listener for Recorder {
                 format!(" {}{direct}{}", book.security_id(), show_implied_changes(changes))
             })
             .collect();
-        self.lines.push(format!("end {}{changed}", event.packet.sequence));
+        let orders: String =
+            event.changed_orders().map(|(_, book)| format!(" {}o", book.security_id())).collect();
+        self.lines.push(format!("end {}{changed}{orders}", event.packet.sequence));
     }
 
     fn on_channel_reset(&mut self, _: &ChannelReset<'_>) {
@@ -191,12 +213,7 @@ impl Listener for Recorder {
 
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
         assert_eq!(change.state, change.book.sync_state());
-        let state = match change.state {
-            SyncState::Unknown => "unknown",
-            SyncState::OutOfSync => "out of sync",
-            SyncState::NaturallyRefreshed => "naturally refreshed",
-            SyncState::InSync => "in sync",
-        };
+        let state = show_state(change.state);
         self.lines.push(format!("{} {state}", change.book.security_id()));
     }
 
