@@ -113,7 +113,11 @@ impl LeadMeter {
                 }
             }
             // If one was being measured its second copy was lost.
-            Probe::Idle | Probe::Open(_) => self.probe = Probe::Waiting,
+            Probe::Idle | Probe::Open(_) => {
+                self.probe = Probe::Waiting;
+                // None, until a first copy is noted.
+                self.look_at = u32::MAX;
+            }
         }
     }
 
