@@ -65,6 +65,7 @@ mod listener;
 mod loop_tracker;
 mod market;
 mod packet;
+mod presets;
 mod related;
 mod replay;
 mod settings;
