@@ -46,6 +46,21 @@ impl ChannelConfig {
         Err(ConfigError::NoIncrementalFeed { id: self.id.clone() })
     }
 
+    /// Where packets can be asked for again by TCP: each `host-ip` of the connections of feed-type
+    /// `H`, with its port, in the file's order. For a [`ReplayClient`](crate::ReplayClient).
+    #[must_use]
+    pub fn replay_hosts(&self) -> Vec<SocketAddrV4> {
+        let is_replay = |it: &&ConnectionConfig| {
+            it.feed_type == FeedType::HistoricalReplay && it.protocol == Protocol::Tcp
+        };
+        let connections = self.connections.iter().filter(is_replay);
+        let hosts = |it: &ConnectionConfig| {
+            let port = it.port;
+            it.hosts.clone().into_iter().map(move |host| SocketAddrV4::new(host, port))
+        };
+        connections.flat_map(hosts).collect()
+    }
+
     /// A channel whose feeds are at `addresses`: what [`ChannelConfig::addresses`] gives back, but
     /// for the interface.
     #[must_use]
@@ -74,7 +89,12 @@ impl ChannelConfig {
         Self { id: id.to_owned(), label: label.to_owned(), products: Vec::new(), connections }
     }
 
-    fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
+    /// Both sides of a feed of a type by multicast, such as the snapshots of order books (`SMBO`),
+    /// which [`ChannelConfig::addresses`] passes over.
+    ///
+    /// # Errors
+    /// [`ConfigError::Twice`], [`ConfigError::NoAddress`], [`ConfigError::NotMulticast`].
+    pub fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
         let group = |side| -> Result<Option<Group>, ConfigError> {
             let found = self.connection(feed_type, Protocol::Udp, side)?;
             found.map(ConnectionConfig::multicast_group).transpose()
