@@ -69,6 +69,7 @@ mod frames;
 mod groups;
 mod line;
 mod order;
+mod replay;
 mod statistics;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
@@ -88,4 +89,5 @@ pub use hairpin_mdp3::{
     Underlying, UpdateSource, Volume, Warning,
 };
 pub use line::LineStatistics;
+pub use replay::{ReplayClient, ReplayEnd, ReplayError, ReplayRequest, ReplaySettings};
 pub use statistics::Statistics;
