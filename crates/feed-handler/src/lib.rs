@@ -63,6 +63,7 @@ mod backlog;
 pub mod config;
 mod connection;
 mod connections;
+mod definition_cache;
 mod error;
 mod feed_handler;
 mod frames;
@@ -74,6 +75,7 @@ mod statistics;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
 pub use connection::ConnectionStatistics;
+pub use definition_cache::{CacheError, DefinitionCache};
 pub use error::{ConnectionError, FeedError, FrameError};
 pub use feed_handler::FeedHandler;
 pub use hairpin_endpoint::ReceiveBuffer;
