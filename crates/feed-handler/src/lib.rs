@@ -7,9 +7,10 @@
 //! [`FeedHandler::next_deadline`] before the next. Callbacks run within `process`; they reach the
 //! session through a struct of two `&mut`s that implements [`Listener`], made anew for each call.
 //!
-//!
-//! Not here yet: other engines than kernel sockets, several channels on threads, replay. Layer L3,
-//! no `unsafe`.
+//! [`FeedHandlers`] joins several channels to one [`FeedEngine`]: kernel sockets, a capture, or a
+//! source of packets of one's own; such can be on any thread. Beside
+//! them stand what a handler can do without: [`DefinitionCache`], [`ReplayClient`], [`KeepWarm`].
+//! The user's guide is `docs/feed-handler.md`. Layer L3, no `unsafe`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;
@@ -64,21 +65,32 @@ pub mod config;
 mod connection;
 mod connections;
 mod definition_cache;
+mod engine;
 mod error;
 mod feed_handler;
+mod feed_handlers;
 mod frames;
 mod groups;
+mod inlet;
+mod interface_watch;
+mod keep_warm;
 mod line;
 mod order;
 mod replay;
+mod socket_line;
 mod statistics;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
 pub use connection::ConnectionStatistics;
 pub use definition_cache::{CacheError, DefinitionCache};
-pub use error::{ConnectionError, FeedError, FrameError};
+pub use engine::{
+    Arrival, CaptureEngine, CaptureReader, Captured, EngineError, FeedEngine, LineAddress,
+    LineFigures, LineId, SocketEngine, Speed,
+};
+pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
-pub use hairpin_endpoint::ReceiveBuffer;
+pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
+pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset,
     ChannelState, ConsolidatedBook, ConsolidatedLevel, Counters, DecimalQty, Definition,
@@ -90,6 +102,7 @@ pub use hairpin_mdp3::{
     SecurityTradingStatus, Settings, Side, SpreadDetails, StatusScope, SyncState, Text, Trade,
     Underlying, UpdateSource, Volume, Warning,
 };
+pub use keep_warm::KeepWarm;
 pub use line::LineStatistics;
 pub use replay::{ReplayClient, ReplayEnd, ReplayError, ReplayRequest, ReplaySettings};
 pub use statistics::Statistics;

@@ -243,7 +243,9 @@ fn in_sync_it_is_a_member_of_the_incremental_groups_alone() {
     assert!(market.handler.next_deadline().is_some());
     market.come_in_sync();
     assert_eq!(joined(&market), incremental);
-    assert_eq!(market.handler.next_deadline(), None);
+    // Nothing but a look at the interface, if nothing comes by it for long.
+    let next = market.handler.next_deadline().unwrap();
+    assert!(next > market.turns.next().monotonic + Duration::from_secs(1));
     let line = market.handler.lines().next().unwrap();
     assert_eq!((line.datagrams, line.bytes), (1, 12 + 10));
     assert!(line.receive_buffer.granted > 0);
