@@ -8,7 +8,7 @@
 //! session through a struct of two `&mut`s that implements [`Listener`], made anew for each call.
 //!
 //! [`FeedHandlers`] joins several channels to one [`FeedEngine`]: kernel sockets, a capture, or a
-//! source of packets of one's own; such can be on any thread. Beside
+//! source of packets of one's own; [`FeedThreads`] has such on named and pinned threads. Beside
 //! them stand what a handler can do without: [`DefinitionCache`], [`ReplayClient`], [`KeepWarm`].
 //! The user's guide is `docs/feed-handler.md`. Layer L3, no `unsafe`.
 //!
@@ -69,6 +69,7 @@ mod engine;
 mod error;
 mod feed_handler;
 mod feed_handlers;
+mod feed_threads;
 mod frames;
 mod groups;
 mod inlet;
@@ -90,6 +91,9 @@ pub use engine::{
 pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
 pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
+pub use feed_threads::{
+    CallError, FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError,
+};
 pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorSide, Book, BookSide, BookUpdate, Changes, Channel, ChannelReset,
