@@ -83,6 +83,7 @@ fn main() -> Result<()> {
         incremental: line(1),
         instrument: line(2),
         snapshot: line(3),
+        snapshot_orders: Lines::default(),
         interface: Ipv4Addr::UNSPECIFIED,
     };
     let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), is_over: false };

@@ -28,6 +28,9 @@ pub struct Multicast {
     pub instrument: Lines,
     /// Feed S: the loop of snapshots.
     pub snapshot: Lines,
+    /// Feed SMBO: the loop of snapshots of orders, where they have one of their own and the channel
+    /// keeps orders.
+    pub snapshot_orders: Lines,
     /// The local address of the interface to receive on; unspecified (0.0.0.0): the kernel's
     /// choice. A group may have another: [`Group::interface`].
     pub interface: Ipv4Addr,
@@ -205,7 +208,7 @@ fn needed(late_join: LateJoin) -> &'static [Feed] {
     match late_join {
         LateJoin::Nothing => &[Feed::Incremental],
         LateJoin::Books => &[Feed::Incremental, Feed::Snapshot],
-        _ => &Feed::ALL,
+        _ => &[Feed::Incremental, Feed::Instrument, Feed::Snapshot],
     }
 }
 
@@ -222,6 +225,7 @@ mod tests {
             incremental: Lines::both(group("239.192.0.1:1"), group("239.192.0.1:2")),
             instrument: Lines::only_a(group("239.192.0.2:1")),
             snapshot: Lines { a: None, b: Some(group("239.192.0.3:1").into()) },
+            snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
         }
     }
@@ -242,7 +246,7 @@ mod tests {
             }
             addresses.check(late_join)
         };
-        for feed in Feed::ALL {
+        for feed in [Feed::Incremental, Feed::Instrument, Feed::Snapshot] {
             let error = check(feed, LateJoin::InstrumentsAndBooks).unwrap_err();
             assert!(matches!(error, FeedError::MissingFeed { feed: missing } if missing == feed));
         }

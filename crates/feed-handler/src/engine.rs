@@ -2,6 +2,7 @@
 
 mod capture;
 mod sockets;
+mod tapped;
 
 use std::fmt;
 use std::io;
@@ -10,8 +11,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use hairpin_endpoint::{ReceiveBuffer, Timestamp};
 use hairpin_time::{Instant, Now};
 
-pub use capture::{CaptureEngine, CaptureReader, Captured, Speed};
+pub use capture::{CaptureEngine, CaptureSource, Captured, Speed};
 pub use sockets::SocketEngine;
+pub use tapped::TappedEngine;
 
 /// A line: one multicast group and port, on one interface, from these senders.
 ///

@@ -44,6 +44,7 @@
 //!     incremental: Lines::both(group("224.0.31.1:14310")?, group("224.0.32.1:15310")?),
 //!     instrument: Lines::only_a(group("224.0.31.43:14310")?),
 //!     snapshot: Lines::only_a(group("224.0.31.22:14310")?),
+//!     snapshot_orders: Lines::default(),
 //!     interface: Ipv4Addr::new(10, 0, 0, 2),
 //! };
 //! let mut reactor = Reactor::new(Wait::Epoll)?;
@@ -85,8 +86,8 @@ pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
 pub use connection::ConnectionStatistics;
 pub use definition_cache::{CacheError, DefinitionCache};
 pub use engine::{
-    Arrival, CaptureEngine, CaptureReader, Captured, EngineError, FeedEngine, LineAddress,
-    LineFigures, LineId, SocketEngine, Speed,
+    Arrival, CaptureEngine, CaptureSource, Captured, EngineError, FeedEngine, LineAddress,
+    LineFigures, LineId, SocketEngine, Speed, TappedEngine,
 };
 pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;

@@ -11,10 +11,10 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    Arrival, BookUpdate, CaptureEngine, CaptureReader, Captured, ChannelState, EndOfEvent,
+    Arrival, BookUpdate, CaptureEngine, CaptureSource, Captured, ChannelState, EndOfEvent,
     EngineError, Feed, FeedEngine, FeedError, FeedHandlers, Gap, Group, HandlerId, LineAddress,
-    LineId, Lines, Listener, Multicast, Same, Settings, Side, SocketEngine, Speed, Timestamp,
-    UdpOptions,
+    LineId, Lines, Listener, Multicast, Same, Settings, Side, SocketEngine, Speed, TappedEngine,
+    Timestamp, UdpOptions,
 };
 use hairpin_reactor::Wait;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -69,7 +69,13 @@ fn free_port() -> u16 {
 fn channel(port: u16, first: u8) -> Multicast {
     let line = |offset| Lines::only_a(group(port, first + offset));
     let interface = Ipv4Addr::LOCALHOST;
-    Multicast { incremental: line(0), instrument: line(1), snapshot: line(2), interface }
+    Multicast {
+        incremental: line(0),
+        instrument: line(1),
+        snapshot: line(2),
+        snapshot_orders: Lines::default(),
+        interface,
+    }
 }
 
 #[derive(Default)]
@@ -258,7 +264,7 @@ struct Script {
     next: usize,
 }
 
-impl CaptureReader for Script {
+impl CaptureSource for Script {
     fn advance(&mut self) -> io::Result<bool> {
         self.next += 1;
         Ok(self.next <= self.packets.len())
@@ -431,4 +437,28 @@ fn a_group_may_have_an_interface_of_its_own() {
     assert_eq!(interfaces, [here, elsewhere, here, here]);
     assert_eq!(feeds.lines(feeds.channels().next().unwrap().0).nth(1).unwrap().side, Side::B);
     let _: Utc = at(0).utc;
+}
+
+#[test]
+fn a_tap_sees_every_packet_of_joined_lines_with_its_address() {
+    let mut addresses = channel(14_310, 1);
+    addresses.incremental.b = Some(group(14_310, 9).into());
+    let mut seen = Vec::new();
+    let engine = TappedEngine::new(Mailbox::default(), |line: &LineAddress, at, arrival: &_| {
+        let Arrival { bytes, .. } = arrival;
+        let _: Now = at;
+        seen.push((line.group, bytes.len()));
+    });
+    let mut feeds = FeedHandlers::new(engine);
+    let handler = feeds.add(small(), &addresses).unwrap();
+    // The same packet on both sides, and one of a feed that is not joined.
+    let heartbeat = packet(10).heartbeat().bytes().to_vec();
+    let sides = [address(&addresses.incremental), group(14_310, 9)];
+    let letters = [sides[0], sides[1], address(&addresses.snapshot)];
+    let letters = letters.map(|to| (to, heartbeat.clone()));
+    feeds.engine_mut().engine_mut().letters.extend(letters);
+    feeds.process(at(1), &mut [()]).unwrap();
+    assert_eq!(feeds.channel(handler).counters().duplicates, 1);
+    drop(feeds);
+    assert_eq!(seen, sides.map(|side| (side, heartbeat.len())));
 }

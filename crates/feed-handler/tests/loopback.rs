@@ -81,6 +81,7 @@ impl Market {
             incremental: lines(0),
             instrument: lines(2),
             snapshot: Lines::only_a(group(base + 4)),
+            snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
         };
         let mut reactor = Reactor::new(wait).unwrap();
@@ -282,6 +283,7 @@ fn a_channel_that_joins_nothing_needs_the_incremental_feed_alone() {
         incremental: Lines::only_a(market.addresses.incremental.a.clone().unwrap()),
         instrument: Lines::default(),
         snapshot: Lines::default(),
+        snapshot_orders: Lines::default(),
         ..market.addresses.clone()
     };
     let settings =
@@ -298,6 +300,7 @@ fn a_group_that_is_none_is_named() {
         incremental: Lines::only_a(address),
         instrument: Lines::default(),
         snapshot: Lines::default(),
+        snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
     };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();

@@ -53,6 +53,7 @@ fn feed(number: u8) -> Multicast {
         incremental: Lines::only_a(group),
         instrument: Lines::default(),
         snapshot: Lines::default(),
+        snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
     }
 }

@@ -11,10 +11,8 @@ impl ChannelConfig {
     /// Where a feed handler finds this channel, by way of the interface with this local address.
     ///
     /// Groups are received from the channel's hosts only; clear [`Group::sources`] to receive from
-    /// any. By TCP the first host of each side is taken. Feeds that a [`FeedHandler`] does not read
-    /// (snapshots of order books, historical replay) are passed over.
-    ///
-    /// [`FeedHandler`]: crate::FeedHandler
+    /// any. By TCP the first host of each side is taken. For historical replay see
+    /// [`ChannelConfig::replay_hosts`].
     ///
     /// # Errors
     /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`],
@@ -29,6 +27,7 @@ impl ChannelConfig {
                 incremental: self.lines(&FeedType::Incremental)?,
                 instrument: self.lines(&FeedType::Instrument)?,
                 snapshot: self.lines(&FeedType::Snapshot)?,
+                snapshot_orders: self.lines(&FeedType::SnapshotMbo)?,
                 interface,
             }));
         }
@@ -67,11 +66,13 @@ impl ChannelConfig {
     pub fn of(id: &str, label: &str, addresses: &Addresses) -> Self {
         let mut connections = Vec::new();
         match addresses {
-            Addresses::Multicast(Multicast { incremental, instrument, snapshot, .. }) => {
+            Addresses::Multicast(feeds) => {
+                let Multicast { incremental, instrument, snapshot, snapshot_orders, .. } = feeds;
                 let feeds = [
                     (FeedType::Incremental, incremental),
                     (FeedType::Instrument, instrument),
                     (FeedType::Snapshot, snapshot),
+                    (FeedType::SnapshotMbo, snapshot_orders),
                 ];
                 for (feed_type, lines) in feeds {
                     for (side, group) in [(Side::A, &lines.a), (Side::B, &lines.b)] {
@@ -89,8 +90,7 @@ impl ChannelConfig {
         Self { id: id.to_owned(), label: label.to_owned(), products: Vec::new(), connections }
     }
 
-    /// Both sides of a feed of a type by multicast, such as the snapshots of order books (`SMBO`),
-    /// which [`ChannelConfig::addresses`] passes over.
+    /// Both sides of a feed of a type by multicast.
     ///
     /// # Errors
     /// [`ConfigError::Twice`], [`ConfigError::NoAddress`], [`ConfigError::NotMulticast`].

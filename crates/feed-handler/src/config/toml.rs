@@ -131,7 +131,7 @@ impl Connection {
             SideName::B => Side::B,
         };
         let protocol = match (self.protocol, &feed_type) {
-            (Some(name), _) => Protocol::from_name(&name),
+            (Some(name), _) => Protocol::from_name(name.trim()),
             (None, FeedType::HistoricalReplay) => Protocol::Tcp,
             (None, _) => Protocol::Udp,
         };

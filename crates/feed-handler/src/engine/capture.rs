@@ -28,7 +28,7 @@ pub struct Captured<'a> {
 }
 
 /// Whatever reads datagrams from a capture, one after the other.
-pub trait CaptureReader {
+pub trait CaptureSource {
     /// Goes to the next datagram; false at the end, and from then on.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ pub trait CaptureReader {
     /// for then.
     fn advance(&mut self) -> io::Result<bool>;
 
-    /// The datagram that [`CaptureReader::advance`] has come to. Not asked for unless it returned
+    /// The datagram that [`CaptureSource::advance`] has come to. Not asked for unless it returned
     /// true.
     fn current(&self) -> Captured<'_>;
 }
@@ -84,7 +84,7 @@ enum State {
     Over,
 }
 
-impl<R: CaptureReader> CaptureEngine<R> {
+impl<R: CaptureSource> CaptureEngine<R> {
     /// An engine that has read nothing yet.
     #[must_use]
     pub fn new(reader: R, speed: Speed) -> Self {
@@ -149,7 +149,7 @@ impl<R: CaptureReader> CaptureEngine<R> {
     }
 }
 
-impl<R: CaptureReader> FeedEngine for CaptureEngine<R> {
+impl<R: CaptureSource> FeedEngine for CaptureEngine<R> {
     const HAS_OWN_TIME: bool = true;
 
     fn open(&mut self, address: &LineAddress) -> io::Result<LineId> {
@@ -239,7 +239,7 @@ mod tests {
         ends_well: bool,
     }
 
-    impl CaptureReader for Script {
+    impl CaptureSource for Script {
         fn advance(&mut self) -> io::Result<bool> {
             self.next += 1;
             match (self.next <= self.packets.len(), self.ends_well) {
