@@ -117,7 +117,7 @@ fn the_newest_definition_of_an_instrument_stays_and_a_deleted_one_does_not() {
     let mut told = Told::default();
     cache.load_into(&mut channel(), now(), &mut told).unwrap();
     assert_eq!(told.0, [(7, 5, updated(5)), (8, 2, updated(1_999))]);
-    assert!(cache.to_bytes().len() < 2_000);
+    assert!(cache.to_bytes(now().utc).len() < 2_000);
 }
 
 #[test]
@@ -130,9 +130,9 @@ fn a_cache_is_saved_as_a_whole_and_comes_back() {
     let mut saved = cache(&packets);
     saved.save(&path, now().utc).unwrap();
     assert!(!saved.has_changed());
-    let read = DefinitionCache::read(&path, CHANNEL, now().utc).unwrap();
+    let mut read = DefinitionCache::read(&path, CHANNEL, now().utc).unwrap();
     assert_eq!((read.count(), read.saved()), (500, now().utc));
-    assert_eq!(read.to_bytes(), saved.to_bytes());
+    assert_eq!(read.to_bytes(now().utc), saved.to_bytes(now().utc));
     let mut channel = Channel::new(Settings { max_instruments: 500, ..Settings::default() });
     assert_eq!(read.load_into(&mut channel, now(), &mut ()).unwrap(), 500);
     assert_eq!(channel.counters().definitions, 500);
@@ -149,10 +149,7 @@ fn a_cache_is_saved_as_a_whole_and_comes_back() {
 
 /// What is said of an altered file.
 fn refusal(alter: impl FnOnce(&mut Vec<u8>), channel: u16, at: Utc) -> String {
-    let mut cache = cache(&[definition(7, 1, b'A', 5, CHANNEL)]);
-    let folder = tempfile::tempdir().unwrap();
-    cache.save(&folder.path().join("file"), now().utc).unwrap();
-    let mut bytes = std::fs::read(folder.path().join("file")).unwrap();
+    let mut bytes = cache(&[definition(7, 1, b'A', 5, CHANNEL)]).to_bytes(now().utc);
     alter(&mut bytes);
     DefinitionCache::from_bytes(&bytes, channel, at).unwrap_err().to_string()
 }
@@ -161,7 +158,7 @@ fn refusal(alter: impl FnOnce(&mut Vec<u8>), channel: u16, at: Utc) -> String {
 fn a_cache_that_is_foreign_stale_or_damaged_is_refused_with_its_reason() {
     let at = now().utc;
     let days = |days: u64| at + Duration::from_secs(days * 86_400);
-    let sound = DefinitionCache::from_bytes(&cache(&[]).to_bytes(), CHANNEL, Utc::EPOCH);
+    let sound = DefinitionCache::from_bytes(&cache(&[]).to_bytes(at), CHANNEL, at);
     assert!(sound.is_ok());
     let none = |_: &mut Vec<u8>| {};
     let other = "the definition cache is of channel 310, not 311";
@@ -200,15 +197,16 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         cut: prop::sample::Index,
     ) {
-        let cache = cache(&[7, 8].map(|id| definition(id, 1, b'A', 5, CHANNEL)));
-        let mut bytes = cache.to_bytes();
+        let mut cache = cache(&[7, 8].map(|id| definition(id, 1, b'A', 5, CHANNEL)));
+        let sound = cache.to_bytes(now().utc);
+        let mut bytes = sound.clone();
         for (place, value) in edits {
             let place = place.index(bytes.len());
             bytes[place] = value;
         }
         bytes.truncate(cut.index(bytes.len() + 1));
-        if let Ok(read) = DefinitionCache::from_bytes(&bytes, CHANNEL, Utc::EPOCH) {
-            prop_assert_eq!(read.to_bytes(), cache.to_bytes());
+        if let Ok(mut read) = DefinitionCache::from_bytes(&bytes, CHANNEL, now().utc) {
+            prop_assert_eq!(read.to_bytes(now().utc), sound);
         }
     }
 

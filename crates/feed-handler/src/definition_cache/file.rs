@@ -79,8 +79,7 @@ impl DefinitionCache {
     /// # Errors
     /// [`CacheError::Io`].
     pub fn save(&mut self, path: &Path, now: Utc) -> Result<(), CacheError> {
-        self.saved = now;
-        let bytes = self.to_bytes();
+        let bytes = self.to_bytes(now);
         let mut beside = path.as_os_str().to_owned();
         beside.push(format!(".{}.new", std::process::id()));
         let write = || -> io::Result<()> {
@@ -111,9 +110,10 @@ impl DefinitionCache {
         Self::from_bytes(&bytes, channel, now)
     }
 
-    /// The file.
+    /// The file, as saved at `now`.
     #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub fn to_bytes(&mut self, now: Utc) -> Vec<u8> {
+        self.saved = now;
         let messages: Vec<&[u8]> = self.messages().collect();
         let length: usize = messages.iter().map(|message| message.len()).sum();
         let in_force = self.known.values().filter(|entry| !entry.is_deleted);
