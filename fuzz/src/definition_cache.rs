@@ -1,5 +1,5 @@
-//! The definitions that a feed handler keeps on disk, as a file of any bytes, and made of packets of
-//! any bytes.
+//! The definitions that a feed handler keeps on disk, as a file of any bytes, and made of packets
+//! of any bytes.
 //!
 //! Proves that no bytes make it panic; that a file which is taken is written again as it was; and
 //! that what was learnt of packets, whatever they were, is a file that is taken, with the same
