@@ -173,3 +173,19 @@ fn the_top_of_a_book_is_printed() {
     let [bid, ask] = [bid, ask].map(|price| price.parse::<f64>().unwrap());
     assert!(bid < ask, "{line}");
 }
+
+#[test]
+fn an_engine_of_ones_own_feeds_a_channel() {
+    let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A heartbeat on the incremental feed, a line that is none, and the end.
+    let packet = "0a000000 0000000000000000 0a00 0000 0c00 0100 0d00".replace(' ', "");
+    let lines = format!("0 {packet}\nnothing\n9 {packet}\n");
+    std::io::Write::write_all(&mut engine.stdin.take().unwrap(), lines.as_bytes()).unwrap();
+    let output = engine.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "CollectingDefinitions\n");
+}

@@ -5,7 +5,11 @@
 //! is the same but for characters that XML cannot carry; and that a channel made of a channel's
 //! addresses has these addresses.
 //!
-//! An input is the text, or 0xFF, which no text begins with, and bytes to make a configuration of.
+//! The same of channels written in TOML: what was read of them, written as XML and read again, is
+//! the same but for such characters.
+//!
+//! An input is the text, or 0xFF, which no text begins with, and bytes to make a configuration of;
+//! or 0xFE and a text in TOML.
 
 use std::net::Ipv4Addr;
 
@@ -24,11 +28,27 @@ pub fn run(bytes: &[u8]) {
     if let [0xFF, script @ ..] = bytes {
         return check_written(&config(&mut Script(script)));
     }
+    if let [0xFE, text @ ..] = bytes {
+        return str::from_utf8(text).map_or((), check_toml);
+    }
     let Ok(text) = str::from_utf8(bytes) else { return };
     match text.parse::<Config>() {
         Ok(config) => {
             assert_eq!(read(&config), config, "{config}");
             check_addresses(&config);
+        }
+        Err(error) => assert!(!error.to_string().contains(['\n', '\r']), "{error}"),
+    }
+}
+
+fn check_toml(text: &str) {
+    match Config::from_toml(text) {
+        Ok(config) => {
+            check_addresses(&config);
+            // Ids may have differed in nothing but such characters.
+            if let Ok(again) = config.to_string().parse::<Config>() {
+                assert_eq!(again, carried_config(&config), "{config}");
+            }
         }
         Err(error) => assert!(!error.to_string().contains(['\n', '\r']), "{error}"),
     }
@@ -202,7 +222,9 @@ pub fn seeds() -> Vec<Seed> {
         let script = (0..200_u8).map(|index| index.wrapping_mul(step).wrapping_add(from));
         (name.to_owned(), [0xFF].into_iter().chain(script).collect())
     };
-    texts.into_iter().chain([made("made", 3, 7), made("made-oddly", 131, 13)]).collect()
+    let toml = [&[0xFE], CONFLATED.as_bytes()].concat();
+    let others = [made("made", 3, 7), made("made-oddly", 131, 13), ("toml".to_owned(), toml)];
+    texts.into_iter().chain(others).collect()
 }
 
 const MULTICAST: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -221,3 +243,20 @@ const TWICE: &str = "<configuration><channel id='1'/><channel id='1'/></configur
 const NO_PORT: &str = "<configuration><channel id='1'><connections><connection>\
     <type feed-type='X'/><protocol>x</protocol><feed>A</feed></connection></connections></channel>\
     </configuration>";
+const CONFLATED: &str = "updated = \"2026-11-22\"
+[[channel]]
+id = \"450\"
+label = \"EBS\"
+products = [{ code = \"EURUSD\", groups = [\"EU\"] }]
+[[channel.connection]]
+feed = \"I\"
+side = \"A\"
+group = \"224.0.30.1\"
+port = 14310
+hosts = [\"205.209.223.70\"]
+[[channel.connection]]
+feed = \"H\"
+side = \"A\"
+port = 10000
+protocol = \"TCP/IP\"
+";

@@ -49,6 +49,7 @@ mod session;
 pub mod capture;
 pub mod codec_ilink3;
 pub mod codec_mdp3;
+pub mod definition_cache;
 pub mod feed_config;
 pub mod feed_frames;
 pub mod gateway_bytes;
@@ -62,6 +63,7 @@ pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
 pub mod plan_codecs;
 pub mod publisher;
+pub mod replay_bytes;
 pub mod report_page;
 pub mod results_file;
 pub mod sbe_schema;
@@ -97,6 +99,8 @@ targets! {
     sbe_schema
     feed_frames
     feed_config
+    definition_cache
+    replay_bytes
     journal
     live_page
     results_file

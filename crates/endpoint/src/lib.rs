@@ -67,6 +67,7 @@ mod udp_sender;
 mod udp_socket;
 
 pub use delivery::{Intake, Notice};
+pub use hairpin_host::Interface;
 pub use interface_timestamping::InterfaceTimestamping;
 pub use meta::{Meta, Received, Timestamp, Transmitted};
 pub use multicast::MulticastGroup;

@@ -15,6 +15,17 @@ pub struct ReceiveBuffer {
     pub granted: usize,
 }
 
+impl ReceiveBuffer {
+    /// Where there is no socket.
+    pub const NONE: Self = Self { asked: None, granted: 0 };
+
+    /// Whether less was granted than was asked for.
+    #[must_use]
+    pub fn is_short(self) -> bool {
+        self.asked.is_some_and(|asked| self.granted < asked)
+    }
+}
+
 /// Has the kernel count the datagrams it dropped for want of room, and say so along with the data.
 pub(crate) fn count_drops(socket: &Socket) -> io::Result<()> {
     set(socket, libc::SO_RXQ_OVFL, 1)

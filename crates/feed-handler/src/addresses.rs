@@ -4,11 +4,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_mdp3::{Feed, LateJoin, Side};
 
-use crate::FeedError;
+use crate::{FeedError, LineAddress};
 
 /// The feeds of a channel: a multicast group for each side of each feed, or a TCP connection for
 /// each side, which brings all feeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "there is one for a channel, when it is made")]
 pub enum Addresses {
     /// As CME sends them.
     Multicast(Multicast),
@@ -27,7 +28,11 @@ pub struct Multicast {
     pub instrument: Lines,
     /// Feed S: the loop of snapshots.
     pub snapshot: Lines,
-    /// The local address of the interface to receive on.
+    /// Feed SMBO: the loop of snapshots of orders, where they have one of their own and the channel
+    /// keeps orders.
+    pub snapshot_orders: Lines,
+    /// The local address of the interface to receive on; unspecified (0.0.0.0): the kernel's
+    /// choice. A group may have another: [`Group::interface`].
     pub interface: Ipv4Addr,
 }
 
@@ -48,6 +53,9 @@ pub struct Group {
     /// The only senders to receive from (source-specific multicast), ten at most unless the host
     /// says otherwise (`net.ipv4.igmp_max_msf`); empty: any.
     pub sources: Vec<Ipv4Addr>,
+    /// The local address of the interface to receive this group on, if it is not that of
+    /// [`Multicast::interface`]: sides may come by networks of their own.
+    pub interface: Option<Ipv4Addr>,
 }
 
 /// The connections of a channel by TCP. One side alone is enough.
@@ -65,14 +73,20 @@ impl Group {
     /// A group that is received from these senders alone; with none, from any.
     #[must_use]
     pub fn new(address: SocketAddrV4, sources: &[Ipv4Addr]) -> Self {
-        Self { address, sources: sources.to_vec() }
+        Self { address, sources: sources.to_vec(), interface: None }
+    }
+
+    /// The same group, received on the interface with this local address.
+    #[must_use]
+    pub fn on(self, interface: Ipv4Addr) -> Self {
+        Self { interface: Some(interface), ..self }
     }
 }
 
 /// A group received from any sender.
 impl From<SocketAddrV4> for Group {
     fn from(address: SocketAddrV4) -> Self {
-        Self { address, sources: Vec::new() }
+        Self::new(address, &[])
     }
 }
 
@@ -119,6 +133,7 @@ impl Multicast {
             Feed::Incremental => self.incremental.side(side),
             Feed::Instrument => self.instrument.side(side),
             Feed::Snapshot => self.snapshot.side(side),
+            Feed::SnapshotOrders => self.snapshot_orders.side(side),
             _ => None,
         }
     }
@@ -130,19 +145,35 @@ impl Multicast {
     }
 
     /// Whether the groups are enough for a kind of late join, and different.
-    fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
+    pub(crate) fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
         for &feed in needed(late_join) {
             if !self.groups().any(|(other, ..)| other == feed) {
                 return Err(FeedError::MissingFeed { feed });
             }
         }
-        for (position, (_, _, group)) in self.groups().enumerate() {
-            let address = group.address;
-            if self.groups().take(position).any(|(_, _, other)| other.address == address) {
-                return Err(FeedError::SameAddress { address });
+        for (position, (feed, side, group)) in self.groups().enumerate() {
+            let line = self.line(group);
+            let is_same = |other: &Group| {
+                let other = self.line(other);
+                (other.group, other.interface) == (line.group, line.interface)
+            };
+            let mut before = self.groups().take(position);
+            if let Some((other, other_side, _)) = before.find(|(_, _, group)| is_same(group)) {
+                let address = group.address;
+                let (first, second) = ((Some(other), other_side).into(), (Some(feed), side).into());
+                return Err(FeedError::SameAddress { address, first, second });
             }
         }
         Ok(())
+    }
+
+    /// Where a group is received.
+    pub(crate) fn line(&self, group: &Group) -> LineAddress {
+        LineAddress {
+            group: group.address,
+            interface: group.interface.unwrap_or(self.interface),
+            sources: group.sources.clone(),
+        }
     }
 }
 
@@ -153,7 +184,8 @@ impl Addresses {
             Self::Multicast(multicast) => multicast.check(late_join),
             Self::Tcp(TcpLines { a: None, b: None, .. }) => Err(FeedError::NoSide),
             Self::Tcp(TcpLines { a: Some(address), b, .. }) if *b == Some(*address) => {
-                Err(FeedError::SameAddress { address: *address })
+                let (first, second) = ((None, Side::A).into(), (None, Side::B).into());
+                Err(FeedError::SameAddress { address: *address, first, second })
             }
             Self::Tcp(_) => Ok(()),
         }
@@ -194,6 +226,7 @@ mod tests {
             incremental: Lines::both(group("239.192.0.1:1"), group("239.192.0.1:2")),
             instrument: Lines::only_a(group("239.192.0.2:1")),
             snapshot: Lines { a: None, b: Some(group("239.192.0.3:1").into()) },
+            snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
         }
     }
@@ -229,7 +262,29 @@ mod tests {
         let shared = group("239.192.0.1:1");
         let addresses = Multicast { snapshot: Lines::only_a(shared), ..addresses() };
         let error = addresses.check(LateJoin::InstrumentsAndBooks).unwrap_err();
-        assert_eq!(error.to_string(), "239.192.0.1:1 is given for two sides");
+        let told = "239.192.0.1:1 is given for two sides: incremental feed, side A, and snapshot \
+                    feed, side A";
+        assert_eq!(error.to_string(), told);
+    }
+
+    #[test]
+    fn two_sides_share_a_group_and_port_if_they_come_by_two_interfaces() {
+        let shared = group("239.192.0.1:1");
+        let other = Group::from(shared).on(Ipv4Addr::new(10, 0, 0, 2));
+        let addresses = Multicast { incremental: Lines::both(shared, other), ..addresses() };
+        assert!(addresses.check(LateJoin::InstrumentsAndBooks).is_ok());
+        let again = Group::from(shared).on(addresses.interface);
+        let addresses = Multicast { incremental: Lines::both(shared, again), ..addresses };
+        assert!(addresses.check(LateJoin::InstrumentsAndBooks).is_err());
+    }
+
+    #[test]
+    fn feeds_share_a_port_if_their_groups_differ() {
+        let [i, n, s] = ["239.192.0.1:1", "239.192.0.2:1", "239.192.0.3:1"].map(group);
+        let lines = [i, n, s].map(Lines::only_a);
+        let [incremental, instrument, snapshot] = lines;
+        let addresses = Multicast { incremental, instrument, snapshot, ..addresses() };
+        assert!(addresses.check(LateJoin::InstrumentsAndBooks).is_ok());
     }
 
     #[test]
@@ -242,6 +297,7 @@ mod tests {
         let error = check(TcpLines { a: None, b: None, ..TcpLines::both(a, b) }).unwrap_err();
         assert_eq!(error.to_string(), "no address for either side");
         let error = check(TcpLines::both(a, a)).unwrap_err();
-        assert_eq!(error.to_string(), "10.0.0.1:1 is given for two sides");
+        let told = "10.0.0.1:1 is given for two sides: side A, and side B";
+        assert_eq!(error.to_string(), told);
     }
 }

@@ -20,6 +20,9 @@
 //! </configuration>
 //! ```
 //!
+//! Channels that no such file lists, as CME's conflated ones, are written in TOML by hand
+//! ([`Config::from_toml`]) and give the same.
+//!
 //! Other elements and attributes are passed over. A feed by TCP has `TCP/IP` for its protocol, no
 //! `ip`, and its addresses in `host-ip`; feed-type `I` by TCP is Hairpin's own, and brings all
 //! three feeds (`docs/wire-formats.md`).
@@ -27,6 +30,7 @@
 mod addresses;
 mod error;
 mod read;
+mod toml;
 mod write;
 
 use std::net::Ipv4Addr;

@@ -4,11 +4,12 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream, Timestamping};
-use hairpin_mdp3::{Channel, Feed, Input, Listener, Side};
+use hairpin_mdp3::{Feed, Input, Listener, Side};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::frames::{Frames, feed_of, sequence_of};
+use crate::inlet::Inlet;
 use crate::order::Order;
 use crate::{ConnectionError, FeedError, Statistics};
 
@@ -154,7 +155,7 @@ impl Connection {
         now: Now,
         order: &mut Order,
         reactor: &mut Reactor,
-        channel: &mut Channel,
+        inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) -> Result<bool, FeedError> {
         let mut intake = Intake {
@@ -164,7 +165,7 @@ impl Connection {
             order,
             statistics: &mut self.statistics,
             progress: &mut self.progress,
-            channel,
+            inlet,
         };
         let State::Open { link, heard } = &mut self.state else { return Ok(true) };
         let frames = &mut self.frames;
@@ -199,7 +200,7 @@ impl Connection {
         now: Now,
         order: &mut Order,
         reactor: &mut Reactor,
-        channel: &mut Channel,
+        inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
         let mut intake = Intake {
@@ -209,7 +210,7 @@ impl Connection {
             order,
             statistics: &mut self.statistics,
             progress: &mut self.progress,
-            channel,
+            inlet,
         };
         match self.frames.resume(|packet| intake.take(packet, listener)) {
             Err(error) => self.lose(now.monotonic, error.into(), reactor),
@@ -378,7 +379,7 @@ struct Intake<'a> {
     order: &'a mut Order,
     statistics: &'a mut Statistics,
     progress: &'a mut Instant,
-    channel: &'a mut Channel,
+    inlet: &'a mut Inlet,
 }
 
 impl Intake<'_> {
@@ -399,7 +400,7 @@ impl Intake<'_> {
             return true;
         }
         let input = Input { feed, side: self.side, received: self.received };
-        self.channel.handle_packet(self.now, input, packet, listener);
+        self.inlet.handle_packet(self.now, input, packet, listener);
         true
     }
 }

@@ -1,11 +1,12 @@
 //! A channel by TCP: one connection a side, each of which brings all feeds.
 
-use hairpin_mdp3::{Action, Channel, Listener, Settings};
+use hairpin_mdp3::{Action, Listener, Settings};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::backlog::Backlog;
 use crate::connection::Connection;
+use crate::inlet::Inlet;
 use crate::order::Order;
 use crate::{FeedError, TcpLines};
 
@@ -53,7 +54,7 @@ impl Connections {
         now: Now,
         ready: Ready,
         reactor: &mut Reactor,
-        channel: &mut Channel,
+        inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) -> (Result<(), FeedError>, Backlog) {
         let mut outcome = Ok(());
@@ -70,13 +71,13 @@ impl Connections {
                 self.order.may_wait = self.other_may_fill(position, pending, now.monotonic);
                 let (side, order) = (&mut self.sides[position], &mut self.order);
                 if !is_holding {
-                    let received = side.receive(now, order, reactor, channel, listener);
+                    let received = side.receive(now, order, reactor, inlet, listener);
                     if !matches!(received, Ok(false)) {
                         pending &= !(1 << position);
                     }
                     outcome = outcome.and(received.map(|_| ()));
                 } else if !order.may_wait || side.held().is_some_and(|held| !order.is_ahead(held)) {
-                    outcome = outcome.and(side.resume(now, order, reactor, channel, listener));
+                    outcome = outcome.and(side.resume(now, order, reactor, inlet, listener));
                 }
             }
             if pending == 0 {

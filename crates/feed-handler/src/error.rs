@@ -1,9 +1,12 @@
 //! What can be wrong with addresses and sockets.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddrV4;
 
 use hairpin_mdp3::{Feed, Side};
+
+use crate::EngineError;
 
 /// Why a feed handler could not start, or what has failed while it runs.
 ///
@@ -22,11 +25,18 @@ pub enum FeedError {
     #[error("no address for either side")]
     NoSide,
     /// Two sides have the same address and port, so that each would receive both.
-    #[error("{address} is given for two sides")]
+    #[error("{address} is given for two sides: {first}, and {second}")]
     SameAddress {
         /// The address and port.
         address: SocketAddrV4,
+        /// What it is given for.
+        first: LineName,
+        /// What it is given for too.
+        second: LineName,
     },
+    /// What brings the packets; see [`EngineError`].
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// A socket: no such interface, no multicast group, a port that is taken; later whatever the
     /// kernel says when it is read, or its group joined or left.
     #[error("{feed} feed, side {side}: {error}")]
@@ -48,6 +58,39 @@ pub enum FeedError {
         #[source]
         error: io::Error,
     },
+}
+
+impl FeedError {
+    /// Whether it will pass without anyone's doing: an interface that has gone, and whose lines
+    /// are joined again when it returns. Told once; a loop goes on.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::InterfaceGone { .. }))
+    }
+}
+
+/// A side of a feed, or of all feeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineName {
+    /// The feed; `None` where all feeds come the same way.
+    pub feed: Option<Feed>,
+    /// The side.
+    pub side: Side,
+}
+
+impl From<(Option<Feed>, Side)> for LineName {
+    fn from((feed, side): (Option<Feed>, Side)) -> Self {
+        Self { feed, side }
+    }
+}
+
+impl fmt::Display for LineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.feed {
+            Some(feed) => write!(f, "{feed} feed, side {}", self.side),
+            None => write!(f, "side {}", self.side),
+        }
+    }
 }
 
 /// Why a connection was lost, or not made. It is made again after a pause, and each cause has a

@@ -8,22 +8,27 @@ use crate::backlog::Backlog;
 use crate::connection::Connection;
 use crate::connections::Connections;
 use crate::groups::Groups;
+use crate::inlet::Inlet;
 use crate::{
-    Addresses, ConnectionError, ConnectionStatistics, FeedError, LineStatistics, Statistics,
+    Addresses, CacheError, ConnectionError, ConnectionStatistics, DefinitionCache, FeedError,
+    LineStatistics, Statistics,
 };
 
 /// While books are not in sync, the longest time from one wake to the next: a wait may watch one
 /// socket only (`Wait::Block`), and recovery comes by others.
-const RECOVERY_WAKE: Duration = Duration::from_millis(10);
+pub(crate) const RECOVERY_WAKE: Duration = Duration::from_millis(10);
 
 /// A market data channel and the sockets it is fed by: multicast groups, or TCP connections.
 ///
 /// Groups are joined and left as the channel asks for it; connections are made at the start, and
-/// again, after a pause, whenever one is lost. Nothing is allocated after the start but for a
-/// connection that is made again.
+/// again, after a pause, whenever one is lost; groups too, when their interface has gone and
+/// returned. Nothing is allocated after the start but for what is made again.
+///
+/// For several channels, or other sources of packets than sockets in the caller's reactor, see
+/// [`FeedHandlers`](crate::FeedHandlers).
 #[derive(Debug)]
 pub struct FeedHandler {
-    channel: Channel,
+    inlet: Inlet,
     sockets: Sockets,
     backlog: Backlog,
     processed: Instant,
@@ -55,7 +60,7 @@ impl FeedHandler {
             Addresses::Tcp(lines) => Sockets::Tcp(Connections::open(lines, &settings, reactor)?),
         };
         let mut handler = Self {
-            channel: Channel::new(settings),
+            inlet: Inlet::new(Channel::new(settings)),
             sockets,
             backlog: Backlog::default(),
             processed: Instant::ZERO,
@@ -77,8 +82,9 @@ impl FeedHandler {
     ///
     /// # Errors
     /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; the other
-    /// lines were read nevertheless. A group that could not be joined is not tried again. That a
-    /// connection is lost is no error: see [`FeedHandler::last_failure`].
+    /// lines were read nevertheless. [`EngineError::InterfaceGone`](crate::EngineError): told once;
+    /// the groups are joined again when it returns ([`FeedError::is_passing`]). That a connection
+    /// is lost is no error: see [`FeedHandler::last_failure`].
     #[inline]
     pub fn process(
         &mut self,
@@ -88,16 +94,14 @@ impl FeedHandler {
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
         self.processed = now.monotonic;
-        let channel = &mut self.channel;
+        let inlet = &mut self.inlet;
         let (received, backlog) = match &mut self.sockets {
-            Sockets::Multicast(groups) => groups.receive(now, ready, channel, listener),
-            Sockets::Tcp(connections) => {
-                connections.receive(now, ready, reactor, channel, listener)
-            }
+            Sockets::Multicast(groups) => groups.receive(now, ready, reactor, inlet, listener),
+            Sockets::Tcp(connections) => connections.receive(now, ready, reactor, inlet, listener),
         };
         self.backlog = backlog;
         if !backlog.may_fill_hole {
-            channel.handle_timeout(now, listener);
+            self.inlet.channel.handle_timeout(now, listener);
         }
         received.and(self.act(reactor))
     }
@@ -109,12 +113,12 @@ impl FeedHandler {
         if self.backlog.is_any {
             return Some(self.processed);
         }
-        let is_in_sync = self.channel.state() == ChannelState::InSync;
+        let is_in_sync = self.inlet.channel.state() == ChannelState::InSync;
         let deadlines = [
-            self.channel.poll_timeout(),
+            self.inlet.channel.poll_timeout(),
             (!is_in_sync).then(|| self.processed + RECOVERY_WAKE),
             match &self.sockets {
-                Sockets::Multicast(_) => None,
+                Sockets::Multicast(groups) => groups.next_deadline(),
                 Sockets::Tcp(connections) => connections.next_deadline(),
             },
         ];
@@ -136,7 +140,33 @@ impl FeedHandler {
     /// The channel: its state, instruments, books and counters.
     #[must_use]
     pub fn channel(&self) -> &Channel {
-        &self.channel
+        &self.inlet.channel
+    }
+
+    /// Gives the channel the definitions of a cache before the first packet; returns how many. The
+    /// listener is told of each. Books are joined at once; the loop of definitions is followed
+    /// nevertheless, and corrects what has changed.
+    ///
+    /// # Errors
+    /// [`CacheError::NotWanted`], the feeds' errors not counted in: they come with the next
+    /// [`process`](Self::process).
+    pub fn load_definitions(
+        &mut self,
+        cache: &DefinitionCache,
+        now: Now,
+        listener: &mut impl Listener,
+    ) -> Result<usize, CacheError> {
+        cache.load_into(&mut self.inlet.channel, now, listener)
+    }
+
+    /// Has a cache note every definition from now on.
+    pub fn keep_definitions(&mut self, cache: DefinitionCache) {
+        self.inlet.definitions = Some(Box::new(cache));
+    }
+
+    /// The cache that notes the definitions, to be saved.
+    pub fn definitions(&mut self) -> Option<&mut DefinitionCache> {
+        self.inlet.definitions.as_deref_mut()
     }
 
     /// What the sockets have counted since the start, all together.
@@ -185,7 +215,7 @@ impl FeedHandler {
     #[inline]
     fn act(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
         let mut outcome = Ok(());
-        while let Some(action) = self.channel.poll_action() {
+        while let Some(action) = self.inlet.channel.poll_action() {
             outcome = outcome.and(self.sockets.act(action, reactor));
         }
         outcome

@@ -7,9 +7,10 @@
 //! [`FeedHandler::next_deadline`] before the next. Callbacks run within `process`; they reach the
 //! session through a struct of two `&mut`s that implements [`Listener`], made anew for each call.
 //!
-//!
-//! Not here yet: other engines than kernel sockets, several channels on threads, replay. Layer L3,
-//! no `unsafe`.
+//! [`FeedHandlers`] joins several channels to one [`FeedEngine`]: kernel sockets, a capture, or a
+//! source of packets of one's own; [`FeedThreads`] has such on named and pinned threads. Beside
+//! them stand what a handler can do without: [`DefinitionCache`], [`ReplayClient`], [`KeepWarm`].
+//! The user's guide is `docs/feed-handler.md`. Layer L3, no `unsafe`.
 //!
 //! ```no_run
 //! use std::net::Ipv4Addr;
@@ -43,6 +44,7 @@
 //!     incremental: Lines::both(group("224.0.31.1:14310")?, group("224.0.32.1:15310")?),
 //!     instrument: Lines::only_a(group("224.0.31.43:14310")?),
 //!     snapshot: Lines::only_a(group("224.0.31.22:14310")?),
+//!     snapshot_orders: Lines::default(),
 //!     interface: Ipv4Addr::new(10, 0, 0, 2),
 //! };
 //! let mut reactor = Reactor::new(Wait::Epoll)?;
@@ -63,19 +65,37 @@ mod backlog;
 pub mod config;
 mod connection;
 mod connections;
+mod definition_cache;
+mod engine;
 mod error;
 mod feed_handler;
+mod feed_handlers;
+mod feed_threads;
 mod frames;
 mod groups;
+mod inlet;
+mod interface_watch;
+mod keep_warm;
 mod line;
 mod order;
+mod replay;
+mod socket_line;
 mod statistics;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
 pub use connection::ConnectionStatistics;
-pub use error::{ConnectionError, FeedError, FrameError};
+pub use definition_cache::{CacheError, DefinitionCache};
+pub use engine::{
+    Arrival, CaptureEngine, CaptureSource, Captured, EngineError, FeedEngine, LineAddress,
+    LineFigures, LineId, SocketEngine, Speed, TappedEngine,
+};
+pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
-pub use hairpin_endpoint::ReceiveBuffer;
+pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
+pub use feed_threads::{
+    CallError, FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError,
+};
+pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,
     Changes, Channel, ChannelReset, ChannelState, Collateral, CollateralValue, ConsolidatedBook,
@@ -91,5 +111,7 @@ pub use hairpin_mdp3::{
     SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders, Underlying, UpdateSource, Volume,
     Warning, Workup, WorkupOrder,
 };
+pub use keep_warm::KeepWarm;
 pub use line::LineStatistics;
+pub use replay::{ReplayClient, ReplayEnd, ReplayError, ReplayRequest, ReplaySettings};
 pub use statistics::Statistics;

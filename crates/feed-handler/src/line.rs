@@ -1,14 +1,16 @@
-//! One side of one feed: its socket and what it has received.
+//! One side of one feed on a socket of its own.
 
 use std::io;
 use std::net::SocketAddrV4;
 
-use hairpin_endpoint::{MulticastGroup, Receive, ReceiveBuffer, UdpOptions, UdpReceiver};
-use hairpin_mdp3::{Channel, Feed, Input, Listener, Side};
-use hairpin_reactor::{Interest, Reactor, Ready, Token};
+use hairpin_endpoint::{ReceiveBuffer, UdpOptions};
+use hairpin_mdp3::{Feed, Input, Listener, Side};
+use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::Now;
 
-use crate::{FeedError, Statistics};
+use crate::inlet::Inlet;
+use crate::socket_line::SocketLine;
+use crate::{FeedError, LineAddress, Statistics};
 
 /// A socket, open and known to the reactor for as long as the feed handler lives. Whether it is a
 /// member of its group, and waited for, is the channel's wish.
@@ -16,12 +18,7 @@ use crate::{FeedError, Statistics};
 pub(crate) struct Line {
     feed: Feed,
     side: Side,
-    group: SocketAddrV4,
-    receiver: UdpReceiver,
-    token: Token,
-    is_joined: bool,
-    datagrams: u64,
-    bytes: u64,
+    socket: SocketLine,
 }
 
 /// What one side of one feed has received.
@@ -40,7 +37,7 @@ pub struct LineStatistics {
     pub datagrams: u64,
     /// Their payloads in bytes.
     pub bytes: u64,
-    /// The kernel's receive buffer, asked for and granted.
+    /// The kernel's receive buffer, asked for and granted; zero where there is none.
     pub receive_buffer: ReceiveBuffer,
     /// Datagrams that the kernel dropped since that buffer was full, as far as it has told: it
     /// does so with the datagrams that follow.
@@ -56,6 +53,7 @@ impl From<LineStatistics> for Statistics {
             bytes: line.bytes,
             kernel_drops: line.kernel_drops,
             truncated: line.truncated,
+            receive_buffers_short: u64::from(line.receive_buffer.is_short()),
             ..Self::default()
         }
     }
@@ -65,21 +63,15 @@ impl Line {
     /// Opens a socket that is not a member of its group yet.
     pub(crate) fn open(
         (feed, side): (Feed, Side),
-        group: MulticastGroup<'_>,
+        address: LineAddress,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
-        let mut open = || -> io::Result<(UdpReceiver, Token)> {
-            let mut receiver = UdpReceiver::join(group, UdpOptions::default())?;
-            receiver.leave()?;
-            let token = reactor.add(&mut receiver, Interest::NONE)?;
-            Ok((receiver, token))
-        };
-        let (receiver, token) = open().map_err(|error| FeedError::Socket { feed, side, error })?;
-        let group = group.group;
-        Ok(Self { feed, side, group, receiver, token, is_joined: false, datagrams: 0, bytes: 0 })
+        let socket = SocketLine::open(address, UdpOptions::default(), reactor)
+            .map_err(|error| FeedError::Socket { feed, side, error })?;
+        Ok(Self { feed, side, socket })
     }
 
-    /// Whether the line is of this feed.
+    /// Whether it is a side of this feed.
     pub(crate) fn is(&self, feed: Feed) -> bool {
         self.feed == feed
     }
@@ -87,64 +79,45 @@ impl Line {
     /// Whether there may be something to read.
     #[inline]
     pub(crate) fn is_readable(&self, ready: Ready) -> bool {
-        self.is_joined && ready.is_readable(self.token)
+        self.socket.is_readable(ready)
     }
 
-    /// Becomes a member of the group and is waited for.
+    /// Its socket, where it is, and from whom it receives.
+    pub(crate) fn socket(&mut self) -> &mut SocketLine {
+        &mut self.socket
+    }
+
+    /// Is a member of the group from now on.
     pub(crate) fn join(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
-        if self.is_joined {
-            return Ok(());
-        }
-        self.receiver.rejoin().map_err(|error| self.error(error))?;
-        self.is_joined = true;
-        self.wait_for(Interest::READABLE, reactor)
+        self.socket.join(reactor).map_err(|error| self.error(error))
     }
 
-    /// Is no longer a member, nor waited for. What was received before stays in the socket; the
-    /// channel judges it by its time if the group is ever joined again.
+    /// Is no longer a member of the group.
     pub(crate) fn leave(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
-        if !self.is_joined {
-            return Ok(());
-        }
-        self.is_joined = false;
-        // The group is left even if the reactor will not have it: it costs the network.
-        let ignored = self.wait_for(Interest::NONE, reactor);
-        let left = self.receiver.leave().map_err(|error| self.error(error));
-        ignored.and(left)
-    }
-
-    fn wait_for(&mut self, interest: Interest, reactor: &mut Reactor) -> Result<(), FeedError> {
-        let outcome = reactor.set_interest(self.token, &self.receiver, interest);
-        outcome.map_err(|error| self.error(error))
+        self.socket.leave(reactor).map_err(|error| self.error(error))
     }
 
     /// Takes the socket from the reactor, before it is closed.
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
-        let outcome = reactor.remove(self.token, &mut self.receiver);
-        outcome.map_err(|error| self.error(error))
+        self.socket.close(reactor).map_err(|error| self.error(error))
     }
 
-    /// Hands up to `budget` datagrams to the channel; true if there are no more.
+    /// Hands up to `budget` datagrams on: how many, and whether there are no more.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
         budget: usize,
-        channel: &mut Channel,
+        inlet: &mut Inlet,
         listener: &mut impl Listener,
-    ) -> Result<bool, FeedError> {
+    ) -> Result<(usize, bool), FeedError> {
         let (feed, side) = (self.feed, self.side);
-        let bytes = &mut self.bytes;
-        let received = self.receiver.receive(budget, |meta, datagram| {
-            *bytes += datagram.len() as u64;
+        let received = self.socket.receive(budget, |meta, datagram| {
             let input = Input { feed, side, received: meta.timestamp.utc() };
-            channel.handle_packet(now, input, datagram, listener);
+            inlet.handle_packet(now, input, datagram, listener);
         });
         match received {
-            Ok(received) => {
-                self.datagrams += received.count as u64;
-                Ok(received.drained)
-            }
+            Ok(received) => Ok((received.count, received.drained)),
             Err(error) => Err(self.error(error)),
         }
     }
@@ -153,46 +126,18 @@ impl Line {
         LineStatistics {
             feed: self.feed,
             side: self.side,
-            group: self.group,
-            is_joined: self.is_joined,
-            datagrams: self.datagrams,
-            bytes: self.bytes,
-            receive_buffer: self.receiver.receive_buffer(),
-            kernel_drops: self.receiver.dropped(),
-            truncated: self.receiver.truncated(),
+            group: self.socket.address().group,
+            is_joined: self.socket.is_wanted(),
+            datagrams: self.socket.datagrams(),
+            bytes: self.socket.bytes(),
+            receive_buffer: self.socket.receive_buffer(),
+            kernel_drops: self.socket.drops(),
+            truncated: self.socket.truncated(),
         }
     }
 
     #[cold]
     fn error(&self, error: io::Error) -> FeedError {
         FeedError::Socket { feed: self.feed, side: self.side, error }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use hairpin_reactor::Wait;
-
-    use super::*;
-
-    fn line(port: u16, reactor: &mut Reactor) -> Line {
-        let group = SocketAddrV4::new(Ipv4Addr::new(239, 192, 77, 1), port);
-        let interface = Ipv4Addr::LOCALHOST;
-        let group = MulticastGroup { group, interface, sources: &[] };
-        let mut line = Line::open((Feed::Incremental, Side::A), group, reactor).unwrap();
-        line.join(reactor).unwrap();
-        line
-    }
-
-    #[test]
-    fn a_group_is_left_though_the_reactor_fails() {
-        let [mut reactor, mut other] = [(); 2].map(|()| Reactor::new(Wait::Epoll).unwrap());
-        let (mut line, _of_other) = (line(27_701, &mut reactor), line(27_702, &mut other));
-        assert!(line.receiver.is_joined());
-        // This one waits for another socket by that token.
-        assert!(line.leave(&mut other).is_err());
-        assert!(!line.receiver.is_joined());
     }
 }

@@ -59,6 +59,8 @@ statistics! {
     long_frames,
     /// Warnings: connections that the exchange has ended behind a whole packet.
     ended_connections,
+    /// Warnings: lines whose receive buffer is smaller than was asked for.
+    receive_buffers_short,
 }
 
 impl Statistics {

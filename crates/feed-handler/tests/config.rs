@@ -68,8 +68,10 @@ fn a_channel_of_cme_is_where_it_says() {
     );
     assert_eq!(feeds.instrument.b.unwrap().address, address("224.0.32.43:15310"));
     assert_eq!(feeds.snapshot.a.unwrap().address, address("224.0.31.22:14310"));
+    assert_eq!(feeds.snapshot_orders.a.unwrap().address, address("233.72.75.1:23310"));
     let replay = channel.connections.iter().find(|it| it.feed_type == FeedType::HistoricalReplay);
     let replay = replay.unwrap();
+    assert!(channel.replay_hosts().contains(&SocketAddrV4::new(replay.hosts[0], 10_000)));
     assert_eq!((&replay.protocol, replay.group, replay.port), (&Protocol::Tcp, None, 10_000));
 }
 
@@ -111,7 +113,7 @@ fn what_is_missing_or_wrong_is_said_in_one_line() {
         (without("<port>5000</port>"), "<connection> without a port"),
         (without("<feed>A</feed>"), "<connection> without a feed"),
         (without("<protocol>UDP/IP</protocol>"), "<connection> without a protocol"),
-        (with("5000", "70000"), "'70000' is no port"),
+        (with("5000", "70000"), "line 3: <port> '70000' is no port"),
         (with("5000", "-1"), "'-1' is no port"),
         (with("239.1.1.1", "239.1.1"), "'239.1.1' is no IPv4 address"),
         (with("10.0.0.9", "host"), "'host' is no IPv4 address"),

@@ -169,6 +169,7 @@ impl MarketData {
                 incremental: lines(groups.incremental),
                 instrument: lines(groups.instrument),
                 snapshot: lines(groups.snapshot),
+                snapshot_orders: Lines::default(),
                 interface,
             }),
             Self::Tcp([a, b]) => Addresses::Tcp(TcpLines { a: Some(a), b: Some(b), interface }),

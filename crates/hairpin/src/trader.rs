@@ -3,6 +3,8 @@
 //! It knows no more of the exchange than packets tell: this module names the feed handler, order
 //! entry and the loop under them, and nothing else of the house.
 
+use std::io::{self, Write};
+
 use anyhow::{Result, bail};
 use hairpin_feed_handler as feed;
 use hairpin_feed_handler::{
@@ -95,7 +97,13 @@ impl Trader {
             let orders = strategy.counts.orders;
             let mut reaction =
                 Reaction { strategy: &mut strategy, session: &mut self.session, now };
-            self.feed.process(now, ready, &mut self.reactor, &mut reaction)?;
+            match self.feed.process(now, ready, &mut self.reactor, &mut reaction) {
+                // It is told, and the feed comes back by itself.
+                Err(error) if error.is_passing() => {
+                    let _ = writeln!(io::stderr(), "hairpin: {error}");
+                }
+                outcome => outcome?,
+            }
             self.session.process(now, ready, &mut self.reactor, &mut strategy)?;
             if strategy.wants_to_log_on() {
                 self.session.connect(now, Binding::New)?;

@@ -500,6 +500,7 @@ fn config(folder: &Path) -> PathBuf {
         incremental: Lines::both(group(1), group(2)),
         instrument: Lines::both(group(3), group(4)),
         snapshot: Lines::both(group(5), group(6)),
+        snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
     });
     let channels = vec![ChannelConfig::of("310", "a test's", &addresses)];

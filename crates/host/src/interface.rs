@@ -41,12 +41,39 @@ pub fn address_interface(address: Ipv4Addr) -> io::Result<String> {
     Ok(entry.name.to_string_lossy().into_owned())
 }
 
+/// An interface as it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interface {
+    /// The kernel's number of it: one that has gone and come back has another.
+    pub index: u32,
+    /// Whether it is switched on and has a carrier.
+    pub is_up: bool,
+}
+
+impl Interface {
+    /// The interface that has this IPv4 address now, if one has. Some system calls; allocates.
+    ///
+    /// # Errors
+    /// Those of `getifaddrs(3)`.
+    pub fn with_address(address: Ipv4Addr) -> io::Result<Option<Self>> {
+        let list = AddressList::read()?;
+        let Some(entry) = list.iter().find(|entry| entry.address == Some(address)) else {
+            return Ok(None);
+        };
+        // SAFETY: the name is NUL-terminated and lives as long as the list.
+        let index = unsafe { libc::if_nametoindex(entry.name.as_ptr()) };
+        // It has gone between the two questions.
+        Ok((index != 0).then_some(Self { index, is_up: entry.is_up }))
+    }
+}
+
 /// What `getifaddrs(3)` returned, freed on drop.
 struct AddressList(*mut libc::ifaddrs);
 
 struct Entry<'a> {
     name: &'a CStr,
     address: Option<Ipv4Addr>,
+    is_up: bool,
 }
 
 impl AddressList {
@@ -67,7 +94,9 @@ impl AddressList {
             next = entry.ifa_next;
             // SAFETY: every entry has a name, NUL-terminated, that lives as long as the list.
             let name = unsafe { CStr::from_ptr(entry.ifa_name) };
-            Some(Entry { name, address: ipv4(entry.ifa_addr) })
+            let up = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_uint;
+            let is_up = entry.ifa_flags & up == up;
+            Some(Entry { name, address: ipv4(entry.ifa_addr), is_up })
         })
     }
 }
@@ -104,6 +133,14 @@ mod tests {
         let error = interface_address("nope0").unwrap_err();
         assert_eq!(error.to_string(), "interface nope0 does not exist");
     }
+
+    #[test]
+    fn knows_whether_an_interface_with_an_address_is_there_and_up() {
+        let lo = Interface::with_address(Ipv4Addr::LOCALHOST).unwrap().unwrap();
+        assert!(lo.is_up && lo.index > 0);
+        assert_eq!(Interface::with_address(Ipv4Addr::new(203, 0, 113, 7)).unwrap(), None);
+    }
+
     #[test]
     fn finds_the_interface_of_an_address() {
         assert_eq!(address_interface(Ipv4Addr::LOCALHOST).unwrap(), "lo");

@@ -36,7 +36,7 @@ pub use core_watch::{CoreWatch, watch_core};
 pub use cores::{PinError, allowed_cores, pin};
 pub use drift::Drift;
 pub use facts::HostFacts;
-pub use interface::{address_interface, interface_address};
+pub use interface::{Interface, address_interface, interface_address};
 pub use kernel_clock::kernel_tick;
 pub use nic::interface_driver;
 pub use processor_time::{backlog_drops, steal_time};

@@ -166,6 +166,19 @@ impl Channel {
         None
     }
 
+    /// Whether definitions are being collected from the instrument feed.
+    #[must_use]
+    pub fn is_collecting_definitions(&self) -> bool {
+        self.market.definition_loop.is_collecting()
+    }
+
+    /// Has definitions collected from the instrument feed once more, while books go on; of no
+    /// effect while that is done. For one who has given the channel definitions that may be
+    /// outdated.
+    pub fn collect_definitions(&mut self) {
+        self.market.definition_loop.collect();
+    }
+
     /// The state of the channel.
     #[must_use]
     pub fn state(&self) -> ChannelState {

@@ -57,7 +57,7 @@ impl DefinitionLoop {
     }
 
     /// Begins to collect, unless that is going on.
-    fn collect(&mut self) {
+    pub(crate) fn collect(&mut self) {
         if !self.is_collecting {
             self.is_collecting = true;
             self.has_begun = false;

@@ -76,6 +76,7 @@ mod market;
 mod natural;
 mod orders;
 mod packet;
+mod presets;
 mod quote_request;
 mod related;
 mod replay;

@@ -30,6 +30,8 @@ pub struct Bed {
     hosts: [Host; 2],
     relay: Option<Relay>,
     description: String,
+    /// How it was made, where it was.
+    builder: Option<BedBuilder>,
 }
 
 /// What two hosts in namespaces and the wire between them are to be like; see [`Bed::builder`].
@@ -89,7 +91,8 @@ impl Bed {
     pub fn loopback(reason: impl std::fmt::Display) -> io::Result<Self> {
         let Link { index, .. } = Rtnetlink::open()?.link("lo")?;
         let hosts = [Host::on_loopback(index)?, Host::on_loopback(index)?];
-        Ok(Self { hosts, relay: None, description: format!("loopback ({reason})") })
+        let description = format!("loopback ({reason})");
+        Ok(Self { hosts, relay: None, description, builder: None })
     }
 
     /// Namespaces where they can be had, as an ordinary user in a user namespace, else loopback.
@@ -116,6 +119,33 @@ impl Bed {
     #[must_use]
     pub fn relay(&self) -> Option<&Relay> {
         self.relay.as_ref()
+    }
+
+    /// Takes the wire away: neither host has its interface any more, nor the address and the routes
+    /// that went with it.
+    ///
+    /// # Errors
+    /// The kernel's; `Unsupported` over loopback and where there is a relay.
+    pub fn cut(&self) -> io::Result<()> {
+        if self.builder.is_none() || self.relay.is_some() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.hosts[0].run(|| Rtnetlink::open()?.remove_link(INTERFACE)).flatten()
+    }
+
+    /// Lays a new wire where one was cut, like the one that was: the interfaces have the same names
+    /// and addresses, and other numbers unless the kernel gives them the same.
+    ///
+    /// # Errors
+    /// The step that the kernel refused.
+    pub fn mend(&mut self) -> Result<(), BedError> {
+        match &self.builder {
+            Some(builder) if self.relay.is_none() => builder.lay(&mut self.hosts).map(drop),
+            _ => {
+                let reason = io::ErrorKind::Unsupported.into();
+                Err(BedError { step: "there is no wire to mend", reason })
+            }
+        }
     }
 
     /// What this is, for a person: "two network namespaces joined by a veth" or "by a relay
@@ -167,8 +197,19 @@ impl BedBuilder {
     pub fn build(&self) -> Result<Bed, BedError> {
         let [first, second] = ADDRESSES;
         let mut hosts = [new_host(first)?, new_host(second)?];
-        let relay = self.join(&mut hosts)?;
-        for host in &mut hosts {
+        let relay = self.lay(&mut hosts)?;
+        let wire = relay
+            .as_ref()
+            .map_or("a veth".into(), |relay| format!("a relay (seed {})", relay.seed()));
+        let how = if in_user_namespace() { " (in a user namespace)" } else { "" };
+        let description = format!("two network namespaces joined by {wire}{how}");
+        Ok(Bed { hosts, relay, description, builder: Some(self.clone()) })
+    }
+
+    /// Joins the hosts, and waits until packets pass.
+    fn lay(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, BedError> {
+        let relay = self.join(hosts)?;
+        for host in &mut *hosts {
             let queues = self.queues.or(self.queues_max.map(|_| Queues::pairs(1)));
             queues
                 .map_or(Ok(()), |queues| host.set_queues(queues))
@@ -177,16 +218,11 @@ impl BedBuilder {
             let index = run(host, "the interfaces cannot be set up", || set_up(host.address()))?;
             host.set_interface_index(index);
         }
-        for host in &hosts {
+        for host in hosts {
             host.wait_until_up()
                 .map_err(|reason| BedError { step: "the veth does not come up", reason })?;
         }
-        let wire = relay
-            .as_ref()
-            .map_or("a veth".into(), |relay| format!("a relay (seed {})", relay.seed()));
-        let how = if in_user_namespace() { " (in a user namespace)" } else { "" };
-        let description = format!("two network namespaces joined by {wire}{how}");
-        Ok(Bed { hosts, relay, description })
+        Ok(relay)
     }
 
     /// Lays a veth from host to host, or from each to a relay.

@@ -112,6 +112,13 @@ impl Rtnetlink {
         }
     }
 
+    /// Takes an interface away; of a veth both ends.
+    pub(crate) fn remove_link(&mut self, name: &str) -> io::Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = self.link(name)?.index;
+        self.request(RouteNetlinkMessage::DelLink(link), 0).map(drop)
+    }
+
     /// Switches an interface on.
     pub(crate) fn set_up(&mut self, index: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();

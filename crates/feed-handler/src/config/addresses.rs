@@ -11,10 +11,8 @@ impl ChannelConfig {
     /// Where a feed handler finds this channel, by way of the interface with this local address.
     ///
     /// Groups are received from the channel's hosts only; clear [`Group::sources`] to receive from
-    /// any. By TCP the first host of each side is taken. Feeds that a [`FeedHandler`] does not read
-    /// (snapshots of order books, historical replay) are passed over.
-    ///
-    /// [`FeedHandler`]: crate::FeedHandler
+    /// any. By TCP the first host of each side is taken. For historical replay see
+    /// [`ChannelConfig::replay_hosts`].
     ///
     /// # Errors
     /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`],
@@ -29,6 +27,7 @@ impl ChannelConfig {
                 incremental: self.lines(&FeedType::Incremental)?,
                 instrument: self.lines(&FeedType::Instrument)?,
                 snapshot: self.lines(&FeedType::Snapshot)?,
+                snapshot_orders: self.lines(&FeedType::SnapshotMbo)?,
                 interface,
             }));
         }
@@ -46,17 +45,34 @@ impl ChannelConfig {
         Err(ConfigError::NoIncrementalFeed { id: self.id.clone() })
     }
 
+    /// Where packets can be asked for again by TCP: each `host-ip` of the connections of feed-type
+    /// `H`, with its port, in the file's order. For a [`ReplayClient`](crate::ReplayClient).
+    #[must_use]
+    pub fn replay_hosts(&self) -> Vec<SocketAddrV4> {
+        let is_replay = |it: &&ConnectionConfig| {
+            it.feed_type == FeedType::HistoricalReplay && it.protocol == Protocol::Tcp
+        };
+        let connections = self.connections.iter().filter(is_replay);
+        let hosts = |it: &ConnectionConfig| {
+            let port = it.port;
+            it.hosts.clone().into_iter().map(move |host| SocketAddrV4::new(host, port))
+        };
+        connections.flat_map(hosts).collect()
+    }
+
     /// A channel whose feeds are at `addresses`: what [`ChannelConfig::addresses`] gives back, but
     /// for the interface.
     #[must_use]
     pub fn of(id: &str, label: &str, addresses: &Addresses) -> Self {
         let mut connections = Vec::new();
         match addresses {
-            Addresses::Multicast(Multicast { incremental, instrument, snapshot, .. }) => {
+            Addresses::Multicast(feeds) => {
+                let Multicast { incremental, instrument, snapshot, snapshot_orders, .. } = feeds;
                 let feeds = [
                     (FeedType::Incremental, incremental),
                     (FeedType::Instrument, instrument),
                     (FeedType::Snapshot, snapshot),
+                    (FeedType::SnapshotMbo, snapshot_orders),
                 ];
                 for (feed_type, lines) in feeds {
                     for (side, group) in [(Side::A, &lines.a), (Side::B, &lines.b)] {
@@ -74,7 +90,11 @@ impl ChannelConfig {
         Self { id: id.to_owned(), label: label.to_owned(), products: Vec::new(), connections }
     }
 
-    fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
+    /// Both sides of a feed of a type by multicast.
+    ///
+    /// # Errors
+    /// [`ConfigError::Twice`], [`ConfigError::NoAddress`], [`ConfigError::NotMulticast`].
+    pub fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
         let group = |side| -> Result<Option<Group>, ConfigError> {
             let found = self.connection(feed_type, Protocol::Udp, side)?;
             found.map(ConnectionConfig::multicast_group).transpose()

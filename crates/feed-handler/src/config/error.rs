@@ -21,6 +21,14 @@ pub enum ConfigError {
     /// It is not XML, or has more elements than any such file has.
     #[error("{0}")]
     Xml(String),
+    /// It is not TOML, or not of the form of `docs/feed-handler.md`.
+    #[error("line {line}: {what}")]
+    Toml {
+        /// Where, counted from 1.
+        line: u32,
+        /// What is wrong.
+        what: String,
+    },
     /// Its outermost element is not `configuration`.
     #[error("line {line}: <{found}> where <configuration> should be")]
     Root {
@@ -40,10 +48,12 @@ pub enum ConfigError {
         what: &'static str,
     },
     /// A text that is not what it should be.
-    #[error("line {line}: '{text}' is no {what}")]
+    #[error("line {line}: <{element}> '{text}' is no {what}")]
     Bad {
         /// Where, counted from 1.
         line: u32,
+        /// The element.
+        element: String,
         /// What it should be.
         what: &'static str,
         /// The text, cut after 40 characters.

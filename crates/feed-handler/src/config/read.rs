@@ -20,7 +20,7 @@ const MOST_NODES: u32 = 1 << 20;
 const SHOWN: usize = 40;
 
 impl Config {
-    /// Reads a file.
+    /// Reads a file: TOML if its name ends in `.toml`, else CME's XML.
     ///
     /// # Errors
     /// See [`ConfigError`]; none names the path.
@@ -29,6 +29,9 @@ impl Config {
         File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
         if text.len() as u64 > LONGEST {
             return Err(ConfigError::TooLong { max: LONGEST });
+        }
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            return Self::from_toml(&text);
         }
         text.parse()
     }
@@ -133,7 +136,8 @@ fn text<'a>(node: Node<'a, '_>) -> &'a str {
 }
 
 fn bad(node: Node<'_, '_>, what: &'static str) -> ConfigError {
-    ConfigError::Bad { line: line(node), what, text: cut(text(node)) }
+    let element = cut(node.tag_name().name());
+    ConfigError::Bad { line: line(node), element, what, text: cut(text(node)) }
 }
 
 fn cut(text: &str) -> String {

@@ -1,0 +1,219 @@
+//! Dry packets through the path while nothing comes.
+
+use hairpin_cme_codecs::mdp3::{
+    MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction, MatchEventIndicator, Price9,
+};
+use hairpin_mdp3::{Channel, Feed, Input, LateJoin, Listener, PacketHeader, Settings, Side};
+use hairpin_time::{Duration, Instant, Now};
+
+use crate::inlet::deliver;
+
+/// Instruments of the channel that dry packets are for.
+const INSTRUMENTS: i32 = 4;
+/// Longer than the packet with one entry.
+const PACKET_MAX: usize = 128;
+
+/// Keeps the way of a packet warm while nothing comes: its instructions, what the processor
+/// predicts of its branches, and the translation of its pages.
+///
+/// A packet that comes after milliseconds of quiet finds its code gone from the caches. So while a
+/// loop that spins has nothing to do, [`KeepWarm::turn`] now and then makes a dry packet, one level
+/// of one book changed, and puts it through a channel of its own: arbitration, decoding, book, end
+/// of event. It is the very code that packets of the feed pass: the same instructions of the same
+/// listener's type. It shares no state with any real channel, so that no counter, book, callback or
+/// timestamp of these tells of it.
+///
+/// The listener is the caller's as well, of the same type as the real one, since code is made anew
+/// for each type: a strategy that is not to trade, say. It is told of instruments 1 to 4.
+/// With `()` the path is warm only up to the callbacks of `()`.
+///
+/// What this does not warm is the data of the real channel, which only real packets may touch.
+/// Under a wait that sleeps there is no sense in it. Whether it pays is to be measured on the
+/// machine that it is to run on.
+#[derive(Debug)]
+pub struct KeepWarm {
+    channel: Channel,
+    interval: Duration,
+    next: Instant,
+    sequence: u32,
+    rpt_seqs: [u32; INSTRUMENTS as usize],
+    /// Whether each side of each book has a level.
+    has_level: [[bool; 2]; INSTRUMENTS as usize],
+    packet: [u8; PACKET_MAX],
+    packets: u64,
+}
+
+impl KeepWarm {
+    /// One dry packet after every `interval` in which nothing has come; 20 to 200 µs are usual.
+    #[must_use]
+    pub fn new(interval: Duration) -> Self {
+        let settings = Settings {
+            max_instruments: INSTRUMENTS as usize,
+            late_join: LateJoin::Nothing,
+            queue_bytes: 1 << 10,
+            max_related: 0,
+            max_loop_packets: 1,
+            ..Settings::default()
+        };
+        let mut channel = Channel::new(settings);
+        // It has no feeds to join.
+        while channel.poll_action().is_some() {}
+        Self {
+            channel,
+            interval,
+            next: Instant::ZERO,
+            sequence: 0,
+            rpt_seqs: [0; INSTRUMENTS as usize],
+            has_level: [[false; 2]; INSTRUMENTS as usize],
+            packet: [0; PACKET_MAX],
+            packets: 0,
+        }
+    }
+
+    /// A real packet has come: the path is warm.
+    #[inline]
+    pub fn hear(&mut self, now: Instant) {
+        self.next = now + self.interval;
+    }
+
+    /// Puts a dry packet through the path, if it is time; whether it did. To be called when a turn
+    /// of the loop has brought nothing. `dry` is told of it, and must be of the real listener's
+    /// type for its code to be the real one's.
+    #[inline]
+    pub fn turn(&mut self, now: Now, dry: &mut impl Listener) -> bool {
+        if now.monotonic < self.next {
+            return false;
+        }
+        self.next = now.monotonic + self.interval;
+        self.pass(now, dry);
+        true
+    }
+
+    /// Dry packets so far.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// The channel they pass.
+    #[must_use]
+    pub fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    fn pass(&mut self, now: Now, dry: &mut impl Listener) {
+        if self.sequence == u32::MAX {
+            // Once in days: a channel takes a smaller number for an older packet.
+            *self = Self::new(self.interval);
+        }
+        self.sequence += 1;
+        self.packets += 1;
+        let length = self.write(now);
+        let input = Input { feed: Feed::Incremental, side: Side::A, received: Some(now.utc) };
+        deliver(now, &mut self.channel, input, &self.packet[..length], dry);
+    }
+
+    /// Writes the next packet: another price, quantity, side and instrument each time, so that no
+    /// branch is learnt from one case alone.
+    fn write(&mut self, now: Now) -> usize {
+        let header = PacketHeader { sequence: self.sequence, sending_time: now.utc }.encode();
+        let (head, rest) = self.packet.split_at_mut(PacketHeader::LENGTH + 2);
+        head[..PacketHeader::LENGTH].copy_from_slice(&header);
+        let instrument = self.sequence % INSTRUMENTS as u32;
+        let rpt_seq = &mut self.rpt_seqs[instrument as usize];
+        *rpt_seq += 1;
+        let is_bid = (self.sequence / 8).is_multiple_of(2);
+        let has_level = &mut self.has_level[instrument as usize][usize::from(is_bid)];
+        let action = if *has_level { MDUpdateAction::OVERLAY } else { MDUpdateAction::NEW };
+        *has_level = true;
+        let entry_type = if is_bid { MDEntryTypeBook::BID } else { MDEntryTypeBook::OFFER };
+        let tick = i64::from(self.sequence % 16) + if is_bid { 0 } else { 20 };
+        let encoded =
+            MDIncrementalRefreshBook46::encode(rest).and_then(|(mut root, mut groups)| {
+                root.set_transact_time(now.utc.as_nanos())
+                    .set_match_event_indicator(MatchEventIndicator(0x84));
+                groups
+                    .no_md_entries()?
+                    .push()?
+                    .set_md_entry_px(Some(Price9(tick * 1_000_000_000)))
+                    .set_md_entry_size(Some(1 + (self.sequence % 100) as i32))
+                    .set_security_id(instrument as i32 + 1)
+                    .set_rpt_seq(*rpt_seq)
+                    .set_number_of_orders(1)
+                    .set_md_price_level(1)
+                    .set_md_update_action(action)
+                    .set_md_entry_type(entry_type);
+                groups.finish()
+            });
+        let length = encoded.expect("a packet of one entry fits into 128 bytes");
+        let size = (length + 2) as u16;
+        head[PacketHeader::LENGTH..].copy_from_slice(&size.to_le_bytes());
+        PacketHeader::LENGTH + usize::from(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_mdp3::{EndOfEvent, Error, Warning};
+    use hairpin_time::Utc;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Told {
+        ends: u64,
+        changed: u64,
+        wrong: u64,
+    }
+
+    impl Listener for Told {
+        fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+            self.ends += 1;
+            self.changed += event.changed().count() as u64;
+        }
+        fn on_error(&mut self, _: Option<&hairpin_mdp3::Packet>, _: &Error) {
+            self.wrong += 1;
+        }
+        fn on_warning(&mut self, _: &Warning) {
+            self.wrong += 1;
+        }
+    }
+
+    fn at(micros: u64) -> Now {
+        let utc = Utc::from_nanos(1_767_225_600_000_000_000) + Duration::from_micros(micros);
+        Now { monotonic: Instant::ZERO + Duration::from_micros(micros), utc }
+    }
+
+    #[test]
+    fn a_dry_packet_changes_a_book_and_ends_an_event_and_nothing_is_wrong_with_it() {
+        let (mut warm, mut dry) = (KeepWarm::new(Duration::from_micros(50)), Told::default());
+        for turn in 0..1_000 {
+            assert!(warm.turn(at(turn * 50), &mut dry));
+        }
+        assert_eq!((dry.ends, dry.changed, dry.wrong), (1_000, 1_000, 0));
+        assert_eq!(warm.packets(), 1_000);
+        let counters = warm.channel().counters();
+        assert_eq!((counters.book_entries, counters.gaps, counters.duplicates), (1_000, 0, 0));
+    }
+
+    #[test]
+    fn the_rate_is_bounded_and_real_packets_put_it_off() {
+        let (mut warm, mut dry) = (KeepWarm::new(Duration::from_micros(50)), Told::default());
+        let passed = (0..1_000).filter(|&micros| warm.turn(at(micros), &mut dry)).count();
+        assert_eq!(passed, 20);
+        warm.hear(at(1_000).monotonic);
+        assert!(!warm.turn(at(1_049), &mut dry));
+        assert!(warm.turn(at(1_050), &mut dry));
+    }
+
+    #[test]
+    fn it_begins_anew_when_numbers_run_out() {
+        let (mut warm, mut dry) = (KeepWarm::new(Duration::from_micros(50)), Told::default());
+        warm.turn(at(0), &mut dry);
+        warm.sequence = u32::MAX;
+        for turn in 1..5 {
+            warm.turn(at(turn * 50), &mut dry);
+        }
+        assert_eq!((dry.ends, dry.wrong), (5, 0));
+    }
+}

@@ -1,0 +1,464 @@
+//! Several channels on one engine: over real multicast on the loopback interface, from a capture,
+//! and from an engine made for the test.
+#![allow(clippy::unwrap_used, reason = "a socket that cannot be had fails the test")]
+
+#[allow(dead_code, unreachable_pub, reason = "the packets of another crate's tests")]
+#[path = "../../mdp3/tests/support/packets.rs"]
+mod packets;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+
+use hairpin_endpoint::{Transmit, UdpSender};
+use hairpin_feed_handler::{
+    Arrival, BookUpdate, CaptureEngine, CaptureSource, Captured, ChannelState, EndOfEvent,
+    EngineError, Feed, FeedEngine, FeedError, FeedHandlers, Gap, Group, HandlerId, LineAddress,
+    LineId, Lines, Listener, Multicast, Same, Settings, Side, SocketEngine, Speed, TappedEngine,
+    Timestamp, UdpOptions,
+};
+use hairpin_reactor::Wait;
+use hairpin_time::{Duration, Instant, Now, Utc};
+use packets::{END, PacketBuilder, YEAR_2026, bid, packet};
+
+fn at(millis: u64) -> Now {
+    let span = Duration::from_millis(millis);
+    // Later than all that is sent: a channel doubts what comes from the future.
+    let utc = YEAR_2026 + Duration::from_secs(3_600) + span;
+    Now { monotonic: Instant::ZERO + span, utc }
+}
+
+fn small() -> Settings {
+    Settings { max_instruments: 8, ..Settings::default() }
+}
+
+/// What a listener was told.
+#[derive(Debug, Default)]
+struct Told {
+    states: Vec<ChannelState>,
+    best_bids: Vec<i64>,
+    ends: Vec<u32>,
+    gaps: u32,
+}
+
+impl Listener for Told {
+    fn on_channel_state(&mut self, state: ChannelState) {
+        self.states.push(state);
+    }
+    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+        self.best_bids.extend(update.book.best_bid().map(|level| level.price.0 / 1_000_000_000));
+    }
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        self.ends.push(event.packet.sequence);
+    }
+    fn on_gap(&mut self, gap: &Gap) {
+        self.gaps += gap.count;
+    }
+}
+
+/// A group by number, of groups that no other test has, on one port.
+fn group(port: u16, number: u8) -> SocketAddrV4 {
+    let [.., low] = std::process::id().to_be_bytes();
+    SocketAddrV4::new(Ipv4Addr::new(239, 193, low, number), port)
+}
+
+fn free_port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A channel whose I, N and S have a group each, with side A alone, all on one port.
+fn channel(port: u16, first: u8) -> Multicast {
+    let line = |offset| Lines::only_a(group(port, first + offset));
+    let interface = Ipv4Addr::LOCALHOST;
+    Multicast {
+        incremental: line(0),
+        instrument: line(1),
+        snapshot: line(2),
+        snapshot_orders: Lines::default(),
+        interface,
+    }
+}
+
+#[derive(Default)]
+struct Senders(Vec<(SocketAddrV4, UdpSender)>);
+
+impl Senders {
+    fn send(&mut self, to: &Lines, packet: &PacketBuilder) {
+        let to = to.a.as_ref().unwrap().address;
+        if !self.0.iter().any(|(group, _)| *group == to) {
+            self.0.push((to, UdpSender::new(to, Ipv4Addr::LOCALHOST, 0).unwrap()));
+        }
+        let (_, sender) = self.0.iter_mut().find(|(group, _)| *group == to).unwrap();
+        let bytes = packet.bytes();
+        sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
+    }
+}
+
+/// Channels on sockets, and the exchange that sends to them.
+struct Market {
+    feeds: FeedHandlers<SocketEngine>,
+    told: Vec<Told>,
+    senders: Senders,
+    millis: u64,
+}
+
+impl Market {
+    fn new(wait: Wait, channels: &[Multicast]) -> Self {
+        let mut feeds = FeedHandlers::new(SocketEngine::new(wait).unwrap());
+        for (number, addresses) in channels.iter().enumerate() {
+            assert_eq!(feeds.add(small(), addresses).unwrap().as_usize(), number);
+        }
+        let told = channels.iter().map(|_| Told::default()).collect();
+        Self { feeds, told, senders: Senders::default(), millis: 0 }
+    }
+
+    fn turn(&mut self) {
+        self.millis += 1;
+        let deadline = at(self.millis + 5).monotonic;
+        self.feeds.wait_until(at(self.millis), Some(deadline)).unwrap();
+        self.feeds.process(at(self.millis), &mut self.told).unwrap();
+    }
+
+    fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        for _ in 0..2_000 {
+            self.turn();
+            if done(self) {
+                return;
+            }
+            std::thread::yield_now();
+        }
+        panic!("{what} does not come: {:?}", self.told);
+    }
+
+    fn state(&self, number: usize) -> ChannelState {
+        let (_, channel) = self.feeds.channels().nth(number).unwrap();
+        channel.state()
+    }
+
+    fn handler(&self, number: usize) -> HandlerId {
+        self.feeds.channels().nth(number).unwrap().0
+    }
+
+    fn come_in_sync(&mut self, number: usize, addresses: &Multicast, id: i32) {
+        self.senders.send(&addresses.incremental, &packet(10).heartbeat());
+        self.senders.send(&addresses.instrument, &packet(1).definition(id, 1, 10));
+        self.until("the snapshot feed", |it| it.state(number) == ChannelState::Recovering);
+        self.senders.send(&addresses.snapshot, &packet(1).snapshot(id, 10, 1, 0, &[]));
+        self.until("sync", |it| it.state(number) == ChannelState::InSync);
+    }
+}
+
+fn quote(id: i32, sequence: u32, rpt_seq: u32, price: i64) -> PacketBuilder {
+    packet(sequence).book(END, &[bid(id, rpt_seq).add(1, price, 5)])
+}
+
+#[test]
+fn feeds_of_a_channel_on_one_port_see_each_its_own() {
+    for wait in [Wait::Epoll, Wait::Spin, Wait::IoUring] {
+        let addresses = channel(free_port(), 10);
+        let mut market = Market::new(wait, std::slice::from_ref(&addresses));
+        market.come_in_sync(0, &addresses, 7);
+        market.senders.send(&addresses.incremental, &quote(7, 11, 1, 100));
+        market.until("the quote", |it| it.told[0].ends.contains(&11));
+        let handler = market.handler(0);
+        let counters = market.feeds.channel(handler).counters();
+        // One packet of each loop, and what came on the incremental feed: nothing was seen twice.
+        assert_eq!((counters.instrument_packets, counters.snapshot_packets), (1, 1), "{wait}");
+        assert_eq!((counters.packets_a, counters.unwanted_packets), (2, 0), "{wait}");
+        assert_eq!(counters.unknown_securities, 0);
+        let packets: Vec<u64> = market.feeds.lines(handler).map(|line| line.datagrams).collect();
+        assert_eq!(packets, [2, 1, 1], "{wait}");
+    }
+}
+
+#[test]
+fn channels_on_one_port_see_each_its_own() {
+    let port = free_port();
+    let channels = [channel(port, 20), channel(port, 30)];
+    let mut market = Market::new(Wait::Epoll, &channels);
+    market.come_in_sync(0, &channels[0], 7);
+    market.come_in_sync(1, &channels[1], 8);
+    market.senders.send(&channels[0].incremental, &quote(7, 11, 1, 100));
+    market.senders.send(&channels[1].incremental, &quote(8, 11, 1, 200));
+    market.senders.send(&channels[1].incremental, &quote(8, 12, 2, 201));
+    market.until("all quotes", |it| it.told[0].ends.len() == 1 && it.told[1].ends.len() == 2);
+    assert_eq!(market.told[0].best_bids, [100]);
+    assert_eq!(market.told[1].best_bids, [200, 201]);
+    for (number, id, other) in [(0, 7, 8), (1, 8, 7)] {
+        let channel = market.feeds.channel(market.handler(number));
+        assert!(channel.find(id).is_some() && channel.find(other).is_none());
+        assert_eq!(channel.counters().duplicates, 0);
+    }
+}
+
+#[test]
+fn channels_whose_line_is_the_same_share_it() {
+    let port = free_port();
+    let (one, mut other) = (channel(port, 40), channel(port, 50));
+    other.instrument = one.instrument.clone();
+    let mut market = Market::new(Wait::Epoll, &[one.clone(), other.clone()]);
+    // Both collect definitions: of one socket, that each channel has a part of.
+    market.senders.send(&one.incremental, &packet(10).heartbeat());
+    market.senders.send(&other.incremental, &packet(10).heartbeat());
+    market.senders.send(&one.instrument, &packet(1).definition(7, 1, 10));
+    let both = [0, 1];
+    market.until("both", |it| both.iter().all(|&it2| it.state(it2) == ChannelState::Recovering));
+    let lines: Vec<bool> = market.feeds.lines(market.handler(0)).map(|it| it.is_joined).collect();
+    assert_eq!(lines, [true, false, true]);
+    // Six feeds, five lines; the shared one has brought one packet.
+    assert_eq!(market.feeds.statistics().packets, 3);
+    assert_eq!(market.feeds.engine_mut().reactor().count(), 5);
+    // One joins again and the other has not: it alone is given what comes.
+    market.senders.send(&one.snapshot, &packet(1).snapshot(7, 10, 1, 0, &[]));
+    market.until("one", |it| it.state(0) == ChannelState::InSync);
+    market.senders.send(&one.incremental, &quote(9, 11, 1, 100));
+    market.until("a definition that is missed", |it| {
+        let mut lines = it.feeds.lines(it.handler(0));
+        lines.any(|line| line.feed == Feed::Instrument && line.is_joined)
+    });
+    market.senders.send(&one.instrument, &packet(1).definition(9, 1, 10));
+    let handler = market.handler(0);
+    market.until("it", |it| it.feeds.channel(handler).counters().definitions == 2);
+    let counters = market.feeds.channel(market.handler(1)).counters();
+    assert_eq!((counters.instrument_packets, counters.unwanted_packets), (1, 0));
+}
+
+#[test]
+fn a_group_twice_within_a_channel_is_an_error_and_leaves_nothing_behind() {
+    let port = free_port();
+    let mut feeds = FeedHandlers::new(SocketEngine::new(Wait::Epoll).unwrap());
+    let sound = channel(port, 60);
+    let twice = Multicast { snapshot: sound.incremental.clone(), ..sound.clone() };
+    let error = feeds.add(small(), &twice).unwrap_err();
+    let first = sound.incremental.a.as_ref().unwrap().address;
+    let told = format!(
+        "{first} is given for two sides: incremental feed, side A, and snapshot feed, side A"
+    );
+    assert_eq!(error.to_string(), told);
+    assert_eq!((feeds.count(), feeds.engine_mut().reactor().count()), (0, 0));
+    let nowhere = Multicast { interface: Ipv4Addr::new(192, 0, 2, 1), ..sound.clone() };
+    let error = feeds.add(small(), &nowhere).unwrap_err();
+    assert!(matches!(error, FeedError::Engine(EngineError::Line { .. })));
+    assert!(error.to_string().contains("192.0.2.1"), "{error}");
+    assert_eq!(error.to_string().lines().count(), 1);
+    assert_eq!(feeds.count(), 0);
+    assert!(feeds.add(small(), &sound).is_ok());
+}
+
+#[test]
+fn counts_receive_buffers_short_only() {
+    // No system grants so much: a socket's buffer is an int, of which the kernel takes half.
+    let options = UdpOptions { receive_buffer: Some(usize::MAX), ..UdpOptions::default() };
+    let engine = SocketEngine::with_options(Wait::Epoll, options).unwrap();
+    let mut feeds = FeedHandlers::new(engine);
+    let handler = feeds.add(small(), &channel(free_port(), 70)).unwrap();
+    let statistics = feeds.statistics();
+    assert_eq!(statistics.receive_buffers_short, 3);
+    assert!(statistics.iter().all(|(name, count)| count == 0 || name == "receive_buffers_short"));
+    let line = feeds.lines(handler).next().unwrap();
+    assert!(line.receive_buffer.granted < usize::MAX);
+}
+
+/// A capture in memory: where to, when, what.
+struct Script {
+    packets: Vec<(SocketAddrV4, u64, PacketBuilder)>,
+    next: usize,
+}
+
+impl CaptureSource for Script {
+    fn advance(&mut self) -> io::Result<bool> {
+        self.next += 1;
+        Ok(self.next <= self.packets.len())
+    }
+    fn current(&self) -> Captured<'_> {
+        let (destination, millis, packet) = &self.packets[self.next - 1];
+        Captured {
+            destination: *destination,
+            source: *destination,
+            timestamp: YEAR_2026 + Duration::from_secs(60) + Duration::from_millis(*millis),
+            payload: packet.bytes(),
+        }
+    }
+}
+
+/// Both channels of a capture, played flat out.
+fn play(
+    packets: Vec<(SocketAddrV4, u64, PacketBuilder)>,
+    channels: &[Multicast],
+) -> (FeedHandlers<CaptureEngine<Script>>, Vec<Told>) {
+    let engine = CaptureEngine::new(Script { packets, next: 0 }, Speed::FlatOut);
+    let mut feeds = FeedHandlers::new(engine);
+    let mut told = Vec::new();
+    for addresses in channels {
+        feeds.add(small(), addresses).unwrap();
+        told.push(Told::default());
+    }
+    while !feeds.engine().is_over() {
+        feeds.wait(at(0)).unwrap();
+        feeds.process(at(0), &mut told).unwrap();
+    }
+    (feeds, told)
+}
+
+fn address(lines: &Lines) -> SocketAddrV4 {
+    lines.a.as_ref().unwrap().address
+}
+
+#[test]
+fn a_capture_feeds_several_channels_from_packet_to_packet() {
+    let channels = [channel(14_310, 1), channel(14_310, 5)];
+    let mut packets = Vec::new();
+    for (lines, id) in channels.iter().zip([7, 8]) {
+        let [incremental, instrument, snapshot] =
+            [&lines.incremental, &lines.instrument, &lines.snapshot].map(address);
+        // All in one breath: the snapshot counts only if the feed was joined by then.
+        packets.extend([
+            (incremental, 0, packet(10).heartbeat()),
+            (instrument, 1, packet(1).definition(id, 1, 10)),
+            (snapshot, 2, packet(1).snapshot(id, 10, 1, 0, &[])),
+            (incremental, 3, quote(id, 11, 1, 100)),
+        ]);
+    }
+    let (feeds, told) = play(packets, &channels);
+    for (told, (_, channel)) in told.iter().zip(feeds.channels()) {
+        assert_eq!(channel.state(), ChannelState::InSync);
+        assert_eq!((&told.ends[..], &told.best_bids[..]), (&[11][..], &[100][..]));
+        assert_eq!(channel.counters().unwanted_packets, 0);
+    }
+}
+
+#[test]
+fn holes_of_a_capture_are_judged_by_its_time() {
+    let addresses = channel(14_310, 1);
+    let [incremental, instrument, snapshot] =
+        [&addresses.incremental, &addresses.instrument, &addresses.snapshot].map(address);
+    let begin = [
+        (incremental, 0, packet(10).heartbeat()),
+        (instrument, 1, packet(1).definition(7, 1, 10)),
+        (snapshot, 2, packet(1).snapshot(7, 10, 1, 0, &[])),
+    ];
+    let with = |late: u64| {
+        let mut packets = begin.to_vec();
+        packets.push((incremental, 10, quote(7, 12, 2, 101)));
+        packets.push((incremental, 10 + late, quote(7, 11, 1, 100)));
+        let (_, told) = play(packets, std::slice::from_ref(&addresses));
+        (told[0].gaps, told[0].ends.clone())
+    };
+    // A hole may stay open for 10 ms.
+    assert_eq!(with(9), (0, vec![11, 12]));
+    assert_eq!(with(11).0, 1);
+}
+
+/// An engine in thirty lines: packets that somebody has put there.
+#[derive(Default)]
+struct Mailbox {
+    lines: Vec<LineAddress>,
+    joined: Vec<bool>,
+    letters: Vec<(SocketAddrV4, Vec<u8>)>,
+}
+
+impl FeedEngine for Mailbox {
+    fn open(&mut self, address: &LineAddress) -> io::Result<LineId> {
+        self.lines.push(address.clone());
+        self.joined.push(false);
+        Ok(LineId::new(self.lines.len() - 1))
+    }
+    fn join(&mut self, line: LineId) -> io::Result<()> {
+        self.joined[line.as_usize()] = true;
+        Ok(())
+    }
+    fn leave(&mut self, line: LineId) -> io::Result<()> {
+        self.joined[line.as_usize()] = false;
+        Ok(())
+    }
+    fn wait(&mut self, _: Instant, _: Option<Instant>) -> io::Result<()> {
+        Ok(())
+    }
+    fn receive(
+        &mut self,
+        now: Now,
+        on: &mut impl FnMut(Now, Arrival<'_>),
+    ) -> Result<(), EngineError> {
+        for (group, bytes) in self.letters.drain(..) {
+            let lines = self.lines.iter().zip(&self.joined).enumerate();
+            for (number, _) in lines.filter(|(_, (line, joined))| **joined && line.group == group) {
+                let (line, source) = (LineId::new(number), group);
+                on(now, Arrival { line, source, timestamp: Timestamp::None, bytes: &bytes });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_engine_of_ones_own_is_told_what_to_join() {
+    let addresses = channel(14_310, 1);
+    let mut feeds = FeedHandlers::new(Mailbox::default());
+    let handler = feeds.add(small(), &addresses).unwrap();
+    let mut told = Same(Told::default());
+    let turn = |feeds: &mut FeedHandlers<Mailbox>, told: &mut Same<Told>, millis, letters: &[_]| {
+        feeds.engine_mut().letters.extend_from_slice(letters);
+        feeds.process(at(millis), told).unwrap();
+    };
+    let letter = |to: &Lines, packet: PacketBuilder| (address(to), packet.bytes().to_vec());
+    assert_eq!(feeds.engine().joined, [true, true, false]);
+    turn(
+        &mut feeds,
+        &mut told,
+        1,
+        &[
+            letter(&addresses.incremental, packet(10).heartbeat()),
+            letter(&addresses.instrument, packet(1).definition(7, 1, 10)),
+        ],
+    );
+    assert_eq!(feeds.engine().joined, [true, false, true]);
+    let snapshot = packet(1).snapshot(7, 10, 1, 0, &[]);
+    turn(&mut feeds, &mut told, 2, &[letter(&addresses.snapshot, snapshot)]);
+    assert_eq!(feeds.engine().joined, [true, false, false]);
+    turn(&mut feeds, &mut told, 3, &[letter(&addresses.incremental, quote(7, 11, 1, 100))]);
+    assert_eq!(
+        (&told.0.ends[..], feeds.channel(handler).state()),
+        (&[11][..], ChannelState::InSync)
+    );
+    // A time of its own would be `Some` only of an engine that has one.
+    assert_eq!(feeds.next_deadline(), None);
+}
+
+#[test]
+fn a_group_may_have_an_interface_of_its_own() {
+    let mut addresses = channel(14_310, 1);
+    let elsewhere = Ipv4Addr::new(10, 0, 0, 2);
+    let same_group = Group::from(address(&addresses.incremental)).on(elsewhere);
+    addresses.incremental.b = Some(same_group);
+    let mut feeds = FeedHandlers::new(Mailbox::default());
+    feeds.add(small(), &addresses).unwrap();
+    let interfaces: Vec<Ipv4Addr> =
+        feeds.engine().lines.iter().map(|line| line.interface).collect();
+    let here = Ipv4Addr::LOCALHOST;
+    assert_eq!(interfaces, [here, elsewhere, here, here]);
+    assert_eq!(feeds.lines(feeds.channels().next().unwrap().0).nth(1).unwrap().side, Side::B);
+    let _: Utc = at(0).utc;
+}
+
+#[test]
+fn a_tap_sees_every_packet_of_joined_lines_with_its_address() {
+    let mut addresses = channel(14_310, 1);
+    addresses.incremental.b = Some(group(14_310, 9).into());
+    let mut seen = Vec::new();
+    let engine = TappedEngine::new(Mailbox::default(), |line: &LineAddress, at, arrival: &_| {
+        let Arrival { bytes, .. } = arrival;
+        let _: Now = at;
+        seen.push((line.group, bytes.len()));
+    });
+    let mut feeds = FeedHandlers::new(engine);
+    let handler = feeds.add(small(), &addresses).unwrap();
+    // The same packet on both sides, and one of a feed that is not joined.
+    let heartbeat = packet(10).heartbeat().bytes().to_vec();
+    let sides = [address(&addresses.incremental), group(14_310, 9)];
+    let letters = [sides[0], sides[1], address(&addresses.snapshot)];
+    let letters = letters.map(|to| (to, heartbeat.clone()));
+    feeds.engine_mut().engine_mut().letters.extend(letters);
+    feeds.process(at(1), &mut [()]).unwrap();
+    assert_eq!(feeds.channel(handler).counters().duplicates, 1);
+    drop(feeds);
+    assert_eq!(seen, sides.map(|side| (side, heartbeat.len())));
+}

@@ -1,0 +1,90 @@
+//! Settings for the usual cases.
+
+use hairpin_time::Duration;
+
+use crate::{LateJoin, Settings};
+
+/// Presets: to be used as they are, or with `..` behind the fields that differ.
+///
+/// | preset | instruments | reorder window | recovery queue | for |
+/// |---|---|---|---|---|
+/// | [`Settings::default`] | 4,096 | 256 packets, 10 ms | 4 MiB | a channel of either kind |
+/// | [`Settings::conflated`] | 1,024 | 64 packets, 20 ms | 1 MiB | conflated: EBS, BrokerTec |
+/// | [`Settings::premium`] | 16,384 | 512 packets, 5 ms | 16 MiB | a large Premium channel |
+/// | [`Settings::books_only`] | 4,096 | 256 packets, 10 ms | 4 MiB | joining without definitions |
+/// | [`Settings::incremental_only`] | 4,096 | 256 packets, 10 ms | 0 | one feed, nothing repairs |
+/// | [`Settings::single_side`] | 4,096 | 0 | 4 MiB | one side: a hole is a gap at once |
+impl Settings {
+    /// For a conflated channel: few instruments, a burst of packets every 5 or 50 ms and nothing
+    /// between. The other side's burst follows within milliseconds, hence the longer patience.
+    #[must_use]
+    pub fn conflated() -> Self {
+        Self {
+            max_instruments: 1_024,
+            reorder_packets: 64,
+            reorder_wait: Duration::from_millis(20),
+            queue_bytes: 1 << 20,
+            max_related: 1_024,
+            ..Self::default()
+        }
+    }
+
+    /// For a channel of CME MDP Premium: many instruments, every event at once, bursts of thousands
+    /// of packets; the loops take seconds, so that much has to be queued until they come round.
+    #[must_use]
+    pub fn premium() -> Self {
+        Self {
+            max_instruments: 16_384,
+            reorder_packets: 512,
+            reorder_wait: Duration::from_millis(5),
+            queue_bytes: 16 << 20,
+            max_related: 65_536,
+            ..Self::default()
+        }
+    }
+
+    /// Books without definitions: in sync as soon as the loop of snapshots has gone round, with
+    /// [`Settings::undefined_depth`] levels unless a definition comes by itself.
+    #[must_use]
+    pub fn books_only() -> Self {
+        Self { late_join: LateJoin::Books, ..Self::default() }
+    }
+
+    /// The incremental feed alone, as in a capture of it: see [`LateJoin::Nothing`].
+    #[must_use]
+    pub fn incremental_only() -> Self {
+        Self { late_join: LateJoin::Nothing, queue_bytes: 0, ..Self::default() }
+    }
+
+    /// One side alone: nobody else can fill a hole, so that waiting for it only costs time. For a
+    /// network that reorders packets this is no good.
+    #[must_use]
+    pub fn single_side() -> Self {
+        Self { reorder_packets: 0, reorder_wait: Duration::ZERO, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Action, Channel, Feed};
+
+    use super::*;
+
+    /// The feeds that a channel asks for before anything has come.
+    fn joins(settings: Settings) -> alloc::vec::Vec<Feed> {
+        let mut channel = Channel::new(settings);
+        core::iter::from_fn(|| channel.poll_action())
+            .filter_map(|action| if let Action::Join(feed) = action { Some(feed) } else { None })
+            .collect()
+    }
+
+    #[test]
+    fn a_preset_joins_what_it_says() {
+        let all = [Feed::Incremental, Feed::Instrument];
+        for settings in [Settings::conflated(), Settings::premium(), Settings::single_side()] {
+            assert_eq!(joins(settings), all);
+        }
+        assert_eq!(joins(Settings::books_only()), [Feed::Incremental, Feed::Snapshot]);
+        assert_eq!(joins(Settings::incremental_only()), [Feed::Incremental]);
+    }
+}

@@ -1,0 +1,97 @@
+//! An engine of one's own: a feed handler fed by whatever brings packets.
+//!
+//! `engine` takes packets from standard input, each behind the number of its feed (0 incremental, 1
+//! instruments, 2 snapshots), as one line of hexadecimal digits: `0 0a00000000…`. Another source,
+//! such as AF_XDP, a card's own library or a bus between processes, differs in `receive` alone.
+#![forbid(unsafe_code)]
+
+use std::io::{self, BufRead, StdinLock};
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use anyhow::Result;
+use hairpin_feed_handler::{
+    Arrival, EndOfEvent, EngineError, FeedEngine, FeedHandlers, LineAddress, LineId, Lines,
+    Listener, Multicast, Settings, Timestamp,
+};
+use hairpin_host::Clock;
+use hairpin_time::{Instant, Now};
+
+struct Stdin {
+    input: StdinLock<'static>,
+    lines: Vec<SocketAddrV4>,
+    is_over: bool,
+}
+
+impl FeedEngine for Stdin {
+    fn open(&mut self, address: &LineAddress) -> io::Result<LineId> {
+        self.lines.push(address.group);
+        Ok(LineId::new(self.lines.len() - 1))
+    }
+
+    fn join(&mut self, _: LineId) -> io::Result<()> {
+        Ok(()) // whatever comes, comes
+    }
+
+    fn leave(&mut self, _: LineId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, _: Instant, _: Option<Instant>) -> io::Result<()> {
+        Ok(()) // to read is to wait
+    }
+
+    fn receive(
+        &mut self,
+        now: Now,
+        on: &mut impl FnMut(Now, Arrival<'_>),
+    ) -> Result<(), EngineError> {
+        let mut text = String::new();
+        self.is_over = self.input.read_line(&mut text)? == 0;
+        let packet = text.trim().split_once(' ').and_then(|(line, digits)| {
+            Some((line.parse().ok().filter(|line| *line < self.lines.len())?, bytes(digits)?))
+        });
+        if let Some((line, bytes)) = packet {
+            let (source, line) = (self.lines[line], LineId::new(line));
+            on(now, Arrival { line, source, timestamp: Timestamp::None, bytes: &bytes });
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+struct Printer;
+
+impl Listener for Printer {
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        for (_, book, _) in event.changed() {
+            println!("{} {:?} {:?}", book.security_id(), book.best_bid(), book.best_ask());
+        }
+    }
+}
+
+fn main() -> Result<()> {
+    let line = |number| Lines::only_a(SocketAddrV4::new(Ipv4Addr::new(239, 0, 0, number), 1));
+    let addresses = Multicast {
+        incremental: line(1),
+        instrument: line(2),
+        snapshot: line(3),
+        snapshot_orders: Lines::default(),
+        interface: Ipv4Addr::UNSPECIFIED,
+    };
+    let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), is_over: false };
+    let (clock, mut feeds) = (Clock::new(), FeedHandlers::new(stdin));
+    let handler = feeds.add(Settings::default(), &addresses)?;
+    while !feeds.engine().is_over() {
+        feeds.process(clock.now(), &mut [Printer])?;
+    }
+    println!("{:?}", feeds.channel(handler).state());
+    Ok(())
+}
