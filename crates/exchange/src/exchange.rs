@@ -117,7 +117,8 @@ impl Exchange {
         }
         self.send_events(now, listener)?;
         let Some((_, publication)) = self.floor.step(now) else { return Ok(false) };
-        debug_assert!(matches!(publication, Publication::Event(_)), "{publication:?}");
+        let is_seen = matches!(publication, Publication::Event(_) | Publication::Conflated);
+        debug_assert!(is_seen, "{publication:?}");
         self.counters.ticks += 1;
         let number = self.counters.ticks;
         listener.on_event(Tick { number, intended });
@@ -277,6 +278,7 @@ impl Exchange {
             Feed::Incremental => &mut self.counters.incremental_packets,
             Feed::Instruments => &mut self.counters.instrument_packets,
             Feed::Snapshots => &mut self.counters.snapshot_packets,
+            Feed::SnapshotOrders => &mut self.counters.order_snapshot_packets,
         };
         *counter += 1;
         self.feeds.send(&transmit, &mut self.counters)?;

@@ -386,6 +386,7 @@ fn multicast_and_tcp_carry_the_same_packets_at_once() {
         incremental: Groups { a: group(0), b: Some(group(1)) },
         instruments: Groups { a: group(2), b: None },
         snapshots: Groups { a: group(3), b: None },
+        order_snapshots: None,
     };
     let addresses = Addresses { multicast: Some(multicast), tcp: Some(both()), gateway: LOCAL };
     let mut bench = Bench::with(Wait::Epoll, addresses);

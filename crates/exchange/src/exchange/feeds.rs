@@ -1,4 +1,4 @@
-//! The three feeds on two sides: multicast senders and TCP connections.
+//! The feeds on two sides: multicast senders and TCP connections.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -18,10 +18,13 @@ const NO_BUFFER_SPACE: i32 = 105;
 /// Bytes of the length that stands before each packet by TCP, little-endian.
 const LENGTH_PREFIX: usize = 2;
 
+/// By feed and side.
+type Senders = [[Option<UdpSender>; 2]; 4];
+
 /// Whoever takes packets, and the packet that is being sent.
 #[derive(Debug)]
 pub(super) struct Feeds {
-    senders: [[Option<UdpSender>; 2]; 3],
+    senders: Senders,
     tcp: [Option<TcpSide>; 2],
     muted: [bool; 2],
     /// The packet, behind the length that it has by TCP.
@@ -114,12 +117,17 @@ impl Feeds {
     }
 }
 
-fn senders(multicast: &Multicast) -> io::Result<[[Option<UdpSender>; 2]; 3]> {
+fn senders(multicast: &Multicast) -> io::Result<Senders> {
     let sender = |group: SocketAddrV4| UdpSender::new(group, multicast.interface, multicast.ttl);
     let pair = |groups: Groups| -> io::Result<[Option<UdpSender>; 2]> {
         Ok([Some(sender(groups.a)?), groups.b.map(sender).transpose()?])
     };
-    Ok([pair(multicast.incremental)?, pair(multicast.instruments)?, pair(multicast.snapshots)?])
+    Ok([
+        pair(multicast.incremental)?,
+        pair(multicast.instruments)?,
+        pair(multicast.snapshots)?,
+        multicast.order_snapshots.map_or(Ok([None, None]), pair)?,
+    ])
 }
 
 /// Sends a datagram, or counts it as lost if there is no room for it.

@@ -72,6 +72,7 @@ fn addresses(setup: &ExchangeSetup, traders: u32) -> Addresses {
                 incremental: both(groups.incremental),
                 instruments: both(groups.instrument),
                 snapshots: both(groups.snapshot),
+                order_snapshots: None,
             }),
             None,
         ),
