@@ -10,6 +10,7 @@
 //! | [`Matching`] | price-time priority: limit and market orders, replace, cancel | no |
 //! | [`Generator`] | seeded order flow that always changes a best price | no |
 //! | [`Publisher`] | MDP 3.0: a Premium or a conflated group, all its feeds | no |
+//! | [`FeedFaults`] | loss, repetition, reordering, delay and silence on side A and side B | no |
 //! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
 //! | [`Floor`] | the first three as one market | no |
 //! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
@@ -34,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod exchange;
+mod faults;
 mod floor;
 mod gateway;
 mod generator;
@@ -47,6 +49,7 @@ mod slab;
 pub use exchange::{
     Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
 };
+pub use faults::{FaultSettings, FaultTally, FeedFaults, SideFaults};
 pub use floor::{Floor, FloorSettings};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,
