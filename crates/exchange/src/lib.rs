@@ -11,6 +11,7 @@
 //! | [`Generator`] | seeded order flow that always changes a best price | no |
 //! | [`Publisher`] | MDP 3.0: a Premium or a conflated group, all its feeds | no |
 //! | [`FeedFaults`] | loss, repetition, reordering, delay and silence on side A and side B | no |
+//! | [`ReplayServer`] | packets of the incremental feed again, by TCP | no |
 //! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
 //! | [`Floor`] | the first three as one market | no |
 //! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
@@ -44,6 +45,7 @@ mod listener;
 mod market;
 mod matching;
 mod publisher;
+mod replay;
 mod slab;
 
 pub use exchange::{
@@ -69,6 +71,9 @@ pub use publisher::{
     MAX_PAYLOAD, OrderPath, Pace, Publication, Published, PublishedOrder, Publisher,
     PublisherSettings, QuoteRequest, Session, Settlement, Statistics, TOP_ORDERS, TopOrders,
     TradingStatus, Transmit, Workup, WorkupOrder,
+};
+pub use replay::{
+    REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplayServer, ReplaySettings,
 };
 
 /// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.

@@ -23,7 +23,8 @@
 //! With [`PublisherSettings::long_quantities`] 64, 65, 66, 67 and 69 stand for 46, 48, 37, 51 and
 //! 52. Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
 //!
-//! Not here: the templates of conflated TCP (61 and 68), replay over TCP.
+//! Not here: the templates of conflated TCP (61 and 68). Replay over TCP is
+//! [`crate::ReplayServer`]'s.
 
 mod announcements;
 mod carousel;
@@ -53,6 +54,7 @@ pub use fingerprint::{Digest, Fingerprint};
 pub use ladder::{DEPTH, IMPLIED_DEPTH, Ladder};
 pub use orders::PublishedOrder;
 pub use packet::MAX_PAYLOAD;
+pub(crate) use packet::Packet;
 pub use settings::{
     BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
 };
