@@ -108,7 +108,8 @@ pub struct Transmit {
     /// The event it carries all or part of; `None` for heartbeats and loops.
     pub event: Option<EventPart>,
     /// Whether its first message shows which feed it is of, where all of them share a connection:
-    /// a heartbeat there is the incremental feed's, so that of an empty loop of snapshots does not.
+    /// a heartbeat there is the incremental feed's, so that of an empty loop of snapshots does not;
+    /// and snapshots are of one feed there, so those of the orders' own do not.
     pub shows_feed: bool,
 }
 

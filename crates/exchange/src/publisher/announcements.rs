@@ -15,10 +15,10 @@ use hairpin_cme_codecs::mdp3::{
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
-use super::encode::{Heading, size};
+use super::encode::{Beside, Heading, book, size};
 use super::incremental::END_OF_EVENT;
 use super::packet::{MAX_PAYLOAD, Packet};
-use super::queue::{Content, Ending};
+use super::queue::{BookKind, Content, Ending};
 use super::{DailyStatistic, DefinitionChange, Limits, Publication, Publisher, definitions};
 use crate::matching::{OrderId, Side};
 use crate::{Instrument, Price};
@@ -262,8 +262,9 @@ impl Publisher {
         self.announce(now)
     }
 
-    /// Queues what becomes of an instrument's definition; the loop of definitions begins anew. A
-    /// deleted instrument stays in the loops as it was.
+    /// Queues what becomes of an instrument's definition, behind an empty book message (46): where
+    /// all feeds share a connection, a definition in front would be taken for one of the loop. That
+    /// loop begins anew. A deleted instrument stays in the loops as it was.
     ///
     /// # Panics
     /// If there is no such instrument, or it cannot change so: one that has no definition can only be
@@ -275,11 +276,12 @@ impl Publisher {
         change: DefinitionChange,
     ) -> Publication {
         assert!(self.listings.allows(instrument, change), "{change:?} of {instrument}");
-        if !self.can_announce(now, 1) {
+        if !self.can_announce(now, 2) {
             return Publication::Deferred;
         }
         self.listings.note(instrument, change, now.utc);
         self.definitions.restart();
+        self.write_opening(now);
         let mut scratch = [0; MAX_PAYLOAD];
         let mut packet = Packet::new(&mut scratch);
         let source = definitions::Source {
@@ -302,13 +304,20 @@ impl Publisher {
     /// As [`Publisher::change_definition`]; if `definition` is not as [`Instrument`] says.
     pub fn redefine(&mut self, now: Now, instrument: u32, definition: Instrument) -> Publication {
         assert!(definitions::is_sound(&definition), "{definition:?}");
-        if !self.can_announce(now, 1) {
+        if !self.can_announce(now, 2) {
             return Publication::Deferred;
         }
         let present = &mut self.instruments[instrument as usize];
         let Instrument { security_id, tick, protection, has_implied, .. } = *present;
         *present = Instrument { security_id, tick, protection, has_implied, ..definition };
         self.change_definition(now, instrument, DefinitionChange::Modify)
+    }
+
+    /// Writes a message that says nothing.
+    fn write_opening(&mut self, now: Now) {
+        let (channel, none) = (self.channel, Beside { first: 0, orders: &[] });
+        let heading = heading(now, 0);
+        self.write(|buffer| book(buffer, heading, &channel, BookKind::Real, &[], none));
     }
 
     /// Whether so many messages can be queued, behind all that is conflated.

@@ -158,7 +158,8 @@ impl Publisher {
         let next = snapshots::fill_orders(&mut packet, &source, orders, place, chunk_max);
         let sequence = self.order_snapshots.advance_to(next, self.pace, now.monotonic);
         let length = packet.finish(sequence, now.utc);
-        Transmit { feed, length, sequence, event: None, shows_feed: true }
+        // The other loop of snapshots may have 53 too.
+        Transmit { feed, length, sequence, event: None, shows_feed: false }
     }
 
     /// What a loop that begins now repeats. Nothing is queued, so the books are as of the last

@@ -233,7 +233,7 @@ impl Follower {
         let is_implied =
             groups[0].first().is_some_and(|entry| matches!(byte(entry, place), b'E' | b'F'));
         match (groups[0].is_empty(), is_implied) {
-            (true, _) => assert_eq!(byte(message.block, 8) & !0x20, 0x80, "empty, and not the end"),
+            (true, _) => assert_eq!(byte(message.block, 8) & !0xA0, 0, "a bit of nothing"),
             (false, true) => self.note(6, 0x10, message),
             (false, false) => self.note(4, 0x04, message),
         }

@@ -20,6 +20,17 @@ fn stage(settings: PublisherSettings) -> Stage {
     stage
 }
 
+/// Where all feeds share a connection, a definition in front would be taken for one of the loop.
+#[test]
+fn a_definition_is_never_the_first_message_of_the_incremental_feed() {
+    let mut stage = stage(PublisherSettings { unlisted: 1, ..PublisherSettings::default() });
+    let now = stage.now;
+    stage.floor.change_definition(now, 5, DefinitionChange::Add);
+    let mut packet = [0; hairpin_exchange::MAX_PAYLOAD];
+    stage.floor.publisher_mut().poll_transmit(now, &mut packet).unwrap();
+    assert_eq!(packet[16..18], [46, 0]);
+}
+
 /// Templates and indicators of what was said; nothing else was due.
 fn said(stage: &mut Stage) -> Vec<(u16, u8)> {
     stage.drain();

@@ -60,7 +60,7 @@ fn entries(published: &Published) -> usize {
 /// A function that writes one of the two templates, whose sizes are made from a `u32` and from the
 /// volume, and whose level numbers are `$level`s.
 macro_rules! encode {
-    ($name:ident, $message:ident, $size:expr, $volume:expr, $level:ty, $set_daily:ident) => {
+    ($name:ident, $message:ident, $size:expr, $volume:expr, $level:ty, $set_day:ident) => {
         fn $name(
             buffer: &mut [u8],
             source: &Source<'_>,
@@ -81,30 +81,7 @@ macro_rules! encode {
                 .set_low_limit_price(limits.low)
                 .set_max_price_variation(limits.max_variation);
             let mut entries = groups.no_md_entries()?;
-            for side in Side::BOTH {
-                let levels = published.sides[side.index()].levels();
-                for (number, level) in (1..).zip(levels) {
-                    let number: $level = number;
-                    entries
-                        .push()?
-                        .set_md_entry_px(level.price)
-                        .set_md_entry_size($size(level.quantity))
-                        .set_number_of_orders(size(level.orders))
-                        .set_md_price_level(number)
-                        .set_md_entry_type(REAL[side.index()]);
-                }
-            }
-            for (ladder, entry_type) in published.implied.iter().zip(IMPLIED) {
-                for (number, level) in (1..).zip(ladder.levels()) {
-                    let number: $level = number;
-                    entries
-                        .push()?
-                        .set_md_entry_px(level.price)
-                        .set_md_entry_size($size(level.quantity))
-                        .set_md_price_level(number)
-                        .set_md_entry_type(entry_type);
-                }
-            }
+            push_levels!(entries, published, $size, $level);
             // After a reset of the channel there is a volume, but no last trade.
             if published.volume > 0 {
                 entries
@@ -129,35 +106,68 @@ macro_rules! encode {
             }
             for statistic in published.statistics.daily.iter() {
                 let mut entry = entries.push()?;
-                let date = source.channel.trade_date();
-                match statistic {
-                    DailyStatistic::Settlement(settlement) => {
-                        entry
-                            .set_md_entry_px(settlement.price)
-                            .set_md_entry_type(MDEntryType::SETTLEMENT_PRICE);
-                        $set_daily!(entry, date, settlement.kind());
-                    }
-                    DailyStatistic::OpenInterest(contracts) => {
-                        entry
-                            .set_md_entry_size($size(contracts))
-                            .set_md_entry_type(MDEntryType::OPEN_INTEREST);
-                        $set_daily!(entry, date, 0);
-                    }
-                    DailyStatistic::ClearedVolume(contracts) => {
-                        entry
-                            .set_md_entry_size($size(contracts))
-                            .set_md_entry_type(MDEntryType::CLEARED_VOLUME);
-                        $set_daily!(entry, date, 0);
-                    }
-                    DailyStatistic::Fixing(price) => {
-                        entry.set_md_entry_px(price).set_md_entry_type(MDEntryType::FIXING_PRICE);
-                        $set_daily!(entry, date, 0);
-                    }
-                }
+                push_daily!(entry, statistic, source.channel.trade_date(), $size, $set_day);
             }
             groups.finish()
         }
     };
+}
+
+/// Writes the levels of both books.
+macro_rules! push_levels {
+    ($entries:expr, $published:expr, $size:expr, $level:ty) => {
+        for side in Side::BOTH {
+            for (number, level) in (1..).zip($published.sides[side.index()].levels()) {
+                let number: $level = number;
+                $entries
+                    .push()?
+                    .set_md_entry_px(level.price)
+                    .set_md_entry_size($size(level.quantity))
+                    .set_number_of_orders(size(level.orders))
+                    .set_md_price_level(number)
+                    .set_md_entry_type(REAL[side.index()]);
+            }
+        }
+        for (ladder, entry_type) in $published.implied.iter().zip(IMPLIED) {
+            for (number, level) in (1..).zip(ladder.levels()) {
+                let number: $level = number;
+                $entries
+                    .push()?
+                    .set_md_entry_px(level.price)
+                    .set_md_entry_size($size(level.quantity))
+                    .set_md_price_level(number)
+                    .set_md_entry_type(entry_type);
+            }
+        }
+    };
+}
+
+/// Writes a statistic of the day.
+macro_rules! push_daily {
+    ($entry:expr, $statistic:expr, $date:expr, $size:expr, $set_day:ident) => {{
+        let kind = match $statistic {
+            DailyStatistic::Settlement(settlement) => {
+                $entry.set_md_entry_px(settlement.price);
+                $entry.set_md_entry_type(MDEntryType::SETTLEMENT_PRICE);
+                settlement.kind()
+            }
+            DailyStatistic::OpenInterest(contracts) => {
+                $entry.set_md_entry_size($size(contracts));
+                $entry.set_md_entry_type(MDEntryType::OPEN_INTEREST);
+                0
+            }
+            DailyStatistic::ClearedVolume(contracts) => {
+                $entry.set_md_entry_size($size(contracts));
+                $entry.set_md_entry_type(MDEntryType::CLEARED_VOLUME);
+                0
+            }
+            DailyStatistic::Fixing(price) => {
+                $entry.set_md_entry_px(price).set_md_entry_type(MDEntryType::FIXING_PRICE);
+                0
+            }
+        };
+        $set_day!($entry, $date, kind);
+    }};
 }
 
 /// The day that a statistic is of, and of what kind a price is (tags 5796 and 731).
