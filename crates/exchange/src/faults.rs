@@ -1,8 +1,8 @@
 //! Faults of the network, made where packets leave: on side A and on side B, each by itself.
 //!
 //! A value without IO: every packet of a side comes in, and what a receiver of that side would get
-//! comes out, now or at [`FeedFaults::poll_timeout`]. The same seed and the same packets at the same
-//! times give the same faults; what one side suffers says nothing about the other.
+//! comes out, now or at [`FeedFaults::poll_timeout`]. The same seed and the same packets at the
+//! same times give the same faults; what one side suffers says nothing about the other.
 
 use hairpin_time::{Duration, Instant};
 use rand_chacha::ChaCha8Rng;

@@ -200,8 +200,8 @@ impl Floor {
     }
 
     /// Publishes what becomes of an instrument's definition; see
-    /// [`Publisher::change_definition`]. One that is added trades from now on, its book seeded if it
-    /// is empty; one that is deleted trades no more.
+    /// [`Publisher::change_definition`]. One that is added trades from now on, its book seeded if
+    /// it is empty; one that is deleted trades no more.
     ///
     /// # Panics
     /// As [`Publisher::change_definition`].

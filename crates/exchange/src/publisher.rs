@@ -9,11 +9,11 @@
 //!
 //! Up to four feeds, each with its own packet sequence, every packet on both sides A and B:
 //!
-//! - **incremental**: per event trades (48), volume (37), orders (47, and in 46; or the best of them,
-//!   59), book (46), statistics of the session (51) and implied book (46) with the bits of
+//! - **incremental**: per event trades (48), volume (37), orders (47, and in 46; or the best of
+//!   them, 59), book (46), statistics of the session (51) and implied book (46) with the bits of
 //!   MatchEventIndicator, a packet never holding two events; statuses (30, 60), definitions (54 to
-//!   58, 63), statistics of the day (49), limits (50), quote requests (39), values of collateral (62)
-//!   and resets of the channel (4), events of their own; heartbeats (12) after silence;
+//!   58, 63), statistics of the day (49), limits (50), quote requests (39), values of collateral
+//!   (62) and resets of the channel (4), events of their own; heartbeats (12) after silence;
 //! - **instruments**: a loop of definitions;
 //! - **snapshots**: a loop of snapshots (52, in a conflated group with 53), made from what was
 //!   published and nothing else; while no instrument was ever active, a heartbeat (12) a pass, so

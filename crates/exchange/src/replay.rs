@@ -1,4 +1,5 @@
-//! The replay service: packets of the incremental feed again, over TCP, for whoever has missed a few.
+//! The replay service: packets of the incremental feed again, over TCP, for whoever has missed
+//! some.
 //!
 //! Sans-IO. One request a connection, as CME has it:
 //!

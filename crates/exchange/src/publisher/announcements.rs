@@ -267,8 +267,8 @@ impl Publisher {
     /// loop begins anew. A deleted instrument stays in the loops as it was.
     ///
     /// # Panics
-    /// If there is no such instrument, or it cannot change so: one that has no definition can only be
-    /// added, one that has one only be modified or deleted.
+    /// If there is no such instrument, or it cannot change so: one that has no definition can only
+    /// be added, one that has one only be modified or deleted.
     pub fn change_definition(
         &mut self,
         now: Now,

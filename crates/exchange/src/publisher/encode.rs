@@ -161,7 +161,8 @@ pub(super) fn top_orders(buffer: &mut [u8], heading: Heading, top: &TopEntry) ->
 }
 
 macro_rules! encode_book {
-    ($buffer:expr, $heading:expr, $kind:expr, $book:expr, $beside:expr, $message:ident, $size:expr) => {{
+    ($buffer:expr, $heading:expr, $kind:expr, $book:expr, $beside:expr,
+     $message:ident, $size:expr) => {{
         let (mut root, mut groups) = $message::encode($buffer)?;
         set_heading!(root, $heading);
         let mut entries = groups.no_md_entries()?;

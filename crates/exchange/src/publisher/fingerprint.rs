@@ -9,8 +9,8 @@ use crate::matching::{PriceLevel, Side};
 /// Books of one instrument at the end of an event, each as its [`Digest`].
 ///
 /// A price book that has come to `rpt_seq` in `epoch` is `book`; one with RptSeq 0 is empty. Orders
-/// are those of the last fingerprint of the instrument in `epoch` whose `sequence` is not behind the
-/// packet that the follower has come to, and before the first there are none.
+/// are those of the last fingerprint of the instrument in `epoch` whose `sequence` is not behind
+/// the packet that the follower has come to, and before the first there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Resets of the channel that left before: 0 before the first.
@@ -27,8 +27,8 @@ pub struct Fingerprint {
     pub book: u64,
     /// Implied bids and offers.
     pub implied: u64,
-    /// The orders: all of them in a Premium group, the top ones in a conflated group, best first and
-    /// bids before offers. The digest of nothing where the group has none.
+    /// The orders: all of them in a Premium group, the top ones in a conflated group, best first
+    /// and bids before offers. The digest of nothing where the group has none.
     pub orders: u64,
 }
 
@@ -40,8 +40,9 @@ pub struct Fingerprint {
 /// offers, best first, integers little-endian:
 ///
 /// ```text
-/// level  MDEntryType u8 ('0' bid, '1' offer, 'E' implied bid, 'F' implied offer), number u8 from 1,
-///        price mantissa i64 (nine decimals), quantity u64, orders u32 (0 if implied)
+/// level  MDEntryType u8 ('0' bid, '1' offer, 'E' implied bid, 'F' implied offer),
+///        number u8 from 1, price mantissa i64 (nine decimals), quantity u64,
+///        orders u32 (0 if implied)
 /// order  MDEntryType u8, OrderID u64, MDOrderPriority u64, price mantissa i64, quantity u32
 /// ```
 ///

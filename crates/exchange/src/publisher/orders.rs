@@ -310,7 +310,9 @@ mod tests {
     proptest! {
         /// The same orders in a vector that is sorted whenever somebody looks.
         #[test]
-        fn is_a_sorted_vector(steps in prop::collection::vec((0_u32..8, 0_i64..6, 0_u64..9), 0..64)) {
+        fn is_a_sorted_vector(
+            steps in prop::collection::vec((0_u32..8, 0_i64..6, 0_u64..9), 0..64)
+        ) {
             let mut books = OrderBooks::new(1, 8);
             let mut model = [None; 8];
             for (n, (slot, price, kind)) in (1..).zip(steps) {
@@ -321,9 +323,8 @@ mod tests {
                 for side in Side::BOTH {
                     let mut sorted: Vec<_> =
                         model.iter().flatten().filter(|order| order.side == side).collect();
-                    sorted.sort_by_key(|order| {
-                        (if side == Side::Bid { -order.price.0 } else { order.price.0 }, order.priority)
-                    });
+                    let sign = if side == Side::Bid { -1 } else { 1 };
+                    sorted.sort_by_key(|order| (sign * order.price.0, order.priority));
                     prop_assert!(books.side(0, side).eq(sorted));
                 }
             }

@@ -80,7 +80,8 @@ impl Publisher {
 
     /// Queues that a book is empty (entry type J), real and implied levels and orders alike, and in
     /// the same event what the book is now. RptSeq goes on. Where orders are published too, what is
-    /// now is an event of its own: orders come before levels in one, and would be emptied with them.
+    /// now is an event of its own: orders come before levels in one, and would be emptied with
+    /// them.
     ///
     /// # Panics
     /// If there is no such instrument.
@@ -119,11 +120,11 @@ impl Publisher {
         Publication::Event(number.unwrap_or(self.events))
     }
 
-    /// Queues a ChannelReset: all books, orders, volumes, last trades and statistics are void, RptSeq
-    /// begins again at 1, the loops of snapshots begin anew. Then, in an event of its own and marked
-    /// as resent (0x20), the volumes, books, orders and session statistics as they are now; limits
-    /// and statistics of the day are not sent again. With `restarts`, the packets behind the reset
-    /// are numbered from 1 again. The publication is that of the reset.
+    /// Queues a ChannelReset: all books, orders, volumes, last trades and statistics are void,
+    /// RptSeq begins again at 1, the loops of snapshots begin anew. Then, in an event of its own
+    /// and marked as resent (0x20), the volumes, books, orders and session statistics as they are
+    /// now; limits and statistics of the day are not sent again. With `restarts`, the packets
+    /// behind the reset are numbered from 1 again. The publication is that of the reset.
     ///
     /// Deferred when more than a burst of small events is waiting: send, then try again.
     pub fn reset_channel(&mut self, now: Now, matching: &Matching, restarts: bool) -> Publication {

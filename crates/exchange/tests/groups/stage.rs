@@ -126,7 +126,7 @@ impl Stage {
 
     /// At the end of an event the books of its instruments are what fingerprints say.
     fn compare(&mut self, sequence: u32, touched: BTreeSet<i32>) {
-        let epoch = self.floor.publisher().epoch();
+        let epoch = self.follower.census.resets as u32;
         let mut told = BTreeSet::new();
         while let Some(fingerprint) = self.floor.publisher_mut().poll_fingerprint() {
             let Fingerprint { security_id, rpt_seq, book, implied, orders, .. } = fingerprint;
