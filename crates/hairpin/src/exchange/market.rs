@@ -30,6 +30,7 @@ pub(crate) enum GroupKind {
 
 /// The market, and faults of the network.
 #[derive(clap::Args, Debug, Clone, Default)]
+#[group(skip)]
 pub(crate) struct Arguments {
     /// How many instruments are traded
     #[arg(long, value_name = "N", default_value_t = INSTRUMENTS,
