@@ -4,6 +4,7 @@ mod acceptor;
 mod connections;
 mod counters;
 mod feeds;
+mod replay_side;
 mod settings;
 mod subscriber;
 mod tcp_side;
@@ -19,12 +20,14 @@ use hairpin_reactor::{Interest, Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use crate::{
-    Action, ConnectionId, EventPacket, EventPart, Feed, Floor, Gateway, GatewayCounters, Listener,
-    Pace, Publication, SessionState, Tick,
+    Action, ConnectionId, EventPacket, EventPart, FaultTally, Feed, FeedFaults, Floor, Gateway,
+    GatewayCounters, Listener, Pace, Publication, ReplayCounters, ReplaySettings, SessionState,
+    Tick,
 };
 use acceptor::{Accepted, Acceptor};
 use connections::Connections;
 use feeds::Feeds;
+use replay_side::ReplaySide;
 use tcp_side::TcpSide;
 
 /// Bytes read from a session at once.
@@ -62,6 +65,7 @@ pub struct Exchange {
     floor: Floor,
     gateway: Gateway,
     feeds: Feeds,
+    replay: Option<ReplaySide>,
     acceptor: Acceptor,
     connections: Connections,
     matching: bool,
@@ -91,6 +95,7 @@ impl Exchange {
             floor: Floor::new(&settings.floor, now),
             gateway: Gateway::new(settings.accounts, settings.connections, orders),
             feeds: Feeds::new(addresses, start, reactor)?,
+            replay: None,
             acceptor: Acceptor::new(listener, options, start, reactor)?,
             connections: Connections::new(settings.connections),
             matching: settings.matching,
@@ -117,7 +122,8 @@ impl Exchange {
         }
         self.send_events(now, listener)?;
         let Some((_, publication)) = self.floor.step(now) else { return Ok(false) };
-        debug_assert!(matches!(publication, Publication::Event(_)), "{publication:?}");
+        let is_seen = matches!(publication, Publication::Event(_) | Publication::Conflated);
+        debug_assert!(is_seen, "{publication:?}");
         self.counters.ticks += 1;
         let number = self.counters.ticks;
         listener.on_event(Tick { number, intended });
@@ -157,6 +163,9 @@ impl Exchange {
         self.connections.linger(now.monotonic, ready, reactor)?;
         self.accept(now, ready, reactor, listener)?;
         self.feeds.tend(now.monotonic, ready, reactor, &mut self.counters)?;
+        if let Some(replay) = &mut self.replay {
+            replay.tend(now, ready, reactor, &mut self.counters)?;
+        }
         self.send_packet(now, listener).map(drop)
     }
 
@@ -169,6 +178,7 @@ impl Exchange {
             self.connections.poll_timeout(),
             self.acceptor.poll_timeout(),
             self.feeds.poll_timeout(),
+            self.replay.as_ref().and_then(ReplaySide::poll_timeout),
         ];
         deadlines.into_iter().flatten().min()
     }
@@ -182,6 +192,42 @@ impl Exchange {
     /// tests. The packets are made all the same, so their numbers are missing on that side.
     pub fn set_muted(&mut self, side: FeedSide, muted: bool) {
         self.feeds.set_muted(side, muted);
+    }
+
+    /// Makes faults on what leaves by multicast from now on, or none. Packets that are held back
+    /// when faults are replaced are lost.
+    pub fn set_faults(&mut self, faults: Option<FeedFaults>) {
+        self.feeds.set_faults(faults);
+    }
+
+    /// What faults have happened on a side, if any are made.
+    #[must_use]
+    pub fn fault_tally(&self, side: FeedSide) -> Option<&FaultTally> {
+        self.feeds.faults().map(|faults| faults.tally(side))
+    }
+
+    /// Keeps packets of the incremental feed from now on and replays them by TCP; returns where it
+    /// listens. Port 0 has the kernel choose one.
+    ///
+    /// # Errors
+    /// Those of the listener; `OutOfMemory` if the reactor has no room for it.
+    pub fn serve_replay(
+        &mut self,
+        settings: ReplaySettings,
+        address: SocketAddrV4,
+        now: Now,
+        reactor: &mut Reactor,
+    ) -> io::Result<SocketAddrV4> {
+        let replay = ReplaySide::new(settings, address, now.monotonic, reactor)?;
+        let address = replay.address();
+        self.replay = Some(replay);
+        Ok(address)
+    }
+
+    /// What has happened at the replay service, if there is one.
+    #[must_use]
+    pub fn replay_counters(&self) -> Option<&ReplayCounters> {
+        self.replay.as_ref().map(|replay| replay.server().counters())
     }
 
     /// Turns the generator's matching on or off; see [`ExchangeSettings::matching`].
@@ -277,9 +323,13 @@ impl Exchange {
             Feed::Incremental => &mut self.counters.incremental_packets,
             Feed::Instruments => &mut self.counters.instrument_packets,
             Feed::Snapshots => &mut self.counters.snapshot_packets,
+            Feed::SnapshotOrders => &mut self.counters.order_snapshot_packets,
         };
         *counter += 1;
-        self.feeds.send(&transmit, &mut self.counters)?;
+        if let (Feed::Incremental, Some(replay)) = (transmit.feed, &mut self.replay) {
+            replay.keep(transmit.sequence, &self.feeds.packet()[..transmit.length]);
+        }
+        self.feeds.send(now.monotonic, &transmit, &mut self.counters)?;
         Ok(true)
     }
 

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use hairpin_time::Now;
 
 use crate::{
-    Accumulator, Capacity, Flow, Generator, Instrument, Market, Matching, NewOrder, Notice, Order,
-    OrderId, Owner, PriceLevel, Publication, Publisher, PublisherSettings, Rejection, Replaced,
-    Replacement, SessionElimination, SessionFill, Side, Step, Submitted, TradingStatus,
+    Accumulator, Capacity, DefinitionChange, Flow, Generator, Group, Instrument, Market, Matching,
+    NewOrder, Notice, Order, OrderId, Owner, PriceLevel, Publication, Publisher, PublisherSettings,
+    Rejection, Replaced, Replacement, SessionElimination, SessionFill, Side, Step, Submitted,
+    TradingStatus,
 };
 
 /// What a [`Floor`] is made from.
@@ -62,7 +63,10 @@ impl Floor {
         let instruments = &settings.instruments;
         let terms = instruments.iter().map(Instrument::terms);
         let matching = Matching::new(terms, settings.capacity);
-        let events = matching.accumulator();
+        let mut events = matching.accumulator();
+        if matches!(settings.publisher.group, Group::Premium { orders: Some(_) }) {
+            events = events.with_orders();
+        }
         let mut securities: Box<[(i32, u32)]> =
             (0..).zip(instruments).map(|(index, i)| (i.security_id, index)).collect();
         securities.sort_unstable();
@@ -78,11 +82,16 @@ impl Floor {
             securities,
             noted_fills: 0,
         };
-        for instrument in 0..floor.matching.instruments() {
-            floor.generator.seed(instrument, &mut floor.matching, &mut floor.events);
-            floor.publish(now);
-        }
+        let all = floor.matching.instruments();
+        let listed = all.saturating_sub(settings.publisher.unlisted);
+        (0..listed).for_each(|instrument| floor.seed(now, instrument));
+        (listed..all).for_each(|instrument| floor.matching.set_open(instrument, false));
         floor
+    }
+
+    fn seed(&mut self, now: Now, instrument: u32) {
+        self.generator.seed(instrument, &mut self.matching, &mut self.events);
+        self.publish(now);
     }
 
     /// One step of the order flow; `None` if there was nothing to change.
@@ -95,7 +104,7 @@ impl Floor {
     /// Publishes what has happened; only needed after [`Publication::Deferred`].
     pub fn publish(&mut self, now: Now) -> Publication {
         self.note_fills();
-        let publication = self.publisher.publish(now.utc, &self.matching, &mut self.events);
+        let publication = self.publisher.publish(now, &self.matching, &mut self.events);
         if publication != Publication::Deferred {
             self.noted_fills = 0;
         }
@@ -134,7 +143,7 @@ impl Floor {
         if self.publish(now) == Publication::Deferred {
             return Publication::Deferred;
         }
-        let publication = self.publisher.set_status(now.utc, instrument, status);
+        let publication = self.publisher.set_status(now, instrument, status);
         if publication != Publication::Deferred {
             let all = 0..self.matching.instruments();
             let range = instrument.map_or(all, |instrument| instrument..instrument + 1);
@@ -150,7 +159,7 @@ impl Floor {
     pub fn reset_book(&mut self, now: Now, instrument: u32) -> Publication {
         match self.publish(now) {
             Publication::Deferred => Publication::Deferred,
-            _ => self.publisher.reset_book(now.utc, instrument, &self.matching),
+            _ => self.publisher.reset_book(now, instrument, &self.matching),
         }
     }
 
@@ -158,7 +167,7 @@ impl Floor {
     pub fn reset_channel(&mut self, now: Now, restarts: bool) -> Publication {
         match self.publish(now) {
             Publication::Deferred => Publication::Deferred,
-            _ => self.publisher.reset_channel(now.utc, &self.matching, restarts),
+            _ => self.publisher.reset_channel(now, &self.matching, restarts),
         }
     }
 
@@ -175,6 +184,44 @@ impl Floor {
     ) -> Publication {
         self.publisher.set_implied(instrument, side, levels);
         self.publish(now)
+    }
+
+    /// Publishes what the exchange says besides its books, behind all that has happened: `say` is
+    /// one of the publisher's verbs, such as [`Publisher::set_limits`].
+    pub fn announce(
+        &mut self,
+        now: Now,
+        say: impl FnOnce(&mut Publisher) -> Publication,
+    ) -> Publication {
+        match self.publish(now) {
+            Publication::Deferred => Publication::Deferred,
+            _ => say(&mut self.publisher),
+        }
+    }
+
+    /// Publishes what becomes of an instrument's definition; see
+    /// [`Publisher::change_definition`]. One that is added trades from now on, its book seeded if
+    /// it is empty; one that is deleted trades no more.
+    ///
+    /// # Panics
+    /// As [`Publisher::change_definition`].
+    pub fn change_definition(
+        &mut self,
+        now: Now,
+        instrument: u32,
+        change: DefinitionChange,
+    ) -> Publication {
+        let publication =
+            self.announce(now, |publisher| publisher.change_definition(now, instrument, change));
+        if publication == Publication::Deferred || change == DefinitionChange::Modify {
+            return publication;
+        }
+        self.matching.set_open(instrument, change == DefinitionChange::Add);
+        let is_empty = Side::BOTH.iter().all(|&side| self.matching.depth(instrument, side) == 0);
+        if change == DefinitionChange::Add && is_empty {
+            self.seed(now, instrument);
+        }
+        publication
     }
 
     /// Whether something has happened that is not published yet.

@@ -42,6 +42,18 @@ pub enum InstrumentKind {
         /// Its legs, 1 to 8.
         legs: Vec<Leg>,
     },
+    /// A bond or note: template 57.
+    Bond {
+        /// The yearly coupon in per cent (tag 223).
+        coupon: Price,
+    },
+    /// A repurchase agreement: template 58.
+    Repo {
+        /// Of the one security it names, else of general collateral (tag 762).
+        is_special: bool,
+        /// SecurityID and symbol (tags 309 and 311) of what is lent.
+        underlying: (i32, String),
+    },
     /// Foreign exchange: template 63. Its quantities fit in 32 bits here, so that its book is sent
     /// by the templates of the others, not by those for long quantities.
     Fx {

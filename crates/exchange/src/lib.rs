@@ -9,7 +9,9 @@
 //! |---|---|---|
 //! | [`Matching`] | price-time priority: limit and market orders, replace, cancel | no |
 //! | [`Generator`] | seeded order flow that always changes a best price | no |
-//! | [`Publisher`] | MDP 3.0: events, definitions, snapshots, statuses, resets, heartbeats | no |
+//! | [`Publisher`] | MDP 3.0: a Premium or a conflated group, all its feeds | no |
+//! | [`FeedFaults`] | loss, repetition, reordering, delay and silence on side A and side B | no |
+//! | [`ReplayServer`] | packets of the incremental feed again, by TCP | no |
 //! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
 //! | [`Floor`] | the first three as one market | no |
 //! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
@@ -34,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod exchange;
+mod faults;
 mod floor;
 mod gateway;
 mod generator;
@@ -42,11 +45,13 @@ mod listener;
 mod market;
 mod matching;
 mod publisher;
+mod replay;
 mod slab;
 
 pub use exchange::{
     Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
 };
+pub use faults::{FaultSettings, FaultTally, FeedFaults, SideFaults};
 pub use floor::{Floor, FloorSettings};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,
@@ -61,8 +66,14 @@ pub use matching::{
     Rejection, Replaced, Replacement, Side, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
-    DEPTH, EventPart, Feed, IMPLIED_DEPTH, Ladder, MAX_PAYLOAD, Pace, Publication, Published,
-    Publisher, PublisherSettings, TradingStatus, Transmit,
+    BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange, Digest,
+    EBS_INTERVAL, EventPart, Feed, Fingerprint, FullOrders, Group, IMPLIED_DEPTH, Ladder, Limits,
+    MAX_PAYLOAD, OrderPath, Pace, Publication, Published, PublishedOrder, Publisher,
+    PublisherSettings, QuoteRequest, Session, Settlement, Statistics, TOP_ORDERS, TopOrders,
+    TradingStatus, Transmit, Workup, WorkupOrder,
+};
+pub use replay::{
+    REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplayServer, ReplaySettings,
 };
 
 /// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.

@@ -43,7 +43,8 @@ use crate::slab::{NONE, Slab};
 /// Sizes of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Orders that rest at once in all books together, up to 200,000.
+    /// Orders that rest at once in all books together, up to 16,777,215; of these up to 200,000 in
+    /// one book.
     pub orders: u32,
     /// Prices at which orders rest at once, in all books together.
     pub levels: u32,
@@ -98,6 +99,8 @@ pub struct Matching {
     orders: Slab<Order>,
     levels: Slab<Level>,
     submissions: u64,
+    /// Orders that have joined a queue, those that came in again included.
+    priorities: u64,
     numbers: TradeNumbers,
 }
 
@@ -108,8 +111,12 @@ struct Book {
     is_open: bool,
     best: [u32; 2],
     depth: [u32; 2],
+    orders: u32,
     volume: u64,
 }
+
+/// Orders that one book holds at most.
+const BOOK_ORDERS_MAX: u32 = 200_000;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Level {
@@ -124,24 +131,26 @@ impl Matching {
     /// Empty books, one for each of `terms`, open for trading.
     ///
     /// # Panics
-    /// If terms are not as [`Terms`] says or `capacity.orders` exceeds 200,000.
+    /// If terms are not as [`Terms`] says or `capacity.orders` exceeds 16,777,215.
     #[must_use]
     pub fn new(terms: impl IntoIterator<Item = Terms>, capacity: Capacity) -> Self {
-        const MAX_ORDERS: u32 = 200_000;
-        const { assert!(MAX_ORDERS as u64 * (NewOrder::MAX_QUANTITY as u64) < i32::MAX as u64) };
-        assert!(capacity.orders <= MAX_ORDERS, "{} orders", capacity.orders);
+        const LONGEST: u64 = BOOK_ORDERS_MAX as u64 * NewOrder::MAX_QUANTITY as u64;
+        const { assert!(LONGEST < i32::MAX as u64) };
+        assert!(capacity.orders < 1 << OrderId::SLOT_BITS, "{} orders", capacity.orders);
         let book = |Terms { tick, protection }: Terms| {
             assert!(tick.0 > 0, "a tick of {}", tick.0);
             let is_sound = protection.0 >= 0 && protection.0 % tick.0 == 0;
             assert!(is_sound, "protection of {}", protection.0);
             let (best, depth) = ([NONE; 2], [0; 2]);
-            Book { tick: tick.0, protection: protection.0, is_open: true, best, depth, volume: 0 }
+            let (tick, protection) = (tick.0, protection.0);
+            Book { tick, protection, is_open: true, best, depth, orders: 0, volume: 0 }
         };
         Self {
             books: terms.into_iter().map(book).collect(),
             orders: Slab::new(capacity.orders),
             levels: Slab::new(capacity.levels),
             submissions: 0,
+            priorities: 0,
             numbers: TradeNumbers { trade: 1, side: 1 },
         }
     }
@@ -157,7 +166,8 @@ impl Matching {
         events: &mut Accumulator,
     ) -> Result<Submitted, Rejection> {
         self.check(new)?;
-        if self.levels.is_full() || !events.has_room(self.orders.used()) {
+        let orders = self.books[new.instrument as usize].orders;
+        if self.levels.is_full() || orders == BOOK_ORDERS_MAX || !events.has_room(orders) {
             return Err(Rejection::Full);
         }
         let price = self.limit(new)?;
@@ -174,6 +184,7 @@ impl Matching {
             traded: 0,
             time_in_force: new.time_in_force,
             owner: new.owner,
+            priority: 0,
             mitigates: None,
             level: NONE,
             ahead: NONE,
@@ -188,6 +199,7 @@ impl Matching {
         self.detach(id.slot());
         self.free(id.slot());
         events.touch(order.instrument);
+        events.touch_order(id.slot());
         Some(order)
     }
 
@@ -211,7 +223,22 @@ impl Matching {
     /// The orders at the best price of a side, first in priority first.
     pub fn orders_at_best(&self, instrument: u32, side: Side) -> impl Iterator<Item = &Order> + '_ {
         let best = self.books[instrument as usize].best[side.index()];
-        let first = if best == NONE { NONE } else { self.levels[best].first };
+        self.queue_from(if best == NONE { NONE } else { self.levels[best].first })
+    }
+
+    /// The orders of a side, best price first, and at each price first in priority first.
+    pub fn orders(&self, instrument: u32, side: Side) -> impl Iterator<Item = &Order> + '_ {
+        self.level_slots(instrument, side)
+            .flat_map(|level| self.queue_from(self.levels[level].first))
+    }
+
+    /// The order that rests in a slot.
+    pub(crate) fn in_slot(&self, slot: u32) -> Option<&Order> {
+        self.orders.at(slot).filter(|order| order.id != OrderId::NONE)
+    }
+
+    /// An order and those behind it in its queue; nothing from [`NONE`].
+    fn queue_from(&self, first: u32) -> impl Iterator<Item = &Order> + '_ {
         let behind = |&slot: &u32| Some(self.orders[slot].behind).filter(|&slot| slot != NONE);
         core::iter::successors(Some(first).filter(|&slot| slot != NONE), behind)
             .map(|slot| &self.orders[slot])
@@ -300,6 +327,7 @@ impl Matching {
             self.rest(slot, order);
         }
         events.touch(order.instrument);
+        events.touch_order(slot);
         let (remaining, eliminated) =
             if is_killed { (0, order.remaining) } else { (order.remaining, 0) };
         Submitted { order: order.id, price: order.price, remaining, eliminated }
@@ -331,6 +359,7 @@ impl Matching {
             order.remaining -= quantity;
             order.traded = order.traded.saturating_add(quantity);
             self.fill(slot, quantity);
+            events.touch_order(slot);
             self.books[instrument as usize].volume += u64::from(quantity);
             let fill_of = |order: &Order, remaining, traded| Fill {
                 order: order.id,
@@ -363,7 +392,10 @@ impl Matching {
         if ahead != NONE {
             self.orders[ahead].behind = slot;
         }
-        self.orders[slot] = Order { level, ahead, behind: NONE, ..order };
+        self.books[order.instrument as usize].orders += 1;
+        self.priorities += 1;
+        let priority = self.priorities;
+        self.orders[slot] = Order { priority, level, ahead, behind: NONE, ..order };
     }
 
     /// The level at an order's price, made if there is none.
@@ -423,6 +455,7 @@ impl Matching {
     /// the order's.
     fn detach(&mut self, slot: u32) {
         let order = self.orders[slot];
+        self.books[order.instrument as usize].orders -= 1;
         let level = &mut self.levels[order.level];
         level.view.quantity -= order.remaining;
         level.view.orders -= 1;

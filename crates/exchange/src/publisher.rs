@@ -1,52 +1,79 @@
 //! The market data publisher: MDP 3.0 (schema 1 version 13), sans-IO.
 //!
 //! ```text
-//! matching → Accumulator → publish: diff against what was published → queue → poll_transmit
+//! Premium:    matching → Accumulator → publish: diff against what was published → queue
+//! Conflated:  matching → Accumulator → publish: what is latest; at the end of the interval the
+//!             diff of that against what was published → queue
+//! both:       queue → poll_transmit
 //! ```
 //!
-//! Three feeds, each with its own packet sequence, every packet on both sides A and B:
+//! Up to four feeds, each with its own packet sequence, every packet on both sides A and B:
 //!
-//! - **incremental**: per event trades (48), volume (37), book (46) and implied book (46) with the
-//!   bits of MatchEventIndicator, a packet never holding two events; statuses (30) and resets of
-//!   the channel (4), events of their own; heartbeats (12) after silence;
-//! - **instruments**: a loop of definitions (54, 55, 56 or 63);
-//! - **snapshots**: a loop of snapshots (52), made from what was published and nothing else; while
-//!   no instrument was ever active, a heartbeat (12) a pass, so that nobody takes it for lost.
+//! - **incremental**: per event trades (48), volume (37), orders (47, and in 46; or the best of
+//!   them, 59), book (46), statistics of the session (51) and implied book (46) with the bits of
+//!   MatchEventIndicator, a packet never holding two events; statuses (30, 60), definitions (54 to
+//!   58, 63), statistics of the day (49), limits (50), quote requests (39), values of collateral
+//!   (62) and resets of the channel (4), events of their own; heartbeats (12) after silence;
+//! - **instruments**: a loop of definitions;
+//! - **snapshots**: a loop of snapshots (52, in a conflated group with 53), made from what was
+//!   published and nothing else; while no instrument was ever active, a heartbeat (12) a pass, so
+//!   that nobody takes it for lost;
+//! - **snapshots of orders** (53, in chunks), where a Premium group has orders.
 //!
-//! Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
+//! With [`PublisherSettings::long_quantities`] 64, 65, 66, 67 and 69 stand for 46, 48, 37, 51 and
+//! 52. Each call of [`Publisher::poll_transmit`] makes one packet, incremental before loops.
 //!
-//! Not here: conflation, orders (47, 53, 59), statistics (49, 50, 51), the templates for long
-//! quantities (64 to 69), replay over TCP.
+//! Not here: the templates of conflated TCP (61 and 68). Replay over TCP is
+//! [`crate::ReplayServer`]'s.
 
+mod announcements;
 mod carousel;
 mod channel;
+mod conflation;
 mod definitions;
+mod diff;
+mod encode;
+mod fingerprint;
 mod incremental;
 mod ladder;
+mod orders;
 mod packet;
 mod queue;
+mod settings;
 mod snapshots;
+mod statistics;
 mod status;
+mod top_orders;
+mod transmit;
 mod verbs;
 
+pub use announcements::{Collateral, QuoteRequest, Workup, WorkupOrder};
 pub use carousel::Pace;
+pub use definitions::DefinitionChange;
+pub use fingerprint::{Digest, Fingerprint};
 pub use ladder::{DEPTH, IMPLIED_DEPTH, Ladder};
+pub use orders::PublishedOrder;
 pub use packet::MAX_PAYLOAD;
+pub(crate) use packet::Packet;
+pub use settings::{
+    BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
+};
 pub use snapshots::Published;
+pub use statistics::{Daily, DailyStatistic, Limits, Session, Settlement, Statistics};
 pub use status::TradingStatus;
+pub use top_orders::{TOP_ORDERS, TopOrders};
 
-use hairpin_cme_codecs::mdp3::AdminHeartbeat12;
-use hairpin_time::{Duration, Instant, Now, Utc};
+use hairpin_time::{Duration, Instant, Now};
 
 use crate::Instrument;
 use crate::matching::{Accumulator, Matching, Side};
 use carousel::Carousel;
 use channel::Channel;
-use packet::Packet;
-use queue::{
-    BookEntry, BookKind, Change, Content, Ending, Ends, Event, Queue, TradeEntry, TradeOrder,
-    VolumeEntry,
-};
+use conflation::Conflation;
+use definitions::Listings;
+use fingerprint::Fingerprints;
+use orders::OrderBooks;
+use queue::Queue;
 use snapshots::{Books, Heading};
 use verbs::Implied;
 
@@ -55,32 +82,6 @@ const SECURITY_GROUP: &[u8] = b"HP";
 /// Silence after which a heartbeat is sent while loops go flat out: whoever is being waited for
 /// can be sure of a book only from its first incremental packet on.
 const HURRIED_HEARTBEAT: Duration = Duration::from_millis(10);
-
-/// What a publisher needs to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PublisherSettings {
-    /// The channel's number (tag 1180).
-    pub channel: i16,
-    /// The market segment of all instruments (tag 1300).
-    pub market_segment: u8,
-    /// Silence after which a heartbeat is sent, once loops are paced; 10 ms at most before. CME's
-    /// own figure is not public.
-    pub heartbeat: Duration,
-    /// Time from one loop to the next, once loops are paced.
-    pub loop_period: Duration,
-}
-
-impl Default for PublisherSettings {
-    /// Channel 310, segment 64, heartbeat 1 s, loops every 100 ms.
-    fn default() -> Self {
-        Self {
-            channel: 310,
-            market_segment: 64,
-            heartbeat: Duration::from_secs(1),
-            loop_period: Duration::from_millis(100),
-        }
-    }
-}
 
 /// Which feed a packet belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -91,6 +92,8 @@ pub enum Feed {
     Instruments,
     /// The loop of snapshots.
     Snapshots,
+    /// The loop of snapshots of orders, where that is a feed of its own.
+    SnapshotOrders,
 }
 
 /// A packet that has been written and is to leave at once, on side A and on side B.
@@ -105,7 +108,8 @@ pub struct Transmit {
     /// The event it carries all or part of; `None` for heartbeats and loops.
     pub event: Option<EventPart>,
     /// Whether its first message shows which feed it is of, where all of them share a connection:
-    /// a heartbeat there is the incremental feed's, so that of an empty loop of snapshots does not.
+    /// a heartbeat there is the incremental feed's, so that of an empty loop of snapshots does not;
+    /// and snapshots are of one feed there, so those of the orders' own do not.
     pub shows_feed: bool,
 }
 
@@ -127,6 +131,8 @@ pub enum Publication {
     Event(u64),
     /// Nothing of it is to be seen in the published books.
     Unchanged,
+    /// It waits for the end of its segment's interval, with whatever else happens until then.
+    Conflated,
     /// The queue is full: it stays in the accumulator. Send, then try again.
     Deferred,
 }
@@ -137,17 +143,32 @@ pub struct Publisher {
     settings: PublisherSettings,
     channel: Channel,
     instruments: Box<[Instrument]>,
+    listings: Listings,
     books: Books,
     implied: Implied,
+    /// All orders, if they are published.
+    orders: Option<OrderBooks>,
+    /// The best orders, if they are published.
+    tops: Option<Books<TopOrders>>,
+    conflation: Option<Conflation>,
+    /// Session statistics as they are now, by instrument, if they are published.
+    sessions: Box<[Session]>,
+    /// By instrument: the last event that had entries of its book, and where in the queue these
+    /// begin and end.
+    entries: Box<[(u64, usize, usize)]>,
+    fingerprints: Option<Fingerprints>,
     queue: Queue,
     events: u64,
     sequence: u32,
+    epoch: u32,
     has_begun: bool,
     last_sent: Instant,
     pace: Pace,
     definitions: Carousel,
     snapshots: Carousel,
     heading: Heading,
+    order_snapshots: Carousel,
+    order_heading: Heading,
 }
 
 impl Publisher {
@@ -155,7 +176,9 @@ impl Publisher {
     /// `accumulator` is the one that will be published, for its size.
     ///
     /// # Panics
-    /// If instruments are not as [`Instrument`] says.
+    /// If instruments are not as [`Instrument`] says, settings not as [`PublisherSettings`], or
+    /// the group has orders in full and the accumulator was not made
+    /// [`Accumulator::with_orders`].
     #[must_use]
     pub fn new(
         settings: PublisherSettings,
@@ -164,77 +187,85 @@ impl Publisher {
         now: Now,
     ) -> Self {
         assert!(instruments.iter().all(definitions::is_sound), "instruments");
-        let total = u32::try_from(instruments.len()).unwrap_or(u32::MAX);
+        assert!(settings.is_sound(), "settings");
+        let count = instruments.len();
+        let total = u32::try_from(count).unwrap_or(u32::MAX);
         let carousel = || Carousel::new(total, settings.loop_period, now.monotonic);
+        let (has_orders, has_tops) = (settings.orders().is_some(), settings.has_top_orders());
+        let slots = accumulator.order_capacity();
+        assert!(!has_orders || slots > 0, "an accumulator without orders");
         Self {
             settings,
-            channel: Channel::new(settings.channel, settings.market_segment, now.utc),
+            channel: Channel::new(&settings, now.utc),
             instruments: instruments.into(),
-            books: Books::new(instruments.len()),
-            implied: Implied::new(instruments.len()),
-            queue: Queue::new(instruments.len(), accumulator),
+            listings: Listings::new(count, settings.unlisted as usize, now.utc),
+            books: Books::new(count),
+            implied: Implied::new(count),
+            orders: has_orders.then(|| OrderBooks::new(count, slots)),
+            tops: has_tops.then(|| Books::new(count)),
+            conflation: Conflation::new(&settings, count, accumulator, now.monotonic),
+            sessions: vec![Session::default(); if settings.statistics { count } else { 0 }].into(),
+            entries: vec![(0, 0, 0); if has_orders { count } else { 0 }].into(),
+            fingerprints: settings.fingerprints.then(Fingerprints::default),
+            queue: Queue::new(&settings, count, accumulator),
             events: 0,
             sequence: 0,
+            epoch: 0,
             has_begun: false,
             last_sent: now.monotonic,
             pace: Pace::FlatOut,
             definitions: carousel(),
             snapshots: carousel(),
-            heading: Heading { last_processed: 0, total: 0 },
+            heading: Heading::default(),
+            order_snapshots: carousel(),
+            order_heading: Heading::default(),
         }
     }
 
-    /// Queues, as one event, how `events` and the books of `matching` differ from what was
-    /// published, and the implied levels that were set since, and clears `events`.
+    /// Publishes what has happened, and clears `events`: how `events` and the books of `matching`
+    /// differ from what was published, and the implied levels that were set since. A Premium group
+    /// queues that at once, as one event. In a conflated group it waits for the end of its
+    /// segment's interval.
     pub fn publish(
         &mut self,
-        transact_time: Utc,
+        now: Now,
         matching: &Matching,
         events: &mut Accumulator,
     ) -> Publication {
+        if self.conflation.is_some() {
+            return self.conflate(now, matching, events);
+        }
         if !self.queue.has_room(events, self.implied.changed().len()) {
             return Publication::Deferred;
         }
         let before = self.queue.ends();
-        self.queue_trades(events);
+        self.queue_trades(now.utc, events);
         for &instrument in events.touched() {
             self.queue_volume(instrument, matching.volume(instrument));
         }
         for &instrument in events.touched() {
-            self.queue_book(instrument, matching);
+            let levels = |side| matching.levels(instrument, side);
+            self.queue_book(instrument, levels);
         }
-        self.queue_changed_implied(transact_time);
+        self.queue_orders(events.orders(), matching);
+        for &instrument in events.touched() {
+            self.queue_statistics(instrument);
+        }
+        self.queue_changed_implied(now.utc);
         let after = self.queue.ends();
         if after == before {
+            self.end_changed_implied(None);
             events.clear();
             return Publication::Unchanged;
         }
         for &instrument in events.touched() {
-            self.changing(instrument).transact_time = transact_time;
+            self.changing(instrument).transact_time = now.utc;
         }
+        let number = self.queue_market(now.utc, after, false);
+        self.take_fingerprints(number, events.touched());
+        self.end_changed_implied(Some(number));
         events.clear();
-        Publication::Event(self.queue_market(transact_time, after, false))
-    }
-
-    /// Writes the next packet that is due into `buffer`, which has at least [`MAX_PAYLOAD`]
-    /// bytes; `None` if none is due.
-    pub fn poll_transmit(&mut self, now: Now, buffer: &mut [u8]) -> Option<Transmit> {
-        if !self.queue.is_empty() {
-            return Some(self.transmit_event(now, buffer));
-        }
-        if now.monotonic >= self.heartbeat_due() {
-            return Some(self.transmit_heartbeat(now, buffer));
-        }
-        if now.monotonic < self.definitions.due().min(self.snapshots.due()) {
-            return None;
-        }
-        // The one that has waited longer; of two that wait as long, the one behind in its loop.
-        let key = |carousel: &Carousel| (carousel.due(), carousel.number(), carousel.next());
-        if key(&self.definitions) <= key(&self.snapshots) {
-            Some(self.transmit_definitions(now, buffer))
-        } else {
-            Some(self.transmit_snapshots(now, buffer))
-        }
+        Publication::Event(number)
     }
 
     /// When [`Publisher::poll_transmit`] has something to send next.
@@ -243,7 +274,10 @@ impl Publisher {
         if !self.queue.is_empty() {
             return Some(Instant::ZERO);
         }
-        Some(self.heartbeat_due().min(self.definitions.due()).min(self.snapshots.due()))
+        let (_, loops) = self.next_loop();
+        let conflated = self.conflation.as_ref().and_then(Conflation::poll_timeout);
+        let due = self.heartbeat_due().min(loops);
+        Some(conflated.map_or(due, |conflated| due.min(conflated)))
     }
 
     /// When the silence of the incremental feed has lasted long enough.
@@ -255,7 +289,7 @@ impl Publisher {
         self.last_sent + silence
     }
 
-    /// Whether an event waits to be sent.
+    /// Whether an event waits to be sent; what waits for the end of an interval is none yet.
     #[must_use]
     pub fn has_event(&self) -> bool {
         !self.queue.is_empty()
@@ -267,6 +301,7 @@ impl Publisher {
         if pace == Pace::FlatOut {
             self.definitions.hurry(now);
             self.snapshots.hurry(now);
+            self.order_snapshots.hurry(now);
         }
     }
 
@@ -274,6 +309,22 @@ impl Publisher {
     #[must_use]
     pub fn published(&self, instrument: u32) -> &Published {
         self.books.at(instrument)
+    }
+
+    /// The orders of a side that the world has been told of, best first; none unless the group has
+    /// orders in full.
+    pub fn published_orders(
+        &self,
+        instrument: u32,
+        side: Side,
+    ) -> impl Iterator<Item = &PublishedOrder> + '_ {
+        self.orders.iter().flat_map(move |orders| orders.side(instrument, side))
+    }
+
+    /// The top orders that the world has been told of, if the group has them.
+    #[must_use]
+    pub fn published_top_orders(&self, instrument: u32) -> Option<&TopOrders> {
+        self.tops.as_ref().map(|tops| tops.at(instrument))
     }
 
     /// MsgSeqNum of the last incremental packet, 0 before the first.
@@ -288,173 +339,9 @@ impl Publisher {
         self.events
     }
 
-    fn transmit_event(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
-        let mut packet = Packet::new(buffer);
-        let current = self.queue.current();
-        let number = current.map_or(0, |event| event.number);
-        let restarts =
-            matches!(current, Some(Event { content: Content::Reset { restarts: true }, .. }));
-        let ends = incremental::fill(&mut self.queue, &mut packet, &self.channel);
-        assert!(!packet.is_empty(), "event {number} does not fit in a packet");
-        let begins = !core::mem::replace(&mut self.has_begun, !ends);
-        if ends {
-            self.queue.advance();
-        }
-        let event = Some(EventPart { number, begins, ends });
-        let transmit = self.transmit_incremental(now, packet, event);
-        if restarts {
-            self.sequence = 0;
-        }
-        transmit
+    /// Resets of the channel that have left.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        self.epoch
     }
-
-    fn transmit_heartbeat(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
-        self.transmit_incremental(now, heartbeat(buffer), None)
-    }
-
-    fn transmit_incremental(
-        &mut self,
-        now: Now,
-        packet: Packet<'_>,
-        event: Option<EventPart>,
-    ) -> Transmit {
-        self.sequence = self.sequence.wrapping_add(1);
-        self.last_sent = now.monotonic;
-        let (sequence, feed) = (self.sequence, Feed::Incremental);
-        let length = packet.finish(sequence, now.utc);
-        Transmit { feed, length, sequence, event, shows_feed: true }
-    }
-
-    fn transmit_definitions(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
-        let mut packet = Packet::new(buffer);
-        let first = self.definitions.next();
-        let (books, instruments) = (&self.books, &self.instruments);
-        let next = definitions::fill(&mut packet, books, instruments, first, &self.channel);
-        let sequence = self.definitions.advance(next, self.pace, now.monotonic);
-        let length = packet.finish(sequence, now.utc);
-        let feed = Feed::Instruments;
-        Transmit { feed, length, sequence, event: None, shows_feed: true }
-    }
-
-    fn transmit_snapshots(&mut self, now: Now, buffer: &mut [u8]) -> Transmit {
-        if self.snapshots.is_at_start() {
-            // Nothing is queued, so the books are as of the last packet that left.
-            self.heading = Heading { last_processed: self.sequence, total: self.books.active() };
-        }
-        let shows_feed = self.heading.total > 0;
-        let (packet, sequence) = if shows_feed {
-            self.fill_snapshots(now, buffer)
-        } else {
-            (heartbeat(buffer), self.snapshots.pass_empty(now.monotonic))
-        };
-        let length = packet.finish(sequence, now.utc);
-        Transmit { feed: Feed::Snapshots, length, sequence, event: None, shows_feed }
-    }
-
-    /// The next packet of a loop that has snapshots, and its sequence number.
-    fn fill_snapshots<'a>(&mut self, now: Now, buffer: &'a mut [u8]) -> (Packet<'a>, u32) {
-        let mut packet = Packet::new(buffer);
-        let place = (self.snapshots.number(), self.snapshots.next());
-        let (books, instruments) = (&self.books, &self.instruments);
-        let next =
-            snapshots::fill(&mut packet, books, instruments, place, &self.heading, &self.channel);
-        (packet, self.snapshots.advance(next, self.pace, now.monotonic))
-    }
-
-    fn queue_trades(&mut self, events: &Accumulator) {
-        for trade in events.trades() {
-            let fills = events.fills_of(trade);
-            let first_order = self.queue.orders.len();
-            let orders =
-                fills.iter().map(|fill| TradeOrder { order: fill.order, quantity: fill.quantity });
-            self.queue.orders.extend(orders);
-            let published = self.changing(trade.instrument);
-            published.last_trade = Some((trade.price, trade.quantity));
-            published.rpt_seq = published.rpt_seq.wrapping_add(1);
-            let rpt_seq = published.rpt_seq;
-            self.queue.trades.push(TradeEntry {
-                security_id: self.security_id(trade.instrument),
-                price: trade.price,
-                quantity: trade.quantity,
-                aggressor: trade.aggressor,
-                id: trade.id,
-                rpt_seq,
-                first_order,
-                orders: fills.len(),
-            });
-        }
-    }
-
-    fn queue_volume(&mut self, instrument: u32, volume: u64) {
-        if self.books.at(instrument).volume == volume {
-            return;
-        }
-        let security_id = self.security_id(instrument);
-        let published = self.changing(instrument);
-        published.volume = volume;
-        published.rpt_seq = published.rpt_seq.wrapping_add(1);
-        let rpt_seq = published.rpt_seq;
-        self.queue.volumes.push(VolumeEntry { security_id, volume, rpt_seq });
-    }
-
-    fn queue_book(&mut self, instrument: u32, matching: &Matching) {
-        let security_id = self.security_id(instrument);
-        let is_ahead = self.is_ahead(instrument);
-        let published = self.books.change(instrument, self.snapshots.number(), is_ahead);
-        let entries = &mut self.queue.books[BookKind::Real as usize];
-        for side in Side::BOTH {
-            let target = matching.levels(instrument, side);
-            let rpt_seq = &mut published.rpt_seq;
-            let on_step = |action, number, level| {
-                *rpt_seq = rpt_seq.wrapping_add(1);
-                let rpt_seq = *rpt_seq;
-                let change = Change::Level { side, action, number, level };
-                entries.push(BookEntry { security_id, change, rpt_seq });
-            };
-            published.sides[side.index()].become_equal(side, target, on_step);
-        }
-    }
-
-    /// Queues the event whose entries end at `end`; returns its number.
-    fn queue_market(&mut self, transact_time: Utc, end: Ends, is_resent: bool) -> u64 {
-        let ending = Ending::of(self.events + 1);
-        self.queue_event(transact_time, Content::Market { is_resent }, ending, end)
-    }
-
-    fn queue_event(
-        &mut self,
-        transact_time: Utc,
-        content: Content,
-        ending: Ending,
-        end: Ends,
-    ) -> u64 {
-        self.events += 1;
-        let number = self.events;
-        self.queue.events.push(Event { number, transact_time, content, ending, end });
-        number
-    }
-
-    /// The published state of an instrument, to be changed.
-    fn changing(&mut self, instrument: u32) -> &mut Published {
-        let is_ahead = self.is_ahead(instrument);
-        self.books.change(instrument, self.snapshots.number(), is_ahead)
-    }
-
-    /// Whether the snapshot loop has begun and has yet to state this instrument.
-    fn is_ahead(&self, instrument: u32) -> bool {
-        !self.snapshots.is_at_start() && instrument >= self.snapshots.next()
-    }
-
-    fn security_id(&self, instrument: u32) -> i32 {
-        self.instruments[instrument as usize].security_id
-    }
-}
-
-/// A packet of one heartbeat.
-fn heartbeat(buffer: &mut [u8]) -> Packet<'_> {
-    let mut packet = Packet::new(buffer);
-    packet
-        .append(|buffer| AdminHeartbeat12::encode(buffer).map(|_| AdminHeartbeat12::ENCODED_LENGTH))
-        .expect("a buffer has room for the longest packet");
-    packet
 }

@@ -9,8 +9,10 @@ use client::{
 };
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, TimeInForce};
 use hairpin_exchange::{
-    Capacity, ConnectionId, Feed, Floor, FloorSettings, Flow, Gateway, Instrument, MAX_PAYLOAD,
-    OrderId, Pace, PriceLevel, Publication, SessionState, Side, TradingStatus,
+    Capacity, ConnectionId, DailyStatistic, DefinitionChange, FaultSettings, Feed, FeedFaults,
+    FeedSide, Floor, FloorSettings, Flow, Gateway, Instrument, Limits, MAX_PAYLOAD, Market,
+    OrderId, Pace, PriceLevel, Publication, PublisherSettings, QuoteRequest, SessionState, Side,
+    SideFaults, TradingStatus,
 };
 use hairpin_sbe::Decimal;
 use hairpin_testbed::{CountingAllocator, allocations};
@@ -181,4 +183,58 @@ fn nothing_else_allocates_either() {
     }
     assert!(count_of("retransmissions") > 0, "{:?}", gateway.counters());
     assert!(packets.iter().all(|&count| count > 5), "{packets:?}");
+}
+
+/// The same of every kind of group: orders, conflation, statistics, what is announced, faults.
+#[test]
+fn no_group_allocates() {
+    for settings in
+        [PublisherSettings::premium(), PublisherSettings::brokertec(), PublisherSettings::ebs()]
+    {
+        let publisher = PublisherSettings { unlisted: 1, ..settings };
+        let instruments = Instrument::numbered(10);
+        let capacity = Capacity { orders: 4_096, levels: 2_048 };
+        let mut now = Now {
+            monotonic: Instant::from_nanos(1),
+            utc: Utc::from_nanos(1_700_000_000_000_000_000),
+        };
+        let floor = FloorSettings { instruments, flow: Flow::ALL, capacity, seed: 1, publisher };
+        let mut floor = Floor::new(&floor, now);
+        let side = SideFaults { reorder_ppm: 100_000, ..SideFaults::default() };
+        let mut faults = FeedFaults::new(&FaultSettings { seed: 1, a: side, b: side });
+        let mut packet = [0; MAX_PAYLOAD];
+        let mut left = 0;
+
+        let before = allocations();
+        for turn in 0..20_000 {
+            let span = Duration::from_micros(100);
+            now = Now { monotonic: now.monotonic + span, utc: now.utc + span };
+            floor.step(now);
+            say(&mut floor, now, if turn % 50 == 4 { 6 } else { turn });
+            announce(&mut floor, now, turn);
+            while floor.next_notice().is_some() {}
+            floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+            while let Some(transmit) = floor.publisher_mut().poll_transmit(now, &mut packet) {
+                let (from, bytes) = ((FeedSide::A, transmit.feed), &packet[..transmit.length]);
+                faults.handle_packet(now.monotonic, from, bytes, &mut |_, _, _| left += 1);
+            }
+        }
+        assert_eq!(allocations() - before, 0, "{:?}", publisher.group);
+        assert!(left > 1_000);
+    }
+}
+
+/// One of what the exchange says besides books in some turns of a hundred.
+fn announce(floor: &mut Floor, now: Now, turn: u32) {
+    let limits = Limits { high: Some(Decimal(5)), ..Limits::default() };
+    let daily = [(1, DailyStatistic::OpenInterest(turn))];
+    let quote = QuoteRequest { id: "1", instrument: 2, quantity: None, side: None };
+    match turn % 100 {
+        60 => drop(floor.announce(now, |publisher| publisher.set_limits(now, 3, limits))),
+        61 => drop(floor.announce(now, |publisher| publisher.set_daily(now, &daily))),
+        62 => drop(floor.announce(now, |publisher| publisher.request_quote(now, &quote))),
+        63 if turn == 63 => drop(floor.change_definition(now, 9, DefinitionChange::Add)),
+        63 => drop(floor.change_definition(now, 9, DefinitionChange::Modify)),
+        _ => {}
+    }
 }

@@ -89,6 +89,7 @@ fn addresses(test: u8) -> Addresses {
             incremental: Groups { a: group(0), b: Some(group(1)) },
             instruments: Groups { a: group(2), b: Some(group(3)) },
             snapshots: Groups { a: group(4), b: None },
+            order_snapshots: None,
         }),
         tcp: None,
         gateway: local,

@@ -209,7 +209,7 @@ impl Bench {
     /// The counters of errors and warnings that are not 0.
     fn wrong(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let good: Vec<_> =
-            ExchangeCounters::default().iter().map(|(name, _)| name).take(13).collect();
+            ExchangeCounters::default().iter().map(|(name, _)| name).take(14).collect();
         assert_eq!(good.last(), Some(&"feed_packets_left_out"));
         let all = self.exchange.counters().iter();
         all.filter(move |(name, count)| *count != 0 && !good.contains(name))
@@ -386,6 +386,7 @@ fn multicast_and_tcp_carry_the_same_packets_at_once() {
         incremental: Groups { a: group(0), b: Some(group(1)) },
         instruments: Groups { a: group(2), b: None },
         snapshots: Groups { a: group(3), b: None },
+        order_snapshots: None,
     };
     let addresses = Addresses { multicast: Some(multicast), tcp: Some(both()), gateway: LOCAL };
     let mut bench = Bench::with(Wait::Epoll, addresses);

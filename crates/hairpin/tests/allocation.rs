@@ -193,7 +193,9 @@ impl World {
             let feed = match sent.feed {
                 hairpin_exchange::Feed::Incremental => Feed::Incremental,
                 hairpin_exchange::Feed::Instruments => Feed::Instrument,
-                hairpin_exchange::Feed::Snapshots => Feed::Snapshot,
+                hairpin_exchange::Feed::Snapshots | hairpin_exchange::Feed::SnapshotOrders => {
+                    Feed::Snapshot
+                }
             };
             for side in Side::ALL {
                 let Self { now, strategy, session, channel, packet, .. } = self;

@@ -141,7 +141,7 @@ impl Recording {
         let port = match transmit.feed {
             Feed::Incremental => 1,
             Feed::Instruments => 2,
-            Feed::Snapshots => 3,
+            Feed::Snapshots | Feed::SnapshotOrders => 3,
         };
         for side in [1, 2] {
             if side == 2 && self.dice.below(10) == 0 {

@@ -30,6 +30,8 @@ counters! {
     instrument_packets,
     /// Packets of the snapshot feed.
     snapshot_packets,
+    /// Packets of the feed of orders' snapshots.
+    order_snapshot_packets,
     /// Packets withheld because side A was muted.
     muted_a,
     /// Packets withheld because side B was muted.

@@ -1,4 +1,4 @@
-//! The three feeds on two sides: multicast senders and TCP connections.
+//! The feeds on two sides: multicast senders and TCP connections.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -10,7 +10,7 @@ use hairpin_time::Instant;
 use super::counters::ExchangeCounters;
 use super::settings::{Addresses, FeedSide, Groups, Multicast};
 use super::tcp_side::TcpSide;
-use crate::{Feed, MAX_PAYLOAD, Transmit};
+use crate::{Feed, FeedFaults, MAX_PAYLOAD, Transmit};
 
 /// Linux's ENOBUFS, for which std has no kind: the queue of the interface is full.
 const NO_BUFFER_SPACE: i32 = 105;
@@ -18,12 +18,17 @@ const NO_BUFFER_SPACE: i32 = 105;
 /// Bytes of the length that stands before each packet by TCP, little-endian.
 const LENGTH_PREFIX: usize = 2;
 
+/// By feed and side.
+type Senders = [[Option<UdpSender>; 2]; 4];
+
 /// Whoever takes packets, and the packet that is being sent.
 #[derive(Debug)]
 pub(super) struct Feeds {
-    senders: [[Option<UdpSender>; 2]; 3],
+    senders: Senders,
     tcp: [Option<TcpSide>; 2],
     muted: [bool; 2],
+    /// Of what goes by multicast, if any are made.
+    faults: Option<Box<FeedFaults>>,
     /// The packet, behind the length that it has by TCP.
     frame: Box<[u8; LENGTH_PREFIX + MAX_PAYLOAD]>,
 }
@@ -46,6 +51,7 @@ impl Feeds {
             senders: senders.unwrap_or_default(),
             tcp,
             muted: [false; 2],
+            faults: None,
             frame: Box::new([0; LENGTH_PREFIX + MAX_PAYLOAD]),
         })
     }
@@ -60,6 +66,7 @@ impl Feeds {
     #[inline]
     pub(super) fn send(
         &mut self,
+        now: Instant,
         transmit: &Transmit,
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
@@ -74,7 +81,15 @@ impl Feeds {
                 *counters.muted(side) += u64::from(sender.is_some() || tcp.is_some());
                 continue;
             }
-            if let Some(sender) = sender {
+            if let Some(faults) = &mut self.faults {
+                let packet = &frame[LENGTH_PREFIX..];
+                let mut outcome = Ok(());
+                {
+                    let mut send = sending(&mut self.senders, counters, &mut outcome);
+                    faults.handle_packet(now, (side, feed), packet, &mut send);
+                }
+                outcome?;
+            } else if let Some(sender) = sender {
                 send_datagram(sender, &frame[LENGTH_PREFIX..], counters.lost_datagrams(side))?;
             }
             if let Some(tcp) = tcp {
@@ -86,7 +101,8 @@ impl Feeds {
 
     /// When [`Feeds::tend`] has something to do although nothing arrives.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.tcp.iter().flatten().filter_map(TcpSide::poll_timeout).min()
+        let faults = self.faults.as_ref().and_then(|faults| faults.poll_timeout());
+        self.tcp.iter().flatten().filter_map(TcpSide::poll_timeout).chain(faults).min()
     }
 
     /// Looks after the connections; see [`TcpSide::tend`].
@@ -98,11 +114,24 @@ impl Feeds {
         reactor: &mut Reactor,
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
+        if let Some(faults) = &mut self.faults {
+            let mut outcome = Ok(());
+            faults.handle_timeout(now, &mut sending(&mut self.senders, counters, &mut outcome));
+            outcome?;
+        }
         self.tcp.iter_mut().flatten().try_for_each(|side| side.tend(now, ready, reactor, counters))
     }
 
     pub(super) fn set_muted(&mut self, side: FeedSide, muted: bool) {
         self.muted[side as usize] = muted;
+    }
+
+    pub(super) fn set_faults(&mut self, faults: Option<FeedFaults>) {
+        self.faults = faults.map(Box::new);
+    }
+
+    pub(super) fn faults(&self) -> Option<&FeedFaults> {
+        self.faults.as_deref()
     }
 
     pub(super) fn source(&self, feed: Feed, side: FeedSide) -> Option<SocketAddrV4> {
@@ -114,12 +143,31 @@ impl Feeds {
     }
 }
 
-fn senders(multicast: &Multicast) -> io::Result<[[Option<UdpSender>; 2]; 3]> {
+fn senders(multicast: &Multicast) -> io::Result<Senders> {
     let sender = |group: SocketAddrV4| UdpSender::new(group, multicast.interface, multicast.ttl);
     let pair = |groups: Groups| -> io::Result<[Option<UdpSender>; 2]> {
         Ok([Some(sender(groups.a)?), groups.b.map(sender).transpose()?])
     };
-    Ok([pair(multicast.incremental)?, pair(multicast.instruments)?, pair(multicast.snapshots)?])
+    Ok([
+        pair(multicast.incremental)?,
+        pair(multicast.instruments)?,
+        pair(multicast.snapshots)?,
+        multicast.order_snapshots.map_or(Ok([None, None]), pair)?,
+    ])
+}
+
+/// Sends each datagram that it is given by its side and feed; the first error is the outcome.
+fn sending<'a>(
+    senders: &'a mut Senders,
+    counters: &'a mut ExchangeCounters,
+    outcome: &'a mut io::Result<()>,
+) -> impl FnMut(FeedSide, Feed, &[u8]) + 'a {
+    move |side, feed, packet| {
+        let sender = senders[feed as usize][side as usize].as_mut();
+        if let (Ok(()), Some(sender)) = (&outcome, sender) {
+            *outcome = send_datagram(sender, packet, counters.lost_datagrams(side));
+        }
+    }
 }
 
 /// Sends a datagram, or counts it as lost if there is no room for it.
@@ -191,7 +239,7 @@ mod tests {
             feeds.packet()[0] = sequence as u8;
             let feed = Feed::Snapshots;
             let transmit = Transmit { feed, length: 1, sequence, event: None, shows_feed };
-            feeds.send(&transmit, &mut counters).unwrap();
+            feeds.send(now, &transmit, &mut counters).unwrap();
         }
         let mut frame = [0; 3];
         stream.read_exact(&mut frame).unwrap();

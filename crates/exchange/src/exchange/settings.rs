@@ -40,9 +40,11 @@ pub struct Multicast {
     pub instruments: Groups,
     /// Snapshots.
     pub snapshots: Groups,
+    /// Snapshots of orders, if they are sent.
+    pub order_snapshots: Option<Groups>,
 }
 
-/// The feeds by TCP: on each connection all three, each packet behind its length in two bytes.
+/// The feeds by TCP: on each connection all of them, each packet behind its length in two bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpFeed {
     /// Where side A listens; port 0 has the kernel choose one.

@@ -45,6 +45,10 @@ pub struct Accumulator {
     fills: Vec<Fill>,
     touched: Vec<u32>,
     is_touched: Box<[bool]>,
+    /// Slots of changed orders, each once; nothing unless asked for.
+    orders: Vec<u32>,
+    is_order_touched: Box<[bool]>,
+    order_slots: u32,
 }
 
 impl Accumulator {
@@ -52,19 +56,34 @@ impl Accumulator {
     /// template 48 fit in one packet beside the trade. A longer one becomes several trades.
     pub const MAX_FILLS_PER_TRADE: u32 = 64;
 
-    /// Room for any one submission to an engine of `orders` orders, and as much again.
+    /// The most resting orders that one submission can meet.
+    const MET_MAX: u32 = 1 << 16;
+
+    /// Room for any one submission to an engine of `orders` orders that meets at most 65,536 of
+    /// them, and as much again; what might meet more is refused.
     ///
     /// Of the fills of a submission, all but one remove a resting order, and each trade adds
     /// the aggressor's.
     #[must_use]
     pub fn new(instruments: u32, orders: u32) -> Self {
-        let fills = Self::fills_of_one_submission(orders) * 2;
+        let fills = Self::fills_of_one_submission(orders.min(Self::MET_MAX)) * 2;
         Self {
             trades: Vec::with_capacity(fills / 2),
             fills: Vec::with_capacity(fills),
             touched: Vec::with_capacity(instruments as usize),
             is_touched: vec![false; instruments as usize].into(),
+            orders: Vec::new(),
+            is_order_touched: Box::default(),
+            order_slots: orders,
         }
+    }
+
+    /// The same, which also notes every order that has changed: for a publisher of orders.
+    #[must_use]
+    pub fn with_orders(mut self) -> Self {
+        self.orders = Vec::with_capacity(self.order_slots as usize);
+        self.is_order_touched = vec![false; self.order_slots as usize].into();
+        self
     }
 
     /// Trades, oldest first.
@@ -103,8 +122,22 @@ impl Accumulator {
         for instrument in self.touched.drain(..) {
             self.is_touched[instrument as usize] = false;
         }
+        for slot in self.orders.drain(..) {
+            self.is_order_touched[slot as usize] = false;
+        }
         self.trades.clear();
         self.fills.clear();
+    }
+
+    /// Slots of orders that have come, changed or gone, each once; none unless it was made
+    /// [`Accumulator::with_orders`].
+    pub(crate) fn orders(&self) -> &[u32] {
+        &self.orders
+    }
+
+    /// Slots of orders that it can note, 0 unless it was made [`Accumulator::with_orders`].
+    pub(crate) fn order_capacity(&self) -> usize {
+        self.is_order_touched.len()
     }
 
     /// The most trades and fills it can hold.
@@ -123,6 +156,16 @@ impl Accumulator {
         if !*is_touched {
             *is_touched = true;
             self.touched.push(instrument);
+        }
+    }
+
+    /// Notes that what rests in a slot is, or may be, another order or has other terms.
+    pub(super) fn touch_order(&mut self, slot: u32) {
+        if let Some(is_touched) = self.is_order_touched.get_mut(slot as usize)
+            && !*is_touched
+        {
+            *is_touched = true;
+            self.orders.push(slot);
         }
     }
 

@@ -131,8 +131,8 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// The largest quantity of one order: with it, and with the 200,000 orders that an engine
-    /// holds at most, the quantity of a level fits in the i32 of MDEntrySize (271).
+    /// The largest quantity of one order: with it, and with the 200,000 orders that a book holds at
+    /// most, the quantity of a level fits in the i32 of MDEntrySize (271).
     pub const MAX_QUANTITY: u32 = 10_000;
 
     /// A limit order, good for the day.
@@ -184,6 +184,9 @@ pub struct Order {
     pub time_in_force: TimeInForce,
     /// Whose it is.
     pub owner: Owner,
+    /// Its place in time (tag 37707): among orders of one price the lowest comes first. An order
+    /// that comes in again gets another.
+    pub priority: u64,
     /// Whether replacements of it mitigate; `None` before the first.
     pub(super) mitigates: Option<bool>,
     pub(super) level: u32,

@@ -64,6 +64,7 @@ impl Matching {
         let submitted = if keeps_place(&old, &order, minimum) {
             self.reduce_to(&order);
             events.touch(instrument);
+            events.touch_order(id.slot());
             Submitted { order: id, price: order.price, remaining: open, eliminated: 0 }
         } else if !self.has_room_again(&old, events) {
             return Err(Rejection::Full);
@@ -78,7 +79,8 @@ impl Matching {
     /// is alone at its price.
     fn has_room_again(&self, old: &Order, events: &Accumulator) -> bool {
         let leaves_level = self.levels[old.level].view.orders == 1;
-        (leaves_level || !self.levels.is_full()) && events.has_room(self.resting())
+        let orders = self.books[old.instrument as usize].orders;
+        (leaves_level || !self.levels.is_full()) && events.has_room(orders)
     }
 
     /// Gives an order in its place its new terms: no more contracts than it had.

@@ -32,6 +32,7 @@ impl Matching {
             self.detach(slot);
             self.free(slot);
             events.touch(order.instrument);
+            events.touch_order(slot);
             on_expired(&order);
         }
     }

@@ -20,6 +20,8 @@ pub(super) struct Carousel {
     period: Duration,
     total: u32,
     next: u32,
+    /// Messages of the next item that have left, where an item has several.
+    part: u32,
     sequence: u32,
     due: Instant,
     number: u64,
@@ -27,7 +29,7 @@ pub(super) struct Carousel {
 
 impl Carousel {
     pub(super) fn new(total: u32, period: Duration, now: Instant) -> Self {
-        Self { period, total, next: 0, sequence: 0, due: now, number: 1 }
+        Self { period, total, next: 0, part: 0, sequence: 0, due: now, number: 1 }
     }
 
     /// When the next packet is to leave.
@@ -40,6 +42,11 @@ impl Carousel {
         self.next
     }
 
+    /// How many messages of that item have left.
+    pub(super) const fn part(&self) -> u32 {
+        self.part
+    }
+
     /// Loops begun, the present one included.
     pub(super) const fn number(&self) -> u64 {
         self.number
@@ -47,11 +54,16 @@ impl Carousel {
 
     /// Whether the next packet is the first of a loop.
     pub(super) const fn is_at_start(&self) -> bool {
-        self.next == 0
+        self.sequence == 0
     }
 
     /// Notes that a packet with the items before `next` is leaving; returns its sequence number.
     pub(super) fn advance(&mut self, next: u32, pace: Pace, now: Instant) -> u32 {
+        self.advance_to((next, 0), pace, now)
+    }
+
+    /// The same, of a packet that ends behind so many messages of `next`.
+    pub(super) fn advance_to(&mut self, (next, part): (u32, u32), pace: Pace, now: Instant) -> u32 {
         let items = u64::from(next - self.next);
         self.sequence += 1;
         let sequence = self.sequence;
@@ -61,7 +73,7 @@ impl Carousel {
         };
         // Late packets are not made up for: a burst would stand in the way of the market.
         self.due = (self.due + gap).max(now);
-        self.next = next;
+        (self.next, self.part) = (next, part);
         if next == self.total {
             self.next = 0;
             self.sequence = 0;
@@ -80,7 +92,7 @@ impl Carousel {
 
     /// Gives up the loop under way: the next packet is the first of another.
     pub(super) fn restart(&mut self) {
-        self.next = 0;
+        (self.next, self.part) = (0, 0);
         self.sequence = 0;
         self.number += 1;
     }
@@ -118,6 +130,15 @@ mod tests {
         assert_eq!((carousel.due(), carousel.number()), (now + PERIOD, 2));
         assert!(carousel.is_at_start());
         assert_eq!(carousel.advance(5, Pace::FlatOut, now), 1);
+    }
+
+    #[test]
+    fn a_loop_has_begun_although_its_first_item_is_not_complete() {
+        let mut carousel = Carousel::new(2, PERIOD, Instant::ZERO);
+        assert_eq!(carousel.advance_to((0, 3), Pace::FlatOut, Instant::ZERO), 1);
+        assert_eq!((carousel.next(), carousel.part(), carousel.is_at_start()), (0, 3, false));
+        assert_eq!(carousel.advance_to((2, 0), Pace::FlatOut, Instant::ZERO), 2);
+        assert_eq!((carousel.next(), carousel.part(), carousel.is_at_start()), (0, 0, true));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The loop of definitions: one message for every instrument, by its kind.
+//! Definitions: one message for every instrument that is listed, by its kind, in a loop, and on the
+//! incremental feed whenever one changes.
 //!
 //! Lengths, MsgSize included (schema 1 version 13); `feeds` is 1, or 2 with an implied book:
 //!
@@ -7,13 +8,25 @@
 //! 54 future:   block 224, lots 3 + 5
 //! 55 option:   block 221, lots 3 + 5, then (3 + 24) + 3
 //! 56 spread:   block 255, lots 3 + 5, then 3 + 18 × legs
+//! 57 bond:     block 338, lots 3 + 5
+//! 58 repo:     block 276, lots 3 + 5, then (3 + 118) + 3 + 3
 //! 63 FX:       block 337, lots 3 + 9, then 3
 //! ```
 
+mod bond;
 mod future;
 mod fx;
+mod listings;
 mod option;
+mod repo;
 mod spread;
+
+pub use listings::DefinitionChange;
+pub(super) use listings::Listings;
+
+use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
+use hairpin_sbe::EncodeError;
+use hairpin_time::Utc;
 
 use super::packet::{MAX_PAYLOAD, PACKET_HEADER, Packet};
 use super::snapshots::Books;
@@ -36,20 +49,47 @@ const IMPLIED_MATCHING_ELIGIBLE: u32 = 1 << 19;
 const _: () = assert!(PACKET_HEADER + SHARED + FEED_TYPE + spread::length(MAX_LEGS) <= MAX_PAYLOAD);
 const _: () = assert!(option::LENGTH <= spread::length(MAX_LEGS));
 const _: () = assert!(fx::LENGTH <= spread::length(MAX_LEGS));
+const _: () = assert!(PACKET_HEADER + SHARED + FEED_TYPE + repo::LENGTH <= MAX_PAYLOAD);
+const _: () = assert!(bond::LENGTH <= repo::LENGTH);
 
 /// What every kind of definition says besides the instrument.
 struct Context<'a> {
-    /// Tag 911.
-    total: u32,
+    /// Tag 911; not on the incremental feed.
+    total: Option<u32>,
+    /// Tag 980.
+    action: SecurityUpdateAction,
+    /// Tag 779.
+    updated: Utc,
+    /// Tag 1300.
+    market_segment: u8,
     status: TradingStatus,
     channel: &'a Channel,
+}
+
+/// What definitions are made from.
+pub(super) struct Source<'a> {
+    pub(super) books: &'a Books,
+    pub(super) instruments: &'a [Instrument],
+    pub(super) listings: &'a Listings,
+    pub(super) channel: &'a Channel,
+}
+
+impl Source<'_> {
+    /// What the definition of an instrument says besides it; `None` if it has none.
+    fn context(&self, index: u32, total: Option<u32>) -> Option<Context<'_>> {
+        let (action, updated) = self.listings.at(index)?;
+        let market_segment = self.channel.market_segment_of(index);
+        let status = self.books.at(index).status;
+        Some(Context { total, action, updated, market_segment, status, channel: self.channel })
+    }
 }
 
 /// Whether a definition can say what the instrument is.
 pub(super) fn is_sound(instrument: &Instrument) -> bool {
     let is_kind_sound = match &instrument.kind {
-        InstrumentKind::Future | InstrumentKind::Fx { .. } => true,
-        InstrumentKind::Option { underlying: (_, symbol), .. } => symbol.len() <= 20,
+        InstrumentKind::Future | InstrumentKind::Bond { .. } | InstrumentKind::Fx { .. } => true,
+        InstrumentKind::Option { underlying: (_, symbol), .. }
+        | InstrumentKind::Repo { underlying: (_, symbol), .. } => symbol.len() <= 20,
         InstrumentKind::Spread { legs } => {
             (1..=MAX_LEGS).contains(&legs.len()) && legs.iter().all(|leg| leg.ratio > 0)
         }
@@ -58,36 +98,54 @@ pub(super) fn is_sound(instrument: &Instrument) -> bool {
 }
 
 /// Appends the definitions from `first` on that fit; returns the index behind the last.
-pub(super) fn fill(
-    packet: &mut Packet<'_>,
-    books: &Books,
-    instruments: &[Instrument],
-    first: u32,
-    channel: &Channel,
-) -> u32 {
+pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, first: u32) -> u32 {
+    let total = Some(source.listings.count());
     let mut next = first;
-    while let Some(instrument) = instruments.get(next as usize)
-        && packet.room() >= length(instrument)
-    {
-        let total = instruments.len() as u32;
-        let context = Context { total, status: books.at(next).status, channel };
-        packet
-            .append(|buffer| match &instrument.kind {
-                InstrumentKind::Future => future::encode(buffer, instrument, &context),
-                &InstrumentKind::Option { right, strike, ref underlying } => {
-                    option::encode(buffer, instrument, &context, (right, strike, underlying))
-                }
-                InstrumentKind::Spread { legs } => {
-                    spread::encode(buffer, instrument, &context, legs)
-                }
-                InstrumentKind::Fx { currency, price_currency } => {
-                    fx::encode(buffer, instrument, &context, (currency, price_currency))
-                }
-            })
-            .expect("the room for it was compared before");
+    while let Some(instrument) = source.instruments.get(next as usize) {
+        if let Some(context) = source.context(next, total) {
+            if packet.room() < length(instrument) {
+                break;
+            }
+            packet
+                .append(|buffer| encode(buffer, instrument, &context))
+                .expect("the room for it was compared before");
+        }
         next += 1;
     }
     next
+}
+
+/// Writes the definition of an instrument that is listed, for the incremental feed.
+pub(super) fn encode_alone(
+    buffer: &mut [u8],
+    source: &Source<'_>,
+    index: u32,
+) -> Result<usize, EncodeError> {
+    match source.context(index, None) {
+        Some(context) => encode(buffer, &source.instruments[index as usize], &context),
+        None => Ok(0),
+    }
+}
+
+fn encode(
+    buffer: &mut [u8],
+    instrument: &Instrument,
+    context: &Context<'_>,
+) -> Result<usize, EncodeError> {
+    match &instrument.kind {
+        InstrumentKind::Future => future::encode(buffer, instrument, context),
+        &InstrumentKind::Option { right, strike, ref underlying } => {
+            option::encode(buffer, instrument, context, (right, strike, underlying))
+        }
+        InstrumentKind::Spread { legs } => spread::encode(buffer, instrument, context, legs),
+        &InstrumentKind::Bond { coupon } => bond::encode(buffer, instrument, context, coupon),
+        &InstrumentKind::Repo { is_special, ref underlying } => {
+            repo::encode(buffer, instrument, context, (is_special, underlying))
+        }
+        InstrumentKind::Fx { currency, price_currency } => {
+            fx::encode(buffer, instrument, context, (currency, price_currency))
+        }
+    }
 }
 
 fn length(instrument: &Instrument) -> usize {
@@ -98,6 +156,8 @@ fn length(instrument: &Instrument) -> usize {
             InstrumentKind::Future => future::LENGTH,
             InstrumentKind::Option { .. } => option::LENGTH,
             InstrumentKind::Spread { legs } => spread::length(legs.len()),
+            InstrumentKind::Bond { .. } => bond::LENGTH,
+            InstrumentKind::Repo { .. } => repo::LENGTH,
             InstrumentKind::Fx { .. } => fx::LENGTH,
         }
 }
@@ -108,24 +168,23 @@ fn attributes(instrument: &Instrument) -> u32 {
     ELECTRONIC_MATCH_ELIGIBLE | implied
 }
 
-/// The fields that all four root blocks have.
+/// The fields that all six root blocks have.
 macro_rules! shared_fields {
     ($root:expr, $instrument:expr, $context:expr) => {
         $root
             .set_match_event_indicator(MatchEventIndicator(0x80))
             .set_tot_num_reports($context.total)
-            .set_security_update_action(SecurityUpdateAction::ADD)
-            .set_last_update_time($context.channel.started.as_nanos())
+            .set_security_update_action($context.action)
+            .set_last_update_time($context.updated.as_nanos())
             .set_md_security_trading_status($context.status.code())
             .set_appl_id($context.channel.id)
-            .set_market_segment_id($context.channel.market_segment)
+            .set_market_segment_id($context.market_segment)
             .set_underlying_product(2_u8)
             .set_security_exchange(b"XHPN")
             .set_security_group(crate::publisher::SECURITY_GROUP)
             .set_asset(b"HP")
             .set_symbol(&$instrument.symbol)
             .set_security_id($instrument.security_id)
-            .set_maturity_month_year($context.channel.maturity)
             .set_match_algorithm(b'F')
             .set_min_trade_vol(1)
             .set_max_trade_vol(crate::NewOrder::MAX_QUANTITY)
@@ -136,7 +195,7 @@ macro_rules! shared_fields {
     };
 }
 
-/// The groups that all four messages begin with, each with types of its own.
+/// The groups that all six messages begin with, each with types of its own.
 macro_rules! shared_groups {
     ($groups:expr, $instrument:expr, $context:expr) => {{
         let mut events = $groups.no_events()?;

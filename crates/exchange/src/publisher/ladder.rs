@@ -33,6 +33,16 @@ impl<const N: usize> Default for Ladder<N> {
 }
 
 impl<const N: usize> Ladder<N> {
+    /// The first `N` of these levels, best first.
+    pub(super) fn of(target: impl Iterator<Item = PriceLevel>) -> Self {
+        let mut ladder = Self::default();
+        for level in target.take(N) {
+            ladder.levels[ladder.count] = level;
+            ladder.count += 1;
+        }
+        ladder
+    }
+
     /// The levels, best first.
     #[must_use]
     pub fn levels(&self) -> &[PriceLevel] {

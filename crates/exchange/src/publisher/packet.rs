@@ -14,14 +14,14 @@ const MESSAGE_SIZE: usize = 2;
 pub const MAX_PAYLOAD: usize = 1_420;
 
 /// Messages written one behind the other into the buffer that leaves.
-pub(super) struct Packet<'a> {
+pub(crate) struct Packet<'a> {
     buffer: &'a mut [u8],
     length: usize,
 }
 
 impl<'a> Packet<'a> {
     /// An empty packet of at most [`MAX_PAYLOAD`] bytes.
-    pub(super) fn new(buffer: &'a mut [u8]) -> Self {
+    pub(crate) fn new(buffer: &'a mut [u8]) -> Self {
         let limit = buffer.len().min(MAX_PAYLOAD);
         Self { buffer: &mut buffer[..limit], length: PACKET_HEADER }
     }
@@ -36,7 +36,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Appends the message that `encode` writes, from the SBE header on; it returns the length.
-    pub(super) fn append(
+    pub(crate) fn append(
         &mut self,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, EncodeError>,
     ) -> Result<(), EncodeError> {
@@ -48,8 +48,19 @@ impl<'a> Packet<'a> {
         Ok(())
     }
 
+    /// Appends a message that was written before, MsgSize included, for which there is room.
+    pub(super) fn append_whole(&mut self, message: &[u8]) {
+        self.buffer[self.length..][..message.len()].copy_from_slice(message);
+        self.length += message.len();
+    }
+
+    /// The messages so far.
+    pub(super) fn messages(&self) -> &[u8] {
+        &self.buffer[PACKET_HEADER..self.length]
+    }
+
     /// Writes the header; returns the packet's length.
-    pub(super) fn finish(self, sequence: u32, sending_time: Utc) -> usize {
+    pub(crate) fn finish(self, sequence: u32, sending_time: Utc) -> usize {
         self.buffer[..4].copy_from_slice(&sequence.to_le_bytes());
         self.buffer[4..PACKET_HEADER].copy_from_slice(&sending_time.as_nanos().to_le_bytes());
         self.length

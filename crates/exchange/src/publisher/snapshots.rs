@@ -1,19 +1,26 @@
-//! The loop of snapshots: template 52 of every instrument that was ever active.
+//! The loops of snapshots: template 52 (or 69, with long quantities) of every instrument that was
+//! ever active; in a conflated group with top orders 53 behind each; in a Premium group with orders
+//! a loop of their own of 53, in chunks.
 //!
 //! A loop states all books as of one incremental packet (tag 369), though the market moves on
 //! while it is being sent: a book that changes before its turn leaves its picture behind first.
 
-use hairpin_cme_codecs::mdp3::{MDEntryType, SnapshotFullRefresh52};
-use hairpin_sbe::EncodeError;
+mod orders;
+mod prices;
+
+use core::ops::Range;
+
 use hairpin_time::Utc;
 
 use super::Channel;
-use super::incremental::{size, volume_size};
-use super::ladder::{DEPTH, IMPLIED_DEPTH, Ladder};
+use super::ladder::{IMPLIED_DEPTH, Ladder};
+use super::orders::{Activity, OrderBooks, PublishedOrder};
 use super::packet::Packet;
+use super::statistics::Statistics;
 use super::status::TradingStatus;
-use crate::matching::Side;
+use super::top_orders::TopOrders;
 use crate::{Instrument, Price};
+use orders::Chunk;
 
 /// What the world has been told of one instrument.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -32,23 +39,32 @@ pub struct Published {
     pub transact_time: Utc,
     /// Whether it trades (tag 1682).
     pub status: TradingStatus,
+    /// What is known beside the books.
+    pub statistics: Statistics,
 }
 
-/// What is published, and what of it the present loop still has to state as it was.
+impl Published {
+    pub(super) fn activity(&self) -> Activity {
+        Activity { is_active: self.rpt_seq > 0, transact_time: self.transact_time }
+    }
+}
+
+/// What is published of each instrument, and what of it the present loop still has to state as it
+/// was.
 #[derive(Debug)]
-pub(super) struct Books {
-    present: Box<[Published]>,
-    kept: Box<[Kept]>,
+pub(super) struct Books<T = Published> {
+    present: Box<[T]>,
+    kept: Box<[Kept<T>]>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Kept {
+struct Kept<T> {
     loop_number: u64,
-    published: Published,
+    published: T,
 }
 
 /// Facts that a whole loop repeats.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Heading {
     /// Tag 369.
     pub(super) last_processed: u32,
@@ -56,25 +72,20 @@ pub(super) struct Heading {
     pub(super) total: u32,
 }
 
-impl Books {
+impl<T: Copy + Default> Books<T> {
     pub(super) fn new(instruments: usize) -> Self {
         Self {
-            present: vec![Published::default(); instruments].into(),
+            present: vec![T::default(); instruments].into(),
             kept: vec![Kept::default(); instruments].into(),
         }
     }
 
-    pub(super) fn at(&self, instrument: u32) -> &Published {
+    pub(super) fn at(&self, instrument: u32) -> &T {
         &self.present[instrument as usize]
     }
 
     /// A book about to change; loop `loop_number` has yet to send it if `is_ahead`.
-    pub(super) fn change(
-        &mut self,
-        instrument: u32,
-        loop_number: u64,
-        is_ahead: bool,
-    ) -> &mut Published {
+    pub(super) fn change(&mut self, instrument: u32, loop_number: u64, is_ahead: bool) -> &mut T {
         let present = &mut self.present[instrument as usize];
         let kept = &mut self.kept[instrument as usize];
         if is_ahead && kept.loop_number != loop_number {
@@ -83,17 +94,19 @@ impl Books {
         present
     }
 
+    /// A book as it was when loop `loop_number` began.
+    fn at_start_of(&self, loop_number: u64, instrument: u32) -> &T {
+        let kept = &self.kept[instrument as usize];
+        if kept.loop_number == loop_number { &kept.published } else { self.at(instrument) }
+    }
+}
+
+impl Books {
     /// Forgets everything but the statuses.
     pub(super) fn forget(&mut self) {
         for present in &mut self.present {
             *present = Published { status: present.status, ..Published::default() };
         }
-    }
-
-    /// A book as it was when loop `loop_number` began.
-    fn at_start_of(&self, loop_number: u64, instrument: u32) -> &Published {
-        let kept = &self.kept[instrument as usize];
-        if kept.loop_number == loop_number { &kept.published } else { self.at(instrument) }
     }
 
     /// Instruments that were ever active.
@@ -103,99 +116,100 @@ impl Books {
     }
 }
 
-/// Appends the snapshots from `first` on that fit; returns the index behind the last.
-pub(super) fn fill(
-    packet: &mut Packet<'_>,
-    books: &Books,
-    instruments: &[Instrument],
-    (loop_number, first): (u64, u32),
-    heading: &Heading,
-    channel: &Channel,
-) -> u32 {
-    let mut next = first;
-    while let Some(instrument) = instruments.get(next as usize) {
-        let published = books.at_start_of(loop_number, next);
+/// Where a loop of snapshots is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Which loop it is.
+    pub(super) loop_number: u64,
+    /// The instrument that comes next.
+    pub(super) instrument: u32,
+    /// How many messages of it have left.
+    pub(super) part: u32,
+}
+
+/// What loops of snapshots are made from.
+pub(super) struct Source<'a> {
+    pub(super) books: &'a Books,
+    pub(super) tops: Option<&'a Books<TopOrders>>,
+    pub(super) instruments: &'a [Instrument],
+    pub(super) heading: &'a Heading,
+    pub(super) channel: &'a Channel,
+}
+
+/// Appends the snapshots from `place` on that fit; returns the instrument behind the last, and how
+/// many messages of that one are among them.
+pub(super) fn fill(packet: &mut Packet<'_>, source: &Source<'_>, place: Place) -> (u32, u32) {
+    let Place { loop_number, mut instrument, mut part } = place;
+    while (instrument as usize) < source.instruments.len() {
+        let published = source.books.at_start_of(loop_number, instrument);
         if published.rpt_seq > 0 {
-            if packet.room() < length(published) {
+            if part == 0 && !prices::append(packet, source, instrument, published) {
                 break;
             }
-            packet
-                .append(|buffer| encode(buffer, instrument, published, heading, channel))
-                .expect("the room for it was compared before");
+            part = 1;
+            if let Some(tops) = source.tops {
+                let top = tops.at_start_of(loop_number, instrument);
+                if !append_top(packet, source, instrument, (published, top)) {
+                    break;
+                }
+            }
         }
-        next += 1;
+        (instrument, part) = (instrument + 1, 0);
     }
-    next
+    (instrument, part)
 }
 
-/// MsgSize, SBE header, root block, and the entries: levels, implied levels, volume, last trade.
-fn length(published: &Published) -> usize {
-    let real: usize = published.sides.iter().map(|side| side.levels().len()).sum();
-    let implied: usize = published.implied.iter().map(|side| side.levels().len()).sum();
-    let levels = real + implied;
-    let statistics =
-        usize::from(published.volume > 0) + usize::from(published.last_trade.is_some());
-    2 + 8 + 59 + 3 + 22 * (levels + statistics)
+/// Appends template 53 of the top orders of an instrument; whether there was room.
+fn append_top(
+    packet: &mut Packet<'_>,
+    source: &Source<'_>,
+    instrument: u32,
+    (published, top): (&Published, &TopOrders),
+) -> bool {
+    let chunk = Chunk {
+        security_id: source.instruments[instrument as usize].security_id,
+        transact_time: published.transact_time,
+        chunks: 1,
+        number: 1,
+    };
+    let each = |tell: &mut dyn FnMut(&PublishedOrder)| top.interleaved().for_each(tell);
+    orders::append(packet, source.heading, &chunk, (top.count(), &each))
 }
 
-/// The longest snapshot, which must fit in a packet.
-const _: () = assert!(
-    12 + 2 + 8 + 59 + 3 + 22 * (2 * DEPTH + 2 * IMPLIED_DEPTH + 2) <= super::packet::MAX_PAYLOAD
-);
-
-fn encode(
-    buffer: &mut [u8],
-    instrument: &Instrument,
-    published: &Published,
-    heading: &Heading,
-    channel: &Channel,
-) -> Result<usize, EncodeError> {
-    let (mut root, mut groups) = SnapshotFullRefresh52::encode(buffer)?;
-    root.set_last_msg_seq_num_processed(heading.last_processed)
-        .set_tot_num_reports(heading.total)
-        .set_security_id(instrument.security_id)
-        .set_rpt_seq(published.rpt_seq)
-        .set_transact_time(published.transact_time.as_nanos())
-        .set_last_update_time(channel.started.as_nanos())
-        .set_trade_date(channel.trade_date())
-        .set_md_security_trading_status(published.status.code());
-    let mut entries = groups.no_md_entries()?;
-    for (side, entry_type) in Side::BOTH.into_iter().zip([MDEntryType::BID, MDEntryType::OFFER]) {
-        let ladder = &published.sides[side.index()];
-        for (number, level) in (1..).zip(ladder.levels()) {
-            entries
-                .push()?
-                .set_md_entry_px(level.price)
-                .set_md_entry_size(size(level.quantity))
-                .set_number_of_orders(size(level.orders))
-                .set_md_price_level(number)
-                .set_md_entry_type(entry_type);
+/// Appends the snapshots of orders from `place` on that fit, at most `chunk_max` orders each;
+/// returns as [`fill`] does.
+pub(super) fn fill_orders(
+    packet: &mut Packet<'_>,
+    source: &Source<'_>,
+    books: &OrderBooks,
+    place: Place,
+    chunk_max: usize,
+) -> (u32, u32) {
+    let Place { loop_number, mut instrument, mut part } = place;
+    while (instrument as usize) < source.instruments.len() {
+        let present = source.books.at(instrument).activity();
+        let (count, activity) = books.at_start_of(loop_number, instrument, present);
+        // A book without orders is one chunk without entries; as many chunks fit in a `u32` as
+        // there are orders.
+        let chunks = if activity.is_active { count.div_ceil(chunk_max).max(1) as u32 } else { 0 };
+        while part < chunks {
+            let first = part as usize * chunk_max;
+            let range: Range<usize> = first..count.min(first + chunk_max);
+            let chunk = Chunk {
+                security_id: source.instruments[instrument as usize].security_id,
+                transact_time: activity.transact_time,
+                chunks,
+                number: part + 1,
+            };
+            let each = |tell: &mut dyn FnMut(&PublishedOrder)| {
+                books.each_at_start_of(loop_number, instrument, range.clone(), tell);
+            };
+            if !orders::append(packet, source.heading, &chunk, (range.len(), &each)) {
+                return (instrument, part);
+            }
+            part += 1;
         }
+        (instrument, part) = (instrument + 1, 0);
     }
-    let implied_types = [MDEntryType::IMPLIED_BID, MDEntryType::IMPLIED_OFFER];
-    for (ladder, entry_type) in published.implied.iter().zip(implied_types) {
-        for (number, level) in (1..).zip(ladder.levels()) {
-            entries
-                .push()?
-                .set_md_entry_px(level.price)
-                .set_md_entry_size(size(level.quantity))
-                .set_md_price_level(number)
-                .set_md_entry_type(entry_type);
-        }
-    }
-    // After a reset of the channel there is a volume, but no last trade.
-    if published.volume > 0 {
-        entries
-            .push()?
-            .set_md_entry_size(volume_size(published.volume))
-            .set_md_entry_type(MDEntryType::ELECTRONIC_VOLUME);
-    }
-    if let Some((price, quantity)) = published.last_trade {
-        entries
-            .push()?
-            .set_md_entry_px(price)
-            .set_md_entry_size(size(quantity))
-            .set_md_entry_type(MDEntryType::TRADE);
-    }
-    groups.finish()
+    (instrument, part)
 }

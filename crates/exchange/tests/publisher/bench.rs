@@ -72,7 +72,7 @@ impl Bench {
     }
 
     pub(crate) fn publish(&mut self) -> Publication {
-        self.publisher.publish(self.now.utc, &self.matching, &mut self.events)
+        self.publisher.publish(self.now, &self.matching, &mut self.events)
     }
 
     pub(crate) fn poll(&mut self) -> Option<Transmit> {
@@ -109,6 +109,7 @@ impl Bench {
                     self.last_definitions = definitions;
                 }
             }
+            Feed::SnapshotOrders => panic!("no orders were asked for"),
             Feed::Snapshots => {
                 if let Some(snapshots) = self.snapshots.handle_snapshots(bytes) {
                     self.receiver.census.snapshot_loops += 1;

@@ -273,7 +273,7 @@ fn events_wait_in_the_queue_and_beyond_it_in_the_accumulator() {
         match bench.publish() {
             Publication::Event(_) => queued += 1,
             Publication::Deferred => deferred += 1,
-            Publication::Unchanged => panic!("a step that nobody sees"),
+            other => panic!("{other:?}: a step that nobody sees"),
         }
     }
     assert!(queued > 10 && deferred > 10, "{queued} {deferred}");

@@ -73,7 +73,7 @@ fn say(bench: &mut Bench, random: &mut ChaCha8Rng) -> bool {
     let instrument = random.next_u32() % 12;
     let side = Side::BOTH[(random.next_u32() % 2) as usize];
     let status = STATUSES[(random.next_u32() % 5) as usize];
-    let utc = bench.now.utc;
+    let now = bench.now;
     match random.next_u32() % 40 {
         0..6 if bench.instruments[instrument as usize].has_implied => {
             let levels = implied(random, side);
@@ -85,12 +85,12 @@ fn say(bench: &mut Bench, random: &mut ChaCha8Rng) -> bool {
                 bench.publish();
             }
         }
-        6 => drop(bench.publisher.set_status(utc, Some(instrument), status)),
-        7 if one_in(4, random) => drop(bench.publisher.set_status(utc, None, status)),
-        8 => drop(bench.publisher.reset_book(utc, instrument, &bench.matching)),
+        6 => drop(bench.publisher.set_status(now, Some(instrument), status)),
+        7 if one_in(4, random) => drop(bench.publisher.set_status(now, None, status)),
+        8 => drop(bench.publisher.reset_book(now, instrument, &bench.matching)),
         9 if one_in(8, random) => {
             let restarts = one_in(2, random);
-            let publication = bench.publisher.reset_channel(utc, &bench.matching, restarts);
+            let publication = bench.publisher.reset_channel(now, &bench.matching, restarts);
             assert!(matches!(publication, Publication::Event(_)));
             bench.last_loop = None;
         }
@@ -189,7 +189,7 @@ fn a_reset_of_the_channel_voids_everything_and_sends_the_books_again() {
         let before = bench.publisher.sequence();
         let traded = bench.receiver.books[&1_001].clone();
         assert!(traded.last_trade.is_some() && traded.rpt_seq > 100);
-        bench.publisher.reset_channel(bench.now.utc, &bench.matching, restarts);
+        bench.publisher.reset_channel(bench.now, &bench.matching, restarts);
         let reset = bench.poll().unwrap();
         // The reset has the next number; what follows may begin at 1.
         assert_eq!(reset.sequence, before + 1);
@@ -213,7 +213,7 @@ fn a_reset_of_the_channel_begins_the_loop_of_snapshots_anew() {
     let mut bench = bench(2);
     // Into the middle of a loop.
     while bench.poll().unwrap().feed != hairpin_exchange::Feed::Snapshots {}
-    bench.publisher.reset_channel(bench.now.utc, &bench.matching, true);
+    bench.publisher.reset_channel(bench.now, &bench.matching, true);
     bench.drain_events();
     let last = bench.publisher.sequence();
     let loops = loop {
@@ -235,7 +235,7 @@ fn a_book_reset_restates_the_book_in_its_event_and_goes_on_counting() {
     bench.drain_events();
     let before = bench.receiver.books[&1_002].clone();
     let number = bench.publisher.events();
-    bench.publisher.reset_book(bench.now.utc, 1, &bench.matching);
+    bench.publisher.reset_book(bench.now, 1, &bench.matching);
     bench.drain_events();
     let after = &bench.receiver.books[&1_002];
     assert_eq!(bench.publisher.events(), number + 1);
@@ -278,7 +278,7 @@ fn an_instrument_without_an_implied_book_gets_no_levels() {
 fn the_last_status_counts_of_an_instrument_or_of_the_group() {
     let mut bench = bench(6);
     let mut say = |instrument, status| {
-        bench.publisher.set_status(bench.now.utc, instrument, status);
+        bench.publisher.set_status(bench.now, instrument, status);
         bench.drain_events();
         let of = |id: i32| (bench.receiver.books[&id].status, bench.publisher.published(0).status);
         (of(1_001).0, of(1_002).0)
@@ -292,7 +292,7 @@ fn the_last_status_counts_of_an_instrument_or_of_the_group() {
 #[test]
 fn definitions_say_what_kind_they_are_of() {
     let mut bench = bench(7);
-    bench.publisher.set_status(bench.now.utc, Some(4), TradingStatus::TradingHalt);
+    bench.publisher.set_status(bench.now, Some(4), TradingStatus::TradingHalt);
     while bench.last_definitions.get(&1_005).is_none_or(|of| of.status != 2) {
         bench.poll();
     }
@@ -312,13 +312,13 @@ fn definitions_say_what_kind_they_are_of() {
 #[test]
 fn verbs_wait_like_events_when_the_queue_is_full() {
     let mut bench = bench(8);
-    while bench.publisher.set_status(bench.now.utc, None, TradingStatus::Close)
-        != Publication::Deferred
-    {}
-    let utc = bench.now.utc;
-    assert_eq!(bench.publisher.reset_book(utc, 0, &bench.matching), Publication::Deferred);
-    assert_eq!(bench.publisher.reset_channel(utc, &bench.matching, true), Publication::Deferred);
-    let status = bench.publisher.set_status(utc, None, TradingStatus::ReadyToTrade);
+    while bench.publisher.set_status(bench.now, None, TradingStatus::Close) != Publication::Deferred
+    {
+    }
+    let now = bench.now;
+    assert_eq!(bench.publisher.reset_book(now, 0, &bench.matching), Publication::Deferred);
+    assert_eq!(bench.publisher.reset_channel(now, &bench.matching, true), Publication::Deferred);
+    let status = bench.publisher.set_status(now, None, TradingStatus::ReadyToTrade);
     assert_eq!(status, Publication::Deferred);
     assert_eq!(bench.publisher.published(0).status, TradingStatus::Close);
     bench.drain_events();

@@ -197,7 +197,9 @@ impl Recorder {
         let feed = match sent.feed {
             hairpin_exchange::Feed::Incremental => Feed::Incremental,
             hairpin_exchange::Feed::Instruments => Feed::Instrument,
-            hairpin_exchange::Feed::Snapshots => Feed::Snapshot,
+            hairpin_exchange::Feed::Snapshots | hairpin_exchange::Feed::SnapshotOrders => {
+                Feed::Snapshot
+            }
         };
         let input = Input { feed, side: Side::A, received: Some(self.now.utc) };
         let packet = &buffer[..sent.length];

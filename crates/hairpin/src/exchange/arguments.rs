@@ -8,6 +8,7 @@ use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
 
+use super::market;
 use crate::groups::Groups;
 use crate::setup::{Load, MarketData, Mute, TRADERS_MAX};
 use crate::words::{
@@ -80,6 +81,9 @@ pub(crate) struct Arguments {
     /// Seed of the books and the order flow
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    pub(super) market: market::Arguments,
 
     #[command(flatten)]
     pub(crate) cores: cores::Arguments,

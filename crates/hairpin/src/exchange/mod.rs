@@ -4,6 +4,7 @@ mod arguments;
 pub(crate) mod child;
 mod desk;
 mod figures;
+mod market;
 mod outstanding;
 mod recording;
 mod round;
@@ -48,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
     let checks = Checks::before(&clock, &core)?;
-    let venue = venue::open(&setup, TRADERS_MAX, &clock)?;
+    let venue = venue::open_market(&setup, TRADERS_MAX, &clock, &arguments.market)?;
     arguments.write_config(&venue.market_data, setup.interface)?;
     announce(arguments, &setup, &venue, is_test_key);
 
@@ -120,13 +121,14 @@ fn setup(arguments: &Arguments) -> Result<ExchangeSetup> {
 /// Says where everything is. Not being read is no reason to stop.
 fn announce(arguments: &Arguments, setup: &ExchangeSetup, venue: &Venue, is_test_key: bool) {
     let key = if is_test_key { "; iLink key: the published test key" } else { "" };
+    let replay = venue.replay.map_or_else(String::new, |at| format!(", replay at {at}"));
     let traders = match arguments.quorum() {
         1 => "a trader".to_owned(),
         more => format!("{more} traders"),
     };
     let _ = writeln!(
         std::io::stderr(),
-        "exchange on {} ({}): gateway {} without rate limits, market data by {}{key}\n\
+        "exchange on {} ({}): gateway {} without rate limits, market data by {}{replay}{key}\n\
          waiting for {traders} to log on",
         arguments.interface,
         setup.interface,

@@ -4,12 +4,12 @@ use std::net::SocketAddrV4;
 
 use anyhow::{Context, Result};
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, FloorSettings, Groups, Multicast,
-    TcpFeed,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 
+use super::market;
 use crate::secret;
 use crate::setup::{self, ExchangeSetup, MarketData};
 
@@ -21,20 +21,39 @@ pub(super) struct Venue {
     pub(super) gateway: SocketAddrV4,
     /// Where market data is to be had.
     pub(super) market_data: MarketData,
+    /// Where packets are replayed, if they are.
+    pub(super) replay: Option<SocketAddrV4>,
+}
+
+/// The market of a benchmark; see [`open_market`].
+pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock) -> Result<Venue> {
+    open_market(setup, traders, clock, &market::Arguments::benchmark())
 }
 
 /// Binds the thread to its name and core, and opens all sockets for up to `traders` traders.
 ///
 /// # Errors
 /// No such core, a bad key, a busy port, an interface without multicast.
-pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock) -> Result<Venue> {
+pub(super) fn open_market(
+    setup: &ExchangeSetup,
+    traders: u32,
+    clock: &Clock,
+    market: &market::Arguments,
+) -> Result<Venue> {
     hairpin_host::name_thread("exchange")?;
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
     }
     let mut reactor = Reactor::new(Wait::Spin)?;
-    let settings = settings(setup, traders)?;
-    let exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
+    let settings = settings(setup, traders, market)?;
+    let mut exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
+    exchange.set_faults(market.faults());
+    let replay = match market.replay(setup.interface) {
+        Some((settings, address)) => {
+            Some(exchange.serve_replay(settings, address, clock.now(), &mut reactor)?)
+        }
+        None => None,
+    };
     let gateway = exchange.gateway_address();
     let market_data = match setup.market_data {
         MarketData::Tcp(_) => {
@@ -43,26 +62,30 @@ pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock) -> Result
         }
         groups => groups,
     };
-    Ok(Venue { exchange, reactor, gateway, market_data })
+    Ok(Venue { exchange, reactor, gateway, market_data, replay })
 }
 
-fn settings(setup: &ExchangeSetup, traders: u32) -> Result<ExchangeSettings> {
+fn settings(
+    setup: &ExchangeSetup,
+    traders: u32,
+    market: &market::Arguments,
+) -> Result<ExchangeSettings> {
     let key = secret::read(setup.secret_key_file.as_deref())?;
     let account = |id| {
         let account = setup::Account::of(id);
         Credentials::new(&account.access_key_id, &key.base64url, &account.session, setup::FIRM)
     };
     Ok(ExchangeSettings {
-        floor: FloorSettings { seed: setup.load.seed, ..FloorSettings::default() },
+        floor: market.floor(setup.load.seed),
         matching: setup.load.matching,
         accounts: (1..=traders).map(account).collect::<Result<_, _>>()?,
         // One more is let in, to be told that its session is taken.
         connections: traders + 1,
-        addresses: addresses(setup, traders),
+        addresses: addresses(setup, traders, market),
     })
 }
 
-fn addresses(setup: &ExchangeSetup, traders: u32) -> Addresses {
+fn addresses(setup: &ExchangeSetup, traders: u32, market: &market::Arguments) -> Addresses {
     let both = |[a, b]: [_; 2]| Groups { a, b: Some(b) };
     let (multicast, tcp) = match setup.market_data {
         MarketData::Multicast(groups) => (
@@ -72,6 +95,7 @@ fn addresses(setup: &ExchangeSetup, traders: u32) -> Addresses {
                 incremental: both(groups.incremental),
                 instruments: both(groups.instrument),
                 snapshots: both(groups.snapshot),
+                order_snapshots: market.order_snapshots(groups.snapshot),
             }),
             None,
         ),

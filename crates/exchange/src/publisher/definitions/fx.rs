@@ -2,7 +2,6 @@
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionFX63, MatchEventIndicator,
-    SecurityUpdateAction,
 };
 use hairpin_sbe::{Decimal, EncodeError};
 
@@ -25,6 +24,7 @@ pub(super) fn encode(
     let [x, y, z] = *price_currency;
     let (mut root, mut groups) = MDInstrumentDefinitionFX63::encode(buffer)?;
     shared_fields!(root, instrument, context)
+        .set_maturity_month_year(context.channel.maturity)
         .set_security_type(b"FXSPOT")
         .set_cfi_code(CFI_CODE)
         .set_currency(currency)

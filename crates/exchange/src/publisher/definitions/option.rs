@@ -2,7 +2,6 @@
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, MDInstrumentDefinitionOption55, MatchEventIndicator, PutOrCall,
-    SecurityUpdateAction,
 };
 use hairpin_sbe::{Decimal, EncodeError};
 
@@ -25,6 +24,7 @@ pub(super) fn encode(
     };
     let (mut root, mut groups) = MDInstrumentDefinitionOption55::encode(buffer)?;
     shared_fields!(root, instrument, context)
+        .set_maturity_month_year(context.channel.maturity)
         .set_security_type(b"OOF")
         .set_cfi_code(cfi_code)
         .set_put_or_call(put_or_call)

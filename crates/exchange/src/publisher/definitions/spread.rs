@@ -2,7 +2,6 @@
 
 use hairpin_cme_codecs::mdp3::{
     EventType, InstAttribValue, LegSide, MDInstrumentDefinitionSpread56, MatchEventIndicator,
-    SecurityUpdateAction,
 };
 use hairpin_sbe::{Decimal, EncodeError};
 
@@ -29,6 +28,7 @@ pub(super) fn encode(
 ) -> Result<usize, EncodeError> {
     let (mut root, mut groups) = MDInstrumentDefinitionSpread56::encode(buffer)?;
     shared_fields!(root, instrument, context)
+        .set_maturity_month_year(context.channel.maturity)
         .set_security_type(b"FUT")
         .set_cfi_code(CFI_CODE)
         .set_currency(b"USD")

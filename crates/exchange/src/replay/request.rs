@@ -1,0 +1,154 @@
+//! Requests: messages of FIX in ASCII, fields of `tag=value` that each end with 0x01.
+
+use core::str;
+
+/// What ends a field.
+const SOH: u8 = 1;
+
+/// A whole message, as far as the service needs it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Request<'a> {
+    /// Tag 35.
+    pub(super) kind: &'a str,
+    /// Tag 553.
+    pub(super) user: Option<&'a str>,
+    /// Tag 554.
+    pub(super) password: Option<&'a str>,
+    /// Tag 1180.
+    pub(super) channel: Option<&'a str>,
+    /// Tag 1182.
+    pub(super) begin: Option<&'a str>,
+    /// Tag 1183.
+    pub(super) end: Option<&'a str>,
+}
+
+/// What is wrong with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Malformed {
+    /// Not fields of `tag=value`, in the order 8 (may be left out), 9, 35.
+    Fields,
+    /// BodyLength (9) is not that of the body: from behind its field to before that of tag 10.
+    BodyLength,
+    /// CheckSum (10) is not the sum of all bytes before its field, modulo 256, in three digits.
+    CheckSum,
+}
+
+/// The first message in `bytes` and its length; `None` if it is not complete.
+pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Request<'_>, usize)>, Malformed> {
+    let mut request = Request::default();
+    let (mut start, mut body) = (0, None);
+    while let Some(length) = bytes[start..].iter().position(|&byte| byte == SOH) {
+        let end = start + length;
+        let (tag, value) = field(&bytes[start..end])?;
+        match (tag, body) {
+            ("8", None) if start == 0 => {}
+            ("9", None) => {
+                let length = value.parse().map_err(|_| Malformed::BodyLength)?;
+                body = Some((end + 1, length));
+            }
+            ("10", Some((first, length))) => {
+                check(bytes, (first, start), length, value)?;
+                let is_whole = !request.kind.is_empty();
+                return is_whole.then_some(Some((request, end + 1))).ok_or(Malformed::Fields);
+            }
+            (tag, Some((first, _))) => request.note(tag, value, start == first)?,
+            (_, None) => return Err(Malformed::Fields),
+        }
+        start = end + 1;
+    }
+    Ok(None)
+}
+
+impl<'a> Request<'a> {
+    fn note(&mut self, tag: &str, value: &'a str, is_first: bool) -> Result<(), Malformed> {
+        if is_first != (tag == "35") {
+            return Err(Malformed::Fields);
+        }
+        match tag {
+            "35" => self.kind = value,
+            "553" => self.user = Some(value),
+            "554" => self.password = Some(value),
+            "1180" => self.channel = Some(value),
+            "1182" => self.begin = Some(value),
+            "1183" => self.end = Some(value),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn field(bytes: &[u8]) -> Result<(&str, &str), Malformed> {
+    let text = str::from_utf8(bytes).map_err(|_| Malformed::Fields)?;
+    let (tag, value) = text.split_once('=').ok_or(Malformed::Fields)?;
+    let is_number = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { Ok((tag, value)) } else { Err(Malformed::Fields) }
+}
+
+fn check(
+    bytes: &[u8],
+    (first, end): (usize, usize),
+    length: usize,
+    sum: &str,
+) -> Result<(), Malformed> {
+    if end - first != length {
+        return Err(Malformed::BodyLength);
+    }
+    let expected = bytes[..end].iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
+    let is_sum = sum.len() == 3 && sum.parse() == Ok(expected);
+    if is_sum { Ok(()) } else { Err(Malformed::CheckSum) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::replay::tests::message;
+
+    #[test]
+    fn reads_the_fields_that_the_service_needs() {
+        let bytes = message("35=V|1180=310|262=310-1|1182=7|1183=9|");
+        let (request, length) = parse(&bytes).unwrap().unwrap();
+        assert_eq!(length, bytes.len());
+        let expected = Request {
+            kind: "V",
+            channel: Some("310"),
+            begin: Some("7"),
+            end: Some("9"),
+            ..Request::default()
+        };
+        assert_eq!(request, expected);
+    }
+
+    #[test]
+    fn the_sum_and_the_length_are_those_of_fix() {
+        // Reckoned by hand: the bytes of "9=5|35=5|" add up to 391.
+        let bytes = b"9=5\x0135=5\x0110=135\x01";
+        assert_eq!(parse(bytes).unwrap().unwrap().0.kind, "5");
+        assert_eq!(parse(b"9=5\x0135=5\x0110=134\x01"), Err(Malformed::CheckSum));
+        assert_eq!(parse(b"9=6\x0135=5\x0110=136\x01"), Err(Malformed::BodyLength));
+    }
+
+    #[test]
+    fn a_message_that_is_not_complete_is_none_yet() {
+        let bytes = message("35=A|553=CME|554=CME|");
+        for length in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..length]), Ok(None), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_are_no_fields_in_order_is_refused() {
+        for bytes in [&b"35=A\x01"[..], b"nonsense\x01", b"9=5\x01x=5\x01", b"9=5\x01553=A\x01"] {
+            assert_eq!(parse(bytes), Err(Malformed::Fields));
+        }
+        assert_eq!(parse(b"9=x\x01"), Err(Malformed::BodyLength));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            let _ = parse(&bytes);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
+use hairpin_sbe::MessageHeader;
+use hairpin_time::{Instant, Utc};
+
+use super::*;
+
+/// A message of FIX with this body, `|` for the end of a field.
+pub(super) fn message(body: &str) -> Vec<u8> {
+    let mut bytes = format!("9={}|{body}", body.len()).replace('|', "\u{1}").into_bytes();
+    let sum = bytes.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
+    bytes.extend_from_slice(format!("10={sum:03}\u{1}").as_bytes());
+    bytes
+}
+
+const LOGON: &str = "35=A|553=CME|554=CME|";
+const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(77) };
+
+fn server(packets: u32, kept: u32) -> ReplayServer {
+    let settings = ReplaySettings { packets: kept, sessions: 2, ..ReplaySettings::default() };
+    let mut server = ReplayServer::new(settings);
+    (1..=packets).for_each(|n| server.keep(n, &packet(n)));
+    server
+}
+
+/// A packet that is known by its number.
+fn packet(sequence: u32) -> Vec<u8> {
+    let mut bytes = sequence.to_le_bytes().to_vec();
+    bytes.resize(12 + 10 + sequence as usize % 900, 0xAB);
+    bytes
+}
+
+fn request(begin: u32, end: u32) -> String {
+    format!("35=V|1180=310|262=310-1|1182={begin}|1183={end}|")
+}
+
+/// All that a connection gets for these messages, packet by packet, taken `step` bytes at a time.
+fn talk(server: &mut ReplayServer, messages: &[&str], step: usize) -> Vec<Vec<u8>> {
+    let id = server.handle_connected().unwrap();
+    let mut stream = Vec::new();
+    let mut drain = |server: &mut ReplayServer| {
+        while let Some(bytes) = server.poll_transmit(NOW, id) {
+            let count = bytes.len().min(step);
+            stream.extend_from_slice(&bytes[..count]);
+            server.handle_sent(id, count);
+        }
+    };
+    for body in messages {
+        for piece in message(body).chunks(step) {
+            server.handle_bytes(id, piece);
+        }
+        drain(server);
+    }
+    assert!(server.is_over(id) || messages.len() < 2);
+    server.handle_closed(id);
+    let mut packets = Vec::new();
+    let mut rest = &stream[..];
+    while !rest.is_empty() {
+        let (length, behind) = rest.split_first_chunk::<2>().unwrap();
+        let (packet, behind) = behind.split_at(usize::from(u16::from_le_bytes(*length)));
+        packets.push(packet.to_vec());
+        rest = behind;
+    }
+    packets
+}
+
+fn header(packet: &[u8]) -> (u32, MessageHeader, &[u8]) {
+    let sequence = u32::from_le_bytes(packet[..4].try_into().unwrap());
+    assert_eq!(packet[4..12], 77_u64.to_le_bytes());
+    assert_eq!(usize::from(u16::from_le_bytes([packet[12], packet[13]])), packet.len() - 12);
+    let (header, body) = MessageHeader::decode(&packet[14..]).unwrap();
+    (sequence, header, body)
+}
+
+fn logout_text(packet: &[u8]) -> String {
+    let (_, header, body) = header(packet);
+    let mut scratch = AdminLogout16::SCRATCH;
+    let message = AdminLogout16::decode(&header, body, &mut scratch).unwrap();
+    message.text().to_string()
+}
+
+#[test]
+fn a_request_is_answered_by_login_the_packets_and_logout() {
+    for step in [1, 7, 4_096] {
+        let mut server = server(20, 64);
+        let packets = talk(&mut server, &[LOGON, &request(7, 9)], step);
+        let (sequence, header, _) = header(&packets[0]);
+        assert_eq!((sequence, header.template_id), (1, AdminLogin15::TEMPLATE_ID));
+        assert_eq!(packets[1..4], [packet(7), packet(8), packet(9)]);
+        assert_eq!((packets.len(), logout_text(&packets[4])), (5, String::new()));
+        let counters = server.counters();
+        assert_eq!((counters.requests, counters.packets, counters.rejected), (1, 3, 0));
+    }
+}
+
+#[test]
+fn two_thousand_packets_are_not_too_many_and_one_more_is() {
+    let mut server = server(2_500, 4_096);
+    let packets = talk(&mut server, &[LOGON, &request(11, 2_010)], 4_096);
+    assert_eq!(packets.len(), 2_002);
+    assert!(packets[1..2_001].iter().zip(11..).all(|(bytes, n)| *bytes == packet(n)));
+    let packets = talk(&mut server, &[LOGON, &request(11, 2_011)], 4_096);
+    assert_eq!(logout_text(&packets[1]), ReplayReject::TooMany.to_string());
+}
+
+#[test]
+fn what_cannot_be_served_is_rejected_with_the_reason() {
+    use ReplayReject::{Channel, Credentials, Malformed, Range, Unavailable, Unexpected};
+    let wrong = "35=A|553=CME|554=other|";
+    let other = "35=V|1180=311|262=x|1182=7|1183=9|";
+    let nothing = "35=V|1180=310|262=x|1183=9|";
+    for (messages, reason) in [
+        (vec![wrong], Credentials),
+        (vec![&*request(7, 9)], Unexpected),
+        (vec![LOGON, LOGON], Unexpected),
+        (vec![LOGON, other], Channel),
+        (vec![LOGON, nothing], Range),
+        (vec![LOGON, &*request(9, 7)], Range),
+        (vec![LOGON, &*request(0, 7)], Range),
+        (vec![LOGON, &*request(1, 12)], Unavailable),
+        (vec![LOGON, &*request(15, 21)], Unavailable),
+        (vec![LOGON, "x=1|"], Malformed),
+    ] {
+        // Packets 11 to 20 are kept.
+        let mut server = server(20, 10);
+        let packets = talk(&mut server, &messages, 4_096);
+        assert_eq!(logout_text(packets.last().unwrap()), reason.to_string(), "{messages:?}");
+        let counters = server.counters();
+        assert_eq!((counters.rejected, counters.packets, counters.refused), (1, 0, 0));
+    }
+}
+
+#[test]
+fn a_second_request_in_a_session_is_rejected() {
+    let mut server = server(20, 64);
+    let id = server.handle_connected().unwrap();
+    for body in [LOGON, &request(7, 9), &request(10, 11)] {
+        server.handle_bytes(id, &message(body));
+    }
+    let mut packets = Vec::new();
+    while let Some(bytes) = server.poll_transmit(NOW, id) {
+        packets.push(bytes[2..].to_vec());
+        let count = bytes.len();
+        server.handle_sent(id, count);
+    }
+    assert_eq!(logout_text(packets.last().unwrap()), ReplayReject::SecondRequest.to_string());
+    assert_eq!(server.counters().rejected, 1);
+}
+
+#[test]
+fn a_request_longer_than_any_is_malformed_and_takes_no_memory() {
+    let mut server = server(1, 1);
+    let id = server.handle_connected().unwrap();
+    server.handle_bytes(id, &[b'9'; 100_000]);
+    let bytes = server.poll_transmit(NOW, id).unwrap();
+    assert_eq!(logout_text(&bytes[2..]), ReplayReject::Malformed.to_string());
+}
+
+#[test]
+fn a_logout_ends_a_session_without_a_request() {
+    let mut server = server(1, 1);
+    let packets = talk(&mut server, &[LOGON, "35=5|"], 4_096);
+    assert_eq!((packets.len(), logout_text(&packets[1])), (2, String::new()));
+    assert_eq!(server.counters().rejected, 0);
+}
+
+#[test]
+fn counts_refused_only() {
+    let mut server = server(1, 1);
+    for _ in 0..2 {
+        server.handle_connected().unwrap();
+    }
+    assert_eq!(server.handle_connected(), None);
+    let expected = ReplayCounters { connections: 2, refused: 1, ..ReplayCounters::default() };
+    assert_eq!(*server.counters(), expected);
+    server.handle_closed(ReplayId(0));
+    assert_eq!(server.handle_connected(), Some(ReplayId(0)));
+}
+
+#[test]
+fn counts_rejected_only() {
+    let mut server = server(1, 1);
+    talk(&mut server, &["35=Z|"], 4_096);
+    let expected = ReplayCounters { connections: 1, rejected: 1, ..ReplayCounters::default() };
+    assert_eq!(*server.counters(), expected);
+}

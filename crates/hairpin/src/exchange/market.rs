@@ -1,0 +1,197 @@
+//! The words that say what market `hairpin exchange` makes and what becomes of its packets.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use clap::ValueEnum;
+use hairpin_exchange::{
+    Capacity, FaultSettings, FeedFaults, FloorSettings, Group, Groups, Instrument,
+    PublisherSettings, ReplaySettings, SideFaults,
+};
+use hairpin_time::Duration;
+
+/// Instruments at most: their orders still have numbers.
+const INSTRUMENTS_MAX: i64 = 20_000;
+/// Instruments unless told otherwise.
+const INSTRUMENTS: u32 = 100;
+
+/// The kind of group that is published.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupKind {
+    /// Every event, price levels alone
+    #[default]
+    Levels,
+    /// Every event, with all orders and statistics
+    Premium,
+    /// Conflated to 50 ms, with the ten best orders a side and statistics
+    Brokertec,
+    /// Conflated to 5 ms, with quantities of 64 bits and statistics
+    Ebs,
+}
+
+/// The market, and faults of the network.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[group(skip)]
+pub(crate) struct Arguments {
+    /// How many instruments are traded
+    #[arg(long, value_name = "N", default_value_t = INSTRUMENTS,
+          value_parser = clap::value_parser!(u32).range(1..=INSTRUMENTS_MAX))]
+    instruments: u32,
+
+    /// What is published of them. Ticks of the conflated kinds are not measured: several are one
+    /// event
+    #[arg(long, value_enum, default_value_t = GroupKind::Levels)]
+    group: GroupKind,
+
+    /// Faults on side A of multicast, in per cent of packets, times in ms:
+    /// drop=1,duplicate=1,reorder=1,delay=1:5,silence=0.01:40000
+    #[arg(long, value_name = "FAULTS", value_parser = parse_faults)]
+    faults_a: Option<SideFaults>,
+
+    /// Faults on side B, in the same words
+    #[arg(long, value_name = "FAULTS", value_parser = parse_faults)]
+    faults_b: Option<SideFaults>,
+
+    /// Seed of the faults
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    fault_seed: u64,
+
+    /// Port of the replay service by TCP, 0 for a free one [default: no such service]
+    #[arg(long, value_name = "PORT")]
+    replay_port: Option<u16>,
+}
+
+impl Arguments {
+    /// What a benchmark trades on.
+    pub(crate) fn benchmark() -> Self {
+        Self { instruments: INSTRUMENTS, ..Self::default() }
+    }
+
+    /// The floor of this market.
+    pub(crate) fn floor(&self, seed: u64) -> FloorSettings {
+        let publisher = match self.group {
+            GroupKind::Levels => PublisherSettings::default(),
+            GroupKind::Premium => PublisherSettings::premium(),
+            GroupKind::Brokertec => PublisherSettings::brokertec(),
+            GroupKind::Ebs => PublisherSettings::ebs(),
+        };
+        // A book as it is seeded holds some 80 orders on 40 levels.
+        let Capacity { orders, levels } = Capacity::default();
+        let capacity = Capacity {
+            orders: orders.max(120 * self.instruments),
+            levels: levels.max(60 * self.instruments),
+        };
+        let instruments = Instrument::numbered(self.instruments);
+        FloorSettings { instruments, seed, capacity, publisher, ..FloorSettings::default() }
+    }
+
+    /// Where snapshots of orders go, if they are published: the two groups behind those of the
+    /// other snapshots.
+    pub(crate) fn order_snapshots(&self, snapshots: [SocketAddrV4; 2]) -> Option<Groups> {
+        let group = self.floor(0).publisher.group;
+        if !matches!(group, Group::Premium { orders: Some(_) }) {
+            return None;
+        }
+        let behind =
+            |of: SocketAddrV4| SocketAddrV4::new(Ipv4Addr::from(of.ip().to_bits() + 2), of.port());
+        Some(Groups { a: behind(snapshots[0]), b: Some(behind(snapshots[1])) })
+    }
+
+    /// The faults that were asked for.
+    pub(crate) fn faults(&self) -> Option<FeedFaults> {
+        let (a, b) = (self.faults_a.unwrap_or_default(), self.faults_b.unwrap_or_default());
+        let is_any = self.faults_a.is_some() || self.faults_b.is_some();
+        is_any.then(|| FeedFaults::new(&FaultSettings { seed: self.fault_seed, a, b }))
+    }
+
+    /// The replay service that was asked for, and where it listens.
+    pub(crate) fn replay(&self, interface: Ipv4Addr) -> Option<(ReplaySettings, SocketAddrV4)> {
+        let port = self.replay_port?;
+        Some((ReplaySettings::default(), SocketAddrV4::new(interface, port)))
+    }
+}
+
+/// Faults of one side: `name=PER CENT`, with `:MILLISECONDS` for those that take time.
+fn parse_faults(text: &str) -> Result<SideFaults, String> {
+    let mut faults = SideFaults::default();
+    for word in text.split(',') {
+        let (name, value) = word.split_once('=').ok_or("words such as drop=1,delay=2:5")?;
+        let (share, time) = match value.split_once(':') {
+            Some((share, time)) => (share, Some(milliseconds(time)?)),
+            None => (value, None),
+        };
+        let ppm = parts_per_million(share)?;
+        match (name, time) {
+            ("drop", None) => faults.drop_ppm = ppm,
+            ("duplicate", None) => faults.duplicate_ppm = ppm,
+            ("reorder", None) => faults.reorder_ppm = ppm,
+            ("delay", Some(time)) => (faults.delay_ppm, faults.delay_max) = (ppm, time),
+            ("silence", Some(time)) => (faults.silence_ppm, faults.silence) = (ppm, time),
+            ("delay" | "silence", None) => {
+                return Err(format!("{name} needs a time in milliseconds, such as {name}=1:5"));
+            }
+            _ => return Err(format!("no fault is called {word}")),
+        }
+    }
+    Ok(faults)
+}
+
+fn parts_per_million(percent: &str) -> Result<u32, String> {
+    let share: f64 = percent.parse().map_err(|_| format!("{percent} is no number"))?;
+    if !(0.0..=100.0).contains(&share) {
+        return Err(format!("{percent} is not between 0 and 100 per cent"));
+    }
+    // At most a million.
+    Ok((share * 10_000.0).round() as u32)
+}
+
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .map(Duration::from_millis)
+        .map_err(|_| format!("{text} is no number of milliseconds"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_read_by_their_names() {
+        let expected = SideFaults {
+            drop_ppm: 10_000,
+            duplicate_ppm: 5_000,
+            reorder_ppm: 1_000_000,
+            delay_ppm: 20_000,
+            delay_max: Duration::from_millis(5),
+            silence_ppm: 100,
+            silence: Duration::from_secs(40),
+        };
+        let text = "drop=1,duplicate=0.5,reorder=100,delay=2:5,silence=0.01:40000";
+        assert_eq!(parse_faults(text), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_no_fault_is_said_to_be_none() {
+        for text in ["", "drop", "drop=x", "drop=101", "delay=1", "drop=1:5", "rain=1", "delay=1:x"]
+        {
+            assert!(parse_faults(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_benchmark_has_the_floor_it_always_had() {
+        let floor = Arguments::benchmark().floor(7);
+        let usual = FloorSettings { seed: 7, ..FloorSettings::default() };
+        assert_eq!(floor.instruments, usual.instruments);
+        assert_eq!((floor.capacity, floor.publisher), (usual.capacity, usual.publisher));
+    }
+
+    #[test]
+    fn snapshots_of_orders_have_groups_behind_the_others() {
+        let snapshots = [4, 5].map(|n| SocketAddrV4::new(Ipv4Addr::new(239, 1, 1, n), 9));
+        assert_eq!(Arguments::benchmark().order_snapshots(snapshots), None);
+        let premium = Arguments { group: GroupKind::Premium, ..Arguments::benchmark() };
+        let groups = premium.order_snapshots(snapshots).unwrap();
+        assert_eq!(groups.a, "239.1.1.6:9".parse().unwrap());
+        assert_eq!(groups.b, Some("239.1.1.7:9".parse().unwrap()));
+    }
+}

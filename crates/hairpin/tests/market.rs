@@ -1,0 +1,75 @@
+//! `hairpin exchange` with another market than the benchmark's: groups, faults, replay.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use support::{Process, assert_status, hairpin};
+
+/// A message of FIX with this body, `|` for the end of a field.
+fn message(body: &str) -> Vec<u8> {
+    let mut bytes = format!("9={}|{body}", body.len()).replace('|', "\u{1}").into_bytes();
+    let sum = bytes.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(byte));
+    bytes.extend_from_slice(format!("10={sum:03}\u{1}").as_bytes());
+    bytes
+}
+
+/// The template and packet number of each answer to a request for packet 1, if anybody listens.
+fn ask(port: u16) -> Option<Vec<(u16, u32)>> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(&message("35=A|553=CME|554=CME|")).ok()?;
+    stream.write_all(&message("35=V|1180=310|262=310-1|1182=1|1183=1|")).ok()?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).ok()?;
+    let mut answers = Vec::new();
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        let length = usize::from(u16::from_le_bytes([rest[0], rest[1]]));
+        let (packet, behind) = rest[2..].split_at(length);
+        let sequence = u32::from_le_bytes(packet[..4].try_into().unwrap());
+        answers.push((u16::from_le_bytes([packet[16], packet[17]]), sequence));
+        rest = behind;
+    }
+    Some(answers)
+}
+
+#[test]
+fn every_group_is_published_and_replayed_under_faults() {
+    // The first message of the first packet: a book, orders beyond it, top orders, a book of
+    // 64 bits.
+    for (group, first) in [("levels", 46), ("premium", 47), ("brokertec", 59), ("ebs", 64)] {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = hairpin();
+        command.args(["exchange", "--group", group, "--instruments", "300"]);
+        command.args(["--faults-a", "drop=5,delay=5:2", "--faults-b", "silence=1:100"]);
+        command.args(["--replay-port", &port.to_string()]);
+        let mut exchange = Process::start(&mut command);
+        let until = Instant::now() + Duration::from_secs(30);
+        let answers = loop {
+            assert!(exchange.runs() && Instant::now() < until, "{group}: no replay within 30 s");
+            match ask(port) {
+                Some(answers) if answers.len() == 3 => break answers,
+                _ => sleep(Duration::from_millis(20)),
+            }
+        };
+        assert_eq!(answers, [(15, 1), (first, 1), (16, 2)], "{group}");
+        exchange.signal("INT");
+        let output = exchange.output();
+        assert_status(&output, 130);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(&format!("replay at 127.0.0.1:{port}")), "{told}");
+    }
+}
+
+#[test]
+fn what_is_no_fault_is_one_line_and_status_two() {
+    let output = hairpin().args(["exchange", "--faults-a", "rain=1"]).output().unwrap();
+    assert_status(&output, 2);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("no fault is called rain=1"), "{told}");
+}
