@@ -1,6 +1,9 @@
 //! A channel by multicast: a socket for each side of each feed.
 
+use std::io;
+
 use hairpin_endpoint::MulticastGroup;
+use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_mdp3::{Action, Channel, Feed, Listener};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::Now;
@@ -23,11 +26,13 @@ pub(crate) struct Groups {
     /// Each side of each feed, the incremental feed first: that is the one that
     /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks in, and what recovery catches up with.
     lines: Vec<Line>,
+    recorder: Option<Recorder>,
 }
 
 impl Groups {
     pub(crate) fn open(addresses: &Multicast, reactor: &mut Reactor) -> Result<Self, FeedError> {
-        let mut groups = Self { lines: Vec::with_capacity(addresses.groups().count()) };
+        let lines = Vec::with_capacity(addresses.groups().count());
+        let mut groups = Self { lines, recorder: None };
         let interface = addresses.interface;
         for (feed, side, group) in addresses.groups() {
             let sources = &group.sources;
@@ -64,7 +69,8 @@ impl Groups {
                 if pending >> position & 1 == 0 {
                     continue;
                 }
-                let received = line.receive(now, BUDGET, channel, listener);
+                let recorder = (&mut self.recorder, position);
+                let received = line.receive(now, BUDGET, recorder, channel, listener);
                 if !matches!(received, Ok(false)) {
                     pending &= !(1 << position);
                 }
@@ -89,6 +95,18 @@ impl Groups {
             });
         }
         outcome
+    }
+
+    /// Records what is received from now on.
+    pub(crate) fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
+        let lines = self.lines.iter().map(|line| line.recorded(channel)).collect();
+        self.recorder = Some(Recorder::start(settings, lines)?);
+        Ok(())
+    }
+
+    /// What records, if anything does.
+    pub(crate) fn recorder(&mut self) -> &mut Option<Recorder> {
+        &mut self.recorder
     }
 
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {

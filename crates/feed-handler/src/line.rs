@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddrV4;
 
+use hairpin_endpoint::capture::{RecordedLine, Recorder};
 use hairpin_endpoint::{MulticastGroup, Receive, ReceiveBuffer, UdpOptions, UdpReceiver};
 use hairpin_mdp3::{Channel, Feed, Input, Listener, Side};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
@@ -124,12 +125,14 @@ impl Line {
         outcome.map_err(|error| self.error(error))
     }
 
-    /// Hands up to `budget` datagrams to the channel; true if there are no more.
+    /// Hands up to `budget` datagrams to the channel, and before that to the recorder, as those of
+    /// the line with this number; true if there are no more.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
         budget: usize,
+        (recorder, number): (&mut Option<Recorder>, usize),
         channel: &mut Channel,
         listener: &mut impl Listener,
     ) -> Result<bool, FeedError> {
@@ -137,6 +140,9 @@ impl Line {
         let bytes = &mut self.bytes;
         let received = self.receiver.receive(budget, |meta, datagram| {
             *bytes += datagram.len() as u64;
+            if let Some(recorder) = recorder {
+                recorder.record(number, meta.source, meta.timestamp, now.utc, datagram);
+            }
             let input = Input { feed, side, received: meta.timestamp.utc() };
             channel.handle_packet(now, input, datagram, listener);
         });
@@ -146,6 +152,22 @@ impl Line {
                 Ok(received.drained)
             }
             Err(error) => Err(self.error(error)),
+        }
+    }
+
+    /// What a recording says of the line.
+    pub(crate) fn recorded(&self, channel: &str) -> RecordedLine {
+        let Self { feed, side, group, .. } = self;
+        let code = match feed {
+            Feed::Incremental => "I",
+            Feed::Instrument => "N",
+            Feed::Snapshot => "S",
+            _ => "",
+        };
+        RecordedLine {
+            name: format!("{channel}{code}{side}"),
+            description: format!("channel {channel}, {feed} feed, side {side}, {group}"),
+            group: *group,
         }
     }
 
