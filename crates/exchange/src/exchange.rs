@@ -14,6 +14,7 @@ pub use settings::{Addresses, ExchangeSettings, FeedSide, Groups, Multicast, Tcp
 use std::io;
 use std::net::SocketAddrV4;
 
+use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions};
 use hairpin_reactor::{Interest, Reactor, Ready};
 use hairpin_time::{Instant, Now};
@@ -184,6 +185,21 @@ impl Exchange {
         self.feeds.set_muted(side, muted);
     }
 
+    /// Records what is published by multicast from now on, each side as it is sent, in a capture
+    /// with an interface for each side of each feed; `channel` is put into their names. The file is
+    /// written by a thread of its own, see [`Recorder`]; a packet costs a copy.
+    ///
+    /// # Errors
+    /// Those of the file system, with the path. `Unsupported`: all feeds go by TCP.
+    pub fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
+        self.feeds.record(settings, channel)
+    }
+
+    /// The recorder, if [`Exchange::record`] has begun one: to be looked at, or taken to end it.
+    pub fn recorder(&mut self) -> &mut Option<Recorder> {
+        self.feeds.recorder()
+    }
+
     /// Turns the generator's matching on or off; see [`ExchangeSettings::matching`].
     pub fn set_matching(&mut self, matching: bool) {
         self.matching = matching;
@@ -279,7 +295,7 @@ impl Exchange {
             Feed::Snapshots => &mut self.counters.snapshot_packets,
         };
         *counter += 1;
-        self.feeds.send(&transmit, &mut self.counters)?;
+        self.feeds.send(now.utc, &transmit, &mut self.counters)?;
         Ok(true)
     }
 
