@@ -101,7 +101,7 @@ fn a_capture_that_was_cut_is_fed_to_its_last_whole_packet_and_then_an_error() {
     assert!(err.contains(": the file ends ") && err.contains(" bytes into a packet"), "{err}");
     let messages: Vec<_> = text(&cut.stdout).lines().collect();
     let messages = &messages[..messages.len() - 2];
-    assert!(messages.len() > 1_000);
+    assert!(messages.len() > 500);
     assert!(text(&whole.stdout).lines().zip(messages).all(|(one, other)| one == *other));
 }
 
