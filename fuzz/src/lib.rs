@@ -47,6 +47,7 @@ mod script;
 mod session;
 
 pub mod capture;
+pub mod capture_frames;
 pub mod codec_ilink3;
 pub mod codec_mdp3;
 pub mod definition_cache;
@@ -106,6 +107,7 @@ targets! {
     results_file
     report_page
     capture
+    capture_frames
     gateway_bytes
     gateway_frames
     publisher

@@ -2,8 +2,9 @@
 //! [`Transmit`] has them encoded in the buffer that leaves.
 //!
 //! Layer L2. Today's endpoints are kernel sockets ([`UdpReceiver`], [`UdpSender`], [`UdpSocket`],
-//! [`TcpStream`], [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Not here: when
-//! to wait for which of them, which is the reactor's, and any protocol above UDP and TCP.
+//! [`TcpStream`], [`TcpListener`]) and, for tests, queues in [`memory`]. IPv4 only. Files of
+//! captured traffic are read and written by [`capture`]. Not here: when to wait for which of them,
+//! which is the reactor's, and any protocol above UDP and TCP.
 //!
 //! Every endpoint is sized when it is made and allocates nothing afterwards, but for the buffers
 //! it is given when it is first added to a [`Ring`], which receives by requests in an io_uring(7).
@@ -37,6 +38,7 @@ mod ancillary;
 mod arrivals;
 mod batch;
 mod buffers;
+pub mod capture;
 mod completions;
 mod context;
 mod datagram;

@@ -15,6 +15,7 @@ pub use settings::{Addresses, ExchangeSettings, FeedSide, Groups, Multicast, Tcp
 use std::io;
 use std::net::SocketAddrV4;
 
+use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions};
 use hairpin_reactor::{Interest, Reactor, Ready};
 use hairpin_time::{Instant, Now};
@@ -230,6 +231,21 @@ impl Exchange {
         self.replay.as_ref().map(|replay| replay.server().counters())
     }
 
+    /// Records what is published by multicast from now on, each side as it is sent, in a capture
+    /// with an interface for each side of each feed; `channel` is put into their names. The file is
+    /// written by a thread of its own, see [`Recorder`]; a packet costs a copy.
+    ///
+    /// # Errors
+    /// Those of the file system, with the path. `Unsupported`: all feeds go by TCP.
+    pub fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
+        self.feeds.record(settings, channel)
+    }
+
+    /// The recorder, if [`Exchange::record`] has begun one: to be looked at, or taken to end it.
+    pub fn recorder(&mut self) -> &mut Option<Recorder> {
+        self.feeds.recorder()
+    }
+
     /// Turns the generator's matching on or off; see [`ExchangeSettings::matching`].
     pub fn set_matching(&mut self, matching: bool) {
         self.matching = matching;
@@ -329,7 +345,7 @@ impl Exchange {
         if let (Feed::Incremental, Some(replay)) = (transmit.feed, &mut self.replay) {
             replay.keep(transmit.sequence, &self.feeds.packet()[..transmit.length]);
         }
-        self.feeds.send(now.monotonic, &transmit, &mut self.counters)?;
+        self.feeds.send(now, &transmit, &mut self.counters)?;
         Ok(true)
     }
 

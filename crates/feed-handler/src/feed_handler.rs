@@ -1,5 +1,8 @@
 //! One channel on kernel sockets.
 
+use std::io;
+
+use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_mdp3::{Action, Channel, ChannelState, Listener, Settings, Side};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now};
@@ -123,6 +126,30 @@ impl FeedHandler {
             },
         ];
         deadlines.into_iter().flatten().min()
+    }
+
+    /// Records every datagram that is received from now on in a capture, duplicates too, with its
+    /// receive timestamp and an interface for each side of each feed; `channel` is put into their
+    /// names. The file is written by a thread of its own; see [`Recorder`].
+    ///
+    /// # Errors
+    /// Those of the file system, with the path. `Unsupported`: the channel goes by TCP.
+    pub fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
+        match &mut self.sockets {
+            Sockets::Multicast(groups) => groups.record(settings, channel),
+            Sockets::Tcp(_) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "market data by TCP is not recorded",
+            )),
+        }
+    }
+
+    /// The recorder, if [`FeedHandler::record`] has begun one: to be looked at, or taken to end it.
+    pub fn recorder(&mut self) -> Option<&mut Option<Recorder>> {
+        match &mut self.sockets {
+            Sockets::Multicast(groups) => Some(groups.recorder()),
+            Sockets::Tcp(_) => None,
+        }
     }
 
     /// Takes the sockets from the reactor and closes them.

@@ -1,5 +1,8 @@
 //! A channel by multicast: a socket for each side of each feed.
 
+use std::io;
+
+use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_mdp3::{Action, Feed, Listener};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
@@ -25,12 +28,13 @@ pub(crate) struct Groups {
     /// [`Wait::Block`](hairpin_reactor::Wait::Block) blocks in, and what recovery catches up with.
     lines: Vec<Line>,
     watches: Vec<InterfaceWatch>,
+    recorder: Option<Recorder>,
 }
 
 impl Groups {
     pub(crate) fn open(addresses: &Multicast, reactor: &mut Reactor) -> Result<Self, FeedError> {
         let lines = Vec::with_capacity(addresses.groups().count());
-        let mut groups = Self { lines, watches: Vec::new() };
+        let mut groups = Self { lines, watches: Vec::new(), recorder: None };
         for (feed, side, group) in addresses.groups() {
             let address = addresses.line(group);
             let interface = address.interface;
@@ -70,7 +74,8 @@ impl Groups {
                 if pending >> position & 1 == 0 {
                     continue;
                 }
-                let received = line.receive(now, BUDGET, inlet, listener);
+                let recorder = (&mut self.recorder, position);
+                let received = line.receive(now, BUDGET, recorder, inlet, listener);
                 if !matches!(received, Ok((_, false))) {
                     pending &= !(1 << position);
                 }
@@ -159,6 +164,18 @@ impl Groups {
             outcome = outcome.and(if is_gone { Ok(()) } else { done });
         }
         outcome
+    }
+
+    /// Records what is received from now on.
+    pub(crate) fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
+        let lines = self.lines.iter().map(|line| line.recorded(channel)).collect();
+        self.recorder = Some(Recorder::start(settings, lines)?);
+        Ok(())
+    }
+
+    /// What records, if anything does.
+    pub(crate) fn recorder(&mut self) -> &mut Option<Recorder> {
+        &mut self.recorder
     }
 
     pub(crate) fn close(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddrV4;
 
+use hairpin_endpoint::capture::{RecordedLine, Recorder};
 use hairpin_endpoint::{ReceiveBuffer, UdpOptions};
 use hairpin_mdp3::{Feed, Input, Listener, Side};
 use hairpin_reactor::{Reactor, Ready};
@@ -102,23 +103,45 @@ impl Line {
         self.socket.close(reactor).map_err(|error| self.error(error))
     }
 
-    /// Hands up to `budget` datagrams on: how many, and whether there are no more.
+    /// Hands up to `budget` datagrams on, and before that to the recorder, as those of the line with
+    /// this number: how many, and whether there are no more.
     #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Now,
         budget: usize,
+        (recorder, number): (&mut Option<Recorder>, usize),
         inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) -> Result<(usize, bool), FeedError> {
         let (feed, side) = (self.feed, self.side);
         let received = self.socket.receive(budget, |meta, datagram| {
+            if let Some(recorder) = recorder {
+                recorder.record(number, meta.source, meta.timestamp, now.utc, datagram);
+            }
             let input = Input { feed, side, received: meta.timestamp.utc() };
             inlet.handle_packet(now, input, datagram, listener);
         });
         match received {
             Ok(received) => Ok((received.count, received.drained)),
             Err(error) => Err(self.error(error)),
+        }
+    }
+
+    /// What a recording says of the line.
+    pub(crate) fn recorded(&self, channel: &str) -> RecordedLine {
+        let (Self { feed, side, .. }, group) = (self, self.socket.address().group);
+        let code = match feed {
+            Feed::Incremental => "I",
+            Feed::Instrument => "N",
+            Feed::Snapshot => "S",
+            Feed::SnapshotOrders => "SMBO",
+            _ => "",
+        };
+        RecordedLine {
+            name: format!("{channel}{code}{side}"),
+            description: format!("channel {channel}, {feed} feed, side {side}, {group}"),
+            group,
         }
     }
 

@@ -93,6 +93,7 @@ impl Market {
             Published::Incremental => Feed::Incremental,
             Published::Instruments => Feed::Instrument,
             Published::Snapshots => Feed::Snapshot,
+            Published::SnapshotOrders => Feed::SnapshotOrders,
         };
         for side in SIDES {
             if self.joined[feed as usize] && !self.dice.falls(self.loss_permille) {

@@ -24,7 +24,6 @@ pub(crate) mod line;
 mod stream;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,7 +38,7 @@ use stream::Stream;
 /// Print the messages of a capture (pcap or pcapng)
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
-    /// The capture
+    /// The capture, `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -142,7 +141,7 @@ pub(crate) fn decode(
     out: impl Write,
     err: impl Write,
 ) -> io::Result<()> {
-    let file = File::open(path)?;
+    let file = capture::open(path)?;
     let mut decoder = Decoder { settings, out, err, counts, streams: BTreeMap::new() };
     let ending = capture::read(file, |packet| decoder.packet(packet))?;
     decoder.finish(ending)
@@ -166,10 +165,10 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
             Ok(Payload::Datagram { bytes, .. }) if framing.is_none_or(|f| f == Framing::Udp) => {
                 self.frames(Frames::new(Framing::Udp, bytes, None)).map(drop)
             }
-            Ok(Payload::Segment { flow, sequence, is_syn, bytes })
+            Ok(Payload::Segment { source, destination, sequence, is_syn, bytes })
                 if framing != Some(Framing::Udp) =>
             {
-                self.segment(flow, sequence, is_syn, bytes)
+                self.segment((source, destination), sequence, is_syn, bytes)
             }
             Ok(_) => Ok(()),
             Err(what) => self.error(&what),

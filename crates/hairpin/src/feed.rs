@@ -1,162 +1,174 @@
-//! `hairpin feed --pcap FILE`: a capture of a market data channel through the feed handler.
+//! `hairpin feed`: a market data channel through the feed handler, from the network or a capture.
 //!
 //! What the channel takes is printed in its order: packets of both sides arbitrated, each once, and
 //! of the loops of definitions and snapshots what the channel wants of them. A message is a line as
 //! `hairpin decode` prints it. With `--books` there are lines for what the channel tells, in the
 //! same form without a template: at each end of event a `TopOfBook` for every instrument that is in
-//! sync and whose book the event has changed, and `Gap`, `ChannelState` and `ChannelReset`.
+//! sync and whose book the event has changed, and `Gap`, `ChannelState` and `ChannelReset`. With
+//! `--stats` there are lines of statistics in place of messages, and with `--watch` books and rates
+//! on the terminal in place of all lines.
 //!
-//! Which group carries which feed and side a config.xml may say; else it is found out by reading
-//! the capture once before ([`groups`]). How the channel joins follows from the feeds that are
+//! Which group carries which feed and side a config.xml says; of a capture it is else found out by
+//! reading it once before ([`groups`]). How the channel joins follows from the feeds that are
 //! there: by definitions and snapshots; by snapshots alone; or, of a capture of the incremental
 //! feed alone, with books that begin empty. In such books entries for levels that were stated
 //! before the capture began are no errors; their number is told.
 //!
-//! Time is the capture's. Other traffic is left out. The last lines are what the channel has come
-//! to and, as of `decode`, the counts; a message by name or unknown is one that was printed.
+//! Of a capture time is the capture's, at any `--speed`: gaps, holes and silence are judged as they
+//! would have been then, and what is printed is the same. Other traffic is left out. The last lines
+//! are what the channel has come to and, as of `decode`, the counts; a message by name or unknown
+//! is one that was printed.
 
+mod arguments;
 mod figures;
-mod groups;
+pub(crate) mod groups;
+mod input;
+mod live;
 mod printer;
+mod replay;
+mod screen;
+mod statistics;
+mod watch;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use hairpin_feed_handler::config::{Config, ConfigError};
-use hairpin_feed_handler::{Addresses, Channel, Feed, Input, LateJoin, Settings, Side};
-use hairpin_time::{Duration, Instant, Now, Utc};
+use anyhow::{Context, Result, anyhow, bail};
+use hairpin_endpoint::capture::Speed;
+use hairpin_feed_handler::{Channel, Feed, LateJoin, Settings};
+use hairpin_host::{Clock, interface_address};
+use hairpin_time::Duration;
 
-use crate::decode::capture::{self, Captured, Payload};
+pub(crate) use arguments::Arguments;
+
+use crate::decode::capture::Links;
 use crate::decode::codecs::{Codecs, SchemaFile};
 use crate::decode::{Counts, Format};
+use crate::signals::Signals;
+use arguments::groups_of;
 use figures::Figures;
 use groups::Groups;
+use live::Live;
 use printer::Printer;
-
-/// The feed handler on a capture (pcap or pcapng)
-#[derive(clap::Args, Debug, Clone)]
-pub(crate) struct Arguments {
-    /// A capture of one market data channel
-    #[arg(long, value_name = "FILE")]
-    pcap: PathBuf,
-
-    /// CME's config.xml, which says where each feed of the channel is [default: found out]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-
-    /// The channel in that file [default: the only one]
-    #[arg(long, value_name = "ID", requires = "config")]
-    channel: Option<String>,
-
-    /// Print the top of each book that an event has changed, gaps and states too
-    #[arg(long)]
-    books: bool,
-
-    /// An SBE schema (XML) to print messages with; may be given several times
-    #[arg(long, value_name = "FILE")]
-    schema: Vec<PathBuf>,
-
-    /// How messages are printed
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
+use replay::Replay;
+use statistics::Traffic;
 
 /// Room for every instrument that one of CME's channels has; about 25 MB.
 const MOST_INSTRUMENTS: usize = 1 << 15;
 /// A capture may have long runs to be kept until a snapshot comes.
 const QUEUE_BYTES: usize = 64 << 20;
 
-/// Runs the command: exit status 0 if the whole capture was understood, 1 if anything was wrong.
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+/// Runs the command: exit status 0 if everything was understood, 1 if anything was wrong.
+///
+/// # Errors
+/// A schema or configuration file that is wrong, an interface that is missing, a file to record in
+/// that cannot be written, or the network's.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
-    let files = files.collect::<Result<Vec<_>, _>>();
-    let codecs = match files.as_deref().map_err(Clone::clone).and_then(Codecs::new) {
-        Ok(codecs) => codecs,
-        Err(what) => {
-            let _ = writeln!(io::stderr(), "hairpin: {what}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let groups = match arguments.groups() {
-        Ok(groups) => groups,
-        Err(what) => {
-            let _ = writeln!(io::stderr(), "hairpin: {what}");
-            return ExitCode::FAILURE;
-        }
+    let files = files.collect::<Result<Vec<_>, _>>().map_err(|what| anyhow!(what))?;
+    let codecs = Codecs::new(&files).map_err(|what| anyhow!(what))?;
+    if arguments.watch && !io::stdout().is_terminal() {
+        bail!("--watch needs a terminal on standard output; --stats prints lines");
+    }
+    let signals = Signals::take()?;
+    let how = How {
+        codecs: &codecs,
+        format: arguments.format,
+        messages: arguments.stats.is_none() && !arguments.watch,
+        books: arguments.books,
+        statistics: arguments.stats,
+        watch: arguments.watch,
     };
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
     let mut counts = Counts::default();
-    let how = How { codecs: &codecs, format: arguments.format, books: arguments.books };
-    let outcome = feed(&arguments.pcap, groups, how, &mut counts, out, err);
-    counts.status(outcome, &arguments.pcap)
-}
-
-impl Arguments {
-    /// The groups that a configuration file names, if there is one.
-    fn groups(&self) -> Result<Option<Groups>, String> {
-        let Some(path) = &self.config else { return Ok(None) };
-        let named = |error: ConfigError| format!("{}: {error}", path.display());
-        let config = Config::read(path).map_err(named)?;
-        let channel = config.channel(self.channel.as_deref()).map_err(named)?;
-        match channel.addresses(Ipv4Addr::UNSPECIFIED).map_err(named)? {
-            Addresses::Multicast(feeds) => {
-                let each =
-                    Feed::ALL.into_iter().flat_map(|feed| Side::ALL.map(|side| (feed, side)));
-                Ok(Some(Groups::new(each.filter_map(|(feed, side)| {
-                    let group = feeds.group(feed, side)?;
-                    Some((SocketAddr::V4(group.address), feed, side))
-                }))))
-            }
-            Addresses::Tcp(_) => Err(format!(
-                "{}: channel {} goes by TCP, and this reads datagrams",
-                path.display(),
-                channel.id
-            )),
+    let asked_to_stop = || signals.asked_to_stop();
+    let status = match &arguments.pcap {
+        Some(path) => {
+            let groups = arguments.groups().map_err(|what| anyhow!(what))?;
+            let source = (path.as_path(), arguments.speed, arguments.duration);
+            let outcome = feed(source, groups, how, &mut counts, (out, err), &asked_to_stop);
+            counts.status(outcome, path)
         }
-    }
+        None => {
+            live(arguments, how, &mut counts, (out, err), &asked_to_stop)?;
+            if counts.errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        }
+    };
+    Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// How a capture is to be printed.
+/// How a feed is to be printed.
 #[derive(Clone, Copy)]
 struct How<'a> {
     codecs: &'a Codecs<'a>,
     format: Format,
+    messages: bool,
     books: bool,
+    statistics: Option<Duration>,
+    watch: bool,
 }
 
-/// Prints the capture at `path`.
+/// Prints the capture at `path`, until it ends or `asked_to_stop`.
 ///
 /// # Errors
 /// If the file cannot be read or is no capture, if there is not one channel in it, or if nothing
 /// can be written.
 fn feed(
-    path: &Path,
+    (path, speed, duration): (&Path, Speed, Option<Duration>),
     groups: Option<Groups>,
     how: How<'_>,
     counts: &mut Counts,
-    out: impl Write,
-    err: impl Write,
+    (out, err): (impl Write, impl Write),
+    asked_to_stop: &dyn Fn() -> bool,
 ) -> io::Result<()> {
-    let groups = match groups {
-        Some(groups) => groups,
-        None => Groups::detect(File::open(path)?)?,
-    };
+    let (groups, input) = input::open(path, groups)?;
     let channel = Channel::new(settings(&groups));
-    let mut replay = Replay {
-        figures: Figures::publish(path, &channel),
+    let title = format!("feed --pcap {}", path.display());
+    let clock = Clock::of_kernel();
+    let replay = Replay {
+        figures: Figures::publish(&title, &channel),
         channel,
-        printer: Printer::new(how, settings(&groups).late_join, counts, out, err),
+        printer: Printer::new(how, &title, settings(&groups).late_join, counts, (out, err))?,
         groups,
-        now: Now { monotonic: Instant::ZERO, utc: Utc::EPOCH },
+        until: duration.map(|duration| clock.instant() + duration),
+        clock,
+        links: Links::default(),
+        traffic: Traffic::default(),
     };
-    let ending = capture::read(File::open(path)?, |packet| replay.packet(packet))?;
-    replay.finish(ending)
+    replay.run(input, speed, asked_to_stop)
 }
 
-/// A channel that joins by what the capture has.
+/// Prints a channel on the network, until `asked_to_stop`.
+///
+/// # Errors
+/// A configuration file that is wrong, no such interface, and those of the network.
+fn live(
+    arguments: &Arguments,
+    how: How<'_>,
+    counts: &mut Counts,
+    (out, err): (impl Write, impl Write),
+    asked_to_stop: &dyn Fn() -> bool,
+) -> Result<()> {
+    let interface = arguments.interface.as_deref().context("no interface")?;
+    let address = interface_address(interface)?;
+    let channel = arguments.channel().map_err(|what| anyhow!(what))?.context("no channel")?;
+    let addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
+    let mut settings = settings(&groups_of(&addresses).unwrap_or_default());
+    settings.late_join = live::late_join(&addresses, settings.late_join);
+    let words = live::Words {
+        interface,
+        wait: arguments.wait,
+        duration: arguments.duration,
+        recording: arguments.recording(),
+    };
+    let title = format!("feed --channel {} --interface {interface}", channel.id);
+    let feed = Live::open(words, &channel, addresses, settings)?;
+    let printer = Printer::new(how, &title, settings.late_join, counts, (out, err))?;
+    feed.run(&title, printer.of_network(), asked_to_stop)
+}
+
+/// A channel that joins by what there is.
 fn settings(groups: &Groups) -> Settings {
     let [incremental, definitions, snapshots] =
         [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
@@ -173,63 +185,6 @@ fn settings(groups: &Groups) -> Settings {
         // A recording begins and ends, and time passes in it as it likes.
         silence: Duration::ZERO,
         ..Settings::default()
-    }
-}
-
-/// A capture on its way through a channel.
-struct Replay<'a, O, E> {
-    channel: Channel,
-    figures: Figures,
-    printer: Printer<'a, O, E>,
-    groups: Groups,
-    now: Now,
-}
-
-impl<O: Write, E: Write> Replay<'_, O, E> {
-    /// Takes the next packet of the file.
-    fn packet(&mut self, packet: Captured<'_>) -> io::Result<()> {
-        self.printer.counts.packets += 1;
-        if let Some(time) = packet.time {
-            self.pass_to(time);
-        }
-        match packet.payload {
-            Ok(Payload::Datagram { flow: (_, to), bytes }) => {
-                if let Some((feed, side)) = self.groups.find(to) {
-                    let input = Input { feed, side, received: packet.time };
-                    self.channel.handle_packet(self.now, input, bytes, &mut self.printer);
-                    while self.channel.poll_action().is_some() {}
-                }
-            }
-            Ok(_) => {}
-            Err(what) => self.printer.error(&what),
-        }
-        self.figures.update_if_due(self.printer.counts, &self.channel);
-        self.printer.outcome()
-    }
-
-    /// Lets time pass, which never goes back, and what was due before happen.
-    fn pass_to(&mut self, time: Utc) {
-        let monotonic = Instant::from_nanos(time.as_nanos()).max(self.now.monotonic);
-        while let Some(due) = self.channel.poll_timeout().filter(|due| *due <= monotonic) {
-            self.now.monotonic = due.max(self.now.monotonic);
-            self.channel.handle_timeout(self.now, &mut self.printer);
-        }
-        // Whatever clock the capture was made with, the channel is not to judge SendingTime by it.
-        self.now = Now { monotonic, utc: Utc::EPOCH };
-    }
-
-    /// Ends with what the channel has come to; `ending` says if the file ended in a packet.
-    fn finish(mut self, ending: Option<String>) -> io::Result<()> {
-        // What waits for a packet that the capture does not have.
-        while let Some(due) = self.channel.poll_timeout() {
-            self.now.monotonic = due.max(self.now.monotonic);
-            self.channel.handle_timeout(self.now, &mut self.printer);
-        }
-        if let Some(what) = ending {
-            self.printer.error(&what);
-        }
-        self.figures.update(self.printer.counts, &self.channel);
-        self.printer.finish(&self.channel)
     }
 }
 

@@ -11,6 +11,7 @@ mod cores;
 mod decode;
 mod exchange;
 mod feed;
+mod generate;
 mod ground;
 mod groups;
 mod live;
@@ -53,8 +54,10 @@ enum Command {
     Exchange(exchange::Arguments),
     /// A trader that answers each tick of an exchange with an order
     Trader(trader_process::Arguments),
-    /// The feed handler on a capture: print messages, books and what became of them
+    /// The feed handler, live or on a capture: print messages, books and what became of them
     Feed(feed::Arguments),
+    /// A capture of an exchange's market data, made without a network
+    Generate(generate::Arguments),
     /// Print the messages of a capture
     Decode(decode::Arguments),
     /// Live counters of running Hairpin processes
@@ -95,7 +98,8 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
         Command::Stat(arguments) => stat::run(&arguments),
-        Command::Feed(arguments) => Ok(feed::run(&arguments)),
+        Command::Feed(arguments) => feed::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),
         Command::Ping(arguments) => ping::run(&arguments),

@@ -3,9 +3,10 @@
 use std::io;
 use std::net::SocketAddrV4;
 
-use hairpin_endpoint::{TcpListener, UdpSender};
+use hairpin_endpoint::capture::{RecordedLine, Recorder, RecorderSettings};
+use hairpin_endpoint::{TcpListener, Timestamp, UdpSender};
 use hairpin_reactor::{Reactor, Ready};
-use hairpin_time::Instant;
+use hairpin_time::{Instant, Now};
 
 use super::counters::ExchangeCounters;
 use super::settings::{Addresses, FeedSide, Groups, Multicast};
@@ -29,6 +30,7 @@ pub(super) struct Feeds {
     muted: [bool; 2],
     /// Of what goes by multicast, if any are made.
     faults: Option<Box<FeedFaults>>,
+    recorder: Option<Recorder>,
     /// The packet, behind the length that it has by TCP.
     frame: Box<[u8; LENGTH_PREFIX + MAX_PAYLOAD]>,
 }
@@ -52,6 +54,7 @@ impl Feeds {
             tcp,
             muted: [false; 2],
             faults: None,
+            recorder: None,
             frame: Box::new([0; LENGTH_PREFIX + MAX_PAYLOAD]),
         })
     }
@@ -66,7 +69,7 @@ impl Feeds {
     #[inline]
     pub(super) fn send(
         &mut self,
-        now: Instant,
+        now: Now,
         transmit: &Transmit,
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
@@ -81,12 +84,16 @@ impl Feeds {
                 *counters.muted(side) += u64::from(sender.is_some() || tcp.is_some());
                 continue;
             }
+            if let (Some(sender), Some(recorder)) = (&sender, &mut self.recorder) {
+                let (line, packet) = (line(feed, side), &frame[LENGTH_PREFIX..]);
+                recorder.record(line, sender.local_address(), Timestamp::None, now.utc, packet);
+            }
             if let Some(faults) = &mut self.faults {
                 let packet = &frame[LENGTH_PREFIX..];
                 let mut outcome = Ok(());
                 {
                     let mut send = sending(&mut self.senders, counters, &mut outcome);
-                    faults.handle_packet(now, (side, feed), packet, &mut send);
+                    faults.handle_packet(now.monotonic, (side, feed), packet, &mut send);
                 }
                 outcome?;
             } else if let Some(sender) = sender {
@@ -122,6 +129,31 @@ impl Feeds {
         self.tcp.iter_mut().flatten().try_for_each(|side| side.tend(now, ready, reactor, counters))
     }
 
+    /// Records what is published by multicast from now on.
+    pub(super) fn record(&mut self, settings: &RecorderSettings, channel: &str) -> io::Result<()> {
+        let feeds = [Feed::Incremental, Feed::Instruments, Feed::Snapshots, Feed::SnapshotOrders];
+        // The last is the one that most groups have not.
+        let has_orders = self.senders[Feed::SnapshotOrders as usize].iter().any(Option::is_some);
+        let mut lines = Vec::new();
+        for &feed in &feeds[..feeds.len() - usize::from(!has_orders)] {
+            for side in FeedSide::ALL {
+                let sender = self.senders[feed as usize][side as usize].as_ref();
+                let group = sender.map(UdpSender::remote_address);
+                lines.push(recorded(channel, feed, side, group.unwrap_or(NOWHERE)));
+            }
+        }
+        if lines.iter().all(|line| line.group == NOWHERE) {
+            let why = "market data that goes by TCP is not recorded";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        self.recorder = Some(Recorder::start(settings, lines)?);
+        Ok(())
+    }
+
+    pub(super) fn recorder(&mut self) -> &mut Option<Recorder> {
+        &mut self.recorder
+    }
+
     pub(super) fn set_muted(&mut self, side: FeedSide, muted: bool) {
         self.muted[side as usize] = muted;
     }
@@ -141,6 +173,28 @@ impl Feeds {
     pub(super) fn tcp_side(&self, side: FeedSide) -> Option<&TcpSide> {
         self.tcp[side as usize].as_ref()
     }
+}
+
+/// The group of a side that is not sent.
+const NOWHERE: SocketAddrV4 = SocketAddrV4::new(std::net::Ipv4Addr::UNSPECIFIED, 0);
+
+/// The number of a side of a feed in a recording.
+#[inline]
+const fn line(feed: Feed, side: FeedSide) -> usize {
+    feed as usize * FeedSide::ALL.len() + side as usize
+}
+
+/// What a recording says of it.
+fn recorded(channel: &str, feed: Feed, side: FeedSide, group: SocketAddrV4) -> RecordedLine {
+    let (code, words) = match feed {
+        Feed::Incremental => ("I", "incremental"),
+        Feed::Instruments => ("N", "instrument"),
+        Feed::Snapshots => ("S", "snapshot"),
+        Feed::SnapshotOrders => ("SMBO", "order snapshot"),
+    };
+    let name = format!("{channel}{code}{side:?}");
+    let description = format!("channel {channel}, {words} feed, side {side:?}, {group}");
+    RecordedLine { name, description, group }
 }
 
 fn senders(multicast: &Multicast) -> io::Result<Senders> {
@@ -195,6 +249,7 @@ mod tests {
     use std::io::Read;
 
     use hairpin_endpoint::memory::datagrams;
+    use hairpin_time::Utc;
 
     use super::*;
 
@@ -239,7 +294,7 @@ mod tests {
             feeds.packet()[0] = sequence as u8;
             let feed = Feed::Snapshots;
             let transmit = Transmit { feed, length: 1, sequence, event: None, shows_feed };
-            feeds.send(now, &transmit, &mut counters).unwrap();
+            feeds.send(Now { monotonic: now, utc: Utc::EPOCH }, &transmit, &mut counters).unwrap();
         }
         let mut frame = [0; 3];
         stream.read_exact(&mut frame).unwrap();

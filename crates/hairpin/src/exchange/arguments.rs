@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use hairpin_endpoint::capture::Speed;
+use hairpin_feed_handler::Addresses;
 use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
@@ -17,7 +19,7 @@ use crate::words::{
 use crate::{cores, output};
 
 /// The number of the benchmark's channel.
-const CHANNEL: &str = "310";
+pub(super) const CHANNEL: &str = "310";
 /// The interval unless told otherwise, in microseconds.
 const INTERVAL_US: u64 = 1_000;
 
@@ -54,6 +56,22 @@ pub(crate) struct Arguments {
     /// Write to FILE where market data is to be had, in the form of CME's config.xml
     #[arg(long, value_name = "FILE")]
     config_out: Option<PathBuf>,
+
+    /// Play the market data of a capture to its groups, in place of an exchange; `-` for standard
+    /// input
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["feed", "groups", "gateway", "traders", "interval_us", "samples",
+                                "rounds", "wait", "seed", "secret_key_file", "record", "json",
+                                "report"])]
+    pub(crate) publish: Option<PathBuf>,
+
+    /// How many times as fast as it was recorded: 1 as it was, `max` as fast as can be
+    #[arg(long, value_name = "TIMES", default_value = "1", requires = "publish")]
+    pub(crate) speed: Speed,
+
+    /// Record what is published by multicast: pcapng, or pcap by its ending
+    #[arg(long, value_name = "FILE", conflicts_with = "feed_port")]
+    pub(crate) record: Option<PathBuf>,
 
     /// How many traders must have logged on before the first tick
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -128,14 +146,34 @@ impl Arguments {
         }
     }
 
+    /// Whether a configuration file was asked for.
+    pub(crate) fn wants_config(&self) -> bool {
+        self.config_out.is_some()
+    }
+
     /// Writes the configuration file, if one was asked for. It is there whole or not at all.
     ///
     /// # Errors
     /// Those of the file system, with the path.
     pub(crate) fn write_config(&self, data: &MarketData, interface: Ipv4Addr) -> Result<()> {
+        self.write_addresses(&data.addresses(interface, &[interface]))
+    }
+
+    /// The same, of the groups that were found in a capture.
+    ///
+    /// # Errors
+    /// Those of the file system, with the path.
+    pub(crate) fn write_detected(
+        &self,
+        groups: &crate::feed::groups::Groups,
+        interface: Ipv4Addr,
+    ) -> Result<()> {
+        self.write_addresses(&Addresses::Multicast(groups.multicast(interface)))
+    }
+
+    fn write_addresses(&self, addresses: &Addresses) -> Result<()> {
         let Some(path) = &self.config_out else { return Ok(()) };
-        let addresses = data.addresses(interface, &[interface]);
-        let channel = ChannelConfig::of(CHANNEL, "Hairpin's benchmark", &addresses);
+        let channel = ChannelConfig::of(CHANNEL, "Hairpin's benchmark", addresses);
         let config = Config {
             environment: "Hairpin".to_owned(),
             channels: vec![channel],

@@ -6,6 +6,7 @@ mod desk;
 mod figures;
 mod market;
 mod outstanding;
+mod publish;
 mod recording;
 mod round;
 mod run;
@@ -16,6 +17,7 @@ use std::net::SocketAddrV4;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
 use hairpin_host::{Clock, interface_address};
 use hairpin_measure::Results;
 
@@ -42,6 +44,9 @@ const ROWS_MAX: usize = 4_096;
 /// What stands in the way of listening: no such interface, a busy port, a bad key, a file that
 /// cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(path) = &arguments.publish {
+        return publish::run(arguments, path);
+    }
     arguments.output.check()?;
     let clock = Clock::new();
     let setup = setup(arguments)?;
@@ -49,7 +54,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
     let checks = Checks::before(&clock, &core)?;
-    let venue = venue::open_market(&setup, TRADERS_MAX, &clock, &arguments.market)?;
+    let mut venue = venue::open_market(&setup, TRADERS_MAX, &clock, &arguments.market)?;
+    if let Some(path) = &arguments.record {
+        venue.exchange.record(&RecorderSettings::new(path), arguments::CHANNEL)?;
+    }
     arguments.write_config(&venue.market_data, setup.interface)?;
     announce(arguments, &setup, &venue, is_test_key);
 
@@ -61,7 +69,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     run.publish(&title);
     let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
     run.finish()?;
-    Ok(signals.exit_status().unwrap_or(status?))
+    let recorded = run.exchange.recorder().take().map(Recorder::finish).transpose();
+    let status = match report(recorded) {
+        true => status?,
+        false => ExitCode::FAILURE,
+    };
+    Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// Says if a recording is not whole; whether it is, or there was none.
+fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
+    let what = match recorded {
+        Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {
+            0 => return true,
+            lost => format!("{lost} packets were not recorded: the disk is too slow"),
+        },
+        Err(failure) => failure,
+    };
+    let _ = writeln!(std::io::stderr(), "hairpin: {what}");
+    false
 }
 
 /// Runs the rounds; whether all of them count.

@@ -1,6 +1,4 @@
-//! What `hairpin stat` sees of a capture on its way through a channel.
-
-use std::path::Path;
+//! What `hairpin stat` sees of a channel.
 
 use hairpin_feed_handler::{Channel, ChannelState};
 use hairpin_host::Clock;
@@ -9,20 +7,19 @@ use hairpin_mapped::{Sheet, Unit};
 use crate::decode::Counts;
 use crate::live::Live;
 
-/// Packets between two looks at a clock: the capture's own time says nothing of ours.
+/// Packets between two looks at a clock: a capture's own time says nothing of ours.
 const PACKETS_PER_LOOK: u64 = 64;
 
-/// The live counters of a replay.
+/// The live counters of a channel.
 pub(super) struct Figures {
     live: Live,
     clock: Clock,
 }
 
 impl Figures {
-    /// Publishes the figures of a replay of `path` that is about to begin.
-    pub(super) fn publish(path: &Path, channel: &Channel) -> Self {
-        let title = format!("feed --pcap {}", path.display());
-        let live = Live::publish(&title, "feed", |sheet| tell(sheet, &Counts::default(), channel));
+    /// Publishes the figures of a channel that is about to begin.
+    pub(super) fn publish(title: &str, channel: &Channel) -> Self {
+        let live = Live::publish(title, "feed", |sheet| tell(sheet, &Counts::default(), channel));
         Self { live, clock: Clock::of_kernel() }
     }
 
@@ -32,6 +29,12 @@ impl Figures {
             let now = self.clock.instant();
             self.live.update_if_due(now, true, |sheet| tell(sheet, counts, channel));
         }
+    }
+
+    /// A turn of a loop that waits is over: the same.
+    pub(super) fn update_in_turn(&mut self, counts: &Counts, channel: &Channel) {
+        let now = self.clock.instant();
+        self.live.update_if_due(now, true, |sheet| tell(sheet, counts, channel));
     }
 
     /// The last packet was handled.

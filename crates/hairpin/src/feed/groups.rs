@@ -1,12 +1,11 @@
 //! Which destination carries which side of which feed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
-use std::io;
-use std::net::SocketAddr;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr};
 
 use hairpin_cme_codecs::mdp3;
-use hairpin_feed_handler::{Feed, Side};
+use hairpin_feed_handler::{Feed, Group, Lines, Multicast, Side};
 use hairpin_sbe::MessageHeader;
 
 use crate::decode::capture::{self, Payload};
@@ -35,11 +34,11 @@ impl Groups {
     ///
     /// # Errors
     /// If the file is no capture, or has no such group, or has several channels.
-    pub(crate) fn detect(file: File) -> io::Result<Self> {
+    pub(crate) fn detect(input: impl Read) -> io::Result<Self> {
         let mut seen = Vec::<Seen>::new();
         let mut places = HashMap::<SocketAddr, usize>::new();
-        capture::read(file, |packet| {
-            if let Ok(Payload::Datagram { flow: (_, to), bytes }) = packet.payload
+        capture::read(input, |packet| {
+            if let Ok(Payload::Datagram { destination: to, bytes, .. }) = packet.payload
                 && let Some(first) = First::of(bytes)
             {
                 let place = *places.entry(to).or_insert_with(|| {
@@ -77,6 +76,26 @@ impl Groups {
             }
         }
         Ok(Self::new(groups))
+    }
+
+    /// Where each feed is, for whoever receives it by the interface with this address, from that
+    /// interface's own host. Groups of IPv6 are left out.
+    pub(crate) fn multicast(&self, interface: Ipv4Addr) -> Multicast {
+        let group = |feed, side| {
+            let found = self.0.iter().find(|(_, carried)| **carried == (feed, side));
+            found.and_then(|(group, _)| match group {
+                SocketAddr::V4(group) => Some(Group::new(*group, &[interface])),
+                SocketAddr::V6(_) => None,
+            })
+        };
+        let lines = |feed| Lines { a: group(feed, Side::A), b: group(feed, Side::B) };
+        Multicast {
+            incremental: lines(Feed::Incremental),
+            instrument: lines(Feed::Instrument),
+            snapshot: lines(Feed::Snapshot),
+            snapshot_orders: lines(Feed::SnapshotOrders),
+            interface,
+        }
     }
 
     /// What a datagram's destination carries.

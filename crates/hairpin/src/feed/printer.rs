@@ -7,12 +7,15 @@ use hairpin_feed_handler::{
     Instruments, LateJoin, Level, Listener, Message, Packet,
 };
 use hairpin_sbe::{CharArray, Value};
+use hairpin_time::{Instant, Now};
 
 use super::How;
+use super::statistics::{Statistics, Traffic};
+use super::watch::Watch;
 use crate::decode::line::{self, Line};
 use crate::decode::{Counts, Format};
 
-/// Prints and counts.
+/// Prints and counts, or shows on the terminal.
 pub(super) struct Printer<'a, O, E> {
     how: How<'a>,
     late_join: LateJoin,
@@ -28,17 +31,23 @@ pub(super) struct Printer<'a, O, E> {
     /// Entries for levels that books of unknown beginning do not have.
     unstated: u64,
     outcome: io::Result<()>,
+    /// Errors are of no packet of a file.
+    is_of_network: bool,
+    statistics: Option<Statistics>,
+    watch: Option<Watch<io::Stdout>>,
 }
 
 impl<'a, O: Write, E: Write> Printer<'a, O, E> {
+    /// Prints as it is said how; to watch books takes the terminal.
     pub(super) fn new(
         how: How<'a>,
+        title: &str,
         late_join: LateJoin,
         counts: &'a mut Counts,
-        out: O,
-        err: E,
-    ) -> Self {
-        Self {
+        (out, err): (O, E),
+    ) -> io::Result<Self> {
+        let watch = how.watch.then(|| Watch::begin(io::stdout(), title.to_owned())).transpose()?;
+        Ok(Self {
             how,
             late_join,
             counts,
@@ -49,7 +58,42 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             best_price_changes: 0,
             unstated: 0,
             outcome: Ok(()),
+            is_of_network: false,
+            statistics: how.statistics.map(Statistics::new),
+            watch,
+        })
+    }
+
+    /// What is printed comes from the network and not from a file.
+    pub(super) fn of_network(self) -> Self {
+        Self { is_of_network: true, ..self }
+    }
+
+    /// When [`Printer::tick`] is due though nothing has come.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let statistics = self.statistics.as_ref().and_then(Statistics::due);
+        let watch = self.watch.as_ref().map(Watch::due);
+        statistics.into_iter().chain(watch).min()
+    }
+
+    /// Prints statistics and draws if that is due; `wall` is our own clock, `now` the feed's. What
+    /// comes from the network leaves the buffer.
+    pub(super) fn tick(
+        &mut self,
+        wall: Instant,
+        now: Now,
+        traffic: &Traffic,
+        channel: &Channel,
+    ) -> io::Result<()> {
+        if let Some(statistics) = &mut self.statistics
+            && let Some(line) = statistics.line(now, traffic, channel, self.how.format)
+        {
+            self.print(&line);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.draw_if_due(wall, now, traffic, channel)?;
+        }
+        if self.is_of_network { self.out.flush() } else { Ok(()) }
     }
 
     /// What came of printing since this was asked last: callbacks cannot return it.
@@ -60,13 +104,22 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
     /// Says what is wrong with the packet of the file that was read last.
     pub(super) fn error(&mut self, what: &str) {
         self.counts.errors += 1;
-        let written = writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets);
+        if self.watch.is_some() {
+            // It would be written over the books; it is counted.
+            return;
+        }
+        let written = match self.is_of_network {
+            true => writeln!(self.err, "hairpin: {what}"),
+            false => writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets),
+        };
         self.note(written);
     }
 
     /// Prints the last lines.
     pub(super) fn finish(mut self, channel: &Channel) -> io::Result<()> {
         self.outcome()?;
+        // The terminal is given back before anything is printed on it.
+        self.watch = None;
         let instruments = channel.instruments();
         let in_sync = |index: &InstrumentIndex| instruments.book(*index).is_in_sync();
         let (count, in_sync) = (instruments.len(), instruments.iter().filter(in_sync).count());
@@ -138,7 +191,12 @@ fn values(level: Option<Level>) -> [Value<'static>; 3] {
 impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
         self.packet = (packet.sequence, packet.sending_time.as_nanos());
-        let How { codecs, format, .. } = self.how;
+        let How { codecs, format, messages, .. } = self.how;
+        if !messages {
+            self.is_malformed = false;
+            self.counts.messages += 1;
+            return;
+        }
         let line = line::line(message.bytes, Some(self.packet), codecs, format);
         self.is_malformed = line.is_err();
         match line {
@@ -154,6 +212,9 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let is_change = event.changed().any(|(.., changes)| changes.best_price());
         self.best_price_changes += u64::from(is_change);
+        if let Some(watch) = &mut self.watch {
+            watch.note(event);
+        }
         if self.how.books {
             self.packet = (event.packet.sequence, event.packet.sending_time.as_nanos());
             for (index, book, _) in event.changed() {

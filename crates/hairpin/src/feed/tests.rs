@@ -59,9 +59,17 @@ fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, Counts)>
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
     let codecs = Codecs::default();
-    let how = How { codecs: &codecs, format: Format::Text, books };
+    let how = How {
+        codecs: &codecs,
+        format: Format::Text,
+        messages: true,
+        books,
+        statistics: None,
+        watch: false,
+    };
     let (mut counts, mut out, mut err) = (Counts::default(), Vec::new(), Vec::new());
-    feed(file.path(), None, how, &mut counts, &mut out, &mut err)?;
+    let source = (file.path(), Speed::FlatOut, None);
+    feed(source, None, how, &mut counts, (&mut out, &mut err), &|| false)?;
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ok((text(out), text(err), counts))
 }
