@@ -291,6 +291,21 @@ mod tests {
     }
 
     #[test]
+    fn another_priority_alone_is_a_change() {
+        let mut books = OrderBooks::new(1, 2);
+        for (slot, priority) in [(0, 1), (1, 2)] {
+            let order = order(priority, Side::Bid, 9, priority);
+            books.become_equal(slot, Some((0, order)), |_, _, _| {});
+        }
+        let mut steps = Vec::new();
+        let later = order(1, Side::Bid, 9, 3);
+        books.become_equal(0, Some((0, later)), |of, action, order| {
+            steps.push((of, action, order.priority));
+        });
+        assert_eq!((steps, ids(&books, Side::Bid)), (vec![(0, Action::Change, 3)], vec![2, 1]));
+    }
+
+    #[test]
     fn a_loop_states_a_book_as_it_was_when_it_began() {
         let mut books = OrderBooks::new(1, 2);
         books.become_equal(0, Some((0, order(1, Side::Bid, 9, 1))), |_, _, _| {});

@@ -2,8 +2,9 @@
 
 use hairpin_cme_codecs::mdp3::WorkupTradingStatus;
 use hairpin_exchange::{
-    Collateral, DailyStatistic, DefinitionChange, Instrument, InstrumentKind, Limits, OrderId,
-    Publication, PublisherSettings, QuoteRequest, Settlement, Side, Workup, WorkupOrder,
+    Collateral, DailyStatistic, DefinitionChange, Feed, Instrument, InstrumentKind, Limits,
+    OrderId, Pace, Publication, PublisherSettings, QuoteRequest, Settlement, Side, Workup,
+    WorkupOrder,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::Duration;
@@ -167,6 +168,23 @@ fn definitions_are_added_modified_and_deleted_in_the_course_of_the_day() {
     stage.floor.announce(now, |publisher| publisher.redefine(now, 0, renamed));
     whole(&mut stage);
     assert_eq!(stage.defined[&1_001].1, "RENAMED");
+}
+
+/// Else one loop would have two totals.
+#[test]
+fn a_change_in_the_midst_of_a_loop_of_definitions_begins_it_anew() {
+    let mut stage = Stage::new(PublisherSettings::default(), Instrument::numbered(60), 1);
+    stage.floor.publisher_mut().set_pace(Pace::FlatOut, stage.now.monotonic);
+    let next = |stage: &mut Stage| loop {
+        let transmit = stage.poll().unwrap();
+        if transmit.feed == Feed::Instruments {
+            return transmit.sequence;
+        }
+    };
+    while next(&mut stage) != 2 {}
+    let now = stage.now;
+    stage.floor.change_definition(now, 0, DefinitionChange::Delete);
+    assert_eq!([next(&mut stage), next(&mut stage)], [1, 2]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use hairpin_exchange::{
     FullOrders, Group, Instrument, Market, NewOrder, OrderId, OrderPath, Owner, PriceLevel,
-    Publication, PublisherSettings, Replaced, Replacement, Side,
+    PublisherSettings, Replaced, Replacement, Side,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::Duration;
@@ -155,18 +155,20 @@ fn priority_is_the_order_of_coming_and_is_lost_with_the_place() {
 fn more_orders_than_fit_beside_a_level_go_apart() {
     let mut stage = Stage::new(settings(OrderPath::BesideLevels, 47), instruments(), 7);
     stage.drain();
-    let price = Decimal(700_000_000_000);
+    let price = stage.floor.matching().best(0, Side::Bid).unwrap().price;
     for _ in 0..150 {
         let order = NewOrder::limit(0, Side::Bid, price, 1, Owner(1));
         stage.floor.submit(stage.now, &order).unwrap();
         stage.drain();
     }
-    assert_eq!(stage.follower.books[&1_001].sums(b'0').last().unwrap().quantity, 150);
-    // Whatever was above goes; the 150 are the best level, and then they are taken at once.
-    let sweep = NewOrder::limit(0, Side::Offer, price, 10_000, Owner(1));
-    assert!(stage.floor.submit(stage.now, &sweep).is_ok());
+    let best = stage.follower.books[&1_001].side(b'0')[0];
+    assert_eq!(best.price, price.0);
+    let before = stage.follower.census.clone();
+    // All of the level is taken at once: as many orders go as it had.
+    let taken = NewOrder::limit(0, Side::Offer, price, best.quantity as u32, Owner(1));
+    stage.floor.submit(stage.now, &taken).unwrap();
     stage.drain();
-    assert!(stage.follower.books[&1_001].side(b'0').is_empty());
-    let publication = stage.floor.publish(stage.now);
-    assert_eq!(publication, Publication::Unchanged);
+    let census = &stage.follower.census;
+    let [beside, apart] = [census.beside[2] - before.beside[2], census.apart[2] - before.apart[2]];
+    assert_eq!((beside, beside + apart), (32, best.orders.unwrap() as u64));
 }
