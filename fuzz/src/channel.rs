@@ -4,7 +4,7 @@ use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
     Feed, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, MAX_TOP_ORDERS,
     Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay, ReplayOutcome,
-    ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, Trade, UpdateSource,
+    ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, TemplateIds, Trade, UpdateSource,
     Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
@@ -26,6 +26,7 @@ const SETTINGS: Settings = Settings {
     queue_bytes: 2_048,
     max_related: 8,
     max_loop_packets: 16,
+    templates: TemplateIds::AS_PUBLISHED,
     max_snapshot_lead: 100,
     order_books: OrderBooks::None,
     max_orders: 8,

@@ -173,6 +173,7 @@ impl World {
             Loop::Incremental => Feed::Incremental,
             Loop::Instruments => Feed::Instrument,
             Loop::Snapshots => Feed::Snapshot,
+            Loop::SnapshotOrders => Feed::SnapshotOrders,
         };
         let input = Input { feed, side: Line::A, received: None };
         self.whole.handle_packet(self.now, input, bytes, &mut ());

@@ -103,8 +103,8 @@ impl Line {
         self.socket.close(reactor).map_err(|error| self.error(error))
     }
 
-    /// Hands up to `budget` datagrams on, and before that to the recorder, as those of the line with
-    /// this number: how many, and whether there are no more.
+    /// Hands up to `budget` datagrams on, and before that to the recorder, as those of the line
+    /// with this number: how many, and whether there are no more.
     #[inline]
     pub(crate) fn receive(
         &mut self,

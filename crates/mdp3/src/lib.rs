@@ -3,7 +3,8 @@
 //! A [`Channel`] takes the packets of all feeds of one CME channel, from sides A and B, and tells
 //! a [`Listener`] what they mean: definitions, statuses, trades, volume, and price books that are
 //! right or say that they are not. It arbitrates between the sides, finds gaps, joins late and
-//! recovers, by TCP replay or from snapshots; what only IO can do it asks for by [`Channel::poll_action`].
+//! recovers, by TCP replay or from snapshots; what only IO can do it asks for by
+//! [`Channel::poll_action`].
 //!
 //! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`. All
 //! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
@@ -11,8 +12,8 @@
 //! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
 //! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
 //! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]; and order books, if
-//! [`Settings::order_books`] asks for them. A [`Filter`] leaves out instruments that are not wanted.
-//! Everything else is told and not kept; `docs/listener.md` goes through all templates.
+//! [`Settings::order_books`] asks for them. A [`Filter`] leaves out instruments that are not
+//! wanted. Everything else is told and not kept; `docs/listener.md` goes through all templates.
 //!
 //! ```
 //! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};

@@ -30,8 +30,8 @@ const TAILS: [u32; 29] = [
     18_332, 18_550, 18_754,
 ];
 
-/// One figure of all rounds: their [`median`] or what their [`quiet`] ones gave. Sorts the values it
-/// is of.
+/// One figure of all rounds: their [`median`] or what their [`quiet`] ones gave. Sorts the values
+/// it is of.
 pub(crate) type OverRounds = fn(&mut [f64]) -> f64;
 
 /// Draws numbers that are the same in every run: SplitMix64 (Steele, Lea and Flood, 2014).

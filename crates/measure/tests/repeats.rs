@@ -119,7 +119,7 @@ fn repeats_are_within_noise_in_95_rows_of_100() {
             format!("{verdicts:5.1} ({medians:5.1})")
         });
         println!("{rounds:6} {:5}  {}", accused.rows, shown.join("  "));
-        // Of few rounds, next to one another, there may be no quiet one: that is printed, not judged.
+        // Of few rounds, next to one another, there may be no quiet one: printed, not judged.
         let [verdicts, _] = accused.parts();
         assert!(rounds < all || verdicts <= 5.0, "{verdicts} % of repeats are accused");
     }

@@ -46,8 +46,8 @@ impl Ratio {
         })
     }
 
-    /// The medians of rounds that were interleaved in one run: what moved the machine in a round moved
-    /// both, so that they are drawn together. `None` also for different numbers of rounds.
+    /// The medians of rounds that were interleaved in one run: what moved the machine in a round
+    /// moved both, so that they are drawn together. `None` also for different numbers of rounds.
     pub(crate) fn of_pairs(a: &[f64], b: &[f64]) -> Option<Self> {
         if a.len() != b.len() {
             return None;
