@@ -4,8 +4,8 @@ use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
     Feed, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, MAX_TOP_ORDERS,
     Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay, ReplayOutcome,
-    ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, TemplateIds, Trade, UpdateSource,
-    Volume, Warning,
+    ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, TemplateIds, Trade,
+    UpdateSource, Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
 
@@ -44,12 +44,8 @@ fn settings(byte: u8) -> Settings {
         _ => LateJoin::Nothing,
     };
     let choice = byte / 3;
-    let one_side = |side| Feeds {
-        incremental: side,
-        instrument: side,
-        snapshot: side,
-        snapshot_orders: side,
-    };
+    let one_side =
+        |side| Feeds { incremental: side, instrument: side, snapshot: side, snapshot_orders: side };
     let (order_books, order_snapshots) = match byte % 4 {
         0 => (OrderBooks::None, Feed::SnapshotOrders),
         1 => (OrderBooks::Top, Feed::Snapshot),

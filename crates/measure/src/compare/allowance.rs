@@ -8,7 +8,8 @@ const BETWEEN_RUNS: f64 = 0.02;
 
 /// The same on a virtual machine, whose host moves and throttles it over minutes, which the rounds
 /// of one run see only in part. A choice between false alarms and blindness, made on twelve runs of
-/// a shared machine (docs/comparing.md has the counts); whoever knows a machine better gives another.
+/// a shared machine (docs/comparing.md has the counts); whoever knows a machine better gives
+/// another.
 const BETWEEN_RUNS_VIRTUAL: f64 = 0.1;
 
 /// Of medians, what slow movements of a machine do to a whole run is taken to be half as strong as

@@ -78,7 +78,8 @@ impl Compared {
     }
 
     /// How many of these have which verdict, and where the median of all quiet ratios lies: one
-    /// line with its line feed. A common shift of all rows is the machine's, or that of what all rows share.
+    /// line with its line feed. A common shift of all rows is the machine's, or
+    /// that of what all rows share.
     #[must_use]
     pub fn census(compared: &[Self]) -> String {
         let count = |wanted: fn(&Verdict) -> bool| {
