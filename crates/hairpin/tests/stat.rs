@@ -266,6 +266,7 @@ fn a_line_is_five_words() {
         "exchange.incremental_packets packets",
         "exchange.instrument_packets packets",
         "exchange.snapshot_packets packets",
+        "exchange.order_snapshot_packets packets",
     ];
     assert_eq!(words.iter().map(of_line).collect::<Vec<_>>(), expected);
 }

@@ -227,7 +227,9 @@ fn a_dropped_bed_takes_relay_and_children_with_it() {
     let theirs = relays();
     assert_eq!(theirs.len(), 1);
     drop(bed);
-    assert!(!child.wait().unwrap().success() && relays().is_empty());
+    assert!(!child.wait().unwrap().success());
+    // A thread that has been joined may still be on its way out of the kernel's list.
+    assert!(eventually(|| relays().is_empty()));
     let gone = |name: &String| !all_namespaces().contains(name);
     assert!(eventually(|| names.iter().chain(&theirs).all(gone)));
 }
