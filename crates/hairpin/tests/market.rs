@@ -41,8 +41,8 @@ fn ask(port: u16, number: u32) -> Option<Vec<(u16, u32)>> {
 
 #[test]
 fn every_group_is_published_and_replayed_under_faults() {
-    // The first message of the first packet but heartbeats: a book, orders beyond it, top orders, a book of
-    // 64 bits.
+    // The first message of the first packet but heartbeats: a book, orders beyond it, top orders, a
+    // book of 64 bits.
     for (group, first) in [("levels", 46), ("premium", 47), ("brokertec", 59), ("ebs", 64)] {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = hairpin();
