@@ -51,12 +51,17 @@ fn every_group_is_published_and_replayed_under_faults() {
         command.args(["--replay-port", &port.to_string()]);
         let mut exchange = Process::start(&mut command);
         let until = Instant::now() + Duration::from_secs(30);
+        let is_conflated = ["brokertec", "ebs"].contains(&group);
         let mut number = 1;
         let answers = loop {
             assert!(exchange.runs() && Instant::now() < until, "{group}: no replay within 30 s");
             match ask(port, number) {
                 // While a conflated group collects, heartbeats say that it is there.
-                Some(answers) if answers.len() == 3 && answers[1] == (12, number) => number += 1,
+                Some(answers)
+                    if is_conflated && answers.len() == 3 && answers[1] == (12, number) =>
+                {
+                    number += 1;
+                }
                 Some(answers) if answers.len() == 3 => break answers,
                 _ => sleep(Duration::from_millis(20)),
             }
