@@ -6,8 +6,8 @@
 //!
 //! Without a folder it is those of the runs in `docs/results`, in whole runs alone. A folder has
 //! results files `r-1.json`, `r-2.json`, … of one command that was run again and again, and
-//! `s-1.json`, … of the same with a slower server, all with many rounds. Runs of fewer rounds are cut
-//! from them. What is printed is the table in `docs/comparing.md`.
+//! `s-1.json`, … of the same with a slower server, all with many rounds. Runs of fewer rounds are
+//! cut from them. What is printed is the table in `docs/comparing.md`.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::path::Path;
