@@ -11,7 +11,7 @@ use crate::market::Market;
 use crate::sync::State;
 use crate::{
     BookUpdate, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin, Listener, Message,
-    Messages, Packet, Trade, UpdateSource, Volume, Warning,
+    Messages, OrderBooks, Packet, Trade, UpdateSource, Volume, Warning,
 };
 
 use hairpin_cme_codecs::mdp3 as codec;
@@ -90,6 +90,10 @@ impl Market {
     ) {
         if !self.is_readable(packet, &message, listener) {
             return;
+        }
+        if self.settings.order_books != OrderBooks::None {
+            // Of a copy, so that the usual message need not be in memory.
+            self.order_message(packet, &{ message }, listener);
         }
         let root =
             entries::read(message, Taker { market: self, packet, bytes: message.bytes, listener });

@@ -12,7 +12,7 @@ use crate::definition_loop::DefinitionLoop;
 use crate::entry_queue::EntryQueue;
 use crate::filter::{Filter, Unwanted};
 use crate::natural::NaturalBook;
-use crate::orders::{OrderBooks, OrderKeeping};
+use crate::orders::OrderKeeping;
 use crate::related::{MOST_RELATED, Related};
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
@@ -90,8 +90,6 @@ pub(crate) struct Market {
     /// handler, or if templates have other ids than usual, all.
     first_odd_version: u16,
     pub(crate) orders: OrderKeeping,
-    /// Order books are kept, so that every message needs a closer look.
-    keeps_orders: bool,
     state: ChannelState,
     /// One bit for each kind of warning told, and for each template.
     warned: u32,
@@ -137,7 +135,6 @@ impl Market {
             lacks_instrument_feed,
             related: Vec::with_capacity(MOST_RELATED),
             orders: OrderKeeping::new(&settings),
-            keeps_orders: settings.order_books != OrderBooks::None,
             unwanted: Unwanted::new(&filter),
             is_filtering: !filter.wants_all(),
             filter,
@@ -269,21 +266,7 @@ impl Market {
             self.report(Some(packet), &error, listener);
             return false;
         }
-        if self.keeps_orders {
-            // Of a copy, so that the usual message need not be in memory.
-            self.look_closer(packet, &{ *message }, listener);
-        }
         true
-    }
-
-    #[cold]
-    fn look_closer(
-        &mut self,
-        packet: &Packet,
-        message: &Message<'_>,
-        listener: &mut impl Listener,
-    ) {
-        self.order_message(packet, message, listener);
     }
 
     /// Counts and tells an error.

@@ -9,9 +9,7 @@ use super::keeping::{MOST_ENTRIES, Noted, Reference};
 use crate::book_entry::Target;
 use crate::market::Market;
 use crate::sync::State;
-use crate::{
-    Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning,
-};
+use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
 
 /// Takes a book message of one template, whose order entries refer to its price levels; the two
 /// differ in the type of the levels' quantities, which is of no interest here.
@@ -48,8 +46,8 @@ macro_rules! combined {
 }
 
 impl Market {
-    /// Takes what a sound message of the incremental feed says of orders. One that cannot be read
-    /// is left alone: it will be reported, and counts as lost.
+    /// Takes what a sound message of the incremental feed says of orders, if any are kept. One that
+    /// cannot be read is left alone: it will be reported, and counts as lost.
     #[cold]
     pub(crate) fn order_message(
         &mut self,
@@ -57,13 +55,8 @@ impl Market {
         message: &Message<'_>,
         listener: &mut impl Listener,
     ) {
-        let is_of_loop =
-            matches!(packet.feed, Feed::Instrument | Feed::Snapshot | Feed::SnapshotOrders);
-        if self.orders.kind == OrderBooks::None || is_of_loop {
-            return;
-        }
         self.begin_order_message();
-        let is_full = self.orders.kind == OrderBooks::Full;
+        let is_full = self.settings.order_books == OrderBooks::Full;
         let transact_time = match message.header.template_id {
             codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
                 self.book_with_orders(packet, message, listener)
@@ -209,7 +202,7 @@ impl Market {
         entry: &OrderEntry,
         listener: &mut impl Listener,
     ) {
-        if self.orders.kind != OrderBooks::Full {
+        if self.settings.order_books != OrderBooks::Full {
             return;
         }
         let Some(reference) = reference else {
@@ -308,7 +301,7 @@ impl Market {
         };
         self.report(Some(packet), &error, listener);
         let can_recover = self.settings.late_join != LateJoin::Nothing;
-        if can_recover || self.orders.kind == OrderBooks::Top {
+        if can_recover || self.settings.order_books == OrderBooks::Top {
             let waiting_from = packet.sequence.saturating_add(1);
             self.order_book_falls_out(instrument, waiting_from, listener);
         }
@@ -359,7 +352,7 @@ impl Market {
     ) {
         if !self.definition_loop.is_first() {
             self.miss_definition(security_id, listener);
-        } else if self.orders.kind == OrderBooks::Full {
+        } else if self.settings.order_books == OrderBooks::Full {
             self.withhold_order(packet, instrument, entry, listener);
         } else {
             // Top orders are not kept: a snapshot has to contain these.

@@ -40,7 +40,6 @@ pub(super) struct Touched {
 
 #[derive(Debug)]
 pub(crate) struct OrderKeeping {
-    pub(super) kind: OrderBooks,
     /// Entries for books that are not in sync.
     pub(super) queue: OrderQueue,
     /// Every entry from this packet on has been processed or is in the queue, but for those before
@@ -65,7 +64,6 @@ impl OrderKeeping {
         let is_joining = is_kept && settings.late_join == LateJoin::Books;
         let loop_packets = if is_kept { settings.max_loop_packets } else { 0 };
         Self {
-            kind: settings.order_books,
             queue: OrderQueue::new(settings.queue_bytes, if is_full { instruments } else { 0 }),
             floor: 0,
             out_of_sync: 0,

@@ -39,7 +39,7 @@ impl Market {
     /// Applies the queued entries after packet `sequence`; returns the packet of the first that
     /// did not fit, and why.
     fn apply_queued(&mut self, instrument: InstrumentIndex, sequence: u32) -> Option<(u32, Flaw)> {
-        if self.orders.kind != OrderBooks::Full {
+        if self.settings.order_books != OrderBooks::Full {
             return None;
         }
         let arena = &mut self.instruments.orders;

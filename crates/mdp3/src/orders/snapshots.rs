@@ -277,7 +277,7 @@ impl Market {
     /// pass, unless it is known better.
     fn conclude_pass_without_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let Some(before) = self.orders.pass.before else { return };
-        let is_full = self.orders.kind == OrderBooks::Full;
+        let is_full = self.settings.order_books == OrderBooks::Full;
         if is_full && self.orders.queue.oldest().is_some_and(|oldest| oldest <= before) {
             // Someone was active before the pass began; the loop will name them yet.
             return;
