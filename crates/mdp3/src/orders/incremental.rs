@@ -8,7 +8,6 @@ use super::entry::{Action, Flaw, OrderEntry};
 use super::keeping::{MOST_ENTRIES, Noted, Reference};
 use crate::book_entry::Target;
 use crate::market::Market;
-use crate::sync::State;
 use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
 
 /// Takes a book message of one template, whose order entries refer to its price levels; the two
@@ -147,7 +146,7 @@ impl Market {
             codec::SnapshotRefreshTopOrders59::decode(&message.header, message.body, &mut scratch)
                 .ok()?;
         let security_id = decoded.security_id();
-        let instrument = self.meet_by_order(packet, security_id, listener)?;
+        let instrument = self.find_or_meet(security_id, packet.sequence, listener)?;
         let head = self.instruments.orders.heads[instrument.as_usize()];
         if head.state == SyncState::InSync && packet.sequence <= head.snapshot_sequence {
             self.counters.orders_in_snapshot += 1;
@@ -231,7 +230,8 @@ impl Market {
         entry: &OrderEntry,
         listener: &mut impl Listener,
     ) {
-        let Some(instrument) = self.meet_by_order(packet, security_id, listener) else { return };
+        let met = self.find_or_meet(security_id, packet.sequence, listener);
+        let Some(instrument) = met else { return };
         let head = self.instruments.orders.heads[instrument.as_usize()];
         match head.state {
             SyncState::InSync if packet.sequence <= head.snapshot_sequence => {
@@ -304,40 +304,6 @@ impl Market {
         if can_recover || self.settings.order_books == OrderBooks::Top {
             let waiting_from = packet.sequence.saturating_add(1);
             self.order_book_falls_out(instrument, waiting_from, listener);
-        }
-    }
-
-    /// The instrument of an order entry, known or not.
-    fn meet_by_order(
-        &mut self,
-        packet: &Packet,
-        security_id: i32,
-        listener: &mut impl Listener,
-    ) -> Option<InstrumentIndex> {
-        let found = self.instruments.find(security_id);
-        if found.is_some() || self.is_unwanted(found, security_id) {
-            return found;
-        }
-        match self.settings.late_join {
-            LateJoin::InstrumentsAndBooks if self.definition_loop.is_first() => {
-                self.find_or_insert(security_id, listener)
-            }
-            LateJoin::InstrumentsAndBooks => {
-                self.miss_definition(security_id, listener);
-                None
-            }
-            LateJoin::Books => {
-                let instrument = self.find_or_insert(security_id, listener)?;
-                let is_joining = self.snapshot_loop.is_joining();
-                let waiting_from = if is_joining { 0 } else { packet.sequence };
-                self.fall_out(instrument, waiting_from, listener);
-                Some(instrument)
-            }
-            LateJoin::Nothing => {
-                let instrument = self.find_or_insert(security_id, listener)?;
-                self.instruments.cells[instrument.as_usize()].head.state = State::Fresh;
-                Some(instrument)
-            }
         }
     }
 

@@ -167,7 +167,7 @@ impl Market {
         *transact_time = Utc::from_nanos(decoded.transact_time());
         let sequence = decoded.last_msg_seq_num_processed();
         let (chunk, chunks) = (decoded.current_chunk(), decoded.no_chunks());
-        let instrument = self.find_or_meet(decoded.security_id(), listener);
+        let instrument = self.find_named(decoded.security_id(), listener);
         let heads = &mut self.instruments.orders.heads;
         let head = instrument.and_then(|instrument| heads.get_mut(instrument.as_usize()));
         let mark = head.map(|head| &mut head.pass).ok_or(chunk == 1);
