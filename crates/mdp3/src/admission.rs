@@ -2,8 +2,8 @@
 
 use crate::book_entry::Target;
 use crate::entries::{Entry, Kind};
-use crate::entry_queue::Queued;
 use crate::market::Market;
+use crate::replay::QueuedEntry;
 use crate::sync::State;
 use crate::{InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
@@ -92,9 +92,9 @@ impl Market {
     ) {
         self.counters.withheld_entries += 1;
         let book = if let Kind::Book(book_entry) = entry.kind { Some(book_entry) } else { None };
-        let queued = Queued { sequence: packet.sequence, rpt_seq: entry.rpt_seq, book };
+        let queued = QueuedEntry { sequence: packet.sequence, rpt_seq: entry.rpt_seq, book };
         if let Some(dropped) = self.queue.push(instrument, queued) {
-            self.floor = self.floor.max(dropped.saturating_add(1));
+            self.floor = self.floor.max(dropped.sequence.saturating_add(1));
             self.warn(&Warning::QueueOverflow, listener);
         }
     }

@@ -9,11 +9,12 @@ use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
-use crate::entry_queue::EntryQueue;
 use crate::filter::{Filter, Unwanted};
 use crate::natural::NaturalBook;
 use crate::orders::OrderKeeping;
+use crate::recovery_queue::RecoveryQueue;
 use crate::related::{MOST_RELATED, Related};
+use crate::replay::QueuedEntry;
 use crate::snapshot_loop::SnapshotLoop;
 use crate::sync::State;
 use crate::{
@@ -58,7 +59,7 @@ pub(crate) struct Market {
     /// Books by natural refresh, one for each instrument; none if that is not asked for.
     pub(crate) natural: Vec<NaturalBook>,
     /// Entries for instruments that are not in sync.
-    pub(crate) queue: EntryQueue,
+    pub(crate) queue: RecoveryQueue<QueuedEntry>,
     /// Every entry from this packet on has been processed or is in the queue.
     pub(crate) floor: u32,
     /// The packet of the incremental feed that comes next, and when the last was sent.
@@ -117,7 +118,7 @@ impl Market {
                 NaturalBook::UNKNOWN;
                 if settings.natural_refresh { capacity } else { 0 }
             ],
-            queue: EntryQueue::new(settings.queue_bytes, capacity),
+            queue: RecoveryQueue::new(settings.queue_bytes, capacity),
             floor: u32::MAX,
             next_sequence: 0,
             last_sent: Utc::EPOCH,
