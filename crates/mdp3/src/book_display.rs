@@ -48,7 +48,7 @@ impl fmt::Display for BookDisplay<'_> {
 mod tests {
     use super::*;
     use crate::Price9;
-    use crate::book::DirectCell;
+    use crate::cell::DirectCell;
     use alloc::string::ToString;
 
     fn level(price: i64, quantity: u64, orders: u32) -> Level {

@@ -1,6 +1,7 @@
 //! What a book entry of a message does to a book of its instrument.
 
-use crate::book::{BookSide, Cell};
+use crate::BookSide;
+use crate::cell::Cell;
 use crate::entries::BookEntry;
 use crate::levels::{Action, Level};
 
@@ -99,7 +100,7 @@ fn change<const N: usize>(
 mod tests {
     use super::*;
     use crate::Price9;
-    use crate::book::DirectCell;
+    use crate::cell::DirectCell;
 
     fn apply(cell: &mut DirectCell, entry: &BookEntry) -> Outcome {
         super::apply(cell, BookSide::Bid, entry)

@@ -2,16 +2,16 @@
 
 use alloc::vec::Vec;
 
-use crate::book::{BookSide, Changes, DirectCell};
 use crate::book_entry::{self, Outcome, Target};
+use crate::cell::DirectCell;
 use crate::definition_decoder;
 use crate::entries::{self, BookEntry, Entry, Kind, Root, TradeEntry};
 use crate::implied_book::ImpliedCell;
 use crate::market::Market;
 use crate::sync::State;
 use crate::{
-    BookUpdate, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin, Listener, Message,
-    Messages, OrderBooks, Packet, Trade, UpdateSource, Volume, Warning,
+    BookSide, BookUpdate, Changes, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin,
+    Listener, Message, Messages, OrderBooks, Packet, Trade, UpdateSource, Volume, Warning,
 };
 
 use hairpin_cme_codecs::mdp3 as codec;

@@ -8,13 +8,12 @@
 //! is whole when both its sides have been restated (CME Client Systems Wiki, "MDP 3.0 - Natural
 //! Refresh": books of more levels go by it only together with market recovery).
 
-use crate::book::BookSide;
 use crate::book_entry::Target;
 use crate::entries::{BookEntry, Entry, Kind};
 use crate::levels::{Action, Level, Levels, MAX_DEPTH};
 use crate::market::Market;
 use crate::sync::State;
-use crate::{BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
+use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
 
 use hairpin_time::Utc;
 
