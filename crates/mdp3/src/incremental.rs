@@ -10,8 +10,8 @@ use crate::implied_book::ImpliedCell;
 use crate::market::Market;
 use crate::sync::State;
 use crate::{
-    BookSide, BookUpdate, Changes, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin,
-    Listener, Message, Messages, OrderBooks, Packet, Trade, UpdateSource, Volume, Warning,
+    BookSide, BookUpdate, Changes, EndOfEvent, Error, InstrumentIndex, LateJoin, Listener, Message,
+    Messages, OrderBooks, Packet, Trade, UpdateSource, Volume, Warning,
 };
 
 use hairpin_cme_codecs::mdp3 as codec;
@@ -427,34 +427,6 @@ impl Market {
         listener.on_heartbeat(packet);
     }
 
-    /// The exchange has emptied all books; their RptSeq begin again.
-    #[cold]
-    fn reset_channel(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
-        self.counters.resets += 1;
-        self.was_reset = true;
-        self.forget_event();
-        self.queue.clear();
-        self.floor = packet.sequence.saturating_add(1);
-        self.snapshot_loop.end_join();
-        self.snapshot_loop.abandon_pass();
-        self.reset_order_books(listener);
-        for instrument in self.instruments.iter() {
-            let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
-            self.instruments.empty(instrument);
-            self.instruments.settle(instrument);
-            self.instruments.statistics[instrument.as_usize()].reset(packet.sequence);
-            let cell = &mut self.instruments.cells[instrument.as_usize()];
-            cell.head.next_rpt_seq = 0;
-            match cell.head.state {
-                State::Unknown => {}
-                state if state.needs_snapshot() => self.come_in(instrument, State::Fresh, listener),
-                _ => cell.head.state = State::Fresh,
-            }
-        }
-        listener.on_channel_reset(&ChannelReset { packet, transact_time });
-    }
-
     /// Something in the packet could not be read: whatever it was about may lack it now.
     #[cold]
     fn lose_contents(&mut self, packet: &Packet, error: &Error, listener: &mut impl Listener) {
@@ -465,6 +437,15 @@ impl Market {
             self.instruments.settle(instrument);
         }
         self.doubt_all(1, packet.sequence.saturating_add(1), listener);
+    }
+
+    /// Forgets what the event being processed has changed: its end may be lost.
+    pub(crate) fn forget_event(&mut self) {
+        for instrument in &self.changed {
+            let head = &mut self.instruments.cells[instrument.as_usize()].head;
+            head.event_changes = Changes::NONE;
+        }
+        self.changed.clear();
     }
 }
 
