@@ -78,6 +78,7 @@ mod lots;
 mod market;
 mod natural;
 mod orders;
+mod other_messages;
 mod packet;
 mod presets;
 mod quote_request;
