@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use crate::Price9;
 use crate::cell::DirectCell;
 use crate::levels::Level;
 use crate::sync::SyncState;
@@ -128,42 +127,10 @@ impl fmt::Debug for Book<'_> {
     }
 }
 
-/// One line a level, best on top: `orders quantity price | price quantity orders`. Prices are as
-/// on the wire, without the display factor.
-impl fmt::Display for Book<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for row in 0..self.bids().len().max(self.asks().len()) {
-            let (bid, ask) = (self.bids().get(row), self.asks().get(row));
-            match bid {
-                Some(Level { price, quantity, orders }) => {
-                    write!(f, "{orders:>5} {quantity:>8} {:>18} | ", Shown(*price))?;
-                }
-                None => write!(f, "{:>33} | ", "")?,
-            }
-            match ask {
-                Some(Level { price, quantity, orders }) => {
-                    writeln!(f, "{:<18} {quantity:<8} {orders}", Shown(*price))?;
-                }
-                None => writeln!(f)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A price that pads.
-struct Shown(Price9);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use alloc::string::ToString;
-        f.pad(&self.0.to_string())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Price9;
 
     fn level(price: i64, quantity: u64) -> Level {
         Level { price: Price9(price), quantity, orders: 1 }
