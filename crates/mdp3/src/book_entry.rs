@@ -157,9 +157,7 @@ impl Market {
     /// on from here or begins again, so the next entry may carry any.
     fn reset_book(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         self.counters.book_resets += 1;
-        // What a snapshot stated is no more, so its number says nothing of entries to come.
-        let recovery = &mut self.recovery[instrument.as_usize()];
-        (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
+        self.recovery[instrument.as_usize()].forget_snapshot();
         self.instruments.empty(instrument);
         let changes = self.instruments.settle(instrument);
         let head = &mut self.instruments.cells[instrument.as_usize()].head;

@@ -44,6 +44,13 @@ pub(crate) struct Recovery {
     pub(crate) status_sequence: u32,
 }
 
+impl Recovery {
+    /// What the last snapshot stated is no more: its numbers say nothing of entries to come.
+    pub(crate) fn forget_snapshot(&mut self) {
+        (self.snapshot_sequence, self.snapshot_rpt_seq) = (0, 0);
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Market {
     pub(crate) instruments: Instruments,

@@ -155,8 +155,7 @@ impl Market {
         let is_whole = cell.head.depth == 1 && !has_implied && natural.is_restated();
         self.touch(instrument, Changes::BOOK);
         if is_whole {
-            let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
+            self.recovery[instrument.as_usize()].forget_snapshot();
             self.counters.refreshes_completed += 1;
             self.come_in(instrument, State::InSync, listener);
         }

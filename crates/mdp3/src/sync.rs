@@ -172,8 +172,8 @@ impl Market {
         self.restart_order_books(keeps_books, listener);
         for instrument in self.instruments.iter() {
             let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
-            (recovery.snapshot_rpt_seq, recovery.status_sequence) = (0, 0);
+            (recovery.waiting_from, recovery.status_sequence) = (0, 0);
+            recovery.forget_snapshot();
             self.instruments.statistics[instrument.as_usize()].renumber(keeps_books);
             let state = self.instruments.cells[instrument.as_usize()].head.state;
             if !keeps_books && state.is_in_sync() {
@@ -205,8 +205,7 @@ impl Market {
         self.snapshot_loop.abandon_pass();
         self.reset_order_books(listener);
         for instrument in self.instruments.iter() {
-            let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
+            self.recovery[instrument.as_usize()].forget_snapshot();
             self.instruments.empty(instrument);
             self.instruments.settle(instrument);
             self.instruments.statistics[instrument.as_usize()].reset(packet.sequence);
