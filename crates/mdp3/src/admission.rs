@@ -2,8 +2,8 @@
 
 use crate::book_entry::Target;
 use crate::entries::{Entry, Kind};
-use crate::entry_queue::Queued;
 use crate::market::Market;
+use crate::replay::QueuedEntry;
 use crate::sync::State;
 use crate::{InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
@@ -30,7 +30,11 @@ impl Market {
     ) -> Option<InstrumentIndex> {
         let instrument = match instrument {
             Some(instrument) => instrument,
-            None => self.meet(packet, &entry, listener)?,
+            None if self.is_unwanted(None, entry.security_id) => {
+                self.counters.unwanted_entries += 1;
+                return None;
+            }
+            None => self.find_or_meet(entry.security_id, packet.sequence, listener)?,
         };
         let recovery = self.recovery[instrument.as_usize()];
         let head = self.instruments.cells[instrument.as_usize()].head;
@@ -57,7 +61,7 @@ impl Market {
                 self.instruments.cells[instrument.as_usize()].head.state = State::InSync
             }
             State::Unknown => {
-                self.meet_unknown(packet, &entry, listener);
+                self.miss_entry(packet, instrument, &entry, listener);
                 return None;
             }
             State::InSync | State::Suspect => {
@@ -88,34 +92,38 @@ impl Market {
     ) {
         self.counters.withheld_entries += 1;
         let book = if let Kind::Book(book_entry) = entry.kind { Some(book_entry) } else { None };
-        let queued = Queued { sequence: packet.sequence, rpt_seq: entry.rpt_seq, book };
+        let queued = QueuedEntry { sequence: packet.sequence, rpt_seq: entry.rpt_seq, book };
         if let Some(dropped) = self.queue.push(instrument, queued) {
-            self.floor = self.floor.max(dropped.saturating_add(1));
+            self.floor = self.floor.max(dropped.sequence.saturating_add(1));
             self.warn(&Warning::QueueOverflow, listener);
         }
     }
 
-    /// An entry of an instrument that has never been seen.
-    fn meet(
+    /// The instrument with a SecurityID that an entry or a snapshot names, or one that begins with
+    /// it; packet `from` of the incremental feed is the first that its snapshot need not contain.
+    /// `None`: it is not wanted, there is no room, or it needs a definition first, which is
+    /// collected.
+    pub(crate) fn find_or_meet(
         &mut self,
-        packet: &Packet,
-        entry: &Entry,
+        security_id: i32,
+        from: u32,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
-        let security_id = entry.security_id;
-        if self.is_unwanted(None, security_id) {
-            self.counters.unwanted_entries += 1;
-            return None;
+        let found = self.instruments.find(security_id);
+        if found.is_some() || self.is_unwanted(found, security_id) {
+            return found;
         }
         match self.settings.late_join {
+            LateJoin::InstrumentsAndBooks if self.definition_loop.is_first() => {
+                self.find_or_insert(security_id, listener)
+            }
             LateJoin::InstrumentsAndBooks => {
-                self.meet_unknown(packet, entry, listener);
+                self.miss_definition(security_id, listener);
                 None
             }
             LateJoin::Books => {
                 let instrument = self.find_or_insert(security_id, listener)?;
-                let is_joining = self.snapshot_loop.is_joining();
-                let waiting_from = if is_joining { 0 } else { packet.sequence };
+                let waiting_from = if self.snapshot_loop.is_joining() { 0 } else { from };
                 self.fall_out(instrument, waiting_from, listener);
                 Some(instrument)
             }
@@ -129,11 +137,17 @@ impl Market {
 
     /// An entry of an instrument without a definition. While definitions are being collected it
     /// is kept, since its instrument's may be still to come; afterwards they are collected again.
-    fn meet_unknown(&mut self, packet: &Packet, entry: &Entry, listener: &mut impl Listener) {
-        if !self.definition_loop.is_first() {
-            self.miss_definition(entry.security_id, listener);
-        } else if let Some(instrument) = self.find_or_insert(entry.security_id, listener) {
+    fn miss_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &Entry,
+        listener: &mut impl Listener,
+    ) {
+        if self.definition_loop.is_first() {
             self.withhold(packet, instrument, entry, listener);
+        } else {
+            self.miss_definition(entry.security_id, listener);
         }
     }
 }

@@ -86,7 +86,7 @@ impl Book<'_> {
 mod tests {
     use super::*;
     use crate::Price9;
-    use crate::book::DirectCell;
+    use crate::cell::DirectCell;
 
     fn level(price: i64) -> Level {
         Level { price: Price9(price), quantity: 1, orders: 1 }

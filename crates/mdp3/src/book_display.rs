@@ -1,9 +1,10 @@
 //! A book as people read it.
 
+use alloc::string::ToString;
 use core::fmt;
 
 use crate::levels::Level;
-use crate::{Book, Definition};
+use crate::{Book, Definition, Price9};
 
 /// A book that prints, with prices as its instrument's definition shows them.
 #[derive(Debug, Clone, Copy)]
@@ -23,33 +24,58 @@ impl<'a> Book<'a> {
 
 impl fmt::Display for BookDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bids, asks) = (self.book.bids(), self.book.asks());
-        for row in 0..bids.len().max(asks.len()) {
-            match bids.get(row) {
-                Some(Level { price, quantity, orders }) => {
-                    let price = self.definition.display_price(*price);
-                    write!(f, "{orders:>5} {quantity:>8} {price:>14} | ")?;
-                }
-                None => write!(f, "{:>29} | ", "")?,
-            }
-            match asks.get(row) {
-                Some(Level { price, quantity, orders }) => {
-                    let price = self.definition.display_price(*price);
-                    writeln!(f, "{price:<14} {quantity:<8} {orders}")?;
-                }
-                None => writeln!(f)?,
-            }
-        }
-        Ok(())
+        write_rows(f, self.book, 14, |price| self.definition.display_price(price))
     }
+}
+
+/// One line a level, best on top: `orders quantity price | price quantity orders`. Prices are as
+/// on the wire, without the display factor.
+impl fmt::Display for Book<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_rows(f, *self, 18, Shown)
+    }
+}
+
+/// A price as on the wire that pads.
+struct Shown(Price9);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+/// What goes before the price of a bid: orders, quantity and the spaces after them.
+const BEFORE_PRICE: usize = 5 + 1 + 8 + 1;
+
+/// Writes a book with prices of `width` characters.
+fn write_rows<P: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    book: Book<'_>,
+    width: usize,
+    shown: impl Fn(Price9) -> P,
+) -> fmt::Result {
+    for row in 0..book.bids().len().max(book.asks().len()) {
+        match book.bids().get(row) {
+            Some(Level { price, quantity, orders }) => {
+                write!(f, "{orders:>5} {quantity:>8} {:>width$} | ", shown(*price))?;
+            }
+            None => write!(f, "{:1$} | ", "", BEFORE_PRICE + width)?,
+        }
+        match book.asks().get(row) {
+            Some(Level { price, quantity, orders }) => {
+                writeln!(f, "{:<width$} {quantity:<8} {orders}", shown(*price))?;
+            }
+            None => writeln!(f)?,
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Price9;
-    use crate::book::DirectCell;
-    use alloc::string::ToString;
+    use crate::cell::DirectCell;
 
     fn level(price: i64, quantity: u64, orders: u32) -> Level {
         Level { price: Price9(price), quantity, orders }

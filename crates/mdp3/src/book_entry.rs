@@ -1,8 +1,13 @@
 //! What a book entry of a message does to a book of its instrument.
 
-use crate::book::{BookSide, Cell};
+use alloc::vec::Vec;
+
+use crate::cell::Cell;
 use crate::entries::BookEntry;
 use crate::levels::{Action, Level};
+use crate::market::Market;
+use crate::sync::State;
+use crate::{BookSide, Changes, Error, InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
 /// What became of a book entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +100,134 @@ fn change<const N: usize>(
     }
 }
 
+impl Market {
+    #[inline(always)]
+    pub(crate) fn book_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: BookEntry,
+        listener: &mut impl Listener,
+    ) {
+        let side = match entry.entry_type {
+            b'0' => BookSide::Bid,
+            b'1' => BookSide::Ask,
+            // Of a copy, so that the usual entry need not be in memory.
+            _ => return self.rare_entry(packet, instrument, &{ entry }, listener),
+        };
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        let outcome = apply(cell, side, &entry);
+        if matches!(outcome, Outcome::Changed) {
+            self.counters.book_entries += 1;
+            note(&mut self.touched, instrument, &mut cell.head.touched, Changes::BOOK);
+        } else if self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
+        {
+            self.counters.book_entries += 1;
+            self.touch(instrument, Changes::BOOK);
+        }
+    }
+
+    /// A book entry that is not of the direct book.
+    #[cold]
+    fn rare_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &BookEntry,
+        listener: &mut impl Listener,
+    ) {
+        let outcome = match Target::of(entry.entry_type) {
+            Target::Implied(side) => {
+                let cell = &mut self.instruments.implied[instrument.as_usize()];
+                apply(cell, side, entry)
+            }
+            Target::Reset => return self.reset_book(instrument, listener),
+            Target::MarketBest => return,
+            Target::Direct(_) | Target::Invalid => Outcome::Invalid,
+        };
+        if matches!(outcome, Outcome::Changed)
+            || self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
+        {
+            self.counters.implied_entries += 1;
+            self.touch(instrument, Changes::IMPLIED);
+        }
+    }
+
+    /// The exchange has emptied an instrument's books. CME does not say whether its RptSeq counts
+    /// on from here or begins again, so the next entry may carry any.
+    fn reset_book(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        self.counters.book_resets += 1;
+        self.recovery[instrument.as_usize()].forget_snapshot();
+        self.instruments.empty(instrument);
+        let changes = self.instruments.settle(instrument);
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        if head.state.needs_snapshot() {
+            self.come_in(instrument, State::Fresh, listener);
+        } else {
+            head.state = State::Fresh;
+        }
+        self.touch(instrument, changes);
+    }
+
+    /// Notes that the message has changed books of an instrument, and what of them is known to have
+    /// changed.
+    pub(crate) fn touch(&mut self, instrument: InstrumentIndex, changes: Changes) {
+        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        note(&mut self.touched, instrument, &mut head.touched, changes);
+    }
+
+    /// An entry that did not simply change the book; whether it has changed it all the same.
+    #[cold]
+    fn odd_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        outcome: Outcome,
+        (action, level): (u8, u8),
+        listener: &mut impl Listener,
+    ) -> bool {
+        let security_id = self.instruments.book(instrument).security_id();
+        let error = match outcome {
+            Outcome::Changed => return true,
+            Outcome::PriceChanged => {
+                self.warn(&Warning::PriceChanged { security_id, level }, listener);
+                return true;
+            }
+            Outcome::BeyondDepth => {
+                self.warn(&Warning::BeyondDepth { security_id, level }, listener);
+                return false;
+            }
+            Outcome::Invalid => Error::InvalidEntry { security_id, action, level },
+            Outcome::Inapplicable => Error::InapplicableEntry { security_id, action, level },
+        };
+        self.report(Some(packet), &error, listener);
+        if self.settings.late_join != LateJoin::Nothing {
+            // The book is not what the exchange has; only a snapshot after this packet is.
+            self.fall_out(instrument, packet.sequence.saturating_add(1), listener);
+        }
+        false
+    }
+}
+
+/// Adds to what has changed of an instrument, and if it is the first, the instrument to the list.
+#[inline(always)]
+pub(crate) fn note(
+    list: &mut Vec<InstrumentIndex>,
+    instrument: InstrumentIndex,
+    known: &mut Changes,
+    changes: Changes,
+) {
+    if *known == Changes::NONE {
+        list.push(instrument);
+    }
+    *known = known.union(changes);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Price9;
-    use crate::book::DirectCell;
+    use crate::cell::DirectCell;
 
     fn apply(cell: &mut DirectCell, entry: &BookEntry) -> Outcome {
         super::apply(cell, BookSide::Bid, entry)

@@ -1,10 +1,8 @@
 //! A channel: all feeds and sides of it, in; callbacks and actions, out.
 
-use core::cmp::Ordering;
-
 use hairpin_time::{Instant, Now, Utc};
 
-use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
+use crate::arbiter::Arbiter;
 use crate::aside::Aside;
 use crate::holding::HoldingArea;
 use crate::lead::{Lead, LeadMeter};
@@ -12,8 +10,8 @@ use crate::market::Market;
 use crate::silence::SilenceWatch;
 use crate::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
-    Book, ChannelState, Counters, Definition, Feed, Filter, Gap, InstrumentIndex, Instruments,
-    Listener, OrderBook, Packet, PacketHeader, Settings, Side, Warning,
+    Book, ChannelState, Counters, Definition, Feed, Filter, InstrumentIndex, Instruments, Listener,
+    OrderBook, Packet, PacketHeader, Settings, Side, Warning,
 };
 
 /// Where a packet came from and when.
@@ -55,13 +53,13 @@ pub enum Action {
 pub struct Channel {
     pub(crate) arbiter: Arbiter,
     pub(crate) holding: HoldingArea,
-    lead: LeadMeter,
+    pub(crate) lead: LeadMeter,
     /// More is to be done after the next packet: some are held, or it is to be measured.
     pub(crate) has_more: bool,
     /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
     pub(crate) hole_deadline: Option<Instant>,
     pub(crate) replay: ReplayDesk,
-    aside: Aside,
+    pub(crate) aside: Aside,
     pub(crate) market: Market,
     silence: SilenceWatch,
     /// Which feeds the caller has been told to join.
@@ -256,111 +254,18 @@ impl Channel {
         self.market.instruments.definition(instrument)
     }
 
-    #[inline]
-    fn handle_incremental(
-        &mut self,
-        utc: Utc,
-        packet: &Packet,
-        messages: &[u8],
-        listener: &mut impl Listener,
-    ) {
-        let counters = &mut self.market.counters;
-        *match packet.side {
-            Side::A => &mut counters.packets_a,
-            Side::B => &mut counters.packets_b,
-        } += 1;
-        if !self.arbiter.goes_on(packet.side, packet.header()) {
-            self.hear(packet.feed, packet.side, listener);
-            let judged = self.arbiter.judge(packet.side, packet.header(), utc);
-            return self.handle_judged(judged, packet, messages, listener);
-        }
-        match packet.sequence.cmp(&self.arbiter.expected()) {
-            Ordering::Equal => self.handle_next(packet, messages, listener),
-            Ordering::Less => {
-                self.market.counters.duplicates += 1;
-                if self.lead.is_due(packet.sequence) {
-                    self.measure_lead(packet);
-                }
-            }
-            Ordering::Greater => self.handle_ahead(packet, messages, listener),
-        }
-    }
-
-    #[inline]
-    fn handle_next(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
-        process(&mut self.arbiter, &mut self.market, packet, messages, listener);
-        if self.has_more {
-            self.do_more(packet, listener);
-        }
-    }
-
-    /// What follows a packet now and then.
-    #[cold]
-    fn do_more(&mut self, packet: &Packet, listener: &mut impl Listener) {
-        self.lead.note_first(packet);
-        self.release_held(listener);
-    }
-
-    /// The second copy of a packet came.
-    #[cold]
-    fn measure_lead(&mut self, packet: &Packet) {
-        self.lead.note_second(packet);
-        self.has_more |= self.lead.is_waiting();
-    }
-
     /// A packet came, of a side that may have been silent.
     #[cold]
-    fn hear(&mut self, feed: Feed, side: Side, listener: &mut impl Listener) {
+    pub(crate) fn hear(&mut self, feed: Feed, side: Side, listener: &mut impl Listener) {
         if self.silence.is_silent(feed, side) {
             self.silence.review(false, self.joined, &mut self.market.counters, listener);
         }
     }
 
     #[cold]
-    fn handle_judged(
-        &mut self,
-        judged: Arbitration,
-        packet: &Packet,
-        messages: &[u8],
-        listener: &mut impl Listener,
-    ) {
-        if let Some(restart) = judged.restart {
-            self.restart(restart, listener);
-        }
-        match judged.verdict {
-            Verdict::Next => self.handle_next(packet, messages, listener),
-            Verdict::Ahead => self.handle_ahead(packet, messages, listener),
-            Verdict::Duplicate => self.market.counters.duplicates += 1,
-            Verdict::OlderEpoch => {
-                // If a later one shows that its side has restarted, it was the other side's before.
-                self.aside.packet = None;
-                self.market.counters.older_epoch_packets += 1;
-            }
-            Verdict::Doubtful => {
-                self.aside.set(packet, messages);
-                self.warn_doubtful(packet, listener);
-            }
-            Verdict::Confirms => self.handle_confirmed(packet, messages, listener),
-        }
-    }
-
-    #[cold]
-    fn warn_doubtful(&mut self, packet: &Packet, listener: &mut impl Listener) {
+    pub(crate) fn warn_doubtful(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let (feed, sequence) = (packet.feed, packet.sequence);
         self.market.warn(&Warning::DoubtfulPacket { feed, sequence }, listener);
-    }
-
-    /// A packet shows that the one set aside was no stray: both count, one after the other.
-    #[cold]
-    fn handle_confirmed(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
-        let aside = core::mem::take(&mut self.aside);
-        if let Some(first) = aside.packet {
-            let judged = self.arbiter.settle(first.side, first.header());
-            self.handle_judged(judged, &first, &aside.bytes[..aside.length], listener);
-        }
-        self.aside = Aside { packet: None, ..aside };
-        let judged = self.arbiter.settle(packet.side, packet.header());
-        self.handle_judged(judged, packet, messages, listener);
     }
 
     #[cold]
@@ -398,178 +303,4 @@ impl Channel {
         }
         self.market.settle_state(listener);
     }
-
-    /// The numbering has restarted: what is held is of the old one.
-    #[cold]
-    fn restart(&mut self, restart: Restart, listener: &mut impl Listener) {
-        self.end_replay(ReplayFailure::Restarted, listener);
-        self.replay.forget();
-        self.market.counters.abandoned_packets += self.holding.clear() as u64;
-        self.hole_deadline = None;
-        self.lead.restart();
-        self.has_more = false;
-        self.market.restart(restart == Restart::AfterReset, listener);
-        self.market.settle_state(listener);
-    }
-
-    /// A packet came before those it follows: it is held, unless the window is full. Then the
-    /// oldest holes are asked for, which widens the window, or given up, until it fits or is next.
-    #[cold]
-    fn handle_ahead(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
-        loop {
-            let expected = self.arbiter.expected();
-            if packet.sequence < expected {
-                // It was held already, and has just been processed from there.
-                self.market.counters.duplicates += 1;
-                return;
-            }
-            if packet.sequence == expected {
-                process(&mut self.arbiter, &mut self.market, packet, messages, listener);
-                return self.release_held(listener);
-            }
-            if self.has_room(expected, packet.sequence, messages.len()) {
-                return self.hold(packet, messages);
-            }
-            let is_oversized = messages.len() > self.market.settings.max_packet;
-            if is_oversized {
-                let warning = Warning::OversizedPacket { length: messages.len() };
-                self.market.warn(&warning, listener);
-            }
-            if self.replay.is_active() {
-                self.end_replay(ReplayFailure::HoldingFull, listener);
-            } else if !is_oversized
-                && self.ask_for_hole(packet.handed_over, Some(packet.sequence), listener)
-            {
-                continue;
-            }
-            self.lose_hole(Some(packet.sequence), listener);
-        }
-    }
-
-    /// Whether a packet that is ahead can be held: within the reorder window, or while replay is
-    /// under way, wherever there is memory.
-    fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
-        let is_near = ((sequence - expected) as usize) < self.market.settings.reorder_packets;
-        (is_near || self.replay.is_active()) && self.holding.has_room(expected, sequence, length)
-    }
-
-    fn hold(&mut self, packet: &Packet, messages: &[u8]) {
-        self.has_more = true;
-        if self.holding.hold(*packet, messages) {
-            self.market.counters.held_packets += 1;
-        } else {
-            self.market.counters.duplicates += 1;
-        }
-        if self.hole_deadline.is_none() && !self.replay.is_active() {
-            self.hole_deadline = Some(packet.handed_over + self.market.settings.reorder_wait);
-        }
-    }
-
-    /// The first packet at hand behind the hole: the lowest held, or `sequence` if that is lower.
-    pub(crate) fn end_of_hole(&self, sequence: Option<u32>) -> Option<u32> {
-        let held = self.holding.lowest(self.arbiter.expected());
-        held.into_iter().chain(sequence).min()
-    }
-
-    /// Asks for the holes that are overdue, or gives them up.
-    pub(crate) fn settle_holes(&mut self, now: Instant, listener: &mut impl Listener) {
-        while self.hole_deadline.is_some_and(|deadline| deadline <= now) {
-            if !self.ask_for_hole(now, None, listener) {
-                self.lose_hole(None, listener);
-            }
-        }
-    }
-
-    /// Calls the hole before the lowest packet held, or before `sequence` if that is lower, a gap.
-    #[cold]
-    pub(crate) fn lose_hole(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
-        let expected = self.arbiter.expected();
-        let Some(next) = self.end_of_hole(sequence) else {
-            self.hole_deadline = None;
-            return;
-        };
-        let gap = Gap { first: expected, count: next - expected };
-        self.market.counters.gaps += 1;
-        self.market.counters.missed_packets += u64::from(gap.count);
-        listener.on_gap(&gap);
-        self.market.doubt_all(gap.count, next, listener);
-        self.market.settle_state(listener);
-        self.arbiter.advance_to(next);
-        self.release_held(listener);
-    }
-
-    /// Processes what is held and has become next.
-    #[cold]
-    pub(crate) fn release_held(&mut self, listener: &mut impl Listener) {
-        let Self { arbiter, holding, market, .. } = self;
-        while let Some((packet, messages)) = holding.release(arbiter.expected()) {
-            if packet.feed == Feed::Replay {
-                process_replayed(arbiter, market, &packet, messages, listener);
-            } else {
-                process(arbiter, market, &packet, messages, listener);
-            }
-        }
-        self.has_more = !self.holding.is_empty() || self.lead.is_waiting();
-        self.end_if_filled(listener);
-        if self.replay.is_active() {
-            return;
-        }
-        let expected = self.arbiter.expected();
-        self.hole_deadline = self
-            .holding
-            .lowest(expected)
-            .and_then(|lowest| self.holding.handed_over(lowest))
-            .map(|handed_over| handed_over + self.market.settings.reorder_wait);
-    }
-}
-
-/// Processes the packet that is next, which one of the sides has delivered.
-#[inline]
-fn process(
-    arbiter: &mut Arbiter,
-    market: &mut Market,
-    packet: &Packet,
-    messages: &[u8],
-    listener: &mut impl Listener,
-) {
-    *match packet.side {
-        Side::A => &mut market.counters.first_a,
-        Side::B => &mut market.counters.first_b,
-    } += 1;
-    take(arbiter, market, packet, messages, listener);
-}
-
-/// Processes the packet that is next, which replay has delivered.
-#[cold]
-#[inline(never)]
-pub(crate) fn process_replayed(
-    arbiter: &mut Arbiter,
-    market: &mut Market,
-    packet: &Packet,
-    messages: &[u8],
-    listener: &mut impl Listener,
-) {
-    market.counters.replayed_packets += 1;
-    take(arbiter, market, packet, messages, listener);
-}
-
-/// Processes the packet that is next, wherever it came from.
-#[inline(always)]
-fn take(
-    arbiter: &mut Arbiter,
-    market: &mut Market,
-    packet: &Packet,
-    messages: &[u8],
-    listener: &mut impl Listener,
-) {
-    if market.floor == u32::MAX {
-        market.begin(packet.sequence, listener);
-    }
-    market.process_incremental(packet, messages, listener);
-    if market.was_reset {
-        market.was_reset = false;
-        arbiter.note_reset(packet.sequence);
-    }
-    arbiter.advance_to(packet.sequence.wrapping_add(1));
-    market.settle_state(listener);
 }

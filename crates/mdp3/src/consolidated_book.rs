@@ -89,7 +89,7 @@ fn merge(price: Price9, direct: Option<&Level>, implied: Option<&Level>) -> Cons
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::DirectCell;
+    use crate::cell::DirectCell;
     use crate::implied_book::ImpliedCell;
     use alloc::vec::Vec;
 

@@ -278,8 +278,7 @@ impl Market {
             self.instruments.empty(instrument);
             self.instruments.settle(instrument);
             self.queue.forget(instrument);
-            self.recovery[instrument.as_usize()].snapshot_sequence = 0;
-            self.recovery[instrument.as_usize()].snapshot_rpt_seq = 0;
+            self.recovery[instrument.as_usize()].forget_snapshot();
             self.tell_state(instrument, listener);
             self.order_book_is_defined(instrument, None, listener);
         } else {

@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use crate::book::Cell;
+use crate::cell::Cell;
 use crate::levels::MAX_IMPLIED_DEPTH;
 use crate::{BookSide, Level};
 

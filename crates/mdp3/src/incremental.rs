@@ -1,23 +1,18 @@
 //! Packets of the incremental feed, in order and once.
 
-use alloc::vec::Vec;
+use hairpin_cme_codecs::mdp3::MDUpdateAction;
+use hairpin_time::Utc;
 
-use crate::book::{BookSide, Changes, DirectCell};
-use crate::book_entry::{self, Outcome, Target};
-use crate::definition_decoder;
-use crate::entries::{self, BookEntry, Entry, Kind, Root, TradeEntry};
+use crate::book_entry::note;
+use crate::cell::DirectCell;
+use crate::entries::{self, Entry, Kind, Root, TradeEntry};
 use crate::implied_book::ImpliedCell;
 use crate::market::Market;
 use crate::sync::State;
 use crate::{
-    BookUpdate, ChannelReset, EndOfEvent, Error, InstrumentIndex, LateJoin, Listener, Message,
-    Messages, Packet, Trade, UpdateSource, Volume, Warning,
+    BookUpdate, Changes, EndOfEvent, Error, InstrumentIndex, Listener, Message, Messages,
+    OrderBooks, Packet, Trade, UpdateSource, Volume,
 };
-
-use hairpin_cme_codecs::mdp3 as codec;
-use hairpin_cme_codecs::mdp3::MDUpdateAction;
-use hairpin_sbe::DecodeError;
-use hairpin_time::Utc;
 
 /// Applies the entries of a message.
 struct Taker<'a, L> {
@@ -91,6 +86,10 @@ impl Market {
         if !self.is_readable(packet, &message, listener) {
             return;
         }
+        if self.settings.order_books != OrderBooks::None {
+            // Of a copy, so that the usual message need not be in memory.
+            self.order_message(packet, &{ message }, listener);
+        }
         let root =
             entries::read(message, Taker { market: self, packet, bytes: message.bytes, listener });
         match root {
@@ -153,115 +152,6 @@ impl Market {
         }
     }
 
-    #[inline(always)]
-    fn book_entry(
-        &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
-        entry: BookEntry,
-        listener: &mut impl Listener,
-    ) {
-        let side = match entry.entry_type {
-            b'0' => BookSide::Bid,
-            b'1' => BookSide::Ask,
-            // Of a copy, so that the usual entry need not be in memory.
-            _ => return self.rare_entry(packet, instrument, &{ entry }, listener),
-        };
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        let outcome = book_entry::apply(cell, side, &entry);
-        if matches!(outcome, Outcome::Changed) {
-            self.counters.book_entries += 1;
-            note(&mut self.touched, instrument, &mut cell.head.touched, Changes::BOOK);
-        } else if self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
-        {
-            self.counters.book_entries += 1;
-            self.touch(instrument, Changes::BOOK);
-        }
-    }
-
-    /// A book entry that is not of the direct book.
-    #[cold]
-    fn rare_entry(
-        &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
-        entry: &BookEntry,
-        listener: &mut impl Listener,
-    ) {
-        let outcome = match Target::of(entry.entry_type) {
-            Target::Implied(side) => {
-                let cell = &mut self.instruments.implied[instrument.as_usize()];
-                book_entry::apply(cell, side, entry)
-            }
-            Target::Reset => return self.reset_book(instrument, listener),
-            Target::MarketBest => return,
-            Target::Direct(_) | Target::Invalid => Outcome::Invalid,
-        };
-        if matches!(outcome, Outcome::Changed)
-            || self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
-        {
-            self.counters.implied_entries += 1;
-            self.touch(instrument, Changes::IMPLIED);
-        }
-    }
-
-    /// The exchange has emptied an instrument's books. CME does not say whether its RptSeq counts
-    /// on from here or begins again, so the next entry may carry any.
-    fn reset_book(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
-        self.counters.book_resets += 1;
-        // What a snapshot stated is no more, so its number says nothing of entries to come.
-        let recovery = &mut self.recovery[instrument.as_usize()];
-        (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
-        self.instruments.empty(instrument);
-        let changes = self.instruments.settle(instrument);
-        let head = &mut self.instruments.cells[instrument.as_usize()].head;
-        if head.state.needs_snapshot() {
-            self.come_in(instrument, State::Fresh, listener);
-        } else {
-            head.state = State::Fresh;
-        }
-        self.touch(instrument, changes);
-    }
-
-    /// Notes that the message has changed books of an instrument, and what of them is known to have
-    /// changed.
-    pub(crate) fn touch(&mut self, instrument: InstrumentIndex, changes: Changes) {
-        let head = &mut self.instruments.cells[instrument.as_usize()].head;
-        note(&mut self.touched, instrument, &mut head.touched, changes);
-    }
-
-    /// An entry that did not simply change the book; whether it has changed it all the same.
-    #[cold]
-    fn odd_entry(
-        &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
-        outcome: Outcome,
-        (action, level): (u8, u8),
-        listener: &mut impl Listener,
-    ) -> bool {
-        let security_id = self.instruments.book(instrument).security_id();
-        let error = match outcome {
-            Outcome::Changed => return true,
-            Outcome::PriceChanged => {
-                self.warn(&Warning::PriceChanged { security_id, level }, listener);
-                return true;
-            }
-            Outcome::BeyondDepth => {
-                self.warn(&Warning::BeyondDepth { security_id, level }, listener);
-                return false;
-            }
-            Outcome::Invalid => Error::InvalidEntry { security_id, action, level },
-            Outcome::Inapplicable => Error::InapplicableEntry { security_id, action, level },
-        };
-        self.report(Some(packet), &error, listener);
-        if self.settings.late_join != LateJoin::Nothing {
-            // The book is not what the exchange has; only a snapshot after this packet is.
-            self.fall_out(instrument, packet.sequence.saturating_add(1), listener);
-        }
-        false
-    }
-
     #[inline]
     fn tell_volume(&mut self, volume: &Volume<'_>, listener: &mut impl Listener) {
         if self.is_unwanted(volume.instrument, volume.security_id) {
@@ -313,7 +203,12 @@ impl Market {
 
     /// All entries of the message are applied: tells the books they have changed.
     #[inline]
-    fn finish_message(&mut self, packet: &Packet, root: Root, listener: &mut impl Listener) {
+    pub(crate) fn finish_message(
+        &mut self,
+        packet: &Packet,
+        root: Root,
+        listener: &mut impl Listener,
+    ) {
         let transact_time = root.transact_time;
         for &instrument in &self.touched {
             let cell = &mut self.instruments.cells[instrument.as_usize()];
@@ -355,105 +250,14 @@ impl Market {
         self.forget_event();
     }
 
-    /// A message without numbered entries.
-    fn other_message(
-        &mut self,
-        packet: &Packet,
-        message: Message<'_>,
-        listener: &mut impl Listener,
-    ) {
-        let template_id = message.header.template_id;
-        let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
-        let root = match decoded {
-            Some(Ok(decoded)) => {
-                self.define(packet, &decoded, true, listener);
-                Ok(Some(Root {
-                    transact_time: decoded.definition.last_update_time,
-                    match_event_indicator: decoded.match_event_indicator,
-                }))
-            }
-            Some(Err(error)) => Err(error),
-            None => self.message_without_entries(packet, &message, listener),
-        };
-        match root {
-            Ok(Some(root)) => {
-                if template_id == codec::ChannelReset4::TEMPLATE_ID {
-                    self.reset_channel(packet, root.transact_time, listener);
-                }
-                self.finish_message(packet, root, listener);
-            }
-            Ok(None) if template_id == codec::AdminHeartbeat12::TEMPLATE_ID => {
-                self.heartbeat(packet, listener);
-            }
-            Ok(None) => self.warn(&Warning::UnknownTemplate { template_id }, listener),
-            Err(error) => {
-                self.lose_contents(
-                    packet,
-                    &Error::MalformedMessage { template_id, error },
-                    listener,
-                );
-            }
-        }
-    }
-
-    /// A message of neither entries nor a definition; its root block.
-    fn message_without_entries(
-        &mut self,
-        packet: &Packet,
-        message: &Message<'_>,
-        listener: &mut impl Listener,
-    ) -> Result<Option<Root>, DecodeError> {
-        let root = match message.header.template_id {
-            codec::SecurityStatus30::TEMPLATE_ID => {
-                self.security_status(packet, message, listener)?
-            }
-            codec::SecurityStatusWorkup60::TEMPLATE_ID => self.workup(packet, message, listener)?,
-            codec::QuoteRequest39::TEMPLATE_ID => self.quote_request(packet, message, listener)?,
-            codec::CollateralMarketValue62::TEMPLATE_ID => {
-                self.collateral(packet, message, listener)?
-            }
-            _ => return entries::read_root(message),
-        };
-        Ok(Some(root))
-    }
-
-    /// The feed is alive and has nothing to say.
-    pub(crate) fn heartbeat(&mut self, packet: &Packet, listener: &mut impl Listener) {
-        self.counters.heartbeats += 1;
-        listener.on_heartbeat(packet);
-    }
-
-    /// The exchange has emptied all books; their RptSeq begin again.
-    #[cold]
-    fn reset_channel(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
-        self.counters.resets += 1;
-        self.was_reset = true;
-        self.forget_event();
-        self.queue.clear();
-        self.floor = packet.sequence.saturating_add(1);
-        self.snapshot_loop.end_join();
-        self.snapshot_loop.abandon_pass();
-        self.reset_order_books(listener);
-        for instrument in self.instruments.iter() {
-            let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
-            self.instruments.empty(instrument);
-            self.instruments.settle(instrument);
-            self.instruments.statistics[instrument.as_usize()].reset(packet.sequence);
-            let cell = &mut self.instruments.cells[instrument.as_usize()];
-            cell.head.next_rpt_seq = 0;
-            match cell.head.state {
-                State::Unknown => {}
-                state if state.needs_snapshot() => self.come_in(instrument, State::Fresh, listener),
-                _ => cell.head.state = State::Fresh,
-            }
-        }
-        listener.on_channel_reset(&ChannelReset { packet, transact_time });
-    }
-
     /// Something in the packet could not be read: whatever it was about may lack it now.
     #[cold]
-    fn lose_contents(&mut self, packet: &Packet, error: &Error, listener: &mut impl Listener) {
+    pub(crate) fn lose_contents(
+        &mut self,
+        packet: &Packet,
+        error: &Error,
+        listener: &mut impl Listener,
+    ) {
         self.report(Some(packet), error, listener);
         // Entries before the error have been applied, but the message was not finished.
         for instrument in self.touched.drain(..) {
@@ -462,20 +266,15 @@ impl Market {
         }
         self.doubt_all(1, packet.sequence.saturating_add(1), listener);
     }
-}
 
-/// Adds to what has changed of an instrument, and if it is the first, the instrument to the list.
-#[inline(always)]
-fn note(
-    list: &mut Vec<InstrumentIndex>,
-    instrument: InstrumentIndex,
-    known: &mut Changes,
-    changes: Changes,
-) {
-    if *known == Changes::NONE {
-        list.push(instrument);
+    /// Forgets what the event being processed has changed: its end may be lost.
+    pub(crate) fn forget_event(&mut self) {
+        for instrument in &self.changed {
+            let head = &mut self.instruments.cells[instrument.as_usize()].head;
+            head.event_changes = Changes::NONE;
+        }
+        self.changed.clear();
     }
-    *known = known.union(changes);
 }
 
 /// Takes the best levels where the message has touched the implied book, or more than levels.

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::book::{Book, Changes, DirectCell};
+use crate::cell::DirectCell;
 use crate::consolidated_book::ConsolidatedBook;
 use crate::implied_book::{ImpliedBook, ImpliedCell};
 use crate::instrument_index::{IdTable, InstrumentIndex};
@@ -11,7 +11,7 @@ use crate::orders::{OrderArena, OrderBook};
 use crate::related::{Leg, Related, RelatedLists, Underlying};
 use crate::statistics::{InstrumentStatistics, PriceLimits};
 use crate::status::InstrumentStatus;
-use crate::{Definition, Settings};
+use crate::{Book, Changes, Definition, Settings};
 
 /// The depth of an implied book of which nothing says it: CME's usual one.
 pub(crate) const USUAL_IMPLIED_DEPTH: u8 = 2;

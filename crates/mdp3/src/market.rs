@@ -9,21 +9,17 @@ use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
 use crate::definition_loop::DefinitionLoop;
-use crate::entry_queue::EntryQueue;
 use crate::filter::{Filter, Unwanted};
 use crate::natural::NaturalBook;
-use crate::orders::{OrderBooks, OrderKeeping};
+use crate::orders::OrderKeeping;
+use crate::recovery_queue::RecoveryQueue;
 use crate::related::{MOST_RELATED, Related};
+use crate::replay::QueuedEntry;
 use crate::snapshot_loop::SnapshotLoop;
-use crate::sync::State;
 use crate::{
-    ChannelState, Counters, Error, Feed, InstrumentIndex, InstrumentStateChange, Instruments,
-    LateJoin, Listener, Message, Packet, Settings, Warning,
+    ChannelState, Counters, Error, Feed, InstrumentIndex, Instruments, LateJoin, Listener, Message,
+    Packet, Settings, Warning,
 };
-
-/// The shortest entry with an RptSeq, one of template 37: a packet has no more entries than this
-/// goes into it.
-const SHORTEST_ENTRY: usize = 16;
 
 /// What recovery needs to know of an instrument; line 0 has the rest.
 #[derive(Debug, Default, Clone, Copy)]
@@ -48,6 +44,13 @@ pub(crate) struct Recovery {
     pub(crate) status_sequence: u32,
 }
 
+impl Recovery {
+    /// What the last snapshot stated is no more: its numbers say nothing of entries to come.
+    pub(crate) fn forget_snapshot(&mut self) {
+        (self.snapshot_sequence, self.snapshot_rpt_seq) = (0, 0);
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Market {
     pub(crate) instruments: Instruments,
@@ -58,7 +61,7 @@ pub(crate) struct Market {
     /// Books by natural refresh, one for each instrument; none if that is not asked for.
     pub(crate) natural: Vec<NaturalBook>,
     /// Entries for instruments that are not in sync.
-    pub(crate) queue: EntryQueue,
+    pub(crate) queue: RecoveryQueue<QueuedEntry>,
     /// Every entry from this packet on has been processed or is in the queue.
     pub(crate) floor: u32,
     /// The packet of the incremental feed that comes next, and when the last was sent.
@@ -90,8 +93,6 @@ pub(crate) struct Market {
     /// handler, or if templates have other ids than usual, all.
     first_odd_version: u16,
     pub(crate) orders: OrderKeeping,
-    /// Order books are kept, so that every message needs a closer look.
-    keeps_orders: bool,
     state: ChannelState,
     /// One bit for each kind of warning told, and for each template.
     warned: u32,
@@ -119,7 +120,7 @@ impl Market {
                 NaturalBook::UNKNOWN;
                 if settings.natural_refresh { capacity } else { 0 }
             ],
-            queue: EntryQueue::new(settings.queue_bytes, capacity),
+            queue: RecoveryQueue::new(settings.queue_bytes, capacity),
             floor: u32::MAX,
             next_sequence: 0,
             last_sent: Utc::EPOCH,
@@ -137,7 +138,6 @@ impl Market {
             lacks_instrument_feed,
             related: Vec::with_capacity(MOST_RELATED),
             orders: OrderKeeping::new(&settings),
-            keeps_orders: settings.order_books != OrderBooks::None,
             unwanted: Unwanted::new(&filter),
             is_filtering: !filter.wants_all(),
             filter,
@@ -269,21 +269,7 @@ impl Market {
             self.report(Some(packet), &error, listener);
             return false;
         }
-        if self.keeps_orders {
-            // Of a copy, so that the usual message need not be in memory.
-            self.look_closer(packet, &{ *message }, listener);
-        }
         true
-    }
-
-    #[cold]
-    fn look_closer(
-        &mut self,
-        packet: &Packet,
-        message: &Message<'_>,
-        listener: &mut impl Listener,
-    ) {
-        self.order_message(packet, message, listener);
     }
 
     /// Counts and tells an error.
@@ -332,119 +318,6 @@ impl Market {
             None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),
         }
         inserted
-    }
-
-    /// An instrument needs a snapshot that contains everything before packet `waiting_from`.
-    #[cold]
-    pub(crate) fn fall_out(
-        &mut self,
-        instrument: InstrumentIndex,
-        waiting_from: u32,
-        listener: &mut impl Listener,
-    ) {
-        self.recovery[instrument.as_usize()].waiting_from = waiting_from;
-        self.doubt(instrument, State::Waiting, listener);
-    }
-
-    /// An instrument enters `Waiting` or `Suspect`.
-    fn doubt(&mut self, instrument: InstrumentIndex, state: State, listener: &mut impl Listener) {
-        let head = &mut self.instruments.cells[instrument.as_usize()].head;
-        let before = core::mem::replace(&mut head.state, state);
-        if !before.needs_snapshot() {
-            self.out_of_sync += 1;
-        }
-        if before.is_in_sync() {
-            self.counters.instruments_out_of_sync += 1;
-            self.tell_state(instrument, listener);
-        }
-    }
-
-    /// An instrument that needed a snapshot is in sync: `Fresh` or `InSync`.
-    #[cold]
-    pub(crate) fn come_in(
-        &mut self,
-        instrument: InstrumentIndex,
-        state: State,
-        listener: &mut impl Listener,
-    ) {
-        debug_assert!(state.is_in_sync());
-        self.instruments.cells[instrument.as_usize()].head.state = state;
-        self.queue.forget(instrument);
-        self.out_of_sync -= 1;
-        self.tell_state(instrument, listener);
-    }
-
-    pub(crate) fn tell_state(&self, instrument: InstrumentIndex, listener: &mut impl Listener) {
-        let book = self.instruments.book(instrument);
-        let state = book.sync_state();
-        listener.on_instrument_state(&InstrumentStateChange { instrument, state, book });
-    }
-
-    /// So many packets before `floor` were lost: any book may lack an entry, any definition may
-    /// have changed, nothing queued is of use.
-    #[cold]
-    pub(crate) fn doubt_all(&mut self, lost: u32, floor: u32, listener: &mut impl Listener) {
-        self.floor = floor;
-        let most_entries = self.settings.max_packet.div_ceil(SHORTEST_ENTRY) as u32;
-        self.unproven = self.unproven.saturating_add(lost.saturating_mul(most_entries));
-        self.queue.clear();
-        self.forget_event();
-        self.doubts_statuses = true;
-        self.doubt_definitions();
-        self.doubt_order_books(listener);
-        for instrument in self.instruments.iter() {
-            match self.instruments.cells[instrument.as_usize()].head.state {
-                State::InSync => self.doubt(instrument, State::Suspect, listener),
-                State::Fresh => self.doubt(instrument, State::Waiting, listener),
-                State::Refreshing => self.end_refresh(instrument, listener),
-                _ => {}
-            }
-        }
-    }
-
-    /// Definitions may have been lost: they are collected again, while books go on.
-    fn doubt_definitions(&mut self) {
-        if self.settings.late_join == LateJoin::InstrumentsAndBooks {
-            self.definition_loop.collect_again();
-        }
-    }
-
-    /// The numbering of the incremental feed begins again with packet 1. Unless a reset explains
-    /// it, the books may have begun again too.
-    #[cold]
-    pub(crate) fn restart(&mut self, keeps_books: bool, listener: &mut impl Listener) {
-        self.counters.restarts += 1;
-        self.floor = 1;
-        self.next_sequence = 1;
-        self.queue.clear();
-        self.forget_event();
-        self.snapshot_loop.abandon_pass();
-        self.restart_order_books(keeps_books, listener);
-        for instrument in self.instruments.iter() {
-            let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.waiting_from, recovery.snapshot_sequence) = (0, 0);
-            (recovery.snapshot_rpt_seq, recovery.status_sequence) = (0, 0);
-            self.instruments.statistics[instrument.as_usize()].renumber(keeps_books);
-            let state = self.instruments.cells[instrument.as_usize()].head.state;
-            if !keeps_books && state.is_in_sync() {
-                self.fall_out(instrument, 0, listener);
-            } else if !keeps_books && state == State::Refreshing {
-                self.end_refresh(instrument, listener);
-            }
-        }
-        if !keeps_books {
-            self.doubts_statuses = true;
-            self.doubt_definitions();
-        }
-    }
-
-    /// Forgets what the event being processed has changed: its end may be lost.
-    pub(crate) fn forget_event(&mut self) {
-        for instrument in &self.changed {
-            let head = &mut self.instruments.cells[instrument.as_usize()].head;
-            head.event_changes = crate::Changes::NONE;
-        }
-        self.changed.clear();
     }
 }
 

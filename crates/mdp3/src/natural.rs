@@ -8,13 +8,12 @@
 //! is whole when both its sides have been restated (CME Client Systems Wiki, "MDP 3.0 - Natural
 //! Refresh": books of more levels go by it only together with market recovery).
 
-use crate::book::BookSide;
 use crate::book_entry::Target;
 use crate::entries::{BookEntry, Entry, Kind};
 use crate::levels::{Action, Level, Levels, MAX_DEPTH};
 use crate::market::Market;
 use crate::sync::State;
-use crate::{BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
+use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
 
 use hairpin_time::Utc;
 
@@ -156,8 +155,7 @@ impl Market {
         let is_whole = cell.head.depth == 1 && !has_implied && natural.is_restated();
         self.touch(instrument, Changes::BOOK);
         if is_whole {
-            let recovery = &mut self.recovery[instrument.as_usize()];
-            (recovery.snapshot_sequence, recovery.snapshot_rpt_seq) = (0, 0);
+            self.recovery[instrument.as_usize()].forget_snapshot();
             self.counters.refreshes_completed += 1;
             self.come_in(instrument, State::InSync, listener);
         }

@@ -17,7 +17,6 @@ mod incremental;
 mod keeping;
 mod order_table;
 mod pass;
-mod queue;
 mod replay;
 mod slab;
 mod snapshots;

@@ -3,11 +3,30 @@
 use hairpin_time::Utc;
 
 use crate::book_entry::{self, Outcome, Target};
-use crate::entry_queue::Queued;
+use crate::entries::BookEntry;
 use crate::instruments::Instruments;
 use crate::market::{Market, Recovery};
+use crate::recovery_queue::Queued;
 use crate::sync::State;
 use crate::{BookUpdate, InstrumentIndex, Listener, Packet, UpdateSource};
+
+/// An entry that waits for its instrument's snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct QueuedEntry {
+    /// The packet it came in.
+    pub(crate) sequence: u32,
+    pub(crate) rpt_seq: u32,
+    /// `None`: it changes no book, but its RptSeq counts.
+    pub(crate) book: Option<BookEntry>,
+}
+
+impl Queued for QueuedEntry {
+    const VACANT: Self = Self { sequence: 0, rpt_seq: 0, book: None };
+
+    fn sequence(&self) -> u32 {
+        self.sequence
+    }
+}
 
 impl Market {
     /// Applies what is queued to the books just loaded, and tells those that are right then.
@@ -63,7 +82,7 @@ fn replay_entry(
     instruments: &mut Instruments,
     instrument: InstrumentIndex,
     recovery: &mut Recovery,
-    queued: &Queued,
+    queued: &QueuedEntry,
 ) {
     let cell = &mut instruments.cells[instrument.as_usize()];
     if cell.head.state != State::Replaying || queued.sequence <= recovery.snapshot_sequence {

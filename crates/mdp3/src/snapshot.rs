@@ -5,10 +5,10 @@ use hairpin_cme_codecs::mdp3::{OpenCloseSettlFlag, SecurityTradingStatus, SettlP
 use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
-use crate::Message;
 use crate::entries::{count, sound};
 use crate::levels::{Level, Levels, MAX_DEPTH, MAX_IMPLIED_DEPTH};
-use crate::statistics::{PriceLimits, StatisticKind, StatisticValue};
+use crate::statistics::{PriceLimits, StatisticValue};
+use crate::{Message, StatisticKind};
 
 /// What a snapshot states.
 pub(crate) struct Stated {

@@ -14,7 +14,7 @@ use crate::loop_tracker::{LoopTracker, Position};
 use crate::market::Market;
 use crate::snapshot::{self, Books, Stated};
 use crate::sync::State;
-use crate::{Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Messages, Packet, Warning};
+use crate::{Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, Warning};
 
 /// What is known of the current pass of the loop.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ impl Market {
 
     /// Loads a book from a snapshot if that is what its instrument waits for.
     fn take_snapshot(&mut self, packet: &Packet, stated: &Stated, listener: &mut impl Listener) {
-        let Some(instrument) = self.find_or_meet(stated.security_id, listener) else {
+        let Some(instrument) = self.find_named(stated.security_id, listener) else {
             return self.snapshot_loop.count(stated, None);
         };
         let recovery = &mut self.recovery[instrument.as_usize()];
@@ -243,25 +243,14 @@ impl Market {
         next.saturating_add(self.settings.max_snapshot_lead)
     }
 
-    /// The instrument of a snapshot, known or not.
-    pub(crate) fn find_or_meet(
+    /// The instrument that a snapshot names; also one that lacks a definition, if there is room.
+    pub(crate) fn find_named(
         &mut self,
         security_id: i32,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
-        let found = self.instruments.find(security_id);
-        if found.is_some() || self.is_unwanted(found, security_id) {
-            return found;
-        }
-        if self.settings.late_join == LateJoin::InstrumentsAndBooks {
-            self.miss_definition(security_id, listener);
-            return self.instruments.find(security_id);
-        }
-        let instrument = self.find_or_insert(security_id, listener)?;
-        let is_joining = self.snapshot_loop.is_joining();
-        let waiting_from = if is_joining { 0 } else { self.next_sequence };
-        self.fall_out(instrument, waiting_from, listener);
-        Some(instrument)
+        let met = self.find_or_meet(security_id, self.next_sequence, listener);
+        met.or_else(|| self.instruments.find(security_id))
     }
 
     /// Whether the entries after packet `last_sequence` are all at hand or still to come.

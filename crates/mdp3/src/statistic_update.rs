@@ -6,8 +6,8 @@ use hairpin_time::Utc;
 use crate::entries::{LimitsEntry, Root, StatisticEntry};
 use crate::market::Market;
 use crate::snapshot::Stated;
-use crate::statistics::{PriceLimits, StatisticKind, StatisticValue};
-use crate::{InstrumentIndex, Listener, Packet, UpdateSource};
+use crate::statistics::{PriceLimits, StatisticValue};
+use crate::{InstrumentIndex, Listener, Packet, StatisticKind, UpdateSource};
 
 /// A statistic of an instrument (templates 49, 51 and 67, and entries of snapshots).
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,8 @@
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::channel::{Action, Channel, process_replayed};
+use crate::channel::{Action, Channel};
+use crate::stream::process_replayed;
 use crate::{Listener, Messages, Packet, Warning};
 
 /// How small gaps are filled by TCP replay.

@@ -8,10 +8,7 @@ use super::entry::{Action, Flaw, OrderEntry};
 use super::keeping::{MOST_ENTRIES, Noted, Reference};
 use crate::book_entry::Target;
 use crate::market::Market;
-use crate::sync::State;
-use crate::{
-    Error, Feed, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning,
-};
+use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
 
 /// Takes a book message of one template, whose order entries refer to its price levels; the two
 /// differ in the type of the levels' quantities, which is of no interest here.
@@ -48,8 +45,8 @@ macro_rules! combined {
 }
 
 impl Market {
-    /// Takes what a sound message of the incremental feed says of orders. One that cannot be read
-    /// is left alone: it will be reported, and counts as lost.
+    /// Takes what a sound message of the incremental feed says of orders, if any are kept. One that
+    /// cannot be read is left alone: it will be reported, and counts as lost.
     #[cold]
     pub(crate) fn order_message(
         &mut self,
@@ -57,13 +54,8 @@ impl Market {
         message: &Message<'_>,
         listener: &mut impl Listener,
     ) {
-        let is_of_loop =
-            matches!(packet.feed, Feed::Instrument | Feed::Snapshot | Feed::SnapshotOrders);
-        if self.orders.kind == OrderBooks::None || is_of_loop {
-            return;
-        }
         self.begin_order_message();
-        let is_full = self.orders.kind == OrderBooks::Full;
+        let is_full = self.settings.order_books == OrderBooks::Full;
         let transact_time = match message.header.template_id {
             codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
                 self.book_with_orders(packet, message, listener)
@@ -154,7 +146,7 @@ impl Market {
             codec::SnapshotRefreshTopOrders59::decode(&message.header, message.body, &mut scratch)
                 .ok()?;
         let security_id = decoded.security_id();
-        let instrument = self.meet_by_order(packet, security_id, listener)?;
+        let instrument = self.find_or_meet(security_id, packet.sequence, listener)?;
         let head = self.instruments.orders.heads[instrument.as_usize()];
         if head.state == SyncState::InSync && packet.sequence <= head.snapshot_sequence {
             self.counters.orders_in_snapshot += 1;
@@ -209,7 +201,7 @@ impl Market {
         entry: &OrderEntry,
         listener: &mut impl Listener,
     ) {
-        if self.orders.kind != OrderBooks::Full {
+        if self.settings.order_books != OrderBooks::Full {
             return;
         }
         let Some(reference) = reference else {
@@ -238,7 +230,8 @@ impl Market {
         entry: &OrderEntry,
         listener: &mut impl Listener,
     ) {
-        let Some(instrument) = self.meet_by_order(packet, security_id, listener) else { return };
+        let met = self.find_or_meet(security_id, packet.sequence, listener);
+        let Some(instrument) = met else { return };
         let head = self.instruments.orders.heads[instrument.as_usize()];
         match head.state {
             SyncState::InSync if packet.sequence <= head.snapshot_sequence => {
@@ -308,43 +301,9 @@ impl Market {
         };
         self.report(Some(packet), &error, listener);
         let can_recover = self.settings.late_join != LateJoin::Nothing;
-        if can_recover || self.orders.kind == OrderBooks::Top {
+        if can_recover || self.settings.order_books == OrderBooks::Top {
             let waiting_from = packet.sequence.saturating_add(1);
             self.order_book_falls_out(instrument, waiting_from, listener);
-        }
-    }
-
-    /// The instrument of an order entry, known or not.
-    fn meet_by_order(
-        &mut self,
-        packet: &Packet,
-        security_id: i32,
-        listener: &mut impl Listener,
-    ) -> Option<InstrumentIndex> {
-        let found = self.instruments.find(security_id);
-        if found.is_some() || self.is_unwanted(found, security_id) {
-            return found;
-        }
-        match self.settings.late_join {
-            LateJoin::InstrumentsAndBooks if self.definition_loop.is_first() => {
-                self.find_or_insert(security_id, listener)
-            }
-            LateJoin::InstrumentsAndBooks => {
-                self.miss_definition(security_id, listener);
-                None
-            }
-            LateJoin::Books => {
-                let instrument = self.find_or_insert(security_id, listener)?;
-                let is_joining = self.snapshot_loop.is_joining();
-                let waiting_from = if is_joining { 0 } else { packet.sequence };
-                self.fall_out(instrument, waiting_from, listener);
-                Some(instrument)
-            }
-            LateJoin::Nothing => {
-                let instrument = self.find_or_insert(security_id, listener)?;
-                self.instruments.cells[instrument.as_usize()].head.state = State::Fresh;
-                Some(instrument)
-            }
         }
     }
 
@@ -359,7 +318,7 @@ impl Market {
     ) {
         if !self.definition_loop.is_first() {
             self.miss_definition(security_id, listener);
-        } else if self.orders.kind == OrderBooks::Full {
+        } else if self.settings.order_books == OrderBooks::Full {
             self.withhold_order(packet, instrument, entry, listener);
         } else {
             // Top orders are not kept: a snapshot has to contain these.

@@ -6,9 +6,10 @@ use hairpin_time::Utc;
 
 use super::entry::OrderEntry;
 use super::pass::OrderPass;
-use super::queue::{OrderQueue, Queued};
+use super::replay::QueuedOrder;
 use super::{OrderBooks, OrderChange, OrderUpdate};
 use crate::market::Market;
+use crate::recovery_queue::RecoveryQueue;
 use crate::{
     Feed, InstrumentIndex, LateJoin, Listener, Packet, Price9, Settings, UpdateSource, Warning,
 };
@@ -40,9 +41,8 @@ pub(super) struct Touched {
 
 #[derive(Debug)]
 pub(crate) struct OrderKeeping {
-    pub(super) kind: OrderBooks,
     /// Entries for books that are not in sync.
-    pub(super) queue: OrderQueue,
+    pub(super) queue: RecoveryQueue<QueuedOrder>,
     /// Every entry from this packet on has been processed or is in the queue, but for those before
     /// the channel's own floor.
     pub(super) floor: u32,
@@ -65,8 +65,7 @@ impl OrderKeeping {
         let is_joining = is_kept && settings.late_join == LateJoin::Books;
         let loop_packets = if is_kept { settings.max_loop_packets } else { 0 };
         Self {
-            kind: settings.order_books,
-            queue: OrderQueue::new(settings.queue_bytes, if is_full { instruments } else { 0 }),
+            queue: RecoveryQueue::new(settings.queue_bytes, if is_full { instruments } else { 0 }),
             floor: 0,
             out_of_sync: 0,
             pass: OrderPass::new(loop_packets, is_joining),
@@ -108,9 +107,10 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         self.counters.withheld_orders += 1;
-        let queued = Queued { sequence: packet.sequence, entry: *entry };
-        if let Some(dropped) = self.orders.queue.push(instrument, queued) {
-            self.orders.floor = self.orders.floor.max(dropped.saturating_add(1));
+        let queued = QueuedOrder { sequence: packet.sequence, entry: *entry };
+        let dropped = self.orders.queue.push(instrument, queued);
+        if let Some(lost) = dropped.filter(|dropped| dropped.was_waited_for) {
+            self.orders.floor = self.orders.floor.max(lost.sequence.saturating_add(1));
             self.warn(&Warning::OrderQueueOverflow, listener);
         }
     }

@@ -3,10 +3,29 @@
 use hairpin_time::Utc;
 
 use super::OrderBooks;
-use super::entry::Flaw;
+use super::entry::{Flaw, OrderEntry};
 use super::head::Loading;
 use crate::market::Market;
+use crate::recovery_queue::{Queued, RecoveryQueue};
 use crate::{InstrumentIndex, Listener, Packet, UpdateSource, Warning};
+
+/// An order entry that waits for its instrument's snapshot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QueuedOrder {
+    /// The packet it came in.
+    pub(super) sequence: u32,
+    pub(super) entry: OrderEntry,
+}
+
+const _: () = assert!(RecoveryQueue::<QueuedOrder>::NODE_BYTES == 48);
+
+impl Queued for QueuedOrder {
+    const VACANT: Self = Self { sequence: 0, entry: OrderEntry::RESET };
+
+    fn sequence(&self) -> u32 {
+        self.sequence
+    }
+}
 
 impl Market {
     /// An order book has been loaded as of packet `sequence`: applies what is queued after it, and
@@ -39,7 +58,7 @@ impl Market {
     /// Applies the queued entries after packet `sequence`; returns the packet of the first that
     /// did not fit, and why.
     fn apply_queued(&mut self, instrument: InstrumentIndex, sequence: u32) -> Option<(u32, Flaw)> {
-        if self.orders.kind != OrderBooks::Full {
+        if self.settings.order_books != OrderBooks::Full {
             return None;
         }
         let arena = &mut self.instruments.orders;

@@ -167,7 +167,7 @@ impl Market {
         *transact_time = Utc::from_nanos(decoded.transact_time());
         let sequence = decoded.last_msg_seq_num_processed();
         let (chunk, chunks) = (decoded.current_chunk(), decoded.no_chunks());
-        let instrument = self.find_or_meet(decoded.security_id(), listener);
+        let instrument = self.find_named(decoded.security_id(), listener);
         let heads = &mut self.instruments.orders.heads;
         let head = instrument.and_then(|instrument| heads.get_mut(instrument.as_usize()));
         let mark = head.map(|head| &mut head.pass).ok_or(chunk == 1);
@@ -277,7 +277,7 @@ impl Market {
     /// pass, unless it is known better.
     fn conclude_pass_without_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let Some(before) = self.orders.pass.before else { return };
-        let is_full = self.orders.kind == OrderBooks::Full;
+        let is_full = self.settings.order_books == OrderBooks::Full;
         if is_full && self.orders.queue.oldest().is_some_and(|oldest| oldest <= before) {
             // Someone was active before the pass began; the loop will name them yet.
             return;

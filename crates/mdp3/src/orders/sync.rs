@@ -59,7 +59,7 @@ impl Market {
 
     /// The instrument's entries need not be kept any longer.
     pub(super) fn forget_queued(&mut self, instrument: InstrumentIndex) {
-        if self.orders.kind != OrderBooks::Full {
+        if self.settings.order_books != OrderBooks::Full {
             return;
         }
         self.orders.queue.forget(instrument);
@@ -96,7 +96,9 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let order_book = self.instruments.order_book(instrument);
-        if self.orders.kind == OrderBooks::None || order_book.sync_state() != SyncState::Unknown {
+        if self.settings.order_books == OrderBooks::None
+            || order_book.sync_state() != SyncState::Unknown
+        {
             return;
         }
         match waiting_from {

@@ -1,27 +1,35 @@
 //! The recovery queue: entries that wait for their instrument's snapshot, in one ring.
 //!
 //! Entries stand in the order of the stream; those of one instrument are chained, so that
-//! replaying all instruments reads each entry once, however many instruments there are.
+//! replaying all instruments reads each entry once, however many instruments there are. One whose
+//! instrument waits no longer stays until the ring comes round to it.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::InstrumentIndex;
-use crate::entries::BookEntry;
 
 /// An entry that waits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Queued {
+pub(crate) trait Queued: Copy {
+    /// What unused memory holds.
+    const VACANT: Self;
+
+    /// The packet it came in.
+    fn sequence(&self) -> u32;
+}
+
+/// An entry that had to make room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dropped {
     /// The packet it came in.
     pub(crate) sequence: u32,
-    pub(crate) rpt_seq: u32,
-    /// `None`: it changes no book, but its RptSeq counts.
-    pub(crate) book: Option<BookEntry>,
+    /// Its instrument still waited for it.
+    pub(crate) was_waited_for: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    queued: Queued,
+struct Node<E> {
+    queued: E,
     instrument: u32,
     /// The slot of the instrument's next entry, if there is one.
     next: u32,
@@ -36,28 +44,30 @@ struct Chain {
 }
 
 #[derive(Debug)]
-pub(crate) struct EntryQueue {
+pub(crate) struct RecoveryQueue<E> {
     /// The ring; from `head` on, `count` slots are in use.
-    nodes: Vec<Node>,
+    nodes: Vec<Node<E>>,
     head: usize,
     count: usize,
     /// One for each instrument.
     chains: Vec<Chain>,
 }
 
-const VACANT: Node =
-    Node { queued: Queued { sequence: 0, rpt_seq: 0, book: None }, instrument: 0, next: 0 };
+impl<E: Queued> RecoveryQueue<E> {
+    /// What an entry takes.
+    pub(crate) const NODE_BYTES: usize = size_of::<Node<E>>();
 
-impl EntryQueue {
-    /// A ring of `bytes` bytes, but of at least one entry, for so many instruments.
+    /// A ring of `bytes` bytes, but of at least one entry, for so many instruments; none if there
+    /// are none.
     pub(crate) fn new(bytes: usize, instruments: usize) -> Self {
-        let slots = (bytes / size_of::<Node>()).clamp(1, u32::MAX as usize);
-        let chains = vec![Chain::default(); instruments];
-        Self { nodes: vec![VACANT; slots], head: 0, count: 0, chains }
+        let slots = (bytes / Self::NODE_BYTES).clamp(1, u32::MAX as usize);
+        let vacant = Node { queued: E::VACANT, instrument: 0, next: 0 };
+        let nodes = vec![vacant; if instruments == 0 { 0 } else { slots }];
+        Self { nodes, head: 0, count: 0, chains: vec![Chain::default(); instruments] }
     }
 
-    /// Appends an entry. If there is no room the oldest is dropped, whose packet is returned.
-    pub(crate) fn push(&mut self, instrument: InstrumentIndex, queued: Queued) -> Option<u32> {
+    /// Appends an entry. If there is no room the oldest is dropped, which is returned.
+    pub(crate) fn push(&mut self, instrument: InstrumentIndex, queued: E) -> Option<Dropped> {
         let dropped = if self.count == self.nodes.len() { self.drop_oldest() } else { None };
         let slot = (self.head + self.count) % self.nodes.len();
         self.nodes[slot] = Node { queued, instrument: instrument.0, next: 0 };
@@ -74,7 +84,7 @@ impl EntryQueue {
     }
 
     /// The entries of an instrument, oldest first.
-    pub(crate) fn of(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Queued> {
+    pub(crate) fn of(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &E> {
         let Chain { first, length, .. } = self.chains[instrument.as_usize()];
         let mut slot = first;
         (0..length).map(move |_| {
@@ -86,7 +96,7 @@ impl EntryQueue {
 
     /// The packet of the oldest entry.
     pub(crate) fn oldest(&self) -> Option<u32> {
-        (self.count > 0).then(|| self.nodes[self.head].queued.sequence)
+        (self.count > 0).then(|| self.nodes[self.head].queued.sequence())
     }
 
     /// Drops the entries of packets up to and including `sequence`.
@@ -107,18 +117,18 @@ impl EntryQueue {
         self.chains.fill(Chain::default());
     }
 
-    fn drop_oldest(&mut self) -> Option<u32> {
+    fn drop_oldest(&mut self) -> Option<Dropped> {
         let sequence = self.oldest()?;
         let Node { instrument, next, .. } = self.nodes[self.head];
         let chain = &mut self.chains[instrument as usize];
-        // An instrument that was forgotten has left its entries behind.
-        if chain.length > 0 && chain.first as usize == self.head {
+        let was_waited_for = chain.length > 0 && chain.first as usize == self.head;
+        if was_waited_for {
             chain.first = next;
             chain.length -= 1;
         }
         self.head = (self.head + 1) % self.nodes.len();
         self.count -= 1;
-        Some(sequence)
+        Some(Dropped { sequence, was_waited_for })
     }
 }
 
@@ -128,30 +138,51 @@ mod tests {
     use alloc::collections::VecDeque;
     use proptest::prelude::*;
 
-    fn queued(sequence: u32) -> Queued {
-        Queued { sequence, rpt_seq: sequence, book: None }
+    impl Queued for u32 {
+        const VACANT: Self = 0;
+
+        fn sequence(&self) -> u32 {
+            *self
+        }
     }
 
-    fn of(queue: &EntryQueue, instrument: u32) -> Vec<u32> {
-        queue.of(InstrumentIndex(instrument)).map(|queued| queued.sequence).collect()
+    type Queue = RecoveryQueue<u32>;
+
+    fn of(queue: &Queue, instrument: u32) -> Vec<u32> {
+        queue.of(InstrumentIndex(instrument)).copied().collect()
+    }
+
+    fn lost(sequence: u32) -> Option<Dropped> {
+        Some(Dropped { sequence, was_waited_for: true })
     }
 
     #[test]
     fn a_full_ring_drops_the_oldest_entry() {
-        let mut queue = EntryQueue::new(2 * size_of::<Node>(), 2);
-        assert_eq!(queue.push(InstrumentIndex(0), queued(1)), None);
-        assert_eq!(queue.push(InstrumentIndex(1), queued(2)), None);
-        assert_eq!(queue.push(InstrumentIndex(0), queued(3)), Some(1));
+        let mut queue = Queue::new(2 * Queue::NODE_BYTES, 2);
+        assert_eq!(queue.push(InstrumentIndex(0), 1), None);
+        assert_eq!(queue.push(InstrumentIndex(1), 2), None);
+        assert_eq!(queue.push(InstrumentIndex(0), 3), lost(1));
         assert_eq!((of(&queue, 0), of(&queue, 1)), (vec![3], vec![2]));
         assert_eq!(queue.oldest(), Some(2));
     }
 
     #[test]
     fn there_is_room_for_one_entry_at_least() {
-        let mut queue = EntryQueue::new(0, 1);
-        assert_eq!(queue.push(InstrumentIndex(0), queued(1)), None);
-        assert_eq!(queue.push(InstrumentIndex(0), queued(2)), Some(1));
+        let mut queue = Queue::new(0, 1);
+        assert_eq!(queue.push(InstrumentIndex(0), 1), None);
+        assert_eq!(queue.push(InstrumentIndex(0), 2), lost(1));
         assert_eq!(of(&queue, 0), [2]);
+    }
+
+    #[test]
+    fn an_entry_that_nobody_waits_for_is_no_loss() {
+        let mut queue = Queue::new(2 * Queue::NODE_BYTES, 2);
+        queue.push(InstrumentIndex(0), 1);
+        queue.push(InstrumentIndex(1), 2);
+        queue.forget(InstrumentIndex(0));
+        let dropped = Dropped { sequence: 1, was_waited_for: false };
+        assert_eq!(queue.push(InstrumentIndex(1), 3), Some(dropped));
+        assert_eq!((of(&queue, 0), of(&queue, 1)), (vec![], vec![2, 3]));
     }
 
     #[derive(Debug, Clone)]
@@ -175,14 +206,17 @@ mod tests {
         /// The ring holds what a deque holds that drops from the front as the ring does.
         #[test]
         fn agrees_with_a_deque(steps in prop::collection::vec(step(), 0..200), slots in 1usize..9) {
-            let mut queue = EntryQueue::new(slots * size_of::<Node>(), 3);
+            let mut queue = Queue::new(slots * Queue::NODE_BYTES, 3);
             let mut deque: VecDeque<(u32, u32, bool)> = VecDeque::new();
             for (sequence, step) in (0u32..).zip(steps) {
                 match step {
                     Step::Push(instrument) => {
-                        let dropped = queue.push(InstrumentIndex(instrument), queued(sequence));
+                        let dropped = queue.push(InstrumentIndex(instrument), sequence);
                         let front = if deque.len() == slots { deque.pop_front() } else { None };
-                        prop_assert_eq!(dropped, front.map(|(sequence, ..)| sequence));
+                        let expected = front.map(|(sequence, _, was_waited_for)| {
+                            Dropped { sequence, was_waited_for }
+                        });
+                        prop_assert_eq!(dropped, expected);
                         deque.push_back((sequence, instrument, true));
                     }
                     Step::Forget(instrument) => {
