@@ -2,6 +2,7 @@
 
 mod support;
 
+use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
 use hairpin_mdp3::{
     BookUpdate, Channel, EndOfEvent, Feed, Gap, Input, Listener, OrderBooks, OrderUpdate, Settings,
     Side,
@@ -53,6 +54,24 @@ impl Driver {
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(now, input, bytes, &mut self.tally);
         while self.channel.poll_action().is_some() {}
+    }
+
+    /// The next packet of the incremental feed.
+    fn stream(&mut self, packet: &PacketBuilder) {
+        self.hand_over(Feed::Incremental, Side::A, packet.bytes());
+    }
+
+    /// A packet of both loops of books.
+    fn loops(&mut self, packet: &PacketBuilder) {
+        self.hand_over(Feed::Snapshot, Side::A, packet.bytes());
+        self.hand_over(Feed::SnapshotOrders, Side::A, packet.bytes());
+    }
+
+    /// Whether the price book of an instrument is in sync, and its order book.
+    fn in_sync(&self, security_id: i32) -> (bool, bool) {
+        let instrument = self.channel.find(security_id).expect("the instrument is known");
+        let (book, orders) = (self.channel.book(instrument), self.channel.order_book(instrument));
+        (book.is_in_sync(), orders.is_in_sync())
     }
 
     /// Renumbers a packet whose first message is a 46 with one entry, and hands it over.
@@ -132,6 +151,94 @@ fn order_books_allocate_nothing_after_start_up() {
             assert!(counters.orders_over_capacity > 0 && counters.order_queue_overflows > 0);
         }
     }
+}
+
+/// An event of packet `sequence`: a price level of an instrument, one of its orders by each way
+/// that there is, and its top orders.
+fn event(sequence: u32, id: i32, rpt_seq: u32) -> PacketBuilder {
+    let order = buy(id, u64::from(sequence) << 8, 50, 1);
+    let (with_level, next) = (order.at(1), OrderEntry { id: order.id.map(|id| id + 1), ..order });
+    packet(sequence)
+        .combined(MORE, &[bid(id, rpt_seq).add(1, 50, 1)], &[with_level])
+        .orders(MORE, &[next, next.changed(), next.deleted()])
+        .top_orders(END, id, &[order, next])
+}
+
+/// A packet of both loops of books as of packet `last`, of instrument 7 at an RptSeq and of 8.
+fn books(pass: u64, last: u32, rpt_seq: u32) -> PacketBuilder {
+    let levels = [(b'0', 1, 49, 1)];
+    let packet = sent_at(1, pass).snapshot(7, last, 2, rpt_seq, &levels);
+    let packet = packet.snapshot(8, last, 2, 0, &levels);
+    packet.order_snapshot(7, last, 2, &[buy(7, 1, 49, 1)]).order_snapshot(8, last, 2, &[])
+}
+
+/// Every word of the promise for every kind of book, and that each has happened.
+#[test]
+fn no_book_of_any_kind_allocates_whatever_befalls_it() {
+    let full = Settings { order_books: OrderBooks::Full, max_orders: 1_000, ..SETTINGS };
+    let top = Settings { order_books: OrderBooks::Top, ..SETTINGS };
+    for settings in [SETTINGS, full, top] {
+        befall(settings);
+    }
+}
+
+/// A late join and then everything else, one after the other.
+fn befall(settings: Settings) {
+    let kind = settings.order_books;
+    let has_orders = kind != OrderBooks::None;
+    let ticks: Vec<_> = (101..=300).map(|sequence| event(sequence, 7, sequence - 100)).collect();
+    let reordered = [event(302, 7, 202), event(301, 7, 201)];
+    // 303 is lost.
+    let after_loss = [event(304, 7, 204), event(305, 7, 205)];
+    let intraday = packet(306).definition(9, 3, 10);
+    let of_new = event(307, 9, 1);
+    let deleted = packet(308).definition_with(8, None, 10, SecurityUpdateAction::DELETE);
+    let (reset, renumbered) = (packet(309).channel_reset(), sent_at(1, 310).heartbeat());
+    let after_reset = sent_at(2, 311).book(END, &[bid(7, 1).add(1, 52, 1)]);
+    let definitions = packet(1).definition(7, 2, 10).definition(8, 2, 10);
+    let (joined, recovered) = (books(10, 100, 0), books(305, 304, 204));
+    let heartbeat = packet(100).heartbeat();
+
+    let channel = Channel::new(settings);
+    let now = Instant::ZERO;
+    let mut driver = Driver { channel, tally: Tally::default(), now, sequence: 0 };
+    let before = allocations();
+    let counted_after = |what: &str, driver: &Driver| {
+        assert_eq!(allocations() - before, 0, "{kind:?}: {what}");
+        *driver.channel.counters()
+    };
+    driver.stream(&heartbeat);
+    driver.hand_over(Feed::Instrument, Side::A, definitions.bytes());
+    driver.loops(&joined);
+    assert_eq!(driver.in_sync(7), (true, has_orders));
+    counted_after("a late join", &driver);
+    ticks.iter().for_each(|tick| driver.stream(tick));
+    let counters = counted_after("ticks", &driver);
+    assert_eq!(counters.book_entries, 200);
+    assert_eq!(counters.order_entries, if kind == OrderBooks::Full { 200 * 4 } else { 0 });
+    assert_eq!(counters.order_overlays, if kind == OrderBooks::Top { 200 } else { 0 });
+    reordered.iter().for_each(|tick| driver.stream(tick));
+    let counters = counted_after("reordering", &driver);
+    assert_eq!((counters.held_packets, counters.gaps, counters.book_entries), (1, 0, 202));
+    driver.stream(&after_loss[0]);
+    driver.let_time_pass();
+    driver.stream(&after_loss[1]);
+    let counters = counted_after("loss", &driver);
+    assert_eq!((counters.gaps, counters.withheld_entries), (1, 2));
+    assert_eq!(counters.withheld_orders, if kind == OrderBooks::Full { 2 * 4 } else { 0 });
+    assert_eq!(driver.in_sync(8), (false, false));
+    driver.loops(&recovered);
+    let recovered = counted_after("recovery", &driver);
+    assert_eq!(recovered.snapshots_applied - counters.snapshots_applied, 2);
+    assert!(recovered.order_snapshots_applied > counters.order_snapshots_applied || !has_orders);
+    assert_eq!([7, 8].map(|id| driver.in_sync(id)), [(true, has_orders); 2]);
+    [intraday, of_new, deleted].iter().for_each(|packet| driver.stream(packet));
+    counted_after("an intraday definition", &driver);
+    assert_eq!([9, 8].map(|id| driver.in_sync(id)), [(true, has_orders), (false, false)]);
+    [reset, renumbered, after_reset].iter().for_each(|packet| driver.stream(packet));
+    let counters = counted_after("a reset", &driver);
+    assert_eq!((counters.resets, counters.restarts), (1, 1));
+    assert_eq!([7, 9].map(|id| driver.in_sync(id)), [(true, has_orders); 2]);
 }
 
 #[test]

@@ -5,18 +5,6 @@ mod support;
 use hairpin_time::Duration;
 use support::*;
 
-/// Instrument 7: a first bid of one lot, at a price that tells the packet.
-fn tick(sequence: u32) -> PacketBuilder {
-    let rpt_seq = sequence - 100;
-    let entry = bid(7, rpt_seq);
-    let entry = if rpt_seq == 1 {
-        entry.add(1, i64::from(sequence), 1)
-    } else {
-        entry.overlay(1, i64::from(sequence), 1)
-    };
-    packet(sequence).book(END, &[entry])
-}
-
 #[test]
 fn both_sides_alike_give_each_packet_once() {
     let mut trace = Trace::in_sync();

@@ -22,12 +22,11 @@ const IDS: [i32; 3] = [7, 8, 9];
 type Stated = (bool, i64, u64, i32);
 type Books = BTreeMap<i32, BTreeMap<u64, Stated>>;
 
-/// What the exchange has, and what it had after each packet.
+/// What the exchange has.
 struct Exchange {
     rng: ChaCha8Rng,
     kind: OrderBooks,
     books: Books,
-    history: BTreeMap<u32, Books>,
     sequence: u32,
     rpt_seq: u32,
     next_id: u64,
@@ -64,7 +63,6 @@ impl Exchange {
         Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
             kind,
-            history: [(100, books.clone())].into(),
             books,
             sequence: 100,
             rpt_seq: 0,
@@ -111,7 +109,7 @@ impl Exchange {
         self.millis += 1;
         let id = IDS[self.below(3) as usize];
         let packet = sent_at(self.sequence, self.millis);
-        let packet = match (self.below(20), self.kind) {
+        match (self.below(20), self.kind) {
             (0, _) => {
                 self.books.get_mut(&id).unwrap().clear();
                 self.rpt_seq += 1;
@@ -130,9 +128,7 @@ impl Exchange {
                 let entries = [self.change(id), self.change(other), self.change(id)];
                 packet.orders(END, &entries)
             }
-        };
-        self.history.insert(self.sequence, self.books.clone());
-        packet
+        }
     }
 
     /// Orders that go with price levels, and one level that goes without.
@@ -254,7 +250,7 @@ impl Simulation {
     fn new(seed: u64, settings: Settings) -> Self {
         let kind = settings.order_books;
         let exchange = Exchange::new(seed, kind);
-        let history = exchange.history.clone();
+        let history = [(exchange.sequence, exchange.books.clone())].into();
         let judge = Judge { seed, kind, history, processed: 0, judged: 0, restored: 0 };
         let order_feed =
             if kind == OrderBooks::Top { Feed::Snapshot } else { settings.order_snapshots };
@@ -281,10 +277,16 @@ impl Simulation {
         self.channel.handle_timeout(now, &mut self.judge);
     }
 
-    fn publish(&mut self, loss: u32) {
+    /// The exchange's next packet, of which the judge is told.
+    fn next_packet(&mut self) -> PacketBuilder {
         let packet = self.exchange.next_packet();
-        let sequence = self.exchange.sequence;
-        self.judge.history.insert(sequence, self.exchange.books.clone());
+        let (sequence, books) = (self.exchange.sequence, self.exchange.books.clone());
+        self.judge.history.insert(sequence, books);
+        packet
+    }
+
+    fn publish(&mut self, loss: u32) {
+        let packet = self.next_packet();
         self.now += Duration::from_millis(11);
         if self.exchange.below(1_000) >= loss {
             self.hand_over(Feed::Incremental, &packet);
@@ -293,14 +295,7 @@ impl Simulation {
 
     /// A pass of the loop, which may be ahead of the stream by a few packets.
     fn run_loop(&mut self, loss: u32) {
-        let ahead: Vec<_> = (0..self.exchange.below(4))
-            .map(|_| {
-                let packet = self.exchange.next_packet();
-                let sequence = self.exchange.sequence;
-                self.judge.history.insert(sequence, self.exchange.books.clone());
-                packet
-            })
-            .collect();
+        let ahead: Vec<_> = (0..self.exchange.below(4)).map(|_| self.next_packet()).collect();
         for packet in self.exchange.snapshots() {
             if self.exchange.below(1_000) >= loss {
                 self.hand_over(self.order_feed, &packet);

@@ -10,14 +10,6 @@ const REPLAY: Replay =
     Replay { max_packets: 10, attempts: 2, timeout: Duration::from_secs(4), max_held: 32 };
 const WITH_REPLAY: Settings = Settings { replay: Some(REPLAY), ..SETTINGS };
 
-/// Instrument 7: a bid of one lot, at a price that tells the packet.
-fn tick(sequence: u32) -> PacketBuilder {
-    let entry = bid(7, sequence - 100);
-    let price = i64::from(sequence);
-    let entry = if sequence == 101 { entry.add(1, price, 1) } else { entry.overlay(1, price, 1) };
-    packet(sequence).book(END, &[entry])
-}
-
 /// In sync with 101 processed; 102 and 103 are missing, 104 is held and its wait is over.
 fn asked() -> Trace {
     let mut trace = Trace::in_sync_with(WITH_REPLAY, 10);

@@ -2,6 +2,7 @@
 
 use hairpin_cme_codecs::mdp3::*;
 
+use super::packets::price;
 use super::{END, PacketBuilder};
 
 /// An entry of a statistic: type, flag, price, quantity and action.
@@ -19,57 +20,74 @@ pub fn statistic(entry_type: u8, flag: Option<u8>, price: i64) -> StatisticEntry
     StatisticEntry { entry_type, flag, price, quantity: None, action: 0 }
 }
 
-fn price(whole: i64) -> Price9 {
-    Price9(whole * 1_000_000_000)
-}
-
-impl PacketBuilder {
-    fn time(&self) -> u64 {
-        self.transact_time().as_nanos()
-    }
-
-    /// Session statistics (template 51) with RptSeq from `rpt_seq` on.
-    pub fn session_statistics(self, id: i32, rpt_seq: u32, entries: &[StatisticEntry]) -> Self {
-        let time = self.time();
-        self.message(|buffer| {
-            let (mut root, mut groups) =
-                MDIncrementalRefreshSessionStatistics51::encode(buffer).unwrap();
+/// Session statistics of either template, which differ in the type of quantities.
+macro_rules! session_statistics {
+    ($packet:expr, $type:ident, $quantity:ty, $id:ident, $rpt_seq:ident, $entries:ident) => {{
+        let time = $packet.time();
+        $packet.message(|buffer| {
+            let (mut root, mut groups) = $type::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
             let mut group = groups.no_md_entries().unwrap();
-            for (rpt_seq, entry) in (rpt_seq..).zip(entries) {
+            for (rpt_seq, entry) in ($rpt_seq..).zip($entries) {
                 let mut wire = group.push().unwrap();
-                wire.set_security_id(id)
+                wire.set_security_id($id)
                     .set_rpt_seq(rpt_seq)
                     .set_md_entry_px(price(entry.price))
-                    .set_md_entry_size(entry.quantity)
+                    .set_md_entry_size(entry.quantity.map(|quantity| quantity as $quantity))
                     .set_open_close_settl_flag(entry.flag.map(OpenCloseSettlFlag))
                     .set_md_update_action(MDUpdateAction(entry.action))
                     .set_md_entry_type(MDEntryTypeStatistics(entry.entry_type));
             }
             groups.finish().unwrap()
         })
+    }};
+}
+
+/// Trades of either template, which differ in the type of quantities.
+macro_rules! trades {
+    ($packet:expr, $type:ident, $id:ident, $rpt_seq:ident, $trades:ident, $orders:ident) => {{
+        let time = $packet.time();
+        $packet.message(|buffer| {
+            let (mut root, mut groups) = $type::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
+            let mut group = groups.no_md_entries().unwrap();
+            for (rpt_seq, (quantity, count)) in ($rpt_seq..).zip($trades) {
+                let mut trade = group.push().unwrap();
+                trade.set_security_id($id).set_rpt_seq(rpt_seq).set_md_entry_px(price(50));
+                trade.set_md_entry_size(*quantity).set_number_of_orders(*count);
+            }
+            let mut group = groups.no_order_id_entries().unwrap();
+            for (order_id, quantity) in $orders {
+                group.push().unwrap().set_order_id(*order_id).set_last_qty(*quantity);
+            }
+            groups.finish().unwrap()
+        })
+    }};
+}
+
+impl PacketBuilder {
+    /// Session statistics (template 51) with RptSeq from `rpt_seq` on.
+    pub fn session_statistics(self, id: i32, rpt_seq: u32, entries: &[StatisticEntry]) -> Self {
+        session_statistics!(
+            self,
+            MDIncrementalRefreshSessionStatistics51,
+            i32,
+            id,
+            rpt_seq,
+            entries
+        )
     }
 
     /// The same with 64-bit quantities (template 67).
     pub fn long_statistics(self, id: i32, rpt_seq: u32, entries: &[StatisticEntry]) -> Self {
-        let time = self.time();
-        self.message(|buffer| {
-            let (mut root, mut groups) =
-                MDIncrementalRefreshSessionStatisticsLongQty67::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
-            let mut group = groups.no_md_entries().unwrap();
-            for (rpt_seq, entry) in (rpt_seq..).zip(entries) {
-                let mut wire = group.push().unwrap();
-                wire.set_security_id(id)
-                    .set_rpt_seq(rpt_seq)
-                    .set_md_entry_px(price(entry.price))
-                    .set_md_entry_size(entry.quantity.map(|quantity| quantity as u64))
-                    .set_open_close_settl_flag(entry.flag.map(OpenCloseSettlFlag))
-                    .set_md_update_action(MDUpdateAction(entry.action))
-                    .set_md_entry_type(MDEntryTypeStatistics(entry.entry_type));
-            }
-            groups.finish().unwrap()
-        })
+        session_statistics!(
+            self,
+            MDIncrementalRefreshSessionStatisticsLongQty67,
+            u64,
+            id,
+            rpt_seq,
+            entries
+        )
     }
 
     /// Daily statistics (template 49): settlements have a flag, the rest a quantity.
@@ -125,23 +143,7 @@ impl PacketBuilder {
         trades: &[(i32, i32)],
         orders: &[(u64, i32)],
     ) -> Self {
-        let time = self.time();
-        self.message(|buffer| {
-            let (mut root, mut groups) =
-                MDIncrementalRefreshTradeSummary48::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
-            let mut group = groups.no_md_entries().unwrap();
-            for (rpt_seq, (quantity, count)) in (rpt_seq..).zip(trades) {
-                let mut trade = group.push().unwrap();
-                trade.set_security_id(id).set_rpt_seq(rpt_seq).set_md_entry_px(price(50));
-                trade.set_md_entry_size(*quantity).set_number_of_orders(*count);
-            }
-            let mut group = groups.no_order_id_entries().unwrap();
-            for (order_id, quantity) in orders {
-                group.push().unwrap().set_order_id(*order_id).set_last_qty(*quantity);
-            }
-            groups.finish().unwrap()
-        })
+        trades!(self, MDIncrementalRefreshTradeSummary48, id, rpt_seq, trades, orders)
     }
 
     /// The same with 64-bit quantities (template 65).
@@ -152,23 +154,7 @@ impl PacketBuilder {
         trades: &[(u64, i32)],
         orders: &[(u64, i32)],
     ) -> Self {
-        let time = self.time();
-        self.message(|buffer| {
-            let (mut root, mut groups) =
-                MDIncrementalRefreshTradeSummaryLongQty65::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
-            let mut group = groups.no_md_entries().unwrap();
-            for (rpt_seq, (quantity, count)) in (rpt_seq..).zip(trades) {
-                let mut trade = group.push().unwrap();
-                trade.set_security_id(id).set_rpt_seq(rpt_seq).set_md_entry_px(price(50));
-                trade.set_md_entry_size(*quantity).set_number_of_orders(*count);
-            }
-            let mut group = groups.no_order_id_entries().unwrap();
-            for (order_id, quantity) in orders {
-                group.push().unwrap().set_order_id(*order_id).set_last_qty(*quantity);
-            }
-            groups.finish().unwrap()
-        })
+        trades!(self, MDIncrementalRefreshTradeSummaryLongQty65, id, rpt_seq, trades, orders)
     }
 
     /// Electronic volume in 64 bits (template 66).

@@ -3,6 +3,7 @@
 use hairpin_cme_codecs::mdp3::*;
 use hairpin_mdp3::{Feed, Order, OrderBook, OrderIter, OrderUpdate, Side, UpdateSource};
 
+use super::packets::price;
 use super::{Entry, PacketBuilder, Trace};
 
 /// What a message says of an order. Prices are whole numbers; nulls are `None`.
@@ -53,14 +54,44 @@ impl OrderEntry {
     }
 }
 
-fn price(whole: i64) -> Price9 {
-    Price9(whole * 1_000_000_000)
+/// A book message, with price levels and with orders that refer to them. The two templates differ
+/// in the type of the levels' quantities.
+macro_rules! combined {
+    ($packet:expr, $type:ident, $quantity:ty, $indicator:ident, $levels:ident, $orders:ident) => {{
+        let time = $packet.time();
+        $packet.message(|buffer| {
+            let (mut root, mut groups) = $type::encode(buffer).unwrap();
+            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator($indicator));
+            let mut group = groups.no_md_entries().unwrap();
+            for entry in $levels {
+                let mut wire = group.push().unwrap();
+                wire.set_md_entry_px(entry.price.map(price))
+                    .set_md_entry_size(entry.quantity.map(|quantity| quantity as $quantity))
+                    .set_security_id(entry.id)
+                    .set_rpt_seq(entry.rpt_seq)
+                    .set_number_of_orders(1)
+                    .set_md_price_level(entry.level)
+                    .set_md_update_action(MDUpdateAction(entry.action))
+                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
+            }
+            let mut group = groups.no_order_id_entries().unwrap();
+            for order in $orders {
+                let mut wire = group.push().unwrap();
+                wire.set_order_id(order.id.unwrap())
+                    .set_md_order_priority(order.priority)
+                    .set_md_display_qty(order.quantity)
+                    .set_reference_id(order.reference)
+                    .set_order_update_action(OrderUpdateAction(order.action));
+            }
+            groups.finish().unwrap()
+        })
+    }};
 }
 
 impl PacketBuilder {
     /// An order book message (template 47).
     pub fn orders(self, indicator: u8, entries: &[OrderEntry]) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) = MDIncrementalRefreshOrderBook47::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
@@ -81,68 +112,17 @@ impl PacketBuilder {
 
     /// A book message (template 46) with price levels and with orders that refer to them.
     pub fn combined(self, indicator: u8, levels: &[Entry], orders: &[OrderEntry]) -> Self {
-        let time = self.transact_time().as_nanos();
-        self.message(|buffer| {
-            let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
-            let mut group = groups.no_md_entries().unwrap();
-            for entry in levels {
-                let mut wire = group.push().unwrap();
-                wire.set_md_entry_px(entry.price.map(price))
-                    .set_md_entry_size(entry.quantity)
-                    .set_security_id(entry.id)
-                    .set_rpt_seq(entry.rpt_seq)
-                    .set_number_of_orders(1)
-                    .set_md_price_level(entry.level)
-                    .set_md_update_action(MDUpdateAction(entry.action))
-                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
-            }
-            let mut group = groups.no_order_id_entries().unwrap();
-            for order in orders {
-                let mut wire = group.push().unwrap();
-                wire.set_order_id(order.id.unwrap())
-                    .set_md_order_priority(order.priority)
-                    .set_md_display_qty(order.quantity)
-                    .set_reference_id(order.reference)
-                    .set_order_update_action(OrderUpdateAction(order.action));
-            }
-            groups.finish().unwrap()
-        })
+        combined!(self, MDIncrementalRefreshBook46, i32, indicator, levels, orders)
     }
 
     /// The same with 64-bit quantities of levels (template 64).
     pub fn long_combined(self, indicator: u8, levels: &[Entry], orders: &[OrderEntry]) -> Self {
-        let time = self.transact_time().as_nanos();
-        self.message(|buffer| {
-            let (mut root, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
-            let mut group = groups.no_md_entries().unwrap();
-            for entry in levels {
-                let mut wire = group.push().unwrap();
-                wire.set_md_entry_px(entry.price.map(price))
-                    .set_md_entry_size(entry.quantity.map(|quantity| quantity as u64))
-                    .set_security_id(entry.id)
-                    .set_rpt_seq(entry.rpt_seq)
-                    .set_md_price_level(entry.level)
-                    .set_md_update_action(MDUpdateAction(entry.action))
-                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
-            }
-            let mut group = groups.no_order_id_entries().unwrap();
-            for order in orders {
-                let mut wire = group.push().unwrap();
-                wire.set_order_id(order.id.unwrap())
-                    .set_md_order_priority(order.priority)
-                    .set_md_display_qty(order.quantity)
-                    .set_reference_id(order.reference)
-                    .set_order_update_action(OrderUpdateAction(order.action));
-            }
-            groups.finish().unwrap()
-        })
+        combined!(self, MDIncrementalRefreshBookLongQty64, u64, indicator, levels, orders)
     }
 
     /// The top orders of an instrument (template 59).
     pub fn top_orders(self, indicator: u8, instrument: i32, orders: &[OrderEntry]) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) = SnapshotRefreshTopOrders59::encode(buffer).unwrap();
             root.set_transact_time(time)
@@ -173,7 +153,7 @@ impl PacketBuilder {
         (chunk, chunks): (u32, u32),
         orders: &[OrderEntry],
     ) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) = SnapshotFullRefreshOrderBook53::encode(buffer).unwrap();
             root.set_last_msg_seq_num_processed(last)

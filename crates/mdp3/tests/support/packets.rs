@@ -26,6 +26,14 @@ pub fn sent_at(sequence: u32, millis: u64) -> PacketBuilder {
     PacketBuilder(PacketHeader { sequence, sending_time }.encode().to_vec())
 }
 
+/// A packet after 100 whose number is the best bid of instrument 7, with RptSeq 1 in packet 101.
+pub fn tick(sequence: u32) -> PacketBuilder {
+    let (entry, price) = (bid(7, sequence - 100), i64::from(sequence));
+    let is_first = sequence == 101;
+    let entry = if is_first { entry.add(1, price, 1) } else { entry.overlay(1, price, 1) };
+    packet(sequence).book(END, &[entry])
+}
+
 /// An entry of a book message.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -75,7 +83,8 @@ impl Entry {
     }
 }
 
-fn price(whole: i64) -> Price9 {
+/// A whole number as a price.
+pub(super) fn price(whole: i64) -> Price9 {
     Price9(whole * 1_000_000_000)
 }
 
@@ -96,6 +105,11 @@ impl PacketBuilder {
         header.sending_time - Duration::from_micros(1)
     }
 
+    /// The same as messages carry it.
+    pub(super) fn time(&self) -> u64 {
+        self.transact_time().as_nanos()
+    }
+
     /// Appends a message that `encode` writes from its SBE header on.
     pub fn message(mut self, encode: impl FnOnce(&mut [u8]) -> usize) -> Self {
         let mut buffer = [0; 16 * 1024];
@@ -114,50 +128,16 @@ impl PacketBuilder {
     }
 
     pub fn book(self, indicator: u8, entries: &[Entry]) -> Self {
-        let time = self.transact_time().as_nanos();
-        self.message(|buffer| {
-            let (mut root, mut groups) = MDIncrementalRefreshBook46::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
-            let mut group = groups.no_md_entries().unwrap();
-            for entry in entries {
-                let mut wire = group.push().unwrap();
-                wire.set_md_entry_px(entry.price.map(price))
-                    .set_md_entry_size(entry.quantity)
-                    .set_security_id(entry.id)
-                    .set_rpt_seq(entry.rpt_seq)
-                    .set_number_of_orders(1)
-                    .set_md_price_level(entry.level)
-                    .set_md_update_action(MDUpdateAction(entry.action))
-                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
-            }
-            groups.finish().unwrap()
-        })
+        self.combined(indicator, entries, &[])
     }
 
     /// The same entries in the message with 64-bit quantities.
     pub fn long_book(self, indicator: u8, entries: &[Entry]) -> Self {
-        let time = self.transact_time().as_nanos();
-        self.message(|buffer| {
-            let (mut root, mut groups) = MDIncrementalRefreshBookLongQty64::encode(buffer).unwrap();
-            root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
-            let mut group = groups.no_md_entries().unwrap();
-            for entry in entries {
-                let mut wire = group.push().unwrap();
-                wire.set_md_entry_px(entry.price.map(price))
-                    .set_md_entry_size(entry.quantity.map(|quantity| quantity as u64))
-                    .set_security_id(entry.id)
-                    .set_rpt_seq(entry.rpt_seq)
-                    .set_number_of_orders(1)
-                    .set_md_price_level(entry.level)
-                    .set_md_update_action(MDUpdateAction(entry.action))
-                    .set_md_entry_type(MDEntryTypeBook(entry.kind));
-            }
-            groups.finish().unwrap()
-        })
+        self.long_combined(indicator, entries, &[])
     }
 
     pub fn trade(self, indicator: u8, id: i32, rpt_seq: u32, at: i64, quantity: i32) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) =
                 MDIncrementalRefreshTradeSummary48::encode(buffer).unwrap();
@@ -186,7 +166,7 @@ impl PacketBuilder {
     }
 
     fn volumes_of(self, indicator: u8, id: i32, rpt_seqs: &[u32], quantity: i32) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) = MDIncrementalRefreshVolume37::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(indicator));
@@ -200,7 +180,7 @@ impl PacketBuilder {
     }
 
     pub fn statistics(self, indicator: u8, id: i32, rpt_seq: u32) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) =
                 MDIncrementalRefreshSessionStatistics51::encode(buffer).unwrap();
@@ -227,7 +207,7 @@ impl PacketBuilder {
         (group, asset): (&str, &str),
         (status, halt_reason, event): (u8, u8, u8),
     ) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let mut root = SecurityStatus30::encode(buffer).unwrap();
             root.set_transact_time(time)
@@ -244,7 +224,7 @@ impl PacketBuilder {
     }
 
     pub fn channel_reset(self) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) = ChannelReset4::encode(buffer).unwrap();
             root.set_transact_time(time).set_match_event_indicator(MatchEventIndicator(END));
@@ -342,7 +322,7 @@ impl PacketBuilder {
         rpt_seq: u32,
         levels: &[(u8, i8, i64, i32)],
     ) -> Self {
-        let time = self.transact_time().as_nanos();
+        let time = self.time();
         self.message(|buffer| {
             let (mut root, mut groups) = SnapshotFullRefresh52::encode(buffer).unwrap();
             root.set_last_msg_seq_num_processed(last)
