@@ -334,6 +334,49 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_none_overtakes_leaves_when_patience_is_over() {
+        let a = SideFaults { reorder_ppm: 1_000_000, ..SideFaults::default() };
+        let mut faults = FeedFaults::new(&FaultSettings { seed: 1, a, ..FaultSettings::default() });
+        let mut left = Vec::new();
+        let mut send = |_: FeedSide, _: Feed, bytes: &[u8]| left.push(bytes[0]);
+        faults.handle_packet(Instant::ZERO, (FeedSide::A, Feed::Incremental), &[1], &mut send);
+        let due = faults.poll_timeout();
+        assert_eq!(due, Some(Instant::ZERO + PATIENCE));
+        faults.handle_timeout(Instant::ZERO + PATIENCE, &mut send);
+        assert_eq!((left, faults.poll_timeout()), (vec![1], None));
+    }
+
+    #[test]
+    fn a_silence_loses_every_packet_of_its_side_for_its_time() {
+        let a = SideFaults {
+            silence_ppm: 1_000_000,
+            silence: Duration::from_millis(10),
+            ..SideFaults::default()
+        };
+        let mut faults = FeedFaults::new(&FaultSettings { seed: 1, a, ..FaultSettings::default() });
+        let mut left = Vec::new();
+        let mut send = |_: FeedSide, _: Feed, bytes: &[u8]| left.push(bytes[0]);
+        for (millis, number) in [(0, 1), (5, 2), (9, 3), (10, 4)] {
+            let now = Instant::ZERO + Duration::from_millis(millis);
+            faults.handle_packet(now, (FeedSide::A, Feed::Incremental), &[number], &mut send);
+            faults.sides[0].faults.silence_ppm = 0;
+        }
+        let FaultTally { silences, silenced, .. } = *faults.tally(FeedSide::A);
+        assert_eq!((left, silences, silenced), (vec![4], 1, 3));
+    }
+
+    #[test]
+    fn one_kind_of_fault_does_not_shift_the_others() {
+        let settings = FaultSettings { seed: 5, a: SOME, b: SOME };
+        let without = FaultSettings { a: SideFaults { delay_ppm: 0, ..SOME }, ..settings };
+        let [with, without] = [settings, without].map(|settings| run(&settings).1[0]);
+        assert!(with.delayed > 0 && without.delayed == 0);
+        let others =
+            |tally: FaultTally| (tally.dropped, tally.reordered, tally.silences, tally.silenced);
+        assert_eq!(others(with), others(without));
+    }
+
+    #[test]
     fn a_full_store_holds_no_more() {
         let a = SideFaults { reorder_ppm: 1_000_000, ..SideFaults::default() };
         let mut faults = FeedFaults::new(&FaultSettings { seed: 1, a, ..FaultSettings::default() });

@@ -182,3 +182,43 @@ fn an_old_snapshots_number_does_not_outlast_a_refresh() {
     trace.a(&packet(107).book(END, &[ask(7, 1_012).overlay(1, 62, 1)]));
     assert_eq!(trace.book(7), "1@60 | 1@62");
 }
+
+#[test]
+fn a_deeper_book_waits_for_its_snapshot_though_both_sides_were_restated() {
+    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
+    // Ten levels and no implied book.
+    trace.a(&packet(101).future(7, 2, [10, 0], 1));
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace
+        .a(&packet(104).book(END, &[bid(7, 1_005).overlay(1, 60, 2), ask(7, 1_006).add(1, 61, 1)]));
+    assert_eq!(trace.channel.book_of(7).unwrap().sync_state(), SyncState::NaturallyRefreshed);
+    assert_eq!(trace.book(7), "2@60 | 1@61");
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_begins_it_anew() {
+    let mut trace = after_a_gap(REFRESHING, 10);
+    trace.a(&packet(104).book(END, &[bid(7, 1_005).overlay(1, 60, 2)]));
+    trace.recorder.take();
+    trace.a(&packet(105).book(END, &[bid(7, 1_006).overlay(0, 61, 1)]));
+    trace.told(["refreshed 7 B: |", "end 105"]);
+    trace.a(&packet(106).book(END, &[bid(7, 1_007).overlay(1, 62, 1)]));
+    trace.told(["refreshed 7 B: 1@62 |", "end 106"]);
+}
+
+#[test]
+fn an_old_snapshots_number_hides_no_loss_behind_a_refresh() {
+    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
+    trace.a(&packet(101).future(7, 2, [1, 0], 1));
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.snapshot(&packet(1).snapshot(7, 108, 2, 1_005, &[(b'0', 1, 40, 1)]));
+    trace.a(&packet(105).book(END, &[bid(7, 1_010).overlay(1, 60, 1)]));
+    trace.wait(Duration::from_millis(10));
+    trace.a(&packet(106).book(END, &[ask(7, 1_011).overlay(1, 61, 1)]));
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync());
+    // 1,012 is missing, though the snapshot was of a later packet.
+    trace.a(&packet(107).book(END, &[ask(7, 1_013).overlay(1, 62, 1)]));
+    assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
+}

@@ -307,3 +307,54 @@ fn without_replay_a_gap_is_a_gap() {
     trace.wait(Duration::from_millis(10));
     assert_eq!((trace.counter("replays"), trace.counter("gaps")), (0, 1));
 }
+
+#[test]
+fn a_hole_behind_which_nothing_can_be_held_is_not_asked_for() {
+    let replay = Replay { max_held: 8, ..REPLAY };
+    let mut trace = Trace::in_sync_with(Settings { replay: Some(replay), ..WITH_REPLAY }, 10);
+    trace.a(&packet(109).heartbeat());
+    assert_eq!((trace.counter("replays"), trace.counter("gaps")), (0, 1));
+    assert_eq!(trace.counter("replay_holdings_full"), 0);
+}
+
+#[test]
+fn a_replayed_packet_of_an_older_epoch_fills_no_hole_of_the_new_one() {
+    let mut trace = Trace::in_sync_with(WITH_REPLAY, 10);
+    trace.a(&sent_at(1, 9_000).heartbeat());
+    trace.a(&sent_at(3, 9_003).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    assert!(trace.actions().contains(&Action::Replay { first: 2, last: 2 }));
+    trace.replay(&sent_at(2, 8_999).heartbeat());
+    assert_eq!((trace.counter("unwanted_packets"), trace.counter("replayed_packets")), (1, 0));
+    trace.replay(&sent_at(2, 9_002).heartbeat());
+    assert_eq!((trace.counter("replayed_packets"), trace.counter("replays_filled")), (1, 1));
+}
+
+#[test]
+fn what_was_asked_for_in_the_old_numbering_may_be_asked_for_in_the_new() {
+    let mut trace = asked();
+    trace.replay_end(ReplayOutcome::Complete);
+    trace.a(&sent_at(1, 9_000).heartbeat());
+    trace.a(&sent_at(3, 9_003).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    assert!(trace.actions().contains(&Action::Replay { first: 2, last: 2 }));
+}
+
+#[test]
+fn what_replay_brought_and_a_restart_throws_away_is_not_counted_as_a_sides() {
+    let mut trace = asked();
+    trace.replay(&tick(103));
+    trace.a(&sent_at(1, 9_000).heartbeat());
+    assert_eq!(trace.counter("abandoned_packets"), 1, "104 alone came on a side");
+}
+
+#[test]
+fn after_a_replay_a_jump_is_measured_by_what_is_expected_again() {
+    let mut trace = asked();
+    trace.replay(&tick(102));
+    trace.replay(&tick(103));
+    // 105 is missing; A is 5 ahead of it.
+    trace.a(&packet(110).heartbeat());
+    trace.b(&packet(1_106).heartbeat());
+    assert_eq!((trace.counter("doubtful_packets"), trace.counter("gaps")), (1, 0));
+}

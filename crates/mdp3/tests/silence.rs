@@ -215,3 +215,27 @@ fn nothing_is_told_and_nothing_due_without_the_setting() {
     }
     trace.told([]);
 }
+
+#[test]
+fn a_caller_that_is_always_late_calls_nothing_silent() {
+    let mut trace = heard(WATCHED);
+    for _ in 0..20 {
+        trace.wait(SECOND * 2);
+    }
+    trace.told([]);
+}
+
+#[test]
+fn a_feed_has_its_whole_time_from_when_it_is_joined() {
+    let mut trace = heard(WATCHED);
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    assert_eq!(trace.actions().len(), 2, "both loops are joined behind the gap");
+    // The eighth look comes 7.99 s after that.
+    trace.wait(Duration::from_millis(990));
+    (0..7).for_each(|_| trace.wait(SECOND));
+    let silent = "snapshot A silent".to_owned();
+    assert!(!trace.recorder.take().contains(&silent));
+    trace.wait(SECOND);
+    assert!(trace.recorder.take().contains(&silent));
+}

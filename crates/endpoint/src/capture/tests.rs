@@ -140,6 +140,23 @@ fn simple_packets_have_no_time_and_end_where_the_interface_cuts_them() {
 }
 
 #[test]
+fn a_packet_that_says_its_length_is_not_cut_where_the_interface_says() {
+    let ng = Ng { is_big: false };
+    let file = [ng.section(), ng.interface(1, 6, &[]), ng.enhanced(0, 1, b"123456789")].concat();
+    let frames = frames(&file[..]).unwrap();
+    assert_eq!(frames.0, [(Some(1_000), b"123456789".to_vec())]);
+}
+
+#[test]
+fn nothing_is_read_behind_the_end_of_a_list_of_options() {
+    let ng = Ng { is_big: false };
+    let interface = ng.interface(1, 0, &[(0, &[]), (9, &[9])]);
+    let file = [ng.section(), interface, ng.enhanced(0, 5, b"x")].concat();
+    let frames = frames(&file[..]).unwrap();
+    assert_eq!(frames.0, [(Some(5_000), b"x".to_vec())], "microseconds");
+}
+
+#[test]
 fn the_obsolete_packet_block_is_read() {
     for is_big in [false, true] {
         let ng = Ng { is_big };
@@ -226,12 +243,16 @@ fn what_contradicts_itself_ends_the_file_with_an_error() {
     let head = [ng.section(), ng.interface(1, 0, &[]), ng.enhanced(0, 1, b"one")].concat();
     let mut short = ng.enhanced(0, 2, b"two");
     short[20] = 200;
+    // A byte more than the packet and its padding.
+    let mut shorter = ng.enhanced(0, 2, b"two");
+    shorter[20] = 5;
     let mut tail = ng.enhanced(0, 2, b"two");
     *tail.last_mut().unwrap() = 1;
     let long = [[6, 0, 0, 0], [0xfc, 0xff, 0xff, 0x7f]].concat();
     let endless = [head.clone(), long, vec![0; 17 << 20]].concat();
     for (file, words) in [
         ([head.clone(), short].concat(), "an enhanced packet block that is too short"),
+        ([head.clone(), shorter].concat(), "an enhanced packet block that is too short"),
         ([head.clone(), tail].concat(), "Block: initial_length != trailer_length at byte "),
         (endless, "a packet or block of more than 16777216 bytes at byte "),
     ] {

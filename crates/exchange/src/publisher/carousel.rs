@@ -142,6 +142,17 @@ mod tests {
     }
 
     #[test]
+    fn a_paced_loop_that_is_hurried_is_due_at_once_and_one_that_is_due_stays_so() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut carousel = Carousel::new(10, PERIOD, at(0));
+        carousel.advance(4, Pace::Paced, at(0));
+        carousel.hurry(at(10));
+        assert_eq!(carousel.due(), at(10));
+        carousel.hurry(at(20));
+        assert_eq!(carousel.due(), at(10));
+    }
+
+    #[test]
     fn makes_up_for_nothing_after_a_stall() {
         let mut carousel = Carousel::new(10, PERIOD, Instant::ZERO);
         let late = Instant::ZERO + Duration::from_secs(5);

@@ -182,6 +182,31 @@ mod tests {
     use hairpin_sbe::Decimal;
 
     use super::*;
+    use crate::matching::PriceLevel;
+
+    #[test]
+    fn a_session_keeps_the_highest_bid_and_the_lowest_offer() {
+        let mut session = Session::default();
+        for (bid, offer) in
+            [(Some(10), Some(15)), (Some(12), Some(17)), (Some(11), Some(14)), (None, None)]
+        {
+            let ladder = |price: Option<i64>| {
+                let level = |price| PriceLevel { price: Decimal(price), quantity: 1, orders: 1 };
+                Ladder::of(price.map(level).into_iter())
+            };
+            session.note_book(&[ladder(bid), ladder(offer)]);
+        }
+        assert_eq!(session.highest_bid, Some(Decimal(12)));
+        assert_eq!(session.lowest_offer, Some(Decimal(14)));
+    }
+
+    #[test]
+    fn a_settlement_says_whether_it_is_final_and_whether_it_is_actual() {
+        let kind =
+            |is_final, is_actual| Settlement { price: Decimal(1), is_final, is_actual }.kind();
+        let kinds = [(false, false), (true, false), (false, true), (true, true)];
+        assert_eq!(kinds.map(|(is_final, is_actual)| kind(is_final, is_actual)), [0, 1, 2, 3]);
+    }
 
     #[test]
     fn a_session_tells_what_trades_have_moved_and_nothing_else() {

@@ -130,6 +130,14 @@ mod tests {
     }
 
     #[test]
+    fn a_begin_string_may_stand_in_front_and_nowhere_else() {
+        // The bytes of "8=FIX.4.2|" add up to 543, those behind it to 391.
+        let bytes = b"8=FIX.4.2\x019=5\x0135=5\x0110=166\x01";
+        assert_eq!(parse(bytes).unwrap().unwrap().0.kind, "5");
+        assert_eq!(parse(b"9=5\x018=FIX.4.2\x01"), Err(Malformed::Fields));
+    }
+
+    #[test]
     fn a_message_that_is_not_complete_is_none_yet() {
         let bytes = message("35=A|553=CME|554=CME|");
         for length in 0..bytes.len() {

@@ -71,6 +71,10 @@ fn header(packet: &[u8]) -> (u32, MessageHeader, &[u8]) {
     (sequence, header, body)
 }
 
+fn sequence_of(packet: &[u8]) -> u32 {
+    header(packet).0
+}
+
 fn logout_text(packet: &[u8]) -> String {
     let (_, header, body) = header(packet);
     let mut scratch = AdminLogout16::SCRATCH;
@@ -87,6 +91,7 @@ fn a_request_is_answered_by_login_the_packets_and_logout() {
         assert_eq!((sequence, header.template_id), (1, AdminLogin15::TEMPLATE_ID));
         assert_eq!(packets[1..4], [packet(7), packet(8), packet(9)]);
         assert_eq!((packets.len(), logout_text(&packets[4])), (5, String::new()));
+        assert_eq!(sequence_of(&packets[4]), 2, "the service counts its own packets");
         let counters = server.counters();
         assert_eq!((counters.requests, counters.packets, counters.rejected), (1, 3, 0));
     }
@@ -106,10 +111,12 @@ fn two_thousand_packets_are_not_too_many_and_one_more_is() {
 fn what_cannot_be_served_is_rejected_with_the_reason() {
     use ReplayReject::{Channel, Credentials, Malformed, Range, Unavailable, Unexpected};
     let wrong = "35=A|553=CME|554=other|";
+    let unknown = "35=A|553=other|554=CME|";
     let other = "35=V|1180=311|262=x|1182=7|1183=9|";
     let nothing = "35=V|1180=310|262=x|1183=9|";
     for (messages, reason) in [
         (vec![wrong], Credentials),
+        (vec![unknown], Credentials),
         (vec![&*request(7, 9)], Unexpected),
         (vec![LOGON, LOGON], Unexpected),
         (vec![LOGON, other], Channel),
@@ -126,6 +133,7 @@ fn what_cannot_be_served_is_rejected_with_the_reason() {
         assert_eq!(logout_text(packets.last().unwrap()), reason.to_string(), "{messages:?}");
         let counters = server.counters();
         assert_eq!((counters.rejected, counters.packets, counters.refused), (1, 0, 0));
+        assert_eq!(counters.requests, 0, "none of them was served: {messages:?}");
     }
 }
 
@@ -144,6 +152,43 @@ fn a_second_request_in_a_session_is_rejected() {
     }
     assert_eq!(logout_text(packets.last().unwrap()), ReplayReject::SecondRequest.to_string());
     assert_eq!(server.counters().rejected, 1);
+}
+
+/// What a connection gets next.
+fn next(server: &mut ReplayServer, id: ReplayId) -> Option<Vec<u8>> {
+    let bytes = server.poll_transmit(NOW, id)?[2..].to_vec();
+    server.handle_sent(id, 2 + bytes.len());
+    Some(bytes)
+}
+
+#[test]
+fn what_was_asked_for_is_sent_though_the_client_has_logged_out() {
+    let mut server = server(20, 64);
+    let id = server.handle_connected().unwrap();
+    for body in [LOGON, &request(7, 9), "35=5|"] {
+        server.handle_bytes(id, &message(body));
+    }
+    let packets: Vec<_> = std::iter::from_fn(|| next(&mut server, id)).collect();
+    assert_eq!(packets[1..4], [packet(7), packet(8), packet(9)]);
+    assert_eq!((packets.len(), logout_text(&packets[4])), (5, String::new()));
+    assert_eq!(server.counters().rejected, 0);
+}
+
+#[test]
+fn a_packet_that_is_let_go_while_others_are_sent_is_no_longer_available() {
+    let mut server = server(20, 10);
+    let id = server.handle_connected().unwrap();
+    for body in [LOGON, &request(11, 20)] {
+        server.handle_bytes(id, &message(body));
+    }
+    next(&mut server, id).unwrap();
+    assert_eq!(next(&mut server, id), Some(packet(11)));
+    // 12 to 15 go.
+    (21..=25).for_each(|n| server.keep(n, &packet(n)));
+    let last = next(&mut server, id).unwrap();
+    assert_eq!(logout_text(&last), ReplayReject::Unavailable.to_string());
+    assert_eq!((next(&mut server, id), server.is_over(id)), (None, true));
+    assert_eq!((server.counters().packets, server.counters().rejected), (1, 1));
 }
 
 #[test]

@@ -100,6 +100,7 @@ impl Follower {
             self.seen.push(Seen { template, transact_time, indicator, sequence });
             if indicator & 0x80 != 0 {
                 self.census.events += 1;
+                self.assert_closed();
                 (self.stage, self.closed) = (0, 0);
                 ended = Some(core::mem::take(&mut self.touched));
             }
@@ -140,12 +141,18 @@ impl Follower {
         let indicator = byte(message.block, 8);
         assert!(stage >= self.stage, "template {} out of order", message.template);
         if stage > self.stage {
+            self.assert_closed();
             self.closed = 0;
         }
         self.stage = stage;
         assert_eq!(self.closed, 0, "more of template {} behind its last", message.template);
         assert_eq!(indicator & !(bit | 0x20 | 0x80), 0, "a bit of another kind");
         self.closed = indicator & bit;
+    }
+
+    /// The last message of a kind has said that it is.
+    fn assert_closed(&self) {
+        assert!(self.stage == 0 || self.closed != 0, "the last of kind {} unsaid", self.stage);
     }
 
     /// The instrument whose next entry has this RptSeq.

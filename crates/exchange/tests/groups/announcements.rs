@@ -92,6 +92,12 @@ fn a_reset_of_the_channel_does_not_send_the_day_again_but_the_session() {
         assert_eq!(after.statistics.get(&kind), before.statistics.get(&kind));
     }
     assert_eq!((after.volume, &after.orders), (before.volume, &before.orders));
+    // And a whole loop of snapshots says the same.
+    let loops = stage.loops[1];
+    while stage.loops[1] < loops + 2 {
+        stage.pass(Duration::from_millis(10));
+        stage.drain();
+    }
 }
 
 #[test]
@@ -218,4 +224,18 @@ fn every_kind_of_definition_is_in_the_loop() {
     stage.drain();
     let templates: Vec<_> = stage.defined.values().map(|facts| facts.0).collect();
     assert_eq!(templates, [54, 57, 58]);
+}
+
+#[test]
+fn values_of_collateral_that_need_two_messages_end_with_the_second() {
+    let mut stage = stage(PublisherSettings::brokertec());
+    let now = stage.now;
+    let value = Collateral {
+        cusip: "91282CAV3",
+        guid: 7,
+        price: Decimal(99_000_000_000),
+        dirty_price: Decimal(99_500_000_000),
+    };
+    stage.floor.announce(now, |publisher| publisher.set_collateral(now, &[value; 40]));
+    assert_eq!(said(&mut stage), [(62, 0x00), (62, 0x80)]);
 }

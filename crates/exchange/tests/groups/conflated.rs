@@ -1,7 +1,7 @@
 //! Conflated groups: what happens within an interval is one event.
 
 use hairpin_exchange::{
-    BROKERTEC_INTERVAL, EBS_INTERVAL, Group, Instrument, Kind, Market, NewOrder, Owner,
+    BROKERTEC_INTERVAL, EBS_INTERVAL, Group, Instrument, Kind, Market, NewOrder, Owner, PriceLevel,
     Publication, PublisherSettings, Side, TradingStatus,
 };
 use hairpin_sbe::Decimal;
@@ -222,4 +222,38 @@ fn top_orders_come_before_levels_and_only_for_books_whose_top_changed() {
     let top = stage.floor.publisher().published_top_orders(0).unwrap();
     let matched = stage.floor.matching().orders(0, Side::Bid).take(10).map(|order| order.id);
     assert!(top.side(Side::Bid).map(|order| order.id).eq(matched));
+}
+
+#[test]
+fn a_reset_of_the_channel_comes_behind_what_is_kept() {
+    let mut stage = stage(PublisherSettings::brokertec(), 10);
+    stage.pass(Duration::from_millis(1));
+    let (_, publication) = stage.floor.step(stage.now).unwrap();
+    assert_eq!(publication, Publication::Conflated);
+    stage.floor.reset_channel(stage.now, true);
+    stage.drain();
+    let seen = stage.follower.take_seen();
+    let reset = seen.iter().position(|seen| seen.template == 4).unwrap();
+    let (kept, resent) = (&seen[..reset], &seen[reset + 1..]);
+    assert_eq!(kept.iter().filter(|seen| seen.indicator & 0x80 != 0).count(), 1);
+    assert!(kept.iter().all(|seen| seen.indicator & 0x20 == 0), "{kept:?}");
+    assert!(resent.iter().all(|seen| seen.indicator & 0x20 != 0), "{resent:?}");
+}
+
+#[test]
+fn implied_levels_alone_leave_levels_volume_and_top_orders_as_they_are() {
+    let mut stage = stage(PublisherSettings::brokertec(), 11);
+    let before = stage.follower.books[&1_004].clone();
+    assert!(!before.orders.is_empty() && !before.side(b'0').is_empty());
+    let level = PriceLevel { price: Decimal(900_000_000_000), quantity: 4, orders: 0 };
+    stage.floor.set_implied(stage.now, 3, Side::Bid, &[level]);
+    stage.pass(BROKERTEC_INTERVAL);
+    stage.drain();
+    let after = &stage.follower.books[&1_004];
+    assert_eq!(after.side(b'E').len(), 1);
+    assert_eq!(
+        [b'0', b'1'].map(|side| after.side(side)),
+        [b'0', b'1'].map(|side| before.side(side))
+    );
+    assert_eq!((after.volume, &after.orders), (before.volume, &before.orders));
 }

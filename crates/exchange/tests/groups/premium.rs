@@ -172,3 +172,24 @@ fn more_orders_than_fit_beside_a_level_go_apart() {
     let [beside, apart] = [census.beside[2] - before.beside[2], census.apart[2] - before.apart[2]];
     assert_eq!((beside, beside + apart), (32, best.orders.unwrap() as u64));
 }
+
+/// A book that was active and has no orders any more is stated as empty.
+#[test]
+fn an_instrument_without_orders_stays_in_the_loop_of_orders() {
+    let mut stage = Stage::new(settings(OrderPath::BesideLevels, 47), instruments(), 8);
+    stage.drain();
+    for side in Side::BOTH {
+        let orders = stage.floor.matching().orders(5, side);
+        let orders: Vec<_> = orders.map(|order| (order.id, order.owner)).collect();
+        for (order, owner) in orders {
+            stage.floor.cancel(stage.now, order, owner).unwrap();
+            stage.drain();
+        }
+    }
+    assert!(stage.follower.books[&1_006].orders.is_empty());
+    let loops = stage.loops[2];
+    while stage.loops[2] < loops + 2 {
+        stage.pass(Duration::from_millis(10));
+        stage.drain();
+    }
+}

@@ -193,6 +193,24 @@ fn the_same_packet_twice_on_one_side_confirms_nothing() {
 }
 
 #[test]
+fn a_stray_farther_on_than_a_stream_goes_confirms_nothing() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(A, 5_000, 11, Doubtful);
+    trace.packet(A, 5_033, 12, Doubtful);
+    trace.packet(A, 5_065, 13, Confirms);
+}
+
+#[test]
+fn a_stray_sent_before_the_one_set_aside_confirms_nothing() {
+    let mut trace = Trace::default();
+    trace.packet(A, 10, 10, Next);
+    trace.packet(A, 5_000, 12, Doubtful);
+    trace.packet(A, 5_001, 11, Doubtful);
+    trace.packet(A, 5_002, 12, Confirms);
+}
+
+#[test]
 fn a_packet_from_the_future_is_set_aside() {
     let mut trace = Trace { clock: Some(10), ..Trace::default() };
     trace.packet(A, 10, 10, Next);

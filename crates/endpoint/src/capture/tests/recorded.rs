@@ -30,6 +30,7 @@ fn read(path: &Path) -> Vec<(String, String, u64, Vec<u8>)> {
         let interface = &datagrams.reader().interfaces()[it.interface as usize];
         let time = it.time.unwrap();
         assert_eq!(time.clock, interface.clock);
+        assert_eq!(it.source.to_string(), SOURCE);
         let line = format!("{} {:?}", interface.name, time.clock);
         found.push((line, it.destination.to_string(), time.utc.as_nanos(), it.bytes.to_vec()));
     }
@@ -81,6 +82,35 @@ fn a_ring_that_is_passed_many_times_loses_nothing() {
     for (number, (.., time, bytes)) in found.into_iter().enumerate() {
         assert_eq!((time, bytes.len()), (number as u64, number * 7 % 1_400));
         assert!(bytes.iter().all(|byte| *byte == number as u8));
+    }
+}
+
+/// Heads and payloads end at every place of the ring, and with it.
+#[test]
+fn short_datagrams_are_whole_wherever_in_the_ring_they_lie() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("feed.pcapng");
+    let settings = RecorderSettings { ring_bytes: 1 << 17, ..RecorderSettings::new(&path) };
+    let mut recorder = Recorder::start(&settings, lines()).unwrap();
+    let payload = |number: u64| (0..number * 7 % 60).map(move |at| (number * 31 + at) as u8);
+    for number in 0..40_000 {
+        let bytes: Vec<u8> = payload(number).collect();
+        while recorder.counters().recorded_datagrams <= number {
+            let before = recorder.counters().ring_overflows;
+            let time = Timestamp::Software(Utc::from_nanos(number));
+            recorder.record(number as usize % 2, source(), time, Utc::EPOCH, &bytes);
+            if recorder.counters().ring_overflows > before {
+                std::thread::yield_now();
+            }
+        }
+    }
+    recorder.finish().unwrap();
+    let found = read(&path);
+    assert_eq!(found.len(), 40_000);
+    for (number, (line, _, time, bytes)) in (0..).zip(found) {
+        let expected = ["310IA Software", "310IB Software"][number as usize % 2];
+        assert_eq!((time, line.as_str()), (number, expected));
+        assert!(bytes.into_iter().eq(payload(number)), "{number}");
     }
 }
 

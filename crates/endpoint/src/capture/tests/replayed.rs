@@ -91,6 +91,25 @@ fn time_never_goes_back() {
 }
 
 #[test]
+fn a_deadline_that_is_due_comes_before_a_frame_that_is_stamped_earlier() {
+    let bytes = file(&[1_000, 900]);
+    let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), Speed::FlatOut);
+    assert!(matches!(replay.step(at(0), None).unwrap(), Step::Frame(_)));
+    assert!(matches!(replay.step(at(0), Some(at(1_000))).unwrap(), Step::Timeout(_)));
+    assert!(matches!(replay.step(at(0), None).unwrap(), Step::Frame(_)));
+}
+
+#[test]
+fn the_clock_shows_the_captures_time_however_late_ours_is() {
+    let bytes = file(&[1_000, 1_010]);
+    let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), Speed::FlatOut);
+    for time in [1_000, 1_010] {
+        let Step::Frame(now) = replay.step(at(5_000_000), None).unwrap() else { panic!("a frame") };
+        assert_eq!((now.monotonic, now.utc.as_nanos()), (at(time), time));
+    }
+}
+
+#[test]
 fn behind_the_last_frame_time_goes_on_for_a_second_and_no_longer() {
     let bytes = file(&[1_000]);
     let mut replay = Replay::new(CaptureReader::new(&bytes[..]).unwrap(), Speed::FlatOut);

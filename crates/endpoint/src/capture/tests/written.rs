@@ -67,6 +67,24 @@ fn the_headers_are_those_of_a_datagram() {
     assert_eq!(usize::from(header.total_len), packet.len());
 }
 
+/// Among these is a sum that is carried twice.
+#[test]
+fn the_checksum_of_ip_is_right_whatever_the_addresses() {
+    let mut file = Vec::new();
+    let mut writer = CaptureWriter::new(&mut file, CaptureFormat::Pcap).unwrap();
+    let group = address("224.0.31.1:14310");
+    for low in 0..=u16::MAX {
+        let [high, low] = low.to_be_bytes();
+        let source = SocketAddrV4::new([255, 255, high, low].into(), 40_000);
+        writer.datagram(0, Utc::from_nanos(1), [source, group], b"").unwrap();
+    }
+    for packet in file[24..].chunks(16 + 28) {
+        let words = packet[16..36].as_chunks::<2>().0.iter();
+        let sum: u32 = words.map(|word| u32::from(u16::from_be_bytes(*word))).sum();
+        assert_eq!(sum % 0xffff, 0, "{:?}", &packet[28..32]);
+    }
+}
+
 #[test]
 fn pcap_file_reads_interfaces_with_their_feeds_and_sides() {
     let file = write(CaptureFormat::Pcapng, &[b"one"]);
