@@ -9,6 +9,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::{ReceiveBuffer, Timestamp};
+use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 pub use capture::{CaptureEngine, CaptureSource, Captured, Speed};
@@ -168,6 +169,12 @@ pub trait FeedEngine {
 
     /// When [`FeedEngine::receive`] is due though nothing has arrived.
     fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Where connections can be made and waited for beside the lines, and what the last wait has
+    /// found: TCP replay needs it. An engine without has no replay.
+    fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
         None
     }
 

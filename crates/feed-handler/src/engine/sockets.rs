@@ -213,6 +213,11 @@ impl FeedEngine for SocketEngine {
         self.watches.iter().filter_map(InterfaceWatch::next_deadline).min()
     }
 
+    #[inline]
+    fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
+        Some((&mut self.reactor, self.ready))
+    }
+
     fn figures(&self, line: LineId) -> LineFigures {
         let line = &self.lines[line.as_usize()];
         LineFigures {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineFigures, LineId};
@@ -96,6 +97,11 @@ where
     #[inline]
     fn next_deadline(&self) -> Option<Instant> {
         self.engine.next_deadline()
+    }
+
+    #[inline]
+    fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
+        self.engine.streams()
     }
 
     fn figures(&self, line: LineId) -> LineFigures {

@@ -95,6 +95,7 @@ impl Groups {
             snapshot: lines(Feed::Snapshot),
             snapshot_orders: lines(Feed::SnapshotOrders),
             interface,
+            replay: None,
         }
     }
 
