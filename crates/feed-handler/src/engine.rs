@@ -12,7 +12,7 @@ use hairpin_endpoint::{ReceiveBuffer, Timestamp};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-pub use capture::{CaptureEngine, CaptureSource, Captured, Speed};
+pub use capture::{CaptureEngine, CaptureSource, Captured};
 pub use sockets::SocketEngine;
 pub use tapped::TappedEngine;
 
@@ -137,6 +137,15 @@ pub trait FeedEngine {
     /// # Errors
     /// What the system said. The line counts as left.
     fn leave(&mut self, line: LineId) -> io::Result<()>;
+
+    /// Gives up all lines, which are left by now: their numbers begin anew from 0. For an engine
+    /// that is used again; one that only ends has nothing to do.
+    ///
+    /// # Errors
+    /// The first of the system's. The lines count as closed.
+    fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Waits until something may have arrived, until `deadline`, or for a while.
     ///

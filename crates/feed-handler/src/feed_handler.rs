@@ -3,7 +3,7 @@
 use std::io;
 
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
-use hairpin_mdp3::{Action, Channel, ChannelState, Listener, Settings, Side};
+use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Listener, Settings, Side};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -61,6 +61,19 @@ impl FeedHandler {
         addresses: impl Into<Addresses>,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
+        Self::new_with_filter(settings, Filter::default(), addresses, reactor)
+    }
+
+    /// The same for some of the channel's instruments.
+    ///
+    /// # Errors
+    /// Those of [`FeedHandler::new`].
+    pub fn new_with_filter(
+        settings: Settings,
+        filter: Filter,
+        addresses: impl Into<Addresses>,
+        reactor: &mut Reactor,
+    ) -> Result<Self, FeedError> {
         let addresses = addresses.into();
         addresses.check()?;
         let settings = addresses.fit(settings);
@@ -75,7 +88,7 @@ impl FeedHandler {
             Addresses::Tcp(lines) => Sockets::Tcp(Connections::open(lines, &settings, reactor)?),
         };
         let mut handler = Self {
-            inlet: Inlet::new(Channel::new(settings)),
+            inlet: Inlet::new(Channel::new_with_filter(settings, filter)),
             sockets,
             replay,
             backlog: Backlog::default(),
@@ -94,7 +107,8 @@ impl FeedHandler {
     }
 
     /// Does what a wake calls for: hands the channel what has arrived, calls the listener, does
-    /// what is due, joins and leaves, connects.
+    /// what is due, joins and leaves, connects. If nothing has arrived, the listener is told that
+    /// the loop is idle.
     ///
     /// A hole in the stream does not become a gap while an incremental line has more to read.
     ///
@@ -125,7 +139,11 @@ impl FeedHandler {
         if !backlog.may_fill_hole {
             self.inlet.channel.handle_timeout(now, listener);
         }
-        outcome.and(self.act(now, reactor, listener))
+        outcome = outcome.and(self.act(now, reactor, listener));
+        if backlog.is_idle {
+            listener.on_idle(now);
+        }
+        outcome
     }
 
     /// When [`process`](Self::process) is due though nothing has arrived.

@@ -6,7 +6,7 @@ mod shared_line;
 
 use std::io;
 
-use hairpin_mdp3::{Action, Channel, ChannelState, Input, Listener, Settings};
+use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Input, Listener, Settings};
 use hairpin_time::{Instant, Now};
 
 use channel_feed::ChannelFeed;
@@ -96,6 +96,19 @@ impl<E: FeedEngine> FeedHandlers<E> {
         settings: Settings,
         addresses: &Multicast,
     ) -> Result<HandlerId, FeedError> {
+        self.add_with_filter(settings, Filter::default(), addresses)
+    }
+
+    /// Adds a channel of which some instruments are wanted.
+    ///
+    /// # Errors
+    /// Those of [`FeedHandlers::add`].
+    pub fn add_with_filter(
+        &mut self,
+        settings: Settings,
+        filter: Filter,
+        addresses: &Multicast,
+    ) -> Result<HandlerId, FeedError> {
         addresses.check()?;
         let mut settings = addresses.fit(settings);
         if self.engine.streams().is_none() {
@@ -115,7 +128,8 @@ impl<E: FeedEngine> FeedHandlers<E> {
             let line = &mut self.lines[line.as_usize()];
             line.subscriptions.push(Subscription::new(handler, feed, side));
         }
-        self.channels.push(ChannelFeed::new(Inlet::new(Channel::new(settings)), lines, replay));
+        let inlet = Inlet::new(Channel::new_with_filter(settings, filter));
+        self.channels.push(ChannelFeed::new(inlet, lines, replay));
         let outcome = self.act(handler);
         if outcome.is_err() {
             self.take_back(handler);
@@ -143,7 +157,8 @@ impl<E: FeedEngine> FeedHandlers<E> {
     }
 
     /// Does what a wake calls for: hands the channels what has arrived, calls their listeners, does
-    /// what is due, joins and leaves.
+    /// what is due, joins and leaves. If nothing has arrived for any channel, each listener is told
+    /// that the loop is idle, once for each channel.
     ///
     /// The listeners are as many as the channels, in the order in which these were added; or one
     /// for all ([`Same`]).
@@ -158,7 +173,9 @@ impl<E: FeedEngine> FeedHandlers<E> {
         listeners: &mut (impl Listeners + ?Sized),
     ) -> Result<(), FeedError> {
         let Self { engine, lines, channels, .. } = self;
+        let mut is_idle = true;
         let received = engine.receive(now, &mut |at, arrival| {
+            is_idle = false;
             if E::HAS_OWN_TIME {
                 pass_to(at, channels, listeners);
             }
@@ -180,6 +197,9 @@ impl<E: FeedEngine> FeedHandlers<E> {
             outcome = outcome.and(self.act(handler));
             if self.channels[handler].is_refilling() {
                 self.ask(handler, now, listeners.of(HandlerId(handler as u32)));
+            }
+            if is_idle {
+                listeners.of(HandlerId(handler as u32)).on_idle(now);
             }
         }
         outcome
@@ -304,6 +324,22 @@ impl<E: FeedEngine> FeedHandlers<E> {
     #[must_use]
     pub fn last_replay_failure(&self, handler: HandlerId) -> Option<&ReplayError> {
         self.channels[handler.as_usize()].replay.as_ref()?.last_failure()
+    }
+
+    /// Takes everything from the engine and closes it: lines, and connections for replay. The
+    /// engine, with the reactor of others in it, goes on, and may feed other handlers.
+    pub fn close(mut self) -> (E, Result<(), FeedError>) {
+        if let Some((reactor, _)) = self.engine.streams() {
+            let replays = self.channels.iter_mut().filter_map(|feed| feed.replay.as_mut());
+            replays.for_each(|replay| replay.close(reactor));
+        }
+        let mut outcome = Ok(());
+        for (number, line) in self.lines.iter().enumerate().filter(|(_, line)| line.is_joined) {
+            let left = self.engine.leave(LineId::new(number));
+            outcome = outcome.and(left.map_err(|error| named(&line.address, error)));
+        }
+        let closed = self.engine.close().map_err(|error| EngineError::Io(error).into());
+        (self.engine, outcome.and(closed))
     }
 
     /// The line of this address, opened if it is new.

@@ -88,7 +88,7 @@ impl Groups {
         let mut lines = self.lines.iter().enumerate();
         let may_fill_hole =
             lines.any(|(position, line)| is_pending(position) && line.is(Feed::Incremental));
-        (outcome, Backlog { is_any: pending != 0, may_fill_hole })
+        (outcome, Backlog { is_any: pending != 0, may_fill_hole, is_idle: heard == 0 })
     }
 
     /// Looks after interfaces from which nothing has come.

@@ -89,7 +89,7 @@ pub use connection::ConnectionStatistics;
 pub use definition_cache::{CacheError, DefinitionCache};
 pub use engine::{
     Arrival, CaptureEngine, CaptureSource, Captured, EngineError, FeedEngine, LineAddress,
-    LineFigures, LineId, SocketEngine, Speed, TappedEngine,
+    LineFigures, LineId, SocketEngine, TappedEngine,
 };
 pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
@@ -97,6 +97,7 @@ pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
 pub use feed_threads::{
     CallError, FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError,
 };
+pub use hairpin_endpoint::capture::Speed;
 pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,

@@ -72,8 +72,11 @@ impl ReplayLine {
         listener: &mut impl Listener,
     ) {
         let Some(action) = self.asked.take() else { return };
+        let was_busy = self.client.is_busy();
         self.client.close(reactor);
         let Action::Replay { first, last } = action else { return };
+        // The attempt before has taken too long.
+        self.statistics.failed_replays += u64::from(was_busy);
         self.statistics.replay_requests += 1;
         if let Err(error) = self.client.request(now.monotonic, first, last, reactor) {
             self.end(now, Err(error), inlet, listener);
@@ -129,6 +132,8 @@ impl ReplayLine {
         inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) {
+        // The channel has waited as long, and finds so by itself.
+        let is_silence = matches!(outcome, Err(ReplayError::Silent(_)));
         let told = match outcome {
             Ok(()) => ReplayOutcome::Complete,
             Err(error) => {
@@ -142,6 +147,8 @@ impl ReplayLine {
                 if is_refusal { ReplayOutcome::Complete } else { ReplayOutcome::Failed }
             }
         };
-        inlet.channel.handle_replay_end(now, told, listener);
+        if !is_silence {
+            inlet.channel.handle_replay_end(now, told, listener);
+        }
     }
 }

@@ -66,6 +66,11 @@ where
         self.engine.leave(line)
     }
 
+    fn close(&mut self) -> io::Result<()> {
+        self.lines.clear();
+        self.engine.close()
+    }
+
     #[inline]
     fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<()> {
         self.engine.wait(now, deadline)
