@@ -82,3 +82,59 @@ fn what_is_no_fault_is_one_line_and_status_two() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("no fault is called rain=1"), "{told}");
 }
+
+/// The last line of a channel's that a filter and a replay are asked of, with all it printed.
+fn feed(config: &std::path::Path, words: &[&str]) -> Process {
+    let mut command = hairpin();
+    command.args(["feed", "--interface", "lo", "--config"]).arg(config).args(words);
+    Process::start(&mut command)
+}
+
+#[test]
+fn what_both_sides_have_lost_is_replayed_to_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.xml");
+    let mut command = hairpin();
+    command.args(["exchange", "--interface", "lo", "--group", "premium", "--replay-port", "0"]);
+    command.args(["--faults-a", "drop=20", "--faults-b", "drop=20", "--config-out"]).arg(&config);
+    let exchange = Process::start(&mut command);
+    let until = Instant::now() + Duration::from_secs(30);
+    while !config.exists() {
+        assert!(Instant::now() < until, "no configuration within 30 s");
+        sleep(Duration::from_millis(5));
+    }
+    let text = std::fs::read_to_string(&config).unwrap();
+    for kind in ["I", "N", "S", "SMBO", "H"] {
+        assert!(text.contains(&format!("feed-type=\"{kind}\"")), "{kind}: {text}");
+    }
+    let words = ["--for", "3", "--callbacks", "--replay", "--orders", "full"];
+    let words = [&words[..], &["--security", "1001,HP002", "--format", "json"]].concat();
+    let output = feed(&config, &words).output();
+    assert_status(&output, 0);
+    drop(exchange);
+    let out = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| lines.iter().filter(|line| line["name"] == name).count();
+    assert!(of("Replay") > 0, "{}", &out[out.len().saturating_sub(2_000)..]);
+    let is_filled = |line: &&serde_json::Value| line["fields"]["Update"] == "Filled";
+    assert!(lines.iter().any(|line| is_filled(&line)), "nothing was filled");
+    let summary = lines.iter().find(|line| line["instruments"].is_number()).unwrap();
+    assert_eq!(summary["instruments"], 2, "{summary}");
+}
+
+#[test]
+fn a_channel_without_a_replay_server_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let text = "[[channel]]\nid = \"450\"\n[[channel.connection]]\nfeed = \"I\"\nside = \"A\"\n\
+                group = \"239.192.9.1\"\nport = 14310\n";
+    std::fs::write(&config, text).unwrap();
+    let output = feed(&config, &["--replay"]).output();
+    assert_status(&output, 1);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(told.trim(), "hairpin: channel 450 has no replay server (feed-type H)");
+    // The incremental feed alone, on one side, is enough.
+    let output = feed(&config, &["--for", "0.2"]).output();
+    assert_status(&output, 0);
+}
