@@ -96,7 +96,7 @@ impl Groups {
     fn tend(&mut self, now: Instant, heard: u64, reactor: &mut Reactor) -> Result<(), FeedError> {
         if let [watch] = &mut self.watches[..] {
             // The usual case: all lines are on one.
-            if heard != 0 {
+            if heard != 0 && !watch.is_gone() {
                 watch.hear(now);
                 return Ok(());
             }
