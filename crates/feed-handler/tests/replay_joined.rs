@@ -41,7 +41,7 @@ impl Listener for Told {
 
 /// Either kind of handler.
 enum Handler {
-    One(Box<FeedHandler>, Reactor),
+    One(Box<FeedHandler>, Box<Reactor>),
     Several(Box<FeedHandlers<SocketEngine>>, HandlerId),
 }
 
@@ -152,7 +152,7 @@ impl Bench {
         let handler = if is_one {
             let mut reactor = Reactor::new(Wait::Spin).unwrap();
             let handler = FeedHandler::new(settings, addresses, &mut reactor).unwrap();
-            Handler::One(Box::new(handler), reactor)
+            Handler::One(Box::new(handler), Box::new(reactor))
         } else {
             let mut handlers = FeedHandlers::new(SocketEngine::new(Wait::Spin).unwrap());
             let id = handlers.add(settings, &addresses).unwrap();

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.watch && !io::stdout().is_terminal() {
         bail!("--watch needs a terminal on standard output; --stats prints lines");
     }
-    let filter = arguments.filter().map_err(|what| anyhow!(what))?;
+    let filter = arguments.filter();
     let signals = Signals::take()?;
     let how = How {
         codecs: &codecs,

@@ -83,7 +83,7 @@ fn what_is_no_fault_is_one_line_and_status_two() {
     assert!(told.contains("no fault is called rain=1"), "{told}");
 }
 
-/// The last line of a channel's that a filter and a replay are asked of, with all it printed.
+/// `hairpin feed` on a channel, by way of the loopback interface.
 fn feed(config: &std::path::Path, words: &[&str]) -> Process {
     let mut command = hairpin();
     command.args(["feed", "--interface", "lo", "--config"]).arg(config).args(words);
@@ -94,8 +94,10 @@ fn feed(config: &std::path::Path, words: &[&str]) -> Process {
 fn what_both_sides_have_lost_is_replayed_to_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.xml");
+    let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let mut command = hairpin();
-    command.args(["exchange", "--interface", "lo", "--group", "premium", "--replay-port", "0"]);
+    command.args(["exchange", "--group", "premium", "--replay-port", "0", "--gateway", &gateway]);
+    command.args(["--interval-us", "2000", "--instruments", "20"]);
     command.args(["--faults-a", "drop=20", "--faults-b", "drop=20", "--config-out"]).arg(&config);
     let exchange = Process::start(&mut command);
     let until = Instant::now() + Duration::from_secs(30);
@@ -107,11 +109,15 @@ fn what_both_sides_have_lost_is_replayed_to_the_command() {
     for kind in ["I", "N", "S", "SMBO", "H"] {
         assert!(text.contains(&format!("feed-type=\"{kind}\"")), "{kind}: {text}");
     }
-    let words = ["--for", "3", "--callbacks", "--replay", "--orders", "full"];
+    // There is a market once somebody trades.
+    let mut command = hairpin();
+    command.args(["trader", "--gateway", &gateway, "--config"]).arg(&config);
+    let trader = Process::start(&mut command);
+    let words = ["--for", "5", "--callbacks", "--replay", "--orders", "full"];
     let words = [&words[..], &["--security", "1001,HP002", "--format", "json"]].concat();
     let output = feed(&config, &words).output();
     assert_status(&output, 0);
-    drop(exchange);
+    drop((trader, exchange));
     let out = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<serde_json::Value> =
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

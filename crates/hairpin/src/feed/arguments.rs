@@ -68,8 +68,8 @@ pub(crate) struct Arguments {
     pub(super) orders: Orders,
 
     /// Only these instruments, by SecurityID or symbol
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
-    security: Vec<String>,
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = parse_symbol)]
+    security: Vec<Text<20>>,
 
     /// Only instruments of these security groups
     #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = parse_name)]
@@ -134,6 +134,12 @@ impl From<Orders> for OrderBooks {
     }
 }
 
+/// A symbol, or a number.
+fn parse_symbol(word: &str) -> Result<Text<20>, String> {
+    let symbol = Text::new(word).filter(|symbol| !symbol.as_bytes().is_empty());
+    symbol.ok_or_else(|| "a SecurityID, or a symbol of one to twenty characters".to_owned())
+}
+
 /// A group's or an asset's name.
 fn parse_name(word: &str) -> Result<Text<6>, String> {
     let name = Text::new(word).filter(|name| !name.as_bytes().is_empty());
@@ -183,22 +189,17 @@ impl Arguments {
     }
 
     /// Which instruments are wanted.
-    ///
-    /// # Errors
-    /// One line: what is no instrument's.
-    pub(super) fn filter(&self) -> Result<Filter, String> {
+    pub(super) fn filter(&self) -> Filter {
         let mut filter = Filter::default();
-        for word in &self.security {
-            let symbol = Text::new(word).filter(|symbol| !symbol.as_bytes().is_empty());
-            let symbol = symbol.ok_or_else(|| format!("no symbol is called {word:?}"))?;
+        for &symbol in &self.security {
             // A number may be either.
             filter = filter.with_symbol(symbol);
-            if let Ok(id) = word.parse() {
+            if let Ok(id) = symbol.as_str().parse() {
                 filter = filter.with_security_id(id);
             }
         }
         filter = self.group.iter().fold(filter, |filter, &group| filter.with_group(group));
-        Ok(self.asset.iter().fold(filter, |filter, &asset| filter.with_asset(asset)))
+        self.asset.iter().fold(filter, |filter, &asset| filter.with_asset(asset))
     }
 
     /// The groups that a configuration file names, if there is one.

@@ -227,7 +227,8 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
         self.is_malformed = line.is_err();
         match line {
             Ok(Line { text, is_known, security_ids }) => {
-                if let Some(text) = self.selection.choose(text, is_known, &security_ids) {
+                let of = (message.header.template_id, is_known);
+                if let Some(text) = self.selection.choose(text, of, &security_ids) {
                     self.print_message((&text, is_known));
                 }
             }

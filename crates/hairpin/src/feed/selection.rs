@@ -28,12 +28,14 @@ impl Selection {
     pub(super) fn choose(
         &mut self,
         text: String,
-        is_known: bool,
+        (template_id, is_known): (u16, bool),
         security_ids: &[i32],
     ) -> Option<String> {
         let is_wanted = |id: &i32| self.filter.names(*id) || self.wanted.contains(id);
-        if self.filter.wants_all() || security_ids.is_empty() || security_ids.iter().any(is_wanted)
-        {
+        // Without entries it only ends an event of others.
+        let is_empty = security_ids.is_empty() && matches!(template_id, 37 | 46..=51 | 64..=67);
+        let names_none = security_ids.is_empty() && !is_empty;
+        if self.filter.wants_all() || names_none || security_ids.iter().any(is_wanted) {
             return Some(text);
         }
         self.kept = Some((text, is_known));
@@ -59,5 +61,34 @@ impl Selection {
     /// The symbol of an instrument; empty where no definition has told it.
     pub(super) fn symbol(&self, security_id: i32) -> Text<20> {
         self.symbols.get(&security_id).copied().unwrap_or(Text::EMPTY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOOK: (u16, bool) = (46, true);
+
+    fn choose(selection: &mut Selection, of: (u16, bool), ids: &[i32]) -> bool {
+        selection.choose("line".to_owned(), of, ids).is_some()
+    }
+
+    #[test]
+    fn without_a_filter_everything_is_printed() {
+        let mut all = Selection::new(Filter::default());
+        assert!(choose(&mut all, BOOK, &[]) && choose(&mut all, BOOK, &[7]));
+    }
+
+    #[test]
+    fn what_names_an_instrument_that_is_wanted_is_printed_and_what_names_none() {
+        let mut selection = Selection::new(Filter::default().with_security_id(7));
+        assert!(choose(&mut selection, BOOK, &[8, 7]));
+        assert!(!choose(&mut selection, BOOK, &[8]));
+        assert!(choose(&mut selection, (12, true), &[]));
+        assert!(!choose(&mut selection, BOOK, &[]), "it only ends an event");
+        // Of no definition that was told.
+        selection.end();
+        assert_eq!(selection.kept, None);
     }
 }
