@@ -5,6 +5,7 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -113,18 +114,27 @@ fn what_both_sides_have_lost_is_replayed_to_the_command() {
     let mut command = hairpin();
     command.args(["trader", "--gateway", &gateway, "--config"]).arg(&config);
     let trader = Process::start(&mut command);
-    let words = ["--for", "5", "--callbacks", "--replay", "--orders", "full"];
+    let words = ["--callbacks", "--replay", "--orders", "full"];
     let words = [&words[..], &["--security", "1001,HP002", "--format", "json"]].concat();
-    let output = feed(&config, &words).output();
-    assert_status(&output, 0);
+    let printed = folder.path().join("printed.txt");
+    let file = std::fs::File::create(&printed).unwrap();
+    let mut command = hairpin();
+    command.args(["feed", "--interface", "lo", "--config"]).arg(&config).args(words);
+    let mut feed = Process::of(command.stdout(file).stderr(Stdio::piped()).spawn().unwrap());
+    let until = Instant::now() + Duration::from_secs(60);
+    let has_all = |printed: &str| printed.contains("\"Filled\"") && printed.contains("\"InSync\"");
+    while !has_all(&std::fs::read_to_string(&printed).unwrap()) {
+        assert!(feed.runs() && Instant::now() < until, "no replay within 60 s");
+        sleep(Duration::from_millis(50));
+    }
+    feed.signal("INT");
+    assert_status(&feed.output(), 130);
     drop((trader, exchange));
-    let out = String::from_utf8_lossy(&output.stdout);
+    let out = std::fs::read_to_string(&printed).unwrap();
     let lines: Vec<serde_json::Value> =
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |name: &str| lines.iter().filter(|line| line["name"] == name).count();
     assert!(of("Replay") > 0, "{}", &out[out.len().saturating_sub(2_000)..]);
-    let is_filled = |line: &&serde_json::Value| line["fields"]["Update"] == "Filled";
-    assert!(lines.iter().any(|line| is_filled(&line)), "nothing was filled");
     let summary = lines.iter().find(|line| line["instruments"].is_number()).unwrap();
     assert_eq!(summary["instruments"], 2, "{summary}");
 }
