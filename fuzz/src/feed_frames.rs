@@ -143,7 +143,11 @@ fn check(packet: &[u8]) {
         Some(52 | 53 | 69) => Feed::Snapshot,
         _ => Feed::Incremental,
     };
-    assert_eq!(feed_of(packet), feed, "{template:?}");
+    assert_eq!(
+        feed_of(packet, &hairpin_feed_handler::TemplateIds::AS_PUBLISHED),
+        feed,
+        "{template:?}"
+    );
     let number = packet[..4].iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
     assert_eq!(sequence_of(packet), number);
 }

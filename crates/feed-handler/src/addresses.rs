@@ -2,9 +2,9 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use hairpin_mdp3::{Feed, LateJoin, Side};
+use hairpin_mdp3::{Feed, Feeds, Settings, Side, Sides};
 
-use crate::{FeedError, LineAddress};
+use crate::{FeedError, LineAddress, ReplayServer};
 
 /// The feeds of a channel: a multicast group for each side of each feed, or a TCP connection for
 /// each side, which brings all feeds.
@@ -19,7 +19,8 @@ pub enum Addresses {
 
 /// The feeds of a channel by multicast, and the network they come by.
 ///
-/// A feed that the channel's [`LateJoin`] never asks for may be missing on both sides.
+/// Any feed may be missing, on one side or on both: the channel is told
+/// ([`Settings::feeds`](crate::Settings::feeds)), and does without as [`Feeds`] says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multicast {
     /// Feed I: everything as it happens.
@@ -34,6 +35,23 @@ pub struct Multicast {
     /// The local address of the interface to receive on; unspecified (0.0.0.0): the kernel's
     /// choice. A group may have another: [`Group::interface`].
     pub interface: Ipv4Addr,
+    /// Whom to ask for packets that neither side has brought, if the channel is to
+    /// ([`Settings::replay`](crate::Settings::replay)).
+    pub replay: Option<ReplayServer>,
+}
+
+/// No feed, by whatever interface leads there.
+impl Default for Multicast {
+    fn default() -> Self {
+        Self {
+            incremental: Lines::default(),
+            instrument: Lines::default(),
+            snapshot: Lines::default(),
+            snapshot_orders: Lines::default(),
+            interface: Ipv4Addr::UNSPECIFIED,
+            replay: None,
+        }
+    }
 }
 
 /// The multicast groups of one feed. Either side may be missing.
@@ -144,12 +162,29 @@ impl Multicast {
         sides.filter_map(|(feed, side)| Some((feed, side, self.group(feed, side)?)))
     }
 
-    /// Whether the groups are enough for a kind of late join, and different.
-    pub(crate) fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
-        for &feed in needed(late_join) {
-            if !self.groups().any(|(other, ..)| other == feed) {
-                return Err(FeedError::MissingFeed { feed });
-            }
+    /// The feeds and sides that there are.
+    #[must_use]
+    pub fn feeds(&self) -> Feeds {
+        let sides = |lines: &Lines| Sides::of(lines.a.is_some(), lines.b.is_some());
+        Feeds {
+            incremental: sides(&self.incremental),
+            instrument: sides(&self.instrument),
+            snapshot: sides(&self.snapshot),
+            snapshot_orders: sides(&self.snapshot_orders),
+        }
+    }
+
+    /// The settings of a channel that has these feeds alone, and asks for a replay only if there is
+    /// someone to ask.
+    pub(crate) fn fit(&self, settings: Settings) -> Settings {
+        let replay = settings.replay.filter(|_| self.replay.is_some());
+        Settings { feeds: settings.feeds.and(self.feeds()), replay, ..settings }
+    }
+
+    /// Whether there are groups, and different ones.
+    pub(crate) fn check(&self) -> Result<(), FeedError> {
+        if self.groups().next().is_none() {
+            return Err(FeedError::NoFeed);
         }
         for (position, (feed, side, group)) in self.groups().enumerate() {
             let line = self.line(group);
@@ -178,10 +213,29 @@ impl Multicast {
 }
 
 impl Addresses {
-    /// Whether the addresses are enough for a kind of late join, and different.
-    pub(crate) fn check(&self, late_join: LateJoin) -> Result<(), FeedError> {
+    /// The settings of a channel that comes from here: see [`Multicast::fit`]. By TCP nothing is
+    /// asked for again: what one connection has lost, so has the other.
+    pub(crate) fn fit(&self, settings: Settings) -> Settings {
         match self {
-            Self::Multicast(multicast) => multicast.check(late_join),
+            Self::Multicast(multicast) => multicast.fit(settings),
+            Self::Tcp(lines) => {
+                let sides = Sides::of(lines.a.is_some(), lines.b.is_some());
+                // Snapshots of orders are among those of prices.
+                let feeds = Feeds {
+                    incremental: sides,
+                    instrument: sides,
+                    snapshot: sides,
+                    snapshot_orders: Sides::None,
+                };
+                Settings { feeds: settings.feeds.and(feeds), replay: None, ..settings }
+            }
+        }
+    }
+
+    /// Whether there are addresses, and different ones.
+    pub(crate) fn check(&self) -> Result<(), FeedError> {
+        match self {
+            Self::Multicast(multicast) => multicast.check(),
             Self::Tcp(TcpLines { a: None, b: None, .. }) => Err(FeedError::NoSide),
             Self::Tcp(TcpLines { a: Some(address), b, .. }) if *b == Some(*address) => {
                 let (first, second) = ((None, Side::A).into(), (None, Side::B).into());
@@ -204,15 +258,6 @@ impl From<TcpLines> for Addresses {
     }
 }
 
-/// The feeds a late join asks for.
-fn needed(late_join: LateJoin) -> &'static [Feed] {
-    match late_join {
-        LateJoin::Nothing => &[Feed::Incremental],
-        LateJoin::Books => &[Feed::Incremental, Feed::Snapshot],
-        _ => &[Feed::Incremental, Feed::Instrument, Feed::Snapshot],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,40 +273,57 @@ mod tests {
             snapshot: Lines { a: None, b: Some(group("239.192.0.3:1").into()) },
             snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
+            replay: None,
         }
     }
 
     #[test]
-    fn one_side_of_each_feed_is_enough() {
-        assert!(addresses().check(LateJoin::InstrumentsAndBooks).is_ok());
-    }
-
-    #[test]
-    fn a_feed_that_the_late_join_needs_must_be_there() {
-        let check = |feed, late_join| {
-            let mut addresses = addresses();
+    fn any_feed_may_be_missing_but_not_all() {
+        assert!(addresses().check().is_ok());
+        for feed in Feed::ALL {
+            let mut without = addresses();
             match feed {
-                Feed::Incremental => addresses.incremental = Lines::default(),
-                Feed::Instrument => addresses.instrument = Lines::default(),
-                _ => addresses.snapshot = Lines::default(),
+                Feed::Incremental => without.incremental = Lines::default(),
+                Feed::Instrument => without.instrument = Lines::default(),
+                Feed::Snapshot => without.snapshot = Lines::default(),
+                _ => without.snapshot_orders = Lines::default(),
             }
-            addresses.check(late_join)
-        };
-        for feed in [Feed::Incremental, Feed::Instrument, Feed::Snapshot] {
-            let error = check(feed, LateJoin::InstrumentsAndBooks).unwrap_err();
-            assert!(matches!(error, FeedError::MissingFeed { feed: missing } if missing == feed));
+            assert!(without.check().is_ok(), "{feed}");
+            assert!(!without.feeds().has(feed), "{feed}");
         }
-        assert!(check(Feed::Instrument, LateJoin::Books).is_ok());
-        assert!(check(Feed::Snapshot, LateJoin::Books).is_err());
-        assert!(check(Feed::Snapshot, LateJoin::Nothing).is_ok());
-        assert!(check(Feed::Incremental, LateJoin::Nothing).is_err());
+        let error = Multicast::default().check().unwrap_err();
+        assert_eq!(error.to_string(), "no address for any feed");
+    }
+
+    #[test]
+    fn the_channel_is_told_which_feeds_and_sides_there_are() {
+        let replay = Some(crate::Replay::default());
+        let fitted = addresses().fit(Settings { replay, ..Settings::default() });
+        let feeds = Feeds {
+            incremental: Sides::Both,
+            instrument: Sides::A,
+            snapshot: Sides::B,
+            snapshot_orders: Sides::None,
+        };
+        assert_eq!((fitted.feeds, fitted.replay), (feeds, None));
+        // What the user does not want stays unwanted.
+        let wanted = Feeds { incremental: Sides::A, ..Feeds::ALL };
+        let server = ReplayServer::new("310", &[group("10.0.0.1:10000")]);
+        let addresses = Multicast { replay: Some(server), ..addresses() };
+        let fitted = addresses.fit(Settings { feeds: wanted, replay, ..Settings::default() });
+        assert_eq!(fitted.feeds, Feeds { incremental: Sides::A, ..feeds });
+        assert_eq!(fitted.replay, replay);
+        assert_eq!(addresses.fit(Settings::default()).replay, None);
+        let tcp = TcpLines { b: None, ..TcpLines::both(group("10.0.0.1:1"), group("10.0.0.1:2")) };
+        let fitted = Addresses::from(tcp).fit(Settings { replay, ..Settings::default() });
+        assert_eq!((fitted.feeds.snapshot, fitted.replay), (Sides::A, None));
     }
 
     #[test]
     fn two_sides_do_not_share_a_group_and_port() {
         let shared = group("239.192.0.1:1");
         let addresses = Multicast { snapshot: Lines::only_a(shared), ..addresses() };
-        let error = addresses.check(LateJoin::InstrumentsAndBooks).unwrap_err();
+        let error = addresses.check().unwrap_err();
         let told = "239.192.0.1:1 is given for two sides: incremental feed, side A, and snapshot \
                     feed, side A";
         assert_eq!(error.to_string(), told);
@@ -272,10 +334,10 @@ mod tests {
         let shared = group("239.192.0.1:1");
         let other = Group::from(shared).on(Ipv4Addr::new(10, 0, 0, 2));
         let addresses = Multicast { incremental: Lines::both(shared, other), ..addresses() };
-        assert!(addresses.check(LateJoin::InstrumentsAndBooks).is_ok());
+        assert!(addresses.check().is_ok());
         let again = Group::from(shared).on(addresses.interface);
         let addresses = Multicast { incremental: Lines::both(shared, again), ..addresses };
-        assert!(addresses.check(LateJoin::InstrumentsAndBooks).is_err());
+        assert!(addresses.check().is_err());
     }
 
     #[test]
@@ -284,13 +346,13 @@ mod tests {
         let lines = [i, n, s].map(Lines::only_a);
         let [incremental, instrument, snapshot] = lines;
         let addresses = Multicast { incremental, instrument, snapshot, ..addresses() };
-        assert!(addresses.check(LateJoin::InstrumentsAndBooks).is_ok());
+        assert!(addresses.check().is_ok());
     }
 
     #[test]
     fn by_tcp_one_side_is_enough_but_not_none_and_not_the_same_twice() {
         let [a, b] = ["10.0.0.1:1", "10.0.0.1:2"].map(group);
-        let check = |lines: TcpLines| Addresses::from(lines).check(LateJoin::InstrumentsAndBooks);
+        let check = |lines: TcpLines| Addresses::from(lines).check();
         assert!(check(TcpLines::both(a, b)).is_ok());
         assert!(check(TcpLines { a: None, ..TcpLines::both(a, b) }).is_ok());
         assert!(check(TcpLines { b: None, ..TcpLines::both(a, b) }).is_ok());

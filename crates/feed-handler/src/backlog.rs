@@ -7,4 +7,6 @@ pub(crate) struct Backlog {
     pub(crate) is_any: bool,
     /// It may bring the incremental feed, and fill a hole.
     pub(crate) may_fill_hole: bool,
+    /// Nothing has come at all.
+    pub(crate) is_idle: bool,
 }

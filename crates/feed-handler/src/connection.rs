@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream, Timestamping};
-use hairpin_mdp3::{Feed, Input, Listener, Side};
+use hairpin_mdp3::{Feed, Input, Listener, Settings, Side, TemplateIds};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -38,6 +38,7 @@ pub(crate) struct Connection {
     options: TcpOptions,
     state: State,
     frames: Frames,
+    templates: TemplateIds,
     /// When it last brought a packet of the incremental feed, or was connected.
     progress: Instant,
     /// The next pause, and the packets that had come when it was last chosen.
@@ -82,7 +83,7 @@ impl Connection {
     pub(crate) fn open(
         (side, address): (Side, SocketAddrV4),
         interface: Ipv4Addr,
-        max_packet: usize,
+        settings: &Settings,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
         let local = (!interface.is_unspecified()).then(|| SocketAddrV4::new(interface, 0));
@@ -98,7 +99,8 @@ impl Connection {
             address,
             options,
             state: State::Waiting { until: Instant::ZERO },
-            frames: Frames::new(max_packet, CHUNK_MAX),
+            frames: Frames::new(settings.max_packet, CHUNK_MAX),
+            templates: settings.templates,
             progress: Instant::ZERO,
             pause: PAUSE_FIRST,
             packets_before: 0,
@@ -162,6 +164,7 @@ impl Connection {
             now,
             side: self.side,
             received: None,
+            templates: &self.templates,
             order,
             statistics: &mut self.statistics,
             progress: &mut self.progress,
@@ -207,6 +210,7 @@ impl Connection {
             now,
             side: self.side,
             received: None,
+            templates: &self.templates,
             order,
             statistics: &mut self.statistics,
             progress: &mut self.progress,
@@ -276,6 +280,12 @@ impl Connection {
                 removed.map_err(|error| self.error(error))
             }
         }
+    }
+
+    /// Packets that have come, of whatever feed.
+    #[inline]
+    pub(crate) fn packets(&self) -> u64 {
+        self.statistics.packets
     }
 
     pub(crate) fn statistics(&self) -> ConnectionStatistics {
@@ -376,6 +386,7 @@ struct Intake<'a> {
     now: Now,
     side: Side,
     received: Option<Utc>,
+    templates: &'a TemplateIds,
     order: &'a mut Order,
     statistics: &'a mut Statistics,
     progress: &'a mut Instant,
@@ -386,7 +397,7 @@ impl Intake<'_> {
     /// Hands a packet over, unless nobody has asked for its feed; false if it has to wait.
     #[inline]
     fn take(&mut self, packet: &[u8], listener: &mut impl Listener) -> bool {
-        let feed = feed_of(packet);
+        let feed = feed_of(packet, self.templates);
         if feed == Feed::Incremental {
             if !self.order.admits(sequence_of(packet)) {
                 return false;

@@ -35,7 +35,7 @@ impl Connections {
             patience: settings.reorder_wait,
         };
         for side in lines.sides() {
-            match Connection::open(side, lines.interface, settings.max_packet, reactor) {
+            match Connection::open(side, lines.interface, settings, reactor) {
                 Ok(connection) => connections.sides.push(connection),
                 Err(error) => {
                     // The first error tells what is wrong; that of taking back would not.
@@ -59,6 +59,7 @@ impl Connections {
     ) -> (Result<(), FeedError>, Backlog) {
         let mut outcome = Ok(());
         let mut pending = 0u8;
+        let before = self.packets();
         for (position, side) in self.sides.iter().enumerate() {
             pending |= u8::from(side.is_readable(ready)) << position;
         }
@@ -84,11 +85,18 @@ impl Connections {
                 break;
             }
         }
+        let is_idle = self.packets() == before;
         // After reading: a loop that was away for long has not heard what is there to be heard.
         for side in &mut self.sides {
             outcome = outcome.and(side.tend(now.monotonic, ready, reactor));
         }
-        (outcome, Backlog { is_any: pending != 0, may_fill_hole: pending != 0 })
+        (outcome, Backlog { is_any: pending != 0, may_fill_hole: pending != 0, is_idle })
+    }
+
+    /// Packets that all connections have brought.
+    #[inline]
+    fn packets(&self) -> u64 {
+        self.sides.iter().map(Connection::packets).sum()
     }
 
     /// Whether the other side may bring what is missing before this one's packets: it is there,

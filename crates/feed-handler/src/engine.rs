@@ -9,9 +9,10 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::{ReceiveBuffer, Timestamp};
+use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-pub use capture::{CaptureEngine, CaptureSource, Captured, Speed};
+pub use capture::{CaptureEngine, CaptureSource, Captured};
 pub use sockets::SocketEngine;
 pub use tapped::TappedEngine;
 
@@ -137,6 +138,15 @@ pub trait FeedEngine {
     /// What the system said. The line counts as left.
     fn leave(&mut self, line: LineId) -> io::Result<()>;
 
+    /// Gives up all lines, which are left by now: their numbers begin anew from 0. For an engine
+    /// that is used again; one that only ends has nothing to do.
+    ///
+    /// # Errors
+    /// The first of the system's. The lines count as closed.
+    fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Waits until something may have arrived, until `deadline`, or for a while.
     ///
     /// # Errors
@@ -168,6 +178,12 @@ pub trait FeedEngine {
 
     /// When [`FeedEngine::receive`] is due though nothing has arrived.
     fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Where connections can be made and waited for beside the lines, and what the last wait has
+    /// found: TCP replay needs it. An engine without has no replay.
+    fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
         None
     }
 

@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 
 use hairpin_mdp3::{Feed, Side};
 
-use crate::EngineError;
+use crate::{EngineError, ReplayError};
 
 /// Why a feed handler could not start, or what has failed while it runs.
 ///
@@ -15,12 +15,9 @@ use crate::EngineError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeedError {
-    /// A feed that the late join needs has no address.
-    #[error("no address for the {feed} feed")]
-    MissingFeed {
-        /// The feed.
-        feed: Feed,
-    },
+    /// No feed has an address.
+    #[error("no address for any feed")]
+    NoFeed,
     /// Neither side has an address to connect to.
     #[error("no address for either side")]
     NoSide,
@@ -37,6 +34,9 @@ pub enum FeedError {
     /// What brings the packets; see [`EngineError`].
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The replay server cannot be asked: no host, or a user, password or channel that is none.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// A socket: no such interface, no multicast group, a port that is taken; later whatever the
     /// kernel says when it is read, or its group joined or left.
     #[error("{feed} feed, side {side}: {error}")]

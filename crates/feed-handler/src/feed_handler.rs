@@ -3,18 +3,19 @@
 use std::io;
 
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
-use hairpin_mdp3::{Action, Channel, ChannelState, Listener, Settings, Side};
+use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Listener, Settings, Side};
 use hairpin_reactor::{Reactor, Ready};
-use hairpin_time::{Duration, Instant, Now};
+use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::backlog::Backlog;
 use crate::connection::Connection;
 use crate::connections::Connections;
 use crate::groups::Groups;
 use crate::inlet::Inlet;
+use crate::replay_line::ReplayLine;
 use crate::{
     Addresses, CacheError, ConnectionError, ConnectionStatistics, DefinitionCache, FeedError,
-    LineStatistics, Statistics,
+    LineStatistics, Multicast, ReplayError, Statistics,
 };
 
 /// While books are not in sync, the longest time from one wake to the next: a wait may watch one
@@ -25,7 +26,9 @@ pub(crate) const RECOVERY_WAKE: Duration = Duration::from_millis(10);
 ///
 /// Groups are joined and left as the channel asks for it; connections are made at the start, and
 /// again, after a pause, whenever one is lost; groups too, when their interface has gone and
-/// returned. Nothing is allocated after the start but for what is made again.
+/// returned. What neither side has brought is asked for by TCP replay, if
+/// [`Settings::replay`](crate::Settings::replay) is set and [`Multicast::replay`] says where.
+/// Nothing is allocated after the start but for what is made again, and for each replay.
 ///
 /// For several channels, or other sources of packets than sockets in the caller's reactor, see
 /// [`FeedHandlers`](crate::FeedHandlers).
@@ -33,6 +36,7 @@ pub(crate) const RECOVERY_WAKE: Duration = Duration::from_millis(10);
 pub struct FeedHandler {
     inlet: Inlet,
     sockets: Sockets,
+    replay: Option<Box<ReplayLine>>,
     backlog: Backlog,
     processed: Instant,
 }
@@ -45,30 +49,54 @@ enum Sockets {
 
 impl FeedHandler {
     /// A handler that has joined the incremental feed, and what it needs to come in sync; or that
-    /// has begun to connect.
+    /// has begun to connect. Of the feeds and sides that the settings name those are used that have
+    /// an address.
     ///
     /// # Errors
-    /// [`FeedError::MissingFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses
-    /// will not do. [`FeedError::Socket`], [`FeedError::Connection`]: one cannot be opened. That
+    /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses will
+    /// not do. [`FeedError::Replay`]: the replay server cannot be asked. [`FeedError::Socket`], [`FeedError::Connection`]: one cannot be opened. That
     /// nobody answers at an address is no error: it is tried again.
     pub fn new(
         settings: Settings,
         addresses: impl Into<Addresses>,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {
+        Self::new_with_filter(settings, Filter::default(), addresses, reactor)
+    }
+
+    /// The same for some of the channel's instruments.
+    ///
+    /// # Errors
+    /// Those of [`FeedHandler::new`].
+    pub fn new_with_filter(
+        settings: Settings,
+        filter: Filter,
+        addresses: impl Into<Addresses>,
+        reactor: &mut Reactor,
+    ) -> Result<Self, FeedError> {
         let addresses = addresses.into();
-        addresses.check(settings.late_join)?;
+        addresses.check()?;
+        let settings = addresses.fit(settings);
+        let replay = match &addresses {
+            Addresses::Multicast(Multicast { replay: Some(server), interface, .. }) => {
+                ReplayLine::open(server, &settings, *interface)?
+            }
+            _ => None,
+        };
         let sockets = match &addresses {
             Addresses::Multicast(groups) => Sockets::Multicast(Groups::open(groups, reactor)?),
             Addresses::Tcp(lines) => Sockets::Tcp(Connections::open(lines, &settings, reactor)?),
         };
         let mut handler = Self {
-            inlet: Inlet::new(Channel::new(settings)),
+            inlet: Inlet::new(Channel::new_with_filter(settings, filter)),
             sockets,
+            replay,
             backlog: Backlog::default(),
             processed: Instant::ZERO,
         };
-        match handler.act(reactor) {
+        // Nothing has come that could be told.
+        let start = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+        match handler.act(start, reactor, &mut ()) {
             Ok(()) => Ok(handler),
             Err(error) => {
                 // The first error tells what is wrong; those of taking back would not.
@@ -79,7 +107,8 @@ impl FeedHandler {
     }
 
     /// Does what a wake calls for: hands the channel what has arrived, calls the listener, does
-    /// what is due, joins and leaves, connects.
+    /// what is due, joins and leaves, connects. If nothing has arrived, the listener is told that
+    /// the loop is idle.
     ///
     /// A hole in the stream does not become a gap while an incremental line has more to read.
     ///
@@ -103,10 +132,18 @@ impl FeedHandler {
             Sockets::Tcp(connections) => connections.receive(now, ready, reactor, inlet, listener),
         };
         self.backlog = backlog;
+        let mut outcome = received;
+        if self.replay.as_ref().is_some_and(|replay| replay.is_busy()) {
+            outcome = outcome.and(self.refill(now, ready, reactor, listener));
+        }
         if !backlog.may_fill_hole {
             self.inlet.channel.handle_timeout(now, listener);
         }
-        received.and(self.act(reactor))
+        outcome = outcome.and(self.act(now, reactor, listener));
+        if backlog.is_idle {
+            listener.on_idle(now);
+        }
+        outcome
     }
 
     /// When [`process`](Self::process) is due though nothing has arrived.
@@ -117,9 +154,11 @@ impl FeedHandler {
             return Some(self.processed);
         }
         let is_in_sync = self.inlet.channel.state() == ChannelState::InSync;
+        let is_refilling = self.replay.as_ref().is_some_and(|replay| replay.is_busy());
         let deadlines = [
             self.inlet.channel.poll_timeout(),
-            (!is_in_sync).then(|| self.processed + RECOVERY_WAKE),
+            (!is_in_sync || is_refilling).then(|| self.processed + RECOVERY_WAKE),
+            self.replay.as_ref().and_then(|replay| replay.next_deadline()),
             match &self.sockets {
                 Sockets::Multicast(groups) => groups.next_deadline(),
                 Sockets::Tcp(connections) => connections.next_deadline(),
@@ -158,6 +197,9 @@ impl FeedHandler {
     /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; all are
     /// closed nevertheless.
     pub fn close(mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+        if let Some(replay) = &mut self.replay {
+            replay.close(reactor);
+        }
         match &mut self.sockets {
             Sockets::Multicast(groups) => groups.close(reactor),
             Sockets::Tcp(connections) => connections.close(reactor),
@@ -201,7 +243,8 @@ impl FeedHandler {
     pub fn statistics(&self) -> Statistics {
         let lines = self.lines().map(Statistics::from);
         let connections = self.connections().map(|connection| connection.statistics);
-        lines.chain(connections).fold(Statistics::default(), Statistics::plus)
+        let replay = self.replay.iter().map(|replay| replay.statistics());
+        lines.chain(connections).chain(replay).fold(Statistics::default(), Statistics::plus)
     }
 
     /// The smallest receive buffer that the kernel granted a line of multicast, in bytes; asked for
@@ -231,6 +274,12 @@ impl FeedHandler {
         self.sides().iter().find_map(|connection| connection.last_failure(side))
     }
 
+    /// Why the last request to the replay server that failed has failed.
+    #[must_use]
+    pub fn last_replay_failure(&self) -> Option<&ReplayError> {
+        self.replay.as_ref()?.last_failure()
+    }
+
     fn sides(&self) -> &[Connection] {
         match &self.sockets {
             Sockets::Multicast(_) => &[],
@@ -240,10 +289,36 @@ impl FeedHandler {
 
     /// Does what the channel asks for.
     #[inline]
-    fn act(&mut self, reactor: &mut Reactor) -> Result<(), FeedError> {
+    fn act(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut impl Listener,
+    ) -> Result<(), FeedError> {
         let mut outcome = Ok(());
         while let Some(action) = self.inlet.channel.poll_action() {
             outcome = outcome.and(self.sockets.act(action, reactor));
+            if let Some(replay) = &mut self.replay {
+                replay.note(action);
+                replay.settle(now, reactor, &mut self.inlet, listener);
+            }
+        }
+        outcome
+    }
+
+    /// Hands over what the replay server has sent. What has been asked for in this very turn takes
+    /// the place of what is under way first.
+    #[cold]
+    fn refill(
+        &mut self,
+        now: Now,
+        ready: Ready,
+        reactor: &mut Reactor,
+        listener: &mut impl Listener,
+    ) -> Result<(), FeedError> {
+        let outcome = self.act(now, reactor, listener);
+        if let Some(replay) = &mut self.replay {
+            replay.turn(now, ready, reactor, &mut self.inlet, listener);
         }
         outcome
     }

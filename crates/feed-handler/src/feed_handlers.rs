@@ -6,7 +6,7 @@ mod shared_line;
 
 use std::io;
 
-use hairpin_mdp3::{Action, Channel, ChannelState, Input, Listener, Settings};
+use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Input, Listener, Settings};
 use hairpin_time::{Instant, Now};
 
 use channel_feed::ChannelFeed;
@@ -15,9 +15,10 @@ use shared_line::{SharedLine, Subscription};
 
 use crate::feed_handler::RECOVERY_WAKE;
 use crate::inlet::Inlet;
+use crate::replay_line::ReplayLine;
 use crate::{
     Arrival, CacheError, DefinitionCache, EngineError, FeedEngine, FeedError, LineAddress, LineId,
-    LineStatistics, Multicast, Statistics,
+    LineStatistics, Multicast, ReplayError, Statistics,
 };
 
 /// The number of a channel among [`FeedHandlers`], in the order of [`FeedHandlers::add`], from 0.
@@ -38,7 +39,7 @@ impl HandlerId {
 /// Feeds and channels may share ports and whole lines: each line is opened once, and what arrives
 /// on it is handed to every feed that is there. A line is joined for as long as any of its feeds is
 /// wanted. Nothing is allocated after the last [`FeedHandlers::add`], but where an interface has
-/// returned.
+/// returned, and for each replay.
 ///
 /// ```no_run
 /// use hairpin_feed_handler::{FeedHandlers, Listener, Multicast, Settings, SocketEngine};
@@ -82,17 +83,41 @@ impl<E: FeedEngine> FeedHandlers<E> {
         Self { engine, lines, channels, processed: Instant::ZERO, has_more: false }
     }
 
-    /// Adds a channel, which joins what it needs to come in sync.
+    /// Adds a channel, which joins what it needs to come in sync. Of the feeds and sides that the
+    /// settings name those are used that have an address; a replay is asked for only if the engine
+    /// has a way ([`FeedEngine::streams`]).
     ///
     /// # Errors
-    /// [`FeedError::MissingFeed`], [`FeedError::SameAddress`]: the addresses will not do.
+    /// [`FeedError::NoFeed`], [`FeedError::SameAddress`]: the addresses will not do.
+    /// [`FeedError::Replay`]: the replay server cannot be asked.
     /// [`FeedError::Engine`]: a line cannot be opened or joined. Nothing of the channel stays.
     pub fn add(
         &mut self,
         settings: Settings,
         addresses: &Multicast,
     ) -> Result<HandlerId, FeedError> {
-        addresses.check(settings.late_join)?;
+        self.add_with_filter(settings, Filter::default(), addresses)
+    }
+
+    /// Adds a channel of which some instruments are wanted.
+    ///
+    /// # Errors
+    /// Those of [`FeedHandlers::add`].
+    pub fn add_with_filter(
+        &mut self,
+        settings: Settings,
+        filter: Filter,
+        addresses: &Multicast,
+    ) -> Result<HandlerId, FeedError> {
+        addresses.check()?;
+        let mut settings = addresses.fit(settings);
+        if self.engine.streams().is_none() {
+            settings.replay = None;
+        }
+        let replay = match &addresses.replay {
+            Some(server) => ReplayLine::open(server, &settings, addresses.interface)?,
+            None => None,
+        };
         let handler = self.channels.len();
         let mut opened = Vec::new();
         for (feed, side, group) in addresses.groups() {
@@ -103,7 +128,8 @@ impl<E: FeedEngine> FeedHandlers<E> {
             let line = &mut self.lines[line.as_usize()];
             line.subscriptions.push(Subscription::new(handler, feed, side));
         }
-        self.channels.push(ChannelFeed::new(Inlet::new(Channel::new(settings)), lines));
+        let inlet = Inlet::new(Channel::new_with_filter(settings, filter));
+        self.channels.push(ChannelFeed::new(inlet, lines, replay));
         let outcome = self.act(handler);
         if outcome.is_err() {
             self.take_back(handler);
@@ -131,7 +157,8 @@ impl<E: FeedEngine> FeedHandlers<E> {
     }
 
     /// Does what a wake calls for: hands the channels what has arrived, calls their listeners, does
-    /// what is due, joins and leaves.
+    /// what is due, joins and leaves. If nothing has arrived for any channel, each listener is told
+    /// that the loop is idle, once for each channel.
     ///
     /// The listeners are as many as the channels, in the order in which these were added; or one
     /// for all ([`Same`]).
@@ -146,7 +173,9 @@ impl<E: FeedEngine> FeedHandlers<E> {
         listeners: &mut (impl Listeners + ?Sized),
     ) -> Result<(), FeedError> {
         let Self { engine, lines, channels, .. } = self;
+        let mut is_idle = true;
         let received = engine.receive(now, &mut |at, arrival| {
+            is_idle = false;
             if E::HAS_OWN_TIME {
                 pass_to(at, channels, listeners);
             }
@@ -157,11 +186,21 @@ impl<E: FeedEngine> FeedHandlers<E> {
         self.has_more = false;
         let mut outcome = received.map_err(FeedError::from);
         for handler in 0..self.channels.len() {
+            if self.channels[handler].is_refilling() {
+                let listener = listeners.of(HandlerId(handler as u32));
+                outcome = outcome.and(self.refill(handler, now, listener));
+            }
             if !self.may_fill_hole(handler) {
                 let channel = &mut self.channels[handler].inlet.channel;
                 channel.handle_timeout(now, listeners.of(HandlerId(handler as u32)));
             }
             outcome = outcome.and(self.act(handler));
+            if self.channels[handler].is_refilling() {
+                self.ask(handler, now, listeners.of(HandlerId(handler as u32)));
+            }
+            if is_idle {
+                listeners.of(HandlerId(handler as u32)).on_idle(now);
+            }
         }
         outcome
     }
@@ -175,8 +214,10 @@ impl<E: FeedEngine> FeedHandlers<E> {
         }
         let channels = self.channels.iter().flat_map(|feed| {
             let is_in_sync = feed.inlet.channel.state() == ChannelState::InSync;
-            let recovery = (!is_in_sync).then(|| self.processed + RECOVERY_WAKE);
-            [feed.inlet.channel.poll_timeout(), recovery]
+            let is_slow = !is_in_sync || feed.is_refilling();
+            let recovery = is_slow.then(|| self.processed + RECOVERY_WAKE);
+            let replay = feed.replay.as_ref().and_then(|replay| replay.next_deadline());
+            [feed.inlet.channel.poll_timeout(), recovery, replay]
         });
         channels.chain([self.engine.next_deadline()]).flatten().min()
     }
@@ -271,7 +312,34 @@ impl<E: FeedEngine> FeedHandlers<E> {
                 ..Statistics::default()
             }
         });
-        each.fold(Statistics::default(), Statistics::plus)
+        let replays = self.channels.iter().flat_map(|feed| &feed.replay);
+        each.chain(replays.map(|replay| replay.statistics()))
+            .fold(Statistics::default(), Statistics::plus)
+    }
+
+    /// Why the last request of a channel to its replay server that failed has failed.
+    ///
+    /// # Panics
+    /// If the number is of others.
+    #[must_use]
+    pub fn last_replay_failure(&self, handler: HandlerId) -> Option<&ReplayError> {
+        self.channels[handler.as_usize()].replay.as_ref()?.last_failure()
+    }
+
+    /// Takes everything from the engine and closes it: lines, and connections for replay. The
+    /// engine, with the reactor of others in it, goes on, and may feed other handlers.
+    pub fn close(mut self) -> (E, Result<(), FeedError>) {
+        if let Some((reactor, _)) = self.engine.streams() {
+            let replays = self.channels.iter_mut().filter_map(|feed| feed.replay.as_mut());
+            replays.for_each(|replay| replay.close(reactor));
+        }
+        let mut outcome = Ok(());
+        for (number, line) in self.lines.iter().enumerate().filter(|(_, line)| line.is_joined) {
+            let left = self.engine.leave(LineId::new(number));
+            outcome = outcome.and(left.map_err(|error| named(&line.address, error)));
+        }
+        let closed = self.engine.close().map_err(|error| EngineError::Io(error).into());
+        (self.engine, outcome.and(closed))
     }
 
     /// The line of this address, opened if it is new.
@@ -304,6 +372,33 @@ impl<E: FeedEngine> FeedHandlers<E> {
     fn act(&mut self, handler: usize) -> Result<(), FeedError> {
         note_actions(handler, &mut self.lines, &mut self.channels[handler]);
         if self.channels[handler].has_acted { self.settle(handler) } else { Ok(()) }
+    }
+
+    /// Hands over what the replay server has sent. What has been asked for in this very turn takes
+    /// the place of what is under way first.
+    #[cold]
+    fn refill(
+        &mut self,
+        handler: usize,
+        now: Now,
+        listener: &mut impl Listener,
+    ) -> Result<(), FeedError> {
+        let outcome = self.act(handler);
+        self.ask(handler, now, listener);
+        let ChannelFeed { inlet, replay, .. } = &mut self.channels[handler];
+        if let (Some(replay), Some((reactor, ready))) = (replay, self.engine.streams()) {
+            replay.turn(now, ready, reactor, inlet, listener);
+        }
+        outcome
+    }
+
+    /// Asks for what a channel wants replayed.
+    #[cold]
+    fn ask(&mut self, handler: usize, now: Now, listener: &mut impl Listener) {
+        let ChannelFeed { inlet, replay, .. } = &mut self.channels[handler];
+        if let (Some(replay), Some((reactor, _))) = (replay, self.engine.streams()) {
+            replay.settle(now, reactor, inlet, listener);
+        }
     }
 
     /// Has the engine join the lines that are wanted, and leave those that are not.
@@ -384,7 +479,12 @@ fn note_actions(handler: usize, lines: &mut [SharedLine], feed: &mut ChannelFeed
         let (changed, is_joined) = match action {
             Action::Join(changed) => (changed, true),
             Action::Leave(changed) => (changed, false),
-            _ => continue,
+            other => {
+                if let Some(replay) = &mut feed.replay {
+                    replay.note(other);
+                }
+                continue;
+            }
         };
         feed.has_acted = true;
         for &line in &feed.lines {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use hairpin_mdp3::{Listener, Settings};
+use hairpin_mdp3::{Filter, Listener, Settings};
 use hairpin_reactor::{Thread, Wait, spawn};
 use hairpin_time::Now;
 
@@ -41,6 +41,8 @@ pub struct FeedThread<L> {
 pub struct ThreadChannel<L> {
     /// How large it is and how patient.
     pub settings: Settings,
+    /// Which of its instruments are wanted.
+    pub filter: Filter,
     /// Where its feeds are.
     pub addresses: Multicast,
     /// Who listens. It lives on the thread until that ends.
@@ -58,7 +60,7 @@ type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>
 ///
 /// ```no_run
 /// use hairpin_feed_handler::{
-///     FeedThread, FeedThreads, Listener, Multicast, Settings, ThreadChannel,
+///     FeedThread, FeedThreads, Filter, Listener, Multicast, Settings, ThreadChannel,
 /// };
 /// use hairpin_reactor::Wait;
 /// # use hairpin_time::Now;
@@ -71,6 +73,7 @@ type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>
 ///
 /// let channel = |id: &str| ThreadChannel {
 ///     settings: Settings::default(),
+///     filter: Filter::default(),
 ///     addresses: addresses(id),
 ///     listener: Strategy,
 /// };

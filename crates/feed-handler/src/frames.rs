@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use hairpin_mdp3::{Feed, PacketHeader};
+use hairpin_mdp3::{Feed, PacketHeader, TemplateIds};
 
 use crate::FrameError;
 
@@ -199,15 +199,16 @@ fn check(length: [u8; LENGTH_PREFIX], max: usize) -> Result<usize, FrameError> {
     }
 }
 
-/// The feed that a packet belongs to, told by the template of its first message: definitions,
-/// snapshots, and all else.
+/// The feed that a packet belongs to, told by the template that the id of its first message stands
+/// for: definitions, snapshots, and all else.
 #[inline]
-pub(crate) fn feed_of(packet: &[u8]) -> Feed {
+pub(crate) fn feed_of(packet: &[u8], templates: &TemplateIds) -> Feed {
     // Behind the packet's header stand MsgSize and the block's length.
     const TEMPLATE: usize = PacketHeader::LENGTH + 4;
-    match packet.get(TEMPLATE..TEMPLATE + 2) {
-        Some(&[54..=58 | 63, 0]) => Feed::Instrument,
-        Some(&[52 | 53 | 69, 0]) => Feed::Snapshot,
+    let Some(&[low, high]) = packet.get(TEMPLATE..TEMPLATE + 2) else { return Feed::Incremental };
+    match templates.template(u16::from_le_bytes([low, high])) {
+        54..=58 | 63 => Feed::Instrument,
+        52 | 53 | 69 => Feed::Snapshot,
         _ => Feed::Incremental,
     }
 }
@@ -385,9 +386,14 @@ mod tests {
                 52 | 53 | 69 => Feed::Snapshot,
                 _ => Feed::Incremental,
             };
-            assert_eq!(feed_of(&packet(template)), expected, "{template}");
+            let feed = feed_of(&packet(template), &TemplateIds::AS_PUBLISHED);
+            assert_eq!(feed, expected, "{template}");
         }
-        assert_eq!(feed_of(&packet(52)[..17]), Feed::Incremental);
-        assert_eq!(feed_of(&[]), Feed::Incremental);
+        // What was 52 comes as 152 now, and 52 means nothing.
+        let other = TemplateIds::AS_PUBLISHED.with(152, 52).with(52, 1_000);
+        let feeds = [52, 152, 53].map(|id| feed_of(&packet(id), &other));
+        assert_eq!(feeds, [Feed::Incremental, Feed::Snapshot, Feed::Snapshot]);
+        assert_eq!(feed_of(&packet(52)[..17], &TemplateIds::AS_PUBLISHED), Feed::Incremental);
+        assert_eq!(feed_of(&[], &TemplateIds::AS_PUBLISHED), Feed::Incremental);
     }
 }

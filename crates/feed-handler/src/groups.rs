@@ -88,7 +88,7 @@ impl Groups {
         let mut lines = self.lines.iter().enumerate();
         let may_fill_hole =
             lines.any(|(position, line)| is_pending(position) && line.is(Feed::Incremental));
-        (outcome, Backlog { is_any: pending != 0, may_fill_hole })
+        (outcome, Backlog { is_any: pending != 0, may_fill_hole, is_idle: heard == 0 })
     }
 
     /// Looks after interfaces from which nothing has come.
@@ -96,7 +96,7 @@ impl Groups {
     fn tend(&mut self, now: Instant, heard: u64, reactor: &mut Reactor) -> Result<(), FeedError> {
         if let [watch] = &mut self.watches[..] {
             // The usual case: all lines are on one.
-            if heard != 0 {
+            if heard != 0 && !watch.is_gone() {
                 watch.hear(now);
                 return Ok(());
             }

@@ -51,10 +51,13 @@ impl InterfaceWatch {
         self.is_gone
     }
 
-    /// Something has come.
+    /// Something has come. While the interface counts as gone this puts off no look: one that was
+    /// down and is up again still has its memberships, and is known to be back only by a look.
     #[inline]
     pub(crate) fn hear(&mut self, now: Instant) {
-        self.next_look = Some(now + SILENCE);
+        if !self.is_gone {
+            self.next_look = Some(now + SILENCE);
+        }
     }
 
     /// When [`InterfaceWatch::turn`] is due.
@@ -173,6 +176,20 @@ mod tests {
         let down = Ok(Some(Interface { index: 4, is_up: false }));
         assert_eq!(watch.judge(at(0), down), Finding::Gone);
         assert_eq!(watch.judge(at(1), there(4)), Finding::Returned);
+    }
+
+    #[test]
+    fn one_that_is_heard_again_is_looked_at_and_can_go_once_more() {
+        let mut watch = InterfaceWatch::new(NOBODY);
+        assert_eq!(watch.judge(at(0), there(3)), Finding::Same);
+        assert_eq!(watch.judge(at(0), Ok(None)), Finding::Gone);
+        watch.hear(at(10));
+        assert_eq!(watch.next_deadline(), Some(at(50)));
+        assert_eq!(watch.judge(at(50), there(3)), Finding::Returned);
+        watch.settle(at(50), true);
+        watch.hear(at(60));
+        assert_eq!(watch.next_deadline(), Some(at(2_060)));
+        assert_eq!(watch.judge(at(2_060), Ok(None)), Finding::Gone);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::inlet::deliver;
 
 /// Instruments of the channel that dry packets are for.
 const INSTRUMENTS: i32 = 4;
+/// What dry packets have in them.
+const TEMPLATE: u16 = MDIncrementalRefreshBook46::TEMPLATE_ID;
 /// Longer than the packet with one entry.
 const PACKET_MAX: usize = 128;
 
@@ -33,6 +35,9 @@ const PACKET_MAX: usize = 128;
 #[derive(Debug)]
 pub struct KeepWarm {
     channel: Channel,
+    settings: Settings,
+    /// Which id dry packets have.
+    template_id: u16,
     interval: Duration,
     next: Instant,
     sequence: u32,
@@ -47,12 +52,23 @@ impl KeepWarm {
     /// One dry packet after every `interval` in which nothing has come; 20 to 200 µs are usual.
     #[must_use]
     pub fn new(interval: Duration) -> Self {
+        Self::for_channel(interval, &Settings::default())
+    }
+
+    /// The same for a channel with these settings: its packets come with other template ids, or it
+    /// keeps orders, and so they take another way.
+    #[must_use]
+    pub fn for_channel(interval: Duration, settings: &Settings) -> Self {
+        let templates = settings.templates;
         let settings = Settings {
             max_instruments: INSTRUMENTS as usize,
             late_join: LateJoin::Nothing,
             queue_bytes: 1 << 10,
             max_related: 0,
             max_loop_packets: 1,
+            templates,
+            order_books: settings.order_books,
+            max_orders: 1,
             ..Settings::default()
         };
         let mut channel = Channel::new(settings);
@@ -60,6 +76,9 @@ impl KeepWarm {
         while channel.poll_action().is_some() {}
         Self {
             channel,
+            settings,
+            // Where no id stands for the template, its messages are skipped, the dry ones too.
+            template_id: templates.wire(TEMPLATE).unwrap_or(TEMPLATE),
             interval,
             next: Instant::ZERO,
             sequence: 0,
@@ -104,7 +123,7 @@ impl KeepWarm {
     fn pass(&mut self, now: Now, dry: &mut impl Listener) {
         if self.sequence == u32::MAX {
             // Once in days: a channel takes a smaller number for an older packet.
-            *self = Self::new(self.interval);
+            *self = Self::for_channel(self.interval, &self.settings);
         }
         self.sequence += 1;
         self.packets += 1;
@@ -148,6 +167,8 @@ impl KeepWarm {
         let length = encoded.expect("a packet of one entry fits into 128 bytes");
         let size = (length + 2) as u16;
         head[PacketHeader::LENGTH..].copy_from_slice(&size.to_le_bytes());
+        // Behind the length of the block.
+        rest[2..4].copy_from_slice(&self.template_id.to_le_bytes());
         PacketHeader::LENGTH + usize::from(size)
     }
 }
@@ -204,6 +225,18 @@ mod tests {
         warm.hear(at(1_000).monotonic);
         assert!(!warm.turn(at(1_049), &mut dry));
         assert!(warm.turn(at(1_050), &mut dry));
+    }
+
+    #[test]
+    fn with_other_template_ids_a_dry_packet_is_still_a_book() {
+        // What was 46 comes as 146 now, and 46 means something else.
+        let templates = hairpin_mdp3::TemplateIds::AS_PUBLISHED.with(146, 46).with(46, 1_000);
+        let settings = Settings { templates, ..Settings::conflated() };
+        let mut warm = KeepWarm::for_channel(Duration::from_micros(50), &settings);
+        let mut dry = Told::default();
+        (0..100).for_each(|turn| _ = warm.turn(at(turn * 50), &mut dry));
+        assert_eq!((dry.ends, dry.changed, dry.wrong), (100, 100, 0));
+        assert_eq!(warm.channel().counters().book_entries, 100);
     }
 
     #[test]

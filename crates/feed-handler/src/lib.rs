@@ -46,6 +46,7 @@
 //!     snapshot: Lines::only_a(group("224.0.31.22:14310")?),
 //!     snapshot_orders: Lines::default(),
 //!     interface: Ipv4Addr::new(10, 0, 0, 2),
+//!     replay: None,
 //! };
 //! let mut reactor = Reactor::new(Wait::Epoll)?;
 //! let mut feed = FeedHandler::new(Settings::default(), addresses, &mut reactor)?;
@@ -79,6 +80,7 @@ mod keep_warm;
 mod line;
 mod order;
 mod replay;
+mod replay_line;
 mod socket_line;
 mod statistics;
 
@@ -87,7 +89,7 @@ pub use connection::ConnectionStatistics;
 pub use definition_cache::{CacheError, DefinitionCache};
 pub use engine::{
     Arrival, CaptureEngine, CaptureSource, Captured, EngineError, FeedEngine, LineAddress,
-    LineFigures, LineId, SocketEngine, Speed, TappedEngine,
+    LineFigures, LineId, SocketEngine, TappedEngine,
 };
 pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
@@ -95,23 +97,28 @@ pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
 pub use feed_threads::{
     CallError, FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError,
 };
+pub use hairpin_endpoint::capture::Speed;
 pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,
     Changes, Channel, ChannelReset, ChannelState, Collateral, CollateralValue, ConsolidatedBook,
     ConsolidatedLevel, Counters, DecimalQty, Definition, DefinitionAction, DefinitionUpdate,
-    Details, DisplayPrice, EndOfEvent, Error, Feed, Filter, FixedIncomeDetails, FxDetails, Gap,
-    HaltReason, ImpliedBook, Input, InstAttribValue, InstrumentIndex, InstrumentStateChange,
-    InstrumentStatistics, InstrumentStatus, Instruments, LateJoin, Leg, LegSide, Level,
-    LimitsUpdate, Listener, Lot, Lots, MAX_DEPTH, MAX_IMPLIED_DEPTH, MDUpdateAction, Message,
-    MonthYear, OpenCloseSettlFlag, OptionDetails, Packet, Price9, PriceLimits, PriceSource,
-    PutOrCall, QuoteRequest, QuoteRequestEntry, Related, RepoDetails, RepoSubType,
-    SecurityAltIDSource, SecurityStatus, SecurityTradingEvent, SecurityTradingStatus, Settings,
-    SettlPriceType, Side, SpreadDetails, Statistic, StatisticKind, StatisticValue, StatusScope,
-    SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders, Underlying, UpdateSource, Volume,
-    Warning, Workup, WorkupOrder,
+    Details, DisplayPrice, EndOfEvent, Error, Feed, Feeds, Filter, FixedIncomeDetails, FxDetails,
+    Gap, HaltReason, ImpliedBook, Input, InstAttribValue, InstrumentIndex, InstrumentStateChange,
+    InstrumentStatistics, InstrumentStatus, Instruments, LateJoin, Lead, Leg, LegSide, Level,
+    LimitsUpdate, Listener, Lot, Lots, MAX_DEPTH, MAX_IMPLIED_DEPTH, MAX_TOP_ORDERS,
+    MDUpdateAction, Message, MonthYear, OpenCloseSettlFlag, OptionDetails, Order, OrderBook,
+    OrderBookStateChange, OrderBooks, OrderChange, OrderIter, OrderUpdate, Packet, Price9,
+    PriceLimits, PriceSource, PutOrCall, QuoteRequest, QuoteRequestEntry, Related, Replay,
+    ReplayFailure, ReplayOutcome, ReplayUpdate, RepoDetails, RepoSubType, SecurityAltIDSource,
+    SecurityStatus, SecurityTradingEvent, SecurityTradingStatus, Settings, SettlPriceType, Side,
+    Sides, Silence, SilenceScope, SilenceState, SpreadDetails, Statistic, StatisticKind,
+    StatisticValue, StatusScope, SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders,
+    Underlying, UpdateSource, Volume, Warning, Workup, WorkupOrder,
 };
 pub use keep_warm::KeepWarm;
 pub use line::LineStatistics;
-pub use replay::{ReplayClient, ReplayEnd, ReplayError, ReplayRequest, ReplaySettings};
+pub use replay::{
+    ReplayClient, ReplayEnd, ReplayError, ReplayRequest, ReplayServer, ReplaySettings,
+};
 pub use statistics::Statistics;

@@ -3,7 +3,9 @@
 mod error;
 mod fix;
 mod request;
+mod server;
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream};
@@ -12,6 +14,7 @@ use hairpin_time::{Duration, Instant};
 
 pub use error::ReplayError;
 pub use request::ReplayRequest;
+pub use server::ReplayServer;
 
 /// Bytes read at once.
 const CHUNK_MAX: usize = 16 << 10;
@@ -20,8 +23,8 @@ const BUDGET: usize = 16;
 /// How often a wait that has everything tried asks about an attempt: it costs system calls.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// How packets are asked for again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How packets are asked for again. User and password are not shown by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReplaySettings {
     /// Username (553); `CME` unless set.
     pub user: String,
@@ -50,6 +53,18 @@ impl Default for ReplaySettings {
     }
 }
 
+impl fmt::Debug for ReplaySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { user: _, password: _, packets_max, patience, attempts, max_packet } = self;
+        f.debug_struct("ReplaySettings")
+            .field("packets_max", packets_max)
+            .field("patience", patience)
+            .field("attempts", attempts)
+            .field("max_packet", max_packet)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What has become of a request.
 #[derive(Debug)]
 pub struct ReplayEnd {
@@ -67,12 +82,14 @@ pub struct ReplayEnd {
 /// a connection of its own (CME Client Systems Wiki, "MDP 3.0 - TCP Recovery").
 ///
 /// It stands in the caller's loop like a feed handler. An attempt that fails is repeated at the
-/// next host for what has not come yet.
+/// next host for what has not come yet; a later request begins with the host that answered last.
 #[derive(Debug)]
 pub struct ReplayClient {
     settings: ReplaySettings,
     channel: String,
     hosts: Vec<SocketAddrV4>,
+    /// The one whose turn it is.
+    host: usize,
     local: Option<SocketAddrV4>,
     /// Requests made, for their ids.
     requests: u32,
@@ -122,6 +139,7 @@ impl ReplayClient {
             settings,
             channel: channel.to_owned(),
             hosts: hosts.to_vec(),
+            host: 0,
             local: (!interface.is_unspecified()).then(|| SocketAddrV4::new(interface, 0)),
             requests: 0,
             task: None,
@@ -220,8 +238,7 @@ impl ReplayClient {
         reactor: &mut Reactor,
     ) -> Result<(), std::io::Error> {
         task.attempts_left -= 1;
-        let turn = (self.settings.attempts.max(1) - task.attempts_left - 1) as usize;
-        let host = self.hosts[turn % self.hosts.len()];
+        let host = self.hosts[self.host];
         let options =
             TcpOptions { chunk_max: CHUNK_MAX, local: self.local, ..TcpOptions::default() };
         let mut stream = TcpStream::connect(host, options)?;
@@ -239,6 +256,7 @@ impl ReplayClient {
         reactor: &mut Reactor,
     ) -> Option<ReplayEnd> {
         let Task { first, last, packets, .. } = task;
+        self.host = (self.host + 1) % self.hosts.len();
         let next = task.request.next();
         let is_useless = matches!(error, ReplayError::Refused(_));
         if task.attempts_left == 0 || is_useless || next > last {

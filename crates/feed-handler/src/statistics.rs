@@ -39,6 +39,12 @@ statistics! {
     connections,
     /// Connections made on a side that had lost one.
     reconnections,
+    /// Requests for packets that were sent to the replay server, or tried to be.
+    replay_requests,
+    /// Packets that it has sent and that were handed to the channel.
+    replayed_packets,
+    /// Their bytes.
+    replayed_bytes,
     /// Errors: datagrams that the kernel dropped because a receive buffer was full.
     kernel_drops,
     /// Errors: datagrams longer than a receive slot, which were cut.
@@ -57,6 +63,10 @@ statistics! {
     short_frames,
     /// Errors: packets whose length was stated as more than the channel takes; the same.
     long_frames,
+    /// Errors: requests that the replay server did not answer, or not to the end.
+    failed_replays,
+    /// Warnings: requests that the replay server has refused.
+    refused_replays,
     /// Warnings: connections that the exchange has ended behind a whole packet.
     ended_connections,
     /// Warnings: lines whose receive buffer is smaller than was asked for.

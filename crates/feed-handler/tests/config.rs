@@ -43,8 +43,8 @@ fn reads_what_cme_has_published() {
         assert_eq!(of(|channel| channel.products.len()), products, "{name}");
         for channel in &config.channels {
             // Some channels of the certification file have no feed but the loops.
-            let is_incremental = |it: &ConnectionConfig| it.feed_type == FeedType::Incremental;
-            let has_one = channel.connections.iter().any(is_incremental);
+            let is_feed = |it: &ConnectionConfig| it.protocol == Protocol::Udp;
+            let has_one = channel.connections.iter().any(is_feed);
             assert_eq!(channel.addresses(INTERFACE).is_ok(), has_one, "{}", channel.id);
         }
         assert_eq!(config.to_string().parse::<Config>().unwrap(), config, "{name}");
@@ -72,6 +72,8 @@ fn a_channel_of_cme_is_where_it_says() {
     let replay = channel.connections.iter().find(|it| it.feed_type == FeedType::HistoricalReplay);
     let replay = replay.unwrap();
     assert!(channel.replay_hosts().contains(&SocketAddrV4::new(replay.hosts[0], 10_000)));
+    let server = feeds.replay.unwrap();
+    assert_eq!((&*server.channel, &server.hosts), ("310", &channel.replay_hosts()));
     assert_eq!((&replay.protocol, replay.group, replay.port), (&Protocol::Tcp, None, 10_000));
 }
 

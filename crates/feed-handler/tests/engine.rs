@@ -12,9 +12,9 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
     Arrival, BookUpdate, CaptureEngine, CaptureSource, Captured, ChannelState, EndOfEvent,
-    EngineError, Feed, FeedEngine, FeedError, FeedHandlers, Gap, Group, HandlerId, LineAddress,
-    LineId, Lines, Listener, Multicast, Same, Settings, Side, SocketEngine, Speed, TappedEngine,
-    Timestamp, UdpOptions,
+    EngineError, Feed, FeedEngine, FeedError, FeedHandlers, Filter, Gap, Group, HandlerId,
+    LineAddress, LineId, Lines, Listener, Multicast, Same, Settings, Side, SocketEngine, Speed,
+    TappedEngine, Timestamp, UdpOptions,
 };
 use hairpin_reactor::Wait;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -38,6 +38,7 @@ struct Told {
     best_bids: Vec<i64>,
     ends: Vec<u32>,
     gaps: u32,
+    idle: u32,
 }
 
 impl Listener for Told {
@@ -52,6 +53,9 @@ impl Listener for Told {
     }
     fn on_gap(&mut self, gap: &Gap) {
         self.gaps += gap.count;
+    }
+    fn on_idle(&mut self, _: Now) {
+        self.idle += 1;
     }
 }
 
@@ -75,6 +79,7 @@ fn channel(port: u16, first: u8) -> Multicast {
         snapshot: line(2),
         snapshot_orders: Lines::default(),
         interface,
+        replay: None,
     }
 }
 
@@ -256,6 +261,61 @@ fn counts_receive_buffers_short_only() {
     assert!(statistics.iter().all(|(name, count)| count == 0 || name == "receive_buffers_short"));
     let line = feeds.lines(handler).next().unwrap();
     assert!(line.receive_buffer.granted < usize::MAX);
+}
+
+#[test]
+fn closed_handlers_leave_an_engine_that_feeds_others() {
+    let (one, other) = (channel(free_port(), 80), channel(free_port(), 90));
+    let mut market = Market::new(Wait::Epoll, &[one.clone(), other.clone()]);
+    market.come_in_sync(0, &one, 7);
+    assert_eq!(market.feeds.engine_mut().reactor().count(), 6);
+    let (mut engine, closed) = market.feeds.close();
+    closed.unwrap();
+    assert_eq!(engine.reactor().count(), 0);
+    // Lines are numbered anew, and what the old ones had is forgotten.
+    market.feeds = FeedHandlers::new(engine);
+    market.feeds.add(small(), &other).unwrap();
+    market.told = vec![Told::default()];
+    market.come_in_sync(0, &other, 8);
+    assert_eq!(market.feeds.engine_mut().reactor().count(), 3);
+    assert_eq!(market.feeds.statistics().packets, 3);
+}
+
+#[test]
+fn a_turn_that_has_brought_nothing_to_anybody_is_told() {
+    let (one, other) = (channel(free_port(), 100), channel(free_port(), 110));
+    let mut market = Market::new(Wait::Epoll, &[one.clone(), other]);
+    market.turn();
+    assert_eq!([0, 1].map(|it| market.told[it].idle), [1, 1]);
+    market.senders.send(&one.incremental, &packet(10).heartbeat());
+    let before = [0, 1].map(|it| market.told[it].idle);
+    let packets = market.feeds.statistics().packets;
+    // Each turn either brings it or is idle; that which brings it is not, for either.
+    let mut turns = 0;
+    while market.feeds.statistics().packets == packets {
+        assert!(turns < 2_000, "it does not come");
+        turns += 1;
+        market.turn();
+    }
+    assert_eq!([0, 1].map(|it| market.told[it].idle), before.map(|idle| idle + turns - 1));
+}
+
+#[test]
+fn a_filter_is_a_channels_own() {
+    let (one, other) = (channel(free_port(), 120), channel(free_port(), 130));
+    let mut market = Market::new(Wait::Epoll, &[]);
+    let filter = Filter::default().with_security_id(7);
+    market.feeds.add_with_filter(small(), filter, &one).unwrap();
+    market.feeds.add(small(), &other).unwrap();
+    market.told = vec![Told::default(), Told::default()];
+    for (number, addresses) in [one, other].iter().enumerate() {
+        market.senders.send(&addresses.incremental, &packet(10).heartbeat());
+        let definitions = packet(1).definition(7, 2, 10).definition(8, 2, 10);
+        market.senders.send(&addresses.instrument, &definitions);
+        market.until("definitions", |it| it.state(number) == ChannelState::Recovering);
+    }
+    let known = [0, 1].map(|it| market.feeds.channel(market.handler(it)).instruments().len());
+    assert_eq!(known, [1, 2]);
 }
 
 /// A capture in memory: where to, when, what.

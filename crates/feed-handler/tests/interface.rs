@@ -33,7 +33,7 @@ fn line(number: u8) -> SocketAddrV4 {
 fn addresses(interface: Ipv4Addr) -> Multicast {
     let [incremental, instrument, snapshot] = [1, 2, 3].map(line).map(Lines::only_a);
     let snapshot_orders = Lines::default();
-    Multicast { incremental, instrument, snapshot, snapshot_orders, interface }
+    Multicast { incremental, instrument, snapshot, snapshot_orders, interface, replay: None }
 }
 
 /// What receives: a handler in the caller's reactor, or several on an engine.
@@ -174,6 +174,19 @@ fn goes_and_returns(is_one: bool) {
     scene.send(1, &quote(16, 6, 105));
     scene.until("a quote", |it| it.receiver.book().is_some_and(|book| book.bids().len() == 2));
     assert_eq!(scene.errors.len(), 1, "{:?}", scene.errors);
+
+    // It goes again, and is heard at once when it is back, since its memberships have outlived
+    // that: it is known to be back nevertheless, so that a third time is told too.
+    scene.bed.cut().unwrap();
+    scene.until("word of it", |it| it.errors.len() == 2);
+    scene.bed.mend().unwrap();
+    for sequence in 17..417 {
+        scene.send(1, &quote(sequence, sequence - 10, 105));
+        scene.turn_until(5, |_| false);
+    }
+    assert_eq!(scene.errors.len(), 2, "{:?}", scene.errors);
+    scene.bed.cut().unwrap();
+    scene.until("word of it", |it| it.errors.len() == 3);
 }
 
 #[test]

@@ -83,6 +83,7 @@ impl Market {
             snapshot: Lines::only_a(group(base + 4)),
             snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
+            replay: None,
         };
         let mut reactor = Reactor::new(wait).unwrap();
         let silence = Duration::ZERO;
@@ -259,9 +260,8 @@ fn what_will_not_do_is_refused_and_leaves_nothing_behind() {
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let settings = Settings { max_instruments: 8, ..Settings::default() };
     let addresses = market.addresses.clone();
-    let without = Multicast { snapshot: Lines::default(), ..addresses.clone() };
-    let error = FeedHandler::new(settings, without, &mut reactor).unwrap_err();
-    assert_eq!(error.to_string(), "no address for the snapshot feed");
+    let error = FeedHandler::new(settings, Multicast::default(), &mut reactor).unwrap_err();
+    assert_eq!(error.to_string(), "no address for any feed");
     let nowhere = Multicast { interface: Ipv4Addr::new(192, 0, 2, 1), ..addresses.clone() };
     let error = FeedHandler::new(settings, nowhere, &mut reactor).unwrap_err().to_string();
     assert!(error.starts_with("incremental feed, side A: ") && error.contains("192.0.2.1"));
@@ -303,6 +303,7 @@ fn a_group_that_is_none_is_named() {
         snapshot: Lines::default(),
         snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
+        replay: None,
     };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let settings =

@@ -11,8 +11,8 @@ use std::time::Instant as Clock;
 
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    CallError, ChannelState, EndOfEvent, FeedThread, FeedThreads, LateJoin, Lines, Listener,
-    Multicast, Settings, ThreadChannel, ThreadError,
+    CallError, ChannelState, EndOfEvent, FeedThread, FeedThreads, Filter, LateJoin, Lines,
+    Listener, Multicast, Settings, ThreadChannel, ThreadError,
 };
 use hairpin_reactor::Wait;
 use hairpin_time::{Duration, Instant, Now};
@@ -55,6 +55,7 @@ fn feed(number: u8) -> Multicast {
         snapshot: Lines::default(),
         snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
+        replay: None,
     }
 }
 
@@ -63,6 +64,7 @@ fn thread(name: &str, wait: Wait, feeds: &[Multicast], panics_at: Option<u32>) -
         Settings { late_join: LateJoin::Nothing, max_instruments: 8, ..Settings::default() };
     let channel = |addresses: &Multicast| ThreadChannel {
         settings,
+        filter: Filter::default(),
         addresses: addresses.clone(),
         listener: Told { panics_at, ..Told::default() },
     };
@@ -158,9 +160,10 @@ fn threads_that_are_dropped_have_ended() {
     }
     let (tell, told) = channel();
     let FeedThread { name, core, wait, channels } = thread("short", Wait::Epoll, &[feed(6)], None);
-    let channels = channels.into_iter().map(|ThreadChannel { settings, addresses, .. }| {
-        ThreadChannel { settings, addresses, listener: Drops(tell.clone()) }
-    });
+    let channels =
+        channels.into_iter().map(|ThreadChannel { settings, filter, addresses, .. }| {
+            ThreadChannel { settings, filter, addresses, listener: Drops(tell.clone()) }
+        });
     let channels = channels.collect();
     let threads = FeedThreads::spawn(vec![FeedThread { name, core, wait, channels }], clock);
     drop(threads.unwrap());

@@ -236,7 +236,7 @@ impl<O: Write, E: Write> Decoder<'_, O, E> {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let Settings { codecs, format, .. } = self.settings;
         match line::line(frame.message, frame.packet, codecs, *format) {
-            Ok(Line { text, is_known }) => {
+            Ok(Line { text, is_known, .. }) => {
                 let Counts { messages, unknown, .. } = self.counts;
                 *(if is_known { messages } else { unknown }) += 1;
                 writeln!(self.out, "{text}")

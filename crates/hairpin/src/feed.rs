@@ -20,6 +20,7 @@
 //! is one that was printed.
 
 mod arguments;
+mod callbacks;
 mod figures;
 pub(crate) mod groups;
 mod input;
@@ -27,6 +28,7 @@ mod live;
 mod printer;
 mod replay;
 mod screen;
+mod selection;
 mod statistics;
 mod watch;
 
@@ -36,7 +38,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use hairpin_endpoint::capture::Speed;
-use hairpin_feed_handler::{Channel, Feed, LateJoin, Settings};
+use hairpin_feed_handler::{
+    Channel, Feed, Filter, LateJoin, OrderBooks, Replay as Refill, Settings,
+};
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::Duration;
 
@@ -71,12 +75,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.watch && !io::stdout().is_terminal() {
         bail!("--watch needs a terminal on standard output; --stats prints lines");
     }
+    let filter = arguments.filter();
     let signals = Signals::take()?;
     let how = How {
         codecs: &codecs,
         format: arguments.format,
         messages: arguments.stats.is_none() && !arguments.watch,
-        books: arguments.books,
+        books: arguments.books || arguments.callbacks,
+        callbacks: arguments.callbacks,
+        filter: &filter,
+        orders: arguments.orders.into(),
         statistics: arguments.stats,
         watch: arguments.watch,
     };
@@ -105,6 +113,9 @@ struct How<'a> {
     format: Format,
     messages: bool,
     books: bool,
+    callbacks: bool,
+    filter: &'a Filter,
+    orders: OrderBooks,
     statistics: Option<Duration>,
     watch: bool,
 }
@@ -123,13 +134,14 @@ fn feed(
     asked_to_stop: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let (groups, input) = input::open(path, groups)?;
-    let channel = Channel::new(settings(&groups));
+    let settings = settings(&groups, how.orders);
+    let channel = Channel::new_with_filter(settings, how.filter.clone());
     let title = format!("feed --pcap {}", path.display());
     let clock = Clock::of_kernel();
     let replay = Replay {
         figures: Figures::publish(&title, &channel),
         channel,
-        printer: Printer::new(how, &title, settings(&groups).late_join, counts, (out, err))?,
+        printer: Printer::new(how, &title, settings.late_join, counts, (out, err))?,
         groups,
         until: duration.map(|duration| clock.instant() + duration),
         clock,
@@ -154,13 +166,16 @@ fn live(
     let address = interface_address(interface)?;
     let channel = arguments.channel().map_err(|what| anyhow!(what))?.context("no channel")?;
     let addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
-    let mut settings = settings(&groups_of(&addresses).unwrap_or_default());
+    let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), how.orders);
     settings.late_join = live::late_join(&addresses, settings.late_join);
+    settings.silence = Settings::default().silence;
+    settings.replay = arguments.replay.then(Refill::default);
     let words = live::Words {
         interface,
         wait: arguments.wait,
         duration: arguments.duration,
         recording: arguments.recording(),
+        filter: how.filter,
     };
     let title = format!("feed --channel {} --interface {interface}", channel.id);
     let feed = Live::open(words, &channel, addresses, settings)?;
@@ -169,7 +184,7 @@ fn live(
 }
 
 /// A channel that joins by what there is.
-fn settings(groups: &Groups) -> Settings {
+fn settings(groups: &Groups, order_books: OrderBooks) -> Settings {
     let [incremental, definitions, snapshots] =
         [Feed::Incremental, Feed::Instrument, Feed::Snapshot].map(|feed| groups.has(feed));
     let late_join = match (definitions, snapshots) {
@@ -184,6 +199,11 @@ fn settings(groups: &Groups) -> Settings {
         queue_bytes: QUEUE_BYTES,
         // A recording begins and ends, and time passes in it as it likes.
         silence: Duration::ZERO,
+        order_books,
+        order_snapshots: match groups.has(Feed::SnapshotOrders) {
+            true => Feed::SnapshotOrders,
+            false => Feed::Snapshot,
+        },
         ..Settings::default()
     }
 }

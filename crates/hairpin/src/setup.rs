@@ -171,6 +171,7 @@ impl MarketData {
                 snapshot: lines(groups.snapshot),
                 snapshot_orders: Lines::default(),
                 interface,
+                replay: None,
             }),
             Self::Tcp([a, b]) => Addresses::Tcp(TcpLines { a: Some(a), b: Some(b), interface }),
         }

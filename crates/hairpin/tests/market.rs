@@ -5,6 +5,7 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -81,4 +82,75 @@ fn what_is_no_fault_is_one_line_and_status_two() {
     assert_status(&output, 2);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("no fault is called rain=1"), "{told}");
+}
+
+/// `hairpin feed` on a channel, by way of the loopback interface.
+fn feed(config: &std::path::Path, words: &[&str]) -> Process {
+    let mut command = hairpin();
+    command.args(["feed", "--interface", "lo", "--config"]).arg(config).args(words);
+    Process::start(&mut command)
+}
+
+#[test]
+fn what_both_sides_have_lost_is_replayed_to_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.xml");
+    let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut command = hairpin();
+    command.args(["exchange", "--group", "premium", "--replay-port", "0", "--gateway", &gateway]);
+    command.args(["--interval-us", "2000", "--instruments", "20"]);
+    command.args(["--faults-a", "drop=20", "--faults-b", "drop=20", "--config-out"]).arg(&config);
+    let exchange = Process::start(&mut command);
+    let until = Instant::now() + Duration::from_secs(30);
+    while !config.exists() {
+        assert!(Instant::now() < until, "no configuration within 30 s");
+        sleep(Duration::from_millis(5));
+    }
+    let text = std::fs::read_to_string(&config).unwrap();
+    for kind in ["I", "N", "S", "SMBO", "H"] {
+        assert!(text.contains(&format!("feed-type=\"{kind}\"")), "{kind}: {text}");
+    }
+    // There is a market once somebody trades.
+    let mut command = hairpin();
+    command.args(["trader", "--gateway", &gateway, "--config"]).arg(&config);
+    let trader = Process::start(&mut command);
+    let words = ["--callbacks", "--replay", "--orders", "full"];
+    let words = [&words[..], &["--security", "1001,HP002", "--format", "json"]].concat();
+    let printed = folder.path().join("printed.txt");
+    let file = std::fs::File::create(&printed).unwrap();
+    let mut command = hairpin();
+    command.args(["feed", "--interface", "lo", "--config"]).arg(&config).args(words);
+    let mut feed = Process::of(command.stdout(file).stderr(Stdio::piped()).spawn().unwrap());
+    let until = Instant::now() + Duration::from_secs(60);
+    let has_all = |printed: &str| printed.contains("\"Filled\"") && printed.contains("\"InSync\"");
+    while !has_all(&std::fs::read_to_string(&printed).unwrap()) {
+        assert!(feed.runs() && Instant::now() < until, "no replay within 60 s");
+        sleep(Duration::from_millis(50));
+    }
+    feed.signal("INT");
+    assert_status(&feed.output(), 130);
+    drop((trader, exchange));
+    let out = std::fs::read_to_string(&printed).unwrap();
+    let lines: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| lines.iter().filter(|line| line["name"] == name).count();
+    assert!(of("Replay") > 0, "{}", &out[out.len().saturating_sub(2_000)..]);
+    let summary = lines.iter().find(|line| line["instruments"].is_number()).unwrap();
+    assert_eq!(summary["instruments"], 2, "{summary}");
+}
+
+#[test]
+fn a_channel_without_a_replay_server_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let text = "[[channel]]\nid = \"450\"\n[[channel.connection]]\nfeed = \"I\"\nside = \"A\"\n\
+                group = \"239.192.9.1\"\nport = 14310\n";
+    std::fs::write(&config, text).unwrap();
+    let output = feed(&config, &["--replay"]).output();
+    assert_status(&output, 1);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(told.trim(), "hairpin: channel 450 has no replay server (feed-type H)");
+    // The incremental feed alone, on one side, is enough.
+    let output = feed(&config, &["--for", "0.2"]).output();
+    assert_status(&output, 0);
 }

@@ -17,6 +17,23 @@ pub enum Sides {
 }
 
 impl Sides {
+    /// The sides that there are.
+    #[must_use]
+    pub const fn of(a: bool, b: bool) -> Self {
+        match (a, b) {
+            (false, false) => Self::None,
+            (true, false) => Self::A,
+            (false, true) => Self::B,
+            (true, true) => Self::Both,
+        }
+    }
+
+    /// The sides that are among both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self::of(self.has(Side::A) && other.has(Side::A), self.has(Side::B) && other.has(Side::B))
+    }
+
     /// Whether a side is among them.
     #[must_use]
     pub const fn has(self, side: Side) -> bool {
@@ -88,6 +105,17 @@ impl Feeds {
         }
     }
 
+    /// The feeds and sides that are among both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            incremental: self.incremental.and(other.incremental),
+            instrument: self.instrument.and(other.instrument),
+            snapshot: self.snapshot.and(other.snapshot),
+            snapshot_orders: self.snapshot_orders.and(other.snapshot_orders),
+        }
+    }
+
     /// Whether a feed comes on any side.
     #[must_use]
     pub const fn has(self, feed: Feed) -> bool {
@@ -106,6 +134,11 @@ mod tests {
         assert_eq!(has(Sides::A), [true, false]);
         assert_eq!(has(Sides::B), [false, true]);
         assert_eq!(has(Sides::Both), [true, true]);
+        for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
+            assert_eq!(has(Sides::of(a, b)), [a, b]);
+            assert_eq!(has(Sides::of(a, b).and(Sides::B)), [false, b]);
+            assert_eq!(has(Sides::Both.and(Sides::of(a, b))), [a, b]);
+        }
     }
 
     #[test]
@@ -113,5 +146,18 @@ mod tests {
         assert_eq!(Feeds::default(), Feeds::ALL);
         assert!(Feed::ALL.into_iter().all(|feed| Feeds::ALL.has(feed)));
         assert!(!Feeds::ALL.has(Feed::Replay));
+    }
+
+    #[test]
+    fn what_is_among_both_is_told_feed_by_feed() {
+        let one = Feeds { instrument: Sides::None, snapshot: Sides::A, ..Feeds::ALL };
+        let other = Feeds { incremental: Sides::B, snapshot_orders: Sides::A, ..Feeds::ALL };
+        let both = Feeds {
+            incremental: Sides::B,
+            instrument: Sides::None,
+            snapshot: Sides::A,
+            snapshot_orders: Sides::A,
+        };
+        assert_eq!((one.and(other), other.and(one)), (both, both));
     }
 }

@@ -7,16 +7,16 @@ use crate::instrument_index::{IdTable, InstrumentIndex};
 use crate::market::Market;
 use crate::{Definition, StatusScope, Text};
 
-/// Which instruments of a channel are wanted: those with a SecurityID, of a security group or of
-/// an asset that is named here. One that names nothing wants all of them.
+/// Which instruments of a channel are wanted: those with a SecurityID or a symbol, of a security
+/// group or of an asset that is named here. One that names nothing wants all of them.
 ///
 /// An instrument that is not wanted takes no book, no queue and no place among
 /// [`crate::Settings::max_instruments`]; an entry of it costs the lookup that does not find it.
 /// Nothing of it is told but the messages that it is in ([`crate::Listener::on_message`]): not its
 /// definitions, and of statuses of a group or an asset only those that reach a wanted instrument.
 ///
-/// Groups and assets are known from definitions, so an instrument wanted for one of them exists
-/// from its definition on. Once wanted it stays so, whatever later definitions say.
+/// Symbols, groups and assets are known from definitions, so an instrument wanted for one of them
+/// exists from its definition on. Once wanted it stays so, whatever later definitions say.
 ///
 /// ```
 /// use hairpin_mdp3::{Channel, Filter, Settings, Text};
@@ -30,6 +30,7 @@ use crate::{Definition, StatusScope, Text};
 pub struct Filter {
     /// In ascending order.
     security_ids: Vec<i32>,
+    symbols: Vec<Text<20>>,
     groups: Vec<Text<6>>,
     assets: Vec<Text<6>>,
     max_unwanted: usize,
@@ -38,9 +39,14 @@ pub struct Filter {
 /// Every instrument.
 impl Default for Filter {
     fn default() -> Self {
-        let (groups, assets) = (Vec::new(), Vec::new());
-        // Ten times the instruments of CME's largest channels.
-        Self { security_ids: Vec::new(), groups, assets, max_unwanted: 1 << 17 }
+        Self {
+            security_ids: Vec::new(),
+            symbols: Vec::new(),
+            groups: Vec::new(),
+            assets: Vec::new(),
+            // Ten times the instruments of CME's largest channels.
+            max_unwanted: 1 << 17,
+        }
     }
 }
 
@@ -51,6 +57,13 @@ impl Filter {
         if let Err(place) = self.security_ids.binary_search(&security_id) {
             self.security_ids.insert(place, security_id);
         }
+        self
+    }
+
+    /// Wants the instrument with a Symbol (55).
+    #[must_use]
+    pub fn with_symbol(mut self, symbol: Text<20>) -> Self {
+        self.symbols.push(symbol);
         self
     }
 
@@ -80,7 +93,10 @@ impl Filter {
     /// Whether every instrument is wanted.
     #[must_use]
     pub fn wants_all(&self) -> bool {
-        self.security_ids.is_empty() && self.groups.is_empty() && self.assets.is_empty()
+        self.security_ids.is_empty()
+            && self.symbols.is_empty()
+            && self.groups.is_empty()
+            && self.assets.is_empty()
     }
 
     /// Whether an instrument is wanted by its SecurityID alone.
@@ -94,6 +110,7 @@ impl Filter {
     pub fn wants(&self, definition: &Definition) -> bool {
         self.wants_all()
             || self.names(definition.security_id)
+            || self.symbols.contains(&definition.symbol)
             || self.groups.contains(&definition.security_group)
             || self.assets.contains(&definition.asset)
     }
@@ -195,6 +212,11 @@ mod tests {
         assert!(filter.wants(&definition(1, "ES", "ZZ")));
         assert!(filter.wants(&definition(1, "ZZ", "NQ")));
         assert!(!filter.wants(&definition(1, "NQ", "ES")));
+        let named =
+            |symbol| Definition { symbol: Text::new(symbol).unwrap(), ..definition(1, "ES", "ES") };
+        let filter = Filter::default().with_symbol(Text::new("ESZ6").unwrap());
+        assert!(!filter.wants_all());
+        assert!(filter.wants(&named("ESZ6")) && !filter.wants(&named("ESH7")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use hairpin_time::Duration;
 
-use crate::{LateJoin, Settings};
+use crate::{Feed, LateJoin, OrderBooks, Settings};
 
 /// Presets: to be used as they are, or with `..` behind the fields that differ.
 ///
@@ -11,12 +11,15 @@ use crate::{LateJoin, Settings};
 /// | [`Settings::default`] | 4,096 | 256 packets, 10 ms | 4 MiB | a channel of either kind |
 /// | [`Settings::conflated`] | 1,024 | 64 packets, 20 ms | 1 MiB | conflated: EBS, BrokerTec |
 /// | [`Settings::premium`] | 16,384 | 512 packets, 5 ms | 16 MiB | a large Premium channel |
+/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | the same, all orders |
 /// | [`Settings::books_only`] | 4,096 | 256 packets, 10 ms | 4 MiB | joining without definitions |
 /// | [`Settings::incremental_only`] | 4,096 | 256 packets, 10 ms | 0 | one feed, nothing repairs |
 /// | [`Settings::single_side`] | 4,096 | 0 | 4 MiB | one side: a hole is a gap at once |
 impl Settings {
     /// For a conflated channel: few instruments, a burst of packets every 5 or 50 ms and nothing
-    /// between. The other side's burst follows within milliseconds, hence the longer patience.
+    /// between. The other side's burst follows within milliseconds, hence the longer patience. Its
+    /// ten best orders a side are kept, whose snapshots stand behind those of the price books; where
+    /// there are none, as at EBS, order books stay empty.
     #[must_use]
     pub fn conflated() -> Self {
         Self {
@@ -25,6 +28,8 @@ impl Settings {
             reorder_wait: Duration::from_millis(20),
             queue_bytes: 1 << 20,
             max_related: 1_024,
+            order_books: OrderBooks::Top,
+            order_snapshots: Feed::Snapshot,
             ..Self::default()
         }
     }
@@ -40,6 +45,18 @@ impl Settings {
             queue_bytes: 16 << 20,
             max_related: 65_536,
             ..Self::default()
+        }
+    }
+
+    /// [`Settings::premium`] with every order of every book, up to a million, whose snapshots have a
+    /// loop of their own; about 85 MB more.
+    #[must_use]
+    pub fn premium_orders() -> Self {
+        Self {
+            order_books: OrderBooks::Full,
+            order_snapshots: Feed::SnapshotOrders,
+            max_orders: 1 << 20,
+            ..Self::premium()
         }
     }
 
@@ -66,7 +83,7 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Action, Channel, Feed};
+    use crate::{Action, Channel};
 
     use super::*;
 
@@ -81,10 +98,23 @@ mod tests {
     #[test]
     fn a_preset_joins_what_it_says() {
         let all = [Feed::Incremental, Feed::Instrument];
-        for settings in [Settings::conflated(), Settings::premium(), Settings::single_side()] {
+        for settings in [
+            Settings::conflated(),
+            Settings::premium(),
+            Settings::premium_orders(),
+            Settings::single_side(),
+        ] {
             assert_eq!(joins(settings), all);
         }
         assert_eq!(joins(Settings::books_only()), [Feed::Incremental, Feed::Snapshot]);
         assert_eq!(joins(Settings::incremental_only()), [Feed::Incremental]);
+    }
+
+    #[test]
+    fn order_snapshots_are_wanted_where_the_group_has_them() {
+        let feed = |settings: Settings| settings.order_feed();
+        assert_eq!(feed(Settings::conflated()), Some(Feed::Snapshot));
+        assert_eq!(feed(Settings::premium_orders()), Some(Feed::SnapshotOrders));
+        assert_eq!(feed(Settings::premium()), None);
     }
 }

@@ -60,6 +60,14 @@ impl TemplateIds {
         entered.map_or(wire, |(_, template)| *template)
     }
 
+    /// An id on the wire that stands for a template; `None` if none does any more.
+    #[must_use]
+    pub fn wire(&self, template: u16) -> Option<u16> {
+        let entered = self.entries[..self.count].iter().find(|(_, other)| *other == template);
+        let itself = (self.template(template) == template).then_some(template);
+        entered.map(|(id, _)| *id).or(itself)
+    }
+
     /// Whether every id stands for itself.
     pub(crate) const fn is_as_published(&self) -> bool {
         self.count == 0
@@ -74,6 +82,11 @@ mod tests {
     fn the_last_entry_of_an_id_counts() {
         let templates = TemplateIds::AS_PUBLISHED.with(147, 46).with(147, 47).with(47, 46);
         assert_eq!([46, 47, 147, 148].map(|id| templates.template(id)), [46, 46, 47, 148]);
+        assert_eq!(
+            [46, 47, 48].map(|template| templates.wire(template)),
+            [Some(47), Some(147), Some(48)]
+        );
+        assert_eq!(TemplateIds::AS_PUBLISHED.with(46, 47).wire(46), None);
         assert!(TemplateIds::default().is_as_published() && !templates.is_as_published());
     }
 

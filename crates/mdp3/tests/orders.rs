@@ -627,6 +627,22 @@ fn where_price_books_share_the_loop_those_it_names_with_neither_have_no_orders()
 }
 
 #[test]
+fn a_shared_loop_without_any_orders_says_at_its_end_that_nobody_has_any() {
+    for settings in [TOP, Settings { order_snapshots: Feed::Snapshot, ..FULL }] {
+        let mut trace = Trace::new(settings);
+        trace.a(&packet(100).heartbeat());
+        trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+        let pass = packet(1).snapshot(7, 100, 2, 0, &[]).snapshot(8, 100, 2, 0, &[]);
+        trace.snapshot(&pass);
+        let states = [7, 8].map(|id| trace.orders_in_sync(id));
+        assert_eq!(states, [false; 2], "orders may stand behind it yet");
+        trace.snapshot(&sent_at(1, 90).snapshot(7, 100, 2, 0, &[]));
+        assert_eq!([7, 8].map(|id| trace.orders_in_sync(id)), [true; 2]);
+        assert_eq!(trace.counter("order_books_empty_by_absence"), 2);
+    }
+}
+
+#[test]
 fn a_channel_that_keeps_no_orders_wants_none_and_shows_none() {
     let mut trace = joined(SETTINGS);
     trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1)]).top_orders(END, 7, &[buy(7, 1, 50, 1)]));

@@ -5,33 +5,37 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use hairpin_mdp3::Side;
 
 use super::{ChannelConfig, ConfigError, ConnectionConfig, FeedType, Protocol};
-use crate::{Addresses, Group, Lines, Multicast, TcpLines};
+use crate::{Addresses, Group, Lines, Multicast, ReplayServer, TcpLines};
 
 impl ChannelConfig {
     /// Where a feed handler finds this channel, by way of the interface with this local address.
     ///
     /// Groups are received from the channel's hosts only; clear [`Group::sources`] to receive from
-    /// any. By TCP the first host of each side is taken. For historical replay see
-    /// [`ChannelConfig::replay_hosts`].
+    /// any. By TCP the first host of each side is taken. Packets are asked for again as user `CME`;
+    /// [`ReplayServer::as_user`] names another.
     ///
     /// # Errors
     /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::Twice`], [`ConfigError::NoAddress`],
     /// [`ConfigError::NotMulticast`].
     pub fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses, ConfigError> {
-        let incremental = |protocol| {
-            let is = |it: &&ConnectionConfig| it.feed_type == FeedType::Incremental;
-            self.connections.iter().filter(is).any(|it| it.protocol == protocol)
+        let has = |feed_type, protocol| {
+            let is = |it: &ConnectionConfig| it.feed_type == feed_type && it.protocol == protocol;
+            self.connections.iter().any(is)
         };
-        if incremental(Protocol::Udp) {
+        let is_tcp = has(FeedType::Incremental, Protocol::Tcp);
+        let loops = [FeedType::Instrument, FeedType::Snapshot, FeedType::SnapshotMbo];
+        let has_loop = loops.into_iter().any(|feed_type| has(feed_type, Protocol::Udp));
+        if has(FeedType::Incremental, Protocol::Udp) || (has_loop && !is_tcp) {
             return Ok(Addresses::Multicast(Multicast {
                 incremental: self.lines(&FeedType::Incremental)?,
                 instrument: self.lines(&FeedType::Instrument)?,
                 snapshot: self.lines(&FeedType::Snapshot)?,
                 snapshot_orders: self.lines(&FeedType::SnapshotMbo)?,
                 interface,
+                replay: self.replay_server(),
             }));
         }
-        if incremental(Protocol::Tcp) {
+        if is_tcp {
             let side = |side| -> Result<Option<SocketAddrV4>, ConfigError> {
                 let found = self.connection(&FeedType::Incremental, Protocol::Tcp, side)?;
                 found.map(ConnectionConfig::host).transpose()
@@ -60,14 +64,21 @@ impl ChannelConfig {
         connections.flat_map(hosts).collect()
     }
 
+    /// Whom to ask for packets again, if there is anyone; see [`ChannelConfig::replay_hosts`].
+    fn replay_server(&self) -> Option<ReplayServer> {
+        let hosts = self.replay_hosts();
+        (!hosts.is_empty()).then(|| ReplayServer::new(&self.id, &hosts))
+    }
+
     /// A channel whose feeds are at `addresses`: what [`ChannelConfig::addresses`] gives back, but
-    /// for the interface.
+    /// for the interface and who asks for a replay.
     #[must_use]
     pub fn of(id: &str, label: &str, addresses: &Addresses) -> Self {
         let mut connections = Vec::new();
         match addresses {
             Addresses::Multicast(feeds) => {
                 let Multicast { incremental, instrument, snapshot, snapshot_orders, .. } = feeds;
+                let hosts = feeds.replay.iter().flat_map(|server| &server.hosts);
                 let feeds = [
                     (FeedType::Incremental, incremental),
                     (FeedType::Instrument, instrument),
@@ -80,6 +91,8 @@ impl ChannelConfig {
                         connections.extend(group.as_ref().map(of));
                     }
                 }
+                let replay = (1..).zip(hosts);
+                connections.extend(replay.map(|(number, host)| replay_host(id, number, host)));
             }
             Addresses::Tcp(TcpLines { a, b, .. }) => {
                 for (side, address) in [(Side::A, a), (Side::B, b)] {
@@ -153,6 +166,18 @@ fn multicast(channel: &str, feed_type: FeedType, side: Side, group: &Group) -> C
         hosts: group.sources.clone(),
         port: group.address.port(),
         side,
+    }
+}
+
+fn replay_host(channel: &str, number: u32, host: &SocketAddrV4) -> ConnectionConfig {
+    ConnectionConfig {
+        id: format!("{channel}H{number}A"),
+        feed_type: FeedType::HistoricalReplay,
+        protocol: Protocol::Tcp,
+        group: None,
+        hosts: vec![*host.ip()],
+        port: host.port(),
+        side: Side::A,
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddrV4;
+use std::net::{SocketAddr, SocketAddrV4};
 
 use hairpin_endpoint::Timestamp;
+use hairpin_endpoint::capture::{CapturedDatagram, Datagrams, Speed};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineId};
@@ -41,13 +42,34 @@ pub trait CaptureSource {
     fn current(&self) -> Captured<'_>;
 }
 
-/// How fast a capture goes by.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Speed {
-    /// As fast as the handlers can.
-    FlatOut,
-    /// So many times as fast as it was recorded; more than 0, 1.0 as recorded.
-    Times(f64),
+/// Files of pcap and pcapng. Datagrams of IPv6 are passed over: no line is there. What has no time
+/// counts as captured in 1970, which is as late as the datagram before.
+impl<R: io::Read> CaptureSource for Datagrams<R> {
+    fn advance(&mut self) -> io::Result<bool> {
+        while Datagrams::advance(self)? {
+            if self.current().is_some_and(|datagram| of_ipv4(&datagram).is_some()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    #[inline]
+    fn current(&self) -> Captured<'_> {
+        let datagram = Datagrams::current(self).and_then(|datagram| of_ipv4(&datagram));
+        datagram.expect("one of IPv4 is there, since advance has said so")
+    }
+}
+
+/// The datagram, if it is of IPv4.
+#[inline]
+fn of_ipv4<'a>(datagram: &CapturedDatagram<'a>) -> Option<Captured<'a>> {
+    let CapturedDatagram { source, destination, time, bytes, .. } = *datagram;
+    let (SocketAddr::V4(source), SocketAddr::V4(destination)) = (source, destination) else {
+        return None;
+    };
+    let timestamp = time.map_or(Utc::EPOCH, |time| time.utc);
+    Some(Captured { destination, source, timestamp, payload: bytes })
 }
 
 /// A capture: every line that is opened brings what was sent to its group and port.
@@ -151,6 +173,12 @@ impl<R: CaptureSource> CaptureEngine<R> {
 
 impl<R: CaptureSource> FeedEngine for CaptureEngine<R> {
     const HAS_OWN_TIME: bool = true;
+
+    fn close(&mut self) -> io::Result<()> {
+        self.opened = 0;
+        self.by_group.clear();
+        Ok(())
+    }
 
     fn open(&mut self, address: &LineAddress) -> io::Result<LineId> {
         let line = LineId::new(self.opened);

@@ -150,6 +150,16 @@ impl FeedEngine for SocketEngine {
         lines[line.as_usize()].leave(reactor)
     }
 
+    fn close(&mut self) -> io::Result<()> {
+        let Self { reactor, lines, .. } = self;
+        let closed = lines.iter_mut().map(|line| line.close(reactor)).fold(Ok(()), Result::and);
+        self.lines.clear();
+        self.by_token.clear();
+        self.unread.clear();
+        self.watches.clear();
+        closed
+    }
+
     #[inline]
     fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<()> {
         self.ready = self.reactor.wait(now, deadline)?;
@@ -211,6 +221,11 @@ impl FeedEngine for SocketEngine {
     #[inline]
     fn next_deadline(&self) -> Option<Instant> {
         self.watches.iter().filter_map(InterfaceWatch::next_deadline).min()
+    }
+
+    #[inline]
+    fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
+        Some((&mut self.reactor, self.ready))
     }
 
     fn figures(&self, line: LineId) -> LineFigures {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineFigures, LineId};
@@ -65,6 +66,11 @@ where
         self.engine.leave(line)
     }
 
+    fn close(&mut self) -> io::Result<()> {
+        self.lines.clear();
+        self.engine.close()
+    }
+
     #[inline]
     fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<()> {
         self.engine.wait(now, deadline)
@@ -96,6 +102,11 @@ where
     #[inline]
     fn next_deadline(&self) -> Option<Instant> {
         self.engine.next_deadline()
+    }
+
+    #[inline]
+    fn streams(&mut self) -> Option<(&mut Reactor, Ready)> {
+        self.engine.streams()
     }
 
     fn figures(&self, line: LineId) -> LineFigures {

@@ -34,8 +34,8 @@ impl<L: Listener> Body<L> {
         let engine = SocketEngine::new(wait).map_err(ThreadError::Wait)?;
         let mut feeds = FeedHandlers::new(engine);
         let mut listeners = Vec::with_capacity(channels.len());
-        for ThreadChannel { settings, addresses, listener } in channels {
-            feeds.add(settings, &addresses)?;
+        for ThreadChannel { settings, filter, addresses, listener } in channels {
+            feeds.add_with_filter(settings, filter, &addresses)?;
             listeners.push(listener);
         }
         Ok(Self { feeds, listeners, word, calls, errors })

@@ -1,5 +1,7 @@
 //! One request for packets, without IO.
 
+use std::fmt;
+
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_mdp3::{Messages, PacketHeader};
 use hairpin_time::{Duration, Instant};
@@ -26,7 +28,6 @@ pub struct ReplayRequest {
 }
 
 /// What has been said, and what is to be said next.
-#[derive(Debug)]
 struct Dialogue {
     state: State,
     /// What is asked for once the login has come.
@@ -35,6 +36,15 @@ struct Dialogue {
     /// The packet that comes next, and the last one asked for.
     next: u32,
     last: u32,
+}
+
+/// Without what is to be said: a logon has a password in it.
+impl fmt::Debug for Dialogue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { state, request: _, to_send: _, next, last } = self;
+        let mut shown = f.debug_struct("Dialogue");
+        shown.field("state", state).field("next", next).field("last", last).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,8 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// Whether its template is known.
     pub(crate) is_known: bool,
+    /// Every SecurityID (48) in it.
+    pub(crate) security_ids: Vec<i32>,
 }
 
 /// Prints a message, given from its SBE header to the end of its frame. `packet` is the sequence
@@ -48,8 +50,9 @@ pub(crate) fn line(
         Some((sequence, time)) => (Some(sequence.into()), Some(time)),
         None => (fields.sequence, fields.time),
     };
+    let security_ids = std::mem::take(&mut fields.security_ids);
     let text = fields.finish(Some(header.template_id), sequence, time);
-    Ok(Line { text, is_known })
+    Ok(Line { text, is_known, security_ids })
 }
 
 /// A line in the form of a message's, of something that is none: no template, but a name and
@@ -80,6 +83,7 @@ struct Fields {
     sequence: Option<u64>,
     /// SendingTimeEpoch of an order-entry message.
     time: Option<u64>,
+    security_ids: Vec<i32>,
 }
 
 impl Fields {
@@ -92,6 +96,7 @@ impl Fields {
             begun: Vec::new(),
             sequence: None,
             time: None,
+            security_ids: Vec::new(),
         }
     }
 
@@ -182,6 +187,9 @@ impl Visitor for Fields {
                 "SendingTimeEpoch" => self.time = Some(number),
                 _ => {}
             }
+        }
+        if let ("SecurityID", Value::Signed(id)) = (name, value) {
+            self.security_ids.extend(i32::try_from(id));
         }
         self.push(name, value);
     }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use hairpin_endpoint::capture::Speed;
-use hairpin_feed_handler::Addresses;
 use hairpin_feed_handler::config::{ChannelConfig, Config};
+use hairpin_feed_handler::{Addresses, Group, Lines, ReplayServer};
 use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
 
@@ -152,11 +152,28 @@ impl Arguments {
     }
 
     /// Writes the configuration file, if one was asked for. It is there whole or not at all.
+    /// `replay` is where packets are replayed, if they are.
     ///
     /// # Errors
     /// Those of the file system, with the path.
-    pub(crate) fn write_config(&self, data: &MarketData, interface: Ipv4Addr) -> Result<()> {
-        self.write_addresses(&data.addresses(interface, &[interface]))
+    pub(crate) fn write_config(
+        &self,
+        data: &MarketData,
+        replay: Option<SocketAddrV4>,
+        interface: Ipv4Addr,
+    ) -> Result<()> {
+        let mut addresses = data.addresses(interface, &[interface]);
+        if let (MarketData::Multicast(groups), Addresses::Multicast(feeds)) = (data, &mut addresses)
+        {
+            let group = |address| Group::new(address, &[interface]);
+            if let Some(hairpin_exchange::Groups { a, b }) =
+                self.market.order_snapshots(groups.snapshot)
+            {
+                feeds.snapshot_orders = Lines { a: Some(group(a)), b: b.map(group) };
+            }
+            feeds.replay = replay.map(|address| ReplayServer::new(CHANNEL, &[address]));
+        }
+        self.write_addresses(&addresses)
     }
 
     /// The same, of the groups that were found in a capture.

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(path) = &arguments.record {
         venue.exchange.record(&RecorderSettings::new(path), arguments::CHANNEL)?;
     }
-    arguments.write_config(&venue.market_data, setup.interface)?;
+    arguments.write_config(&venue.market_data, venue.replay, setup.interface)?;
     announce(arguments, &setup, &venue, is_test_key);
 
     let mut results = output::results(&clock, &arguments.interface);

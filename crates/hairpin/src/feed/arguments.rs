@@ -1,11 +1,12 @@
 //! The words of `hairpin feed`.
 
+use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
-use hairpin_feed_handler::{Addresses, Feed, Side};
+use hairpin_feed_handler::{Addresses, Feed, Filter, Multicast, OrderBooks, Side, Text};
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
@@ -58,13 +59,38 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) books: bool,
 
+    /// Print whatever a listener is told, orders, trades, statistics and states too; with --books
+    #[arg(long)]
+    pub(super) callbacks: bool,
+
+    /// Which orders are kept: all, of a Premium channel, or the ten best, of a conflated one
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Orders::None)]
+    pub(super) orders: Orders,
+
+    /// Only these instruments, by SecurityID or symbol
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = parse_symbol)]
+    security: Vec<Text<20>>,
+
+    /// Only instruments of these security groups
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', value_parser = parse_name)]
+    group: Vec<Text<6>>,
+
+    /// Only instruments of these assets (products)
+    #[arg(long, value_name = "ASSET", value_delimiter = ',', value_parser = parse_name)]
+    asset: Vec<Text<6>>,
+
+    /// Ask the channel's replay server for what both sides have lost, before snapshots; as user
+    /// CME, or $HAIRPIN_REPLAY_USER with $HAIRPIN_REPLAY_PASSWORD
+    #[arg(long, requires = "interface")]
+    pub(super) replay: bool,
+
     /// Print statistics, every second unless told otherwise, in place of messages
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
           value_parser = statistics::parse_interval)]
     pub(super) stats: Option<Duration>,
 
     /// Show books and rates on the terminal
-    #[arg(long, conflicts_with_all = ["books", "stats"])]
+    #[arg(long, conflicts_with_all = ["books", "callbacks", "stats"])]
     pub(super) watch: bool,
 
     /// An SBE schema (XML) to print messages with; may be given several times
@@ -90,6 +116,36 @@ pub(crate) struct Arguments {
     log_files: Option<u32>,
 }
 
+/// Which orders are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Orders {
+    None,
+    Top,
+    Full,
+}
+
+impl From<Orders> for OrderBooks {
+    fn from(orders: Orders) -> Self {
+        match orders {
+            Orders::None => Self::None,
+            Orders::Top => Self::Top,
+            Orders::Full => Self::Full,
+        }
+    }
+}
+
+/// A symbol, or a number.
+fn parse_symbol(word: &str) -> Result<Text<20>, String> {
+    let symbol = Text::new(word).filter(|symbol| !symbol.as_bytes().is_empty());
+    symbol.ok_or_else(|| "a SecurityID, or a symbol of one to twenty characters".to_owned())
+}
+
+/// A group's or an asset's name.
+fn parse_name(word: &str) -> Result<Text<6>, String> {
+    let name = Text::new(word).filter(|name| !name.as_bytes().is_empty());
+    name.ok_or_else(|| "a name of one to six characters".to_owned())
+}
+
 impl Arguments {
     /// The channel that a configuration file has, if there is one.
     ///
@@ -112,7 +168,38 @@ impl Arguments {
         interface: Ipv4Addr,
     ) -> Result<Addresses, String> {
         let path = self.config.as_deref().unwrap_or("".as_ref());
-        channel.addresses(interface).map_err(|error| format!("{}: {error}", path.display()))
+        let named = |error: ConfigError| format!("{}: {error}", path.display());
+        let mut addresses = channel.addresses(interface).map_err(named)?;
+        if self.replay {
+            self.log_on(channel, &mut addresses)?;
+        }
+        Ok(addresses)
+    }
+
+    /// Says as whom a replay is asked for.
+    fn log_on(&self, channel: &ChannelConfig, addresses: &mut Addresses) -> Result<(), String> {
+        let Addresses::Multicast(Multicast { replay: Some(server), .. }) = addresses else {
+            return Err(format!("channel {} has no replay server (feed-type H)", channel.id));
+        };
+        let user = env::var("HAIRPIN_REPLAY_USER").ok();
+        let password = env::var("HAIRPIN_REPLAY_PASSWORD").ok();
+        server.user = user.unwrap_or_else(|| server.user.clone());
+        server.password = password.unwrap_or_else(|| server.password.clone());
+        Ok(())
+    }
+
+    /// Which instruments are wanted.
+    pub(super) fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        for &symbol in &self.security {
+            // A number may be either.
+            filter = filter.with_symbol(symbol);
+            if let Ok(id) = symbol.as_str().parse() {
+                filter = filter.with_security_id(id);
+            }
+        }
+        filter = self.group.iter().fold(filter, |filter, &group| filter.with_group(group));
+        self.asset.iter().fold(filter, |filter, &asset| filter.with_asset(asset))
     }
 
     /// The groups that a configuration file names, if there is one.

@@ -37,19 +37,29 @@ impl Groups {
     pub(crate) fn detect(input: impl Read) -> io::Result<Self> {
         let mut seen = Vec::<Seen>::new();
         let mut places = HashMap::<SocketAddr, usize>::new();
-        capture::read(input, |packet| {
-            if let Ok(Payload::Datagram { destination: to, bytes, .. }) = packet.payload
-                && let Some(first) = First::of(bytes)
-            {
-                let place = *places.entry(to).or_insert_with(|| {
-                    seen.push(Seen::new(to));
-                    seen.len() - 1
-                });
-                seen[place].note(first);
+        let mut wrong = None;
+        let end = capture::read(input, |packet| {
+            match packet.payload {
+                Ok(Payload::Datagram { destination: to, bytes, .. }) => {
+                    if let Some(first) = First::of(bytes) {
+                        let place = *places.entry(to).or_insert_with(|| {
+                            seen.push(Seen::new(to));
+                            seen.len() - 1
+                        });
+                        seen[place].note(first);
+                    }
+                }
+                Ok(_) => {}
+                Err(what) => wrong = wrong.take().or(Some(what)),
             }
             Ok(())
         })?;
-        Self::of(&seen).map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
+        let groups = Self::of(&seen).map_err(|what| match wrong.or(end) {
+            // It may be why there is nothing.
+            Some(why) if seen.is_empty() => format!("{what}: {why}"),
+            _ => what,
+        });
+        groups.map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
     }
 
     fn of(seen: &[Seen]) -> Result<Self, String> {
@@ -95,6 +105,7 @@ impl Groups {
             snapshot: lines(Feed::Snapshot),
             snapshot_orders: lines(Feed::SnapshotOrders),
             interface,
+            replay: None,
         }
     }
 

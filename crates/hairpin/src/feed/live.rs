@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Context, Result, anyhow};
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
 use hairpin_feed_handler::config::ChannelConfig;
-use hairpin_feed_handler::{Addresses, FeedHandler, LateJoin, Settings};
+use hairpin_feed_handler::{Addresses, FeedHandler, Filter, LateJoin, Settings};
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -24,6 +24,7 @@ pub(super) struct Words<'a> {
     /// When it ends by itself.
     pub(super) duration: Option<Duration>,
     pub(super) recording: Option<RecorderSettings>,
+    pub(super) filter: &'a Filter,
 }
 
 /// A channel that is received.
@@ -49,8 +50,9 @@ impl Live {
     ) -> Result<Self> {
         hairpin_host::name_thread("feed")?;
         let mut reactor = Reactor::new(words.wait)?;
-        let mut feed = FeedHandler::new(settings, addresses, &mut reactor)
-            .with_context(|| format!("channel {} on {}", channel.id, words.interface))?;
+        let mut feed =
+            FeedHandler::new_with_filter(settings, words.filter.clone(), addresses, &mut reactor)
+                .with_context(|| format!("channel {} on {}", channel.id, words.interface))?;
         if let Some(recording) = &words.recording {
             feed.record(recording, &channel.id)?;
         }

@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 
 use hairpin_feed_handler::{
-    Book, Channel, ChannelReset, ChannelState, EndOfEvent, Error, Gap, InstrumentIndex,
-    Instruments, LateJoin, Level, Listener, Message, Packet,
+    Book, Channel, ChannelReset, ChannelState, Collateral, DefinitionUpdate, EndOfEvent, Error,
+    Gap, InstrumentIndex, InstrumentStateChange, Instruments, LateJoin, Level, LimitsUpdate,
+    Listener, Message, OrderBookStateChange, OrderUpdate, Packet, QuoteRequest, ReplayUpdate,
+    SecurityStatus, Silence, SilenceScope, Statistic, StatusScope, Trade, Volume, Warning, Workup,
 };
 use hairpin_sbe::{CharArray, Value};
 use hairpin_time::{Instant, Now};
 
 use super::How;
+use super::callbacks::{self, Record};
+use super::selection::Selection;
 use super::statistics::{Statistics, Traffic};
 use super::watch::Watch;
 use crate::decode::line::{self, Line};
@@ -35,6 +39,7 @@ pub(super) struct Printer<'a, O, E> {
     is_of_network: bool,
     statistics: Option<Statistics>,
     watch: Option<Watch<io::Stdout>>,
+    selection: Selection,
 }
 
 impl<'a, O: Write, E: Write> Printer<'a, O, E> {
@@ -46,6 +51,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         counts: &'a mut Counts,
         (out, err): (O, E),
     ) -> io::Result<Self> {
+        let selection = Selection::new(how.filter.clone());
         let watch = how.watch.then(|| Watch::begin(io::stdout(), title.to_owned())).transpose()?;
         Ok(Self {
             how,
@@ -61,6 +67,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             is_of_network: false,
             statistics: how.statistics.map(Statistics::new),
             watch,
+            selection,
         })
     }
 
@@ -160,6 +167,25 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         }
     }
 
+    /// The same of what is in the form of a record already.
+    fn tell_record(&mut self, record: &Record<'_>) {
+        if self.how.books {
+            self.print(&record.line(self.packet, self.how.format));
+        }
+    }
+
+    /// Prints a callback, if callbacks are wanted.
+    fn call(&mut self, packet: &Packet, record: &Record<'_>) {
+        self.packet = callbacks::of(packet);
+        self.print(&record.line(self.packet, self.how.format));
+    }
+
+    fn print_message(&mut self, (text, is_known): (&str, bool)) {
+        let Counts { messages, unknown, .. } = &mut *self.counts;
+        *(if is_known { messages } else { unknown }) += 1;
+        self.print(text);
+    }
+
     fn tell_book(&mut self, instruments: &Instruments, index: InstrumentIndex, book: Book<'_>) {
         let symbol = instruments.definition(index).map(|definition| definition.symbol);
         let symbol = symbol.as_ref().map_or(&[][..], |symbol| symbol.as_bytes());
@@ -200,13 +226,137 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
         let line = line::line(message.bytes, Some(self.packet), codecs, format);
         self.is_malformed = line.is_err();
         match line {
-            Ok(Line { text, is_known }) => {
-                let Counts { messages, unknown, .. } = &mut *self.counts;
-                *(if is_known { messages } else { unknown }) += 1;
-                self.print(&text);
+            Ok(Line { text, is_known, security_ids }) => {
+                let of = (message.header.template_id, is_known);
+                if let Some(text) = self.selection.choose(text, of, &security_ids) {
+                    self.print_message((&text, is_known));
+                }
             }
             Err(what) => self.error(&what),
         }
+    }
+
+    fn on_end_of_message(&mut self, _: &Packet, _: &Message<'_>) {
+        self.selection.end();
+    }
+
+    fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
+        if let Some((text, is_known)) = self.selection.meet(update.definition) {
+            self.print_message((&text, is_known));
+        }
+        if self.how.callbacks {
+            let action = format!("{:?}", update.definition.action);
+            self.call(update.packet, &callbacks::definition(update, &action));
+        }
+    }
+
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(update.book.security_id());
+            for record in callbacks::orders(update, symbol.as_bytes()) {
+                self.call(update.packet, &record);
+            }
+        }
+    }
+
+    fn on_order_book_state(&mut self, change: &OrderBookStateChange<'_>) {
+        if self.how.callbacks {
+            let id = change.book.security_id();
+            let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
+            let name = "OrderBookState";
+            self.tell_record(&callbacks::state(name, id, symbol.as_bytes(), &state));
+        }
+    }
+
+    fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
+        if self.how.callbacks {
+            let id = change.book.security_id();
+            let (symbol, state) = (self.selection.symbol(id), format!("{:?}", change.state));
+            let name = "InstrumentState";
+            self.tell_record(&callbacks::state(name, id, symbol.as_bytes(), &state));
+        }
+    }
+
+    fn on_trade(&mut self, trade: &Trade<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(trade.security_id);
+            self.call(trade.packet, &callbacks::trade(trade, symbol.as_bytes()));
+        }
+    }
+
+    fn on_volume(&mut self, volume: &Volume<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(volume.security_id);
+            self.call(volume.packet, &callbacks::volume(volume, symbol.as_bytes()));
+        }
+    }
+
+    fn on_security_status(&mut self, status: &SecurityStatus<'_>) {
+        if self.how.callbacks {
+            let symbol = match status.scope {
+                StatusScope::Instrument { security_id, .. } => self.selection.symbol(security_id),
+                _ => self.selection.symbol(0),
+            };
+            self.call(status.packet, &callbacks::status(status, symbol.as_bytes()));
+        }
+    }
+
+    fn on_statistic(&mut self, statistic: &Statistic<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(statistic.security_id);
+            let kind = format!("{:?}", statistic.kind);
+            self.call(statistic.packet, &callbacks::statistic(statistic, symbol.as_bytes(), &kind));
+        }
+    }
+
+    fn on_limits(&mut self, limits: &LimitsUpdate<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(limits.security_id);
+            self.call(limits.packet, &callbacks::limits(limits, symbol.as_bytes()));
+        }
+    }
+
+    fn on_quote_request(&mut self, request: &QuoteRequest<'_>) {
+        if self.how.callbacks {
+            callbacks::quotes(request, |record| self.call(request.packet, record));
+        }
+    }
+
+    fn on_workup(&mut self, workup: &Workup<'_>) {
+        if self.how.callbacks {
+            let symbol = self.selection.symbol(workup.security_id);
+            callbacks::workup(workup, symbol.as_bytes(), |record| {
+                self.call(workup.packet, record);
+            });
+        }
+    }
+
+    fn on_collateral(&mut self, collateral: &Collateral<'_>) {
+        if self.how.callbacks {
+            callbacks::collateral(collateral, |record| self.call(collateral.packet, record));
+        }
+    }
+
+    fn on_replay(&mut self, update: &ReplayUpdate) {
+        let reason = match update {
+            ReplayUpdate::GivenUp { reason, .. } => format!("{reason:?}"),
+            _ => String::new(),
+        };
+        self.tell_record(&callbacks::replay(update, &reason));
+    }
+
+    fn on_silence(&mut self, silence: &Silence) {
+        let feed = match silence.scope {
+            SilenceScope::Side { feed, .. } | SilenceScope::Feed(feed) => feed.to_string(),
+            _ => String::new(),
+        };
+        let state = format!("{:?}", silence.state);
+        self.tell_record(&callbacks::silence(silence, &feed, &state));
+    }
+
+    fn on_warning(&mut self, warning: &Warning) {
+        let text = warning.to_string();
+        self.tell_record(&Record::new("Warning").text("Text", &text));
     }
 
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {

@@ -64,6 +64,9 @@ fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, Counts)>
         format: Format::Text,
         messages: true,
         books,
+        callbacks: false,
+        filter: &Filter::default(),
+        orders: OrderBooks::None,
         statistics: None,
         watch: false,
     };

@@ -6,8 +6,10 @@ use crate::loop_tracker::{LoopTracker, Position};
 
 /// What is known of the current pass.
 ///
-/// Where the loop is that of price books too, an instrument that a pass names with neither has no
-/// orders either, even though nothing tells how many order books the pass has.
+/// Where the loop is that of price books too, each instrument's orders stand behind its price book,
+/// none as well as many. One that a pass names with neither has no orders either, even though
+/// nothing tells how many order books the pass has; and if a whole pass has no orders of anybody, as
+/// in a group that publishes none, nobody has.
 #[derive(Debug)]
 pub(super) struct OrderPass {
     tracker: LoopTracker,
@@ -86,6 +88,14 @@ impl OrderPass {
         !self.has_contents && self.tracker.has_no_hole()
     }
 
+    /// The lowest 369 of the pass, of which no more will come, if it named price books alone and
+    /// each of them. Of a single one nothing follows: what stands behind it may have been lost.
+    pub(super) fn was_without_orders(&self) -> Option<u32> {
+        let is_whole = self.prices.is_concluded && self.prices.total > 1;
+        let is_without = is_whole && self.orders.total == 0 && self.tracker.has_no_hole();
+        is_without.then_some(self.lowest)
+    }
+
     /// Counts a snapshot as of packet `sequence`, in a pass of `total` of its kind; `mark` is the
     /// last pass that named its instrument so, or `Err` where there is no room to note who it was,
     /// with whether to count it.
@@ -155,6 +165,25 @@ mod tests {
         pass.observe(&packet(2));
         assert_eq!(pass.conclude(), Some((Named::Orders, 8)));
         assert_eq!(pass.conclude(), None, "it is whole once");
+    }
+
+    #[test]
+    fn a_pass_of_price_books_alone_says_so_at_its_end() {
+        let mut marks = [0; 3];
+        let mut pass = OrderPass::new(64, false);
+        pass.observe(&packet(1));
+        pass.count(Named::Prices, (9, 2), Ok(&mut marks[0]));
+        assert_eq!((pass.conclude(), pass.was_without_orders()), (None, None));
+        pass.observe(&packet(2));
+        pass.count(Named::Prices, (9, 2), Ok(&mut marks[1]));
+        assert_eq!(pass.conclude(), Some((Named::Prices, 9)));
+        assert_eq!(pass.was_without_orders(), Some(9));
+        // The last of its packets may yet have orders, and one that is missing may have had some.
+        pass.observe(&packet(4));
+        assert_eq!(pass.was_without_orders(), None);
+        pass.observe(&packet(3));
+        pass.count(Named::Orders, (9, 2), Ok(&mut marks[2]));
+        assert_eq!(pass.was_without_orders(), None);
     }
 
     #[test]

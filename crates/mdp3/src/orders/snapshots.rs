@@ -48,6 +48,7 @@ impl Market {
     ) {
         let is_own = packet.feed == Feed::SnapshotOrders;
         let was_empty = self.orders.pass.was_empty();
+        let without_orders = self.orders.pass.was_without_orders();
         let position = self.orders.pass.observe(packet);
         if is_own {
             self.counters.order_snapshot_packets += 1;
@@ -59,6 +60,9 @@ impl Market {
             Position::Starts => {
                 if was_empty {
                     self.conclude_pass_without_orders(packet, listener);
+                } else if let Some(lowest) = without_orders {
+                    let told = (packet, packet.sending_time);
+                    self.empty_unnamed(told, lowest, |_| false, listener);
                 }
                 self.start_order_pass();
             }

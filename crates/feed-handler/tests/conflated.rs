@@ -1,0 +1,125 @@
+//! The exchange's conflated groups and a channel with the preset for them: what the one calls
+//! published, orders too, the other finds in sync.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use hairpin_exchange::{Feed as Published, Floor, FloorSettings, MAX_PAYLOAD, PublisherSettings};
+use hairpin_feed_handler::{Action, Channel, ChannelState, Feed, Input, Settings, Side, SyncState};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+/// An exchange and a channel that joins it late.
+struct Market {
+    floor: Floor,
+    channel: Channel,
+    joined: [bool; Feed::ALL.len()],
+    now: Now,
+}
+
+impl Market {
+    fn new(publisher: PublisherSettings) -> Self {
+        let now = Now {
+            monotonic: Instant::from_nanos(1_000_000_000),
+            utc: Utc::from_nanos(1_767_225_600_000_000_000),
+        };
+        let floor = Floor::new(&FloorSettings { publisher, ..FloorSettings::default() }, now);
+        let channel = Channel::new(Settings::conflated());
+        let mut market = Self { floor, channel, joined: [false; Feed::ALL.len()], now };
+        market.act();
+        market
+    }
+
+    fn act(&mut self) {
+        while let Some(action) = self.channel.poll_action() {
+            match action {
+                Action::Join(feed) => self.joined[feed as usize] = true,
+                Action::Leave(feed) => self.joined[feed as usize] = false,
+                _ => {}
+            }
+        }
+    }
+
+    /// A millisecond, with a step of the order flow if that is wanted, and some packets.
+    fn step(&mut self, has_flow: bool) {
+        let span = Duration::from_millis(1);
+        self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
+        if has_flow {
+            self.floor.step(self.now);
+        }
+        if self.floor.is_deferred() && !self.floor.publisher().has_event() {
+            self.floor.publish(self.now);
+        }
+        let mut packet = [0; MAX_PAYLOAD];
+        for _ in 0..8 {
+            let publisher = self.floor.publisher_mut();
+            let Some(transmit) = publisher.poll_transmit(self.now, &mut packet) else { break };
+            let feed = match transmit.feed {
+                Published::Incremental => Feed::Incremental,
+                Published::Instruments => Feed::Instrument,
+                Published::Snapshots => Feed::Snapshot,
+                Published::SnapshotOrders => Feed::SnapshotOrders,
+            };
+            if self.joined[feed as usize] {
+                let input = Input { feed, side: Side::A, received: None };
+                let bytes = &packet[..transmit.length];
+                self.channel.handle_packet(self.now, input, bytes, &mut ());
+                self.act();
+            }
+        }
+        self.channel.handle_timeout(self.now, &mut ());
+        self.act();
+    }
+
+    /// How many order books are in sync, and how many of them have orders.
+    fn order_books(&self) -> (usize, usize) {
+        let books = || {
+            let instruments = self.channel.instruments().iter();
+            instruments.map(|instrument| self.channel.order_book(instrument))
+        };
+        let in_sync = books().filter(|book| book.sync_state() == SyncState::InSync);
+        (in_sync.count(), books().filter(|book| !book.is_empty()).count())
+    }
+
+    fn come_in_sync(&mut self) {
+        let count = FloorSettings::default().instruments.len();
+        for _ in 0..20_000 {
+            self.step(false);
+            if self.channel.state() == ChannelState::InSync && self.order_books().0 == count {
+                return;
+            }
+        }
+        panic!("{:?}: {:?} of {count}", self.channel.state(), self.order_books());
+    }
+}
+
+#[test]
+fn a_group_with_top_orders_says_of_every_instrument_which_it_has() {
+    let mut market = Market::new(PublisherSettings::brokertec());
+    (0..200).for_each(|_| market.step(true));
+    market.come_in_sync();
+    assert!(market.order_books().1 > 0);
+    assert!(!market.joined[Feed::Snapshot as usize], "nobody waits for anything");
+}
+
+#[test]
+fn an_instrument_without_orders_is_told_to_have_none() {
+    let mut market = Market::new(PublisherSettings::brokertec());
+    (0..200).for_each(|_| market.step(true));
+    market.floor.end_session(market.now);
+    (0..200).for_each(|_| market.step(false));
+    // Somebody joins after that.
+    market.channel = Channel::new(Settings::conflated());
+    market.joined = [false; Feed::ALL.len()];
+    market.act();
+    market.come_in_sync();
+    let counters = market.channel.counters();
+    assert_eq!(counters.order_books_empty_by_absence, 0, "each has a snapshot, if an empty one");
+    assert!(market.order_books().1 < market.order_books().0, "{:?}", market.order_books());
+}
+
+#[test]
+fn a_group_without_orders_leaves_no_order_book_waiting() {
+    let mut market = Market::new(PublisherSettings::ebs());
+    (0..200).for_each(|_| market.step(true));
+    market.come_in_sync();
+    assert_eq!(market.order_books().1, 0);
+    assert!(!market.joined[Feed::Snapshot as usize], "nobody waits for anything");
+}
