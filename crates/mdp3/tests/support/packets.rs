@@ -1,6 +1,13 @@
 //! Packets in a few words. Prices are whole numbers; packet n is sent n milliseconds after the
 //! start of 2026 unless it says otherwise.
 
+// Beside this file, whoever includes it.
+#[path = "order_messages.rs"]
+mod order_messages;
+
+#[allow(unused_imports, reason = "not every test has orders")]
+pub use order_messages::*;
+
 use hairpin_cme_codecs::mdp3::*;
 use hairpin_mdp3::PacketHeader;
 use hairpin_time::{Duration, Utc};
