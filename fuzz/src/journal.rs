@@ -129,7 +129,7 @@ impl Written {
         let mut bytes = fs::read(&path).expect("it is there");
         let (length, end) = (bytes.len(), SEGMENT_HEADER + used);
         // A word is on the disk or is not.
-        let place = if kind % 4 == 1 { place % length & !7 } else { place % length };
+        let place = if kind % 4 == 1 { (place % length) & !7 } else { place % length };
         let header = bytes[..SEGMENT_HEADER].to_vec();
         match kind % 4 {
             // A message that was being encoded: behind the word of the next record.

@@ -35,7 +35,7 @@ pub fn run(bytes: &[u8]) {
                 [usize::from(flags & 3)],
             price: 95 + i64::from(price % 12),
             quantity,
-            minimum: u32::from(minimum).checked_sub(192).unwrap_or(0).min(quantity),
+            minimum: u32::from(minimum).saturating_sub(192).min(quantity),
             time: [TimeInForce::Day, TimeInForce::GoodTillCancel, TimeInForce::FillAndKill]
                 [usize::from(flags >> 2 & 3) % 3],
         };

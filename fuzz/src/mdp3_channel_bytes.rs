@@ -11,12 +11,13 @@ use hairpin_mdp3::{Feed, ReplayOutcome, Side};
 
 use crate::Seed;
 use crate::channel::Watched;
-use crate::packets::{END, MORE, PacketBuilder, ask, bid, packet};
+use crate::packets::{END, MORE, PacketBuilder, ask, bid, buy, packet, sell};
 use crate::script::Script;
 
-const TIME: u8 = 6;
-const REPLAYED: u8 = 7;
-const REPLAY_END: u8 = 8;
+/// Behind the sides of each feed.
+const TIME: u8 = 2 * Feed::ALL.len() as u8;
+const REPLAYED: u8 = TIME + 1;
+const REPLAY_END: u8 = TIME + 2;
 
 /// One input.
 pub fn run(bytes: &[u8]) {
@@ -40,7 +41,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// A late join with a gap; a channel reset.
+/// A late join with a gap; a channel reset; a gap replayed; orders.
 #[must_use]
 pub fn seeds() -> Vec<Seed> {
     let join: [(u8, PacketBuilder); 6] = [
@@ -63,11 +64,23 @@ pub fn seeds() -> Vec<Seed> {
         (REPLAYED, packet(103).heartbeat()),
     ];
     let replay = [&join[..3], &replay].concat();
+    let (first, second) = (buy(7, 1, 9, 2), sell(7, 2, 11, 1));
+    let orders: [(u8, PacketBuilder); 5] = [
+        (0, packet(101).orders(END, &[buy(7, 3, 9, 1)])),
+        (6, packet(1).order_chunk((7, 100, 2), (1, 2), &[first])),
+        (6, packet(2).order_chunk((7, 100, 2), (2, 2), &[second]).order_snapshot(8, 100, 2, &[])),
+        (0, packet(102).combined(END, &[bid(7, 6).change(1, 9, 4)], &[first.changed()])),
+        (1, packet(103).orders(MORE, &[second.deleted()]).top_orders(END, 8, &[first])),
+    ];
+    let orders = [&join[..3], &orders].concat();
     vec![
         seed("join", 0, &join),
         seed("books", 1, &join),
         seed("reset", 2, &reset),
         seed("replay", 3, &replay),
+        // All orders by a loop of their own, and the best ones alone.
+        seed("orders", 6, &orders),
+        seed("top_orders", 9, &orders),
     ]
 }
 

@@ -12,13 +12,13 @@ use hairpin_mdp3::{Feed, ReplayOutcome, Side};
 
 use crate::Seed;
 use crate::channel::Watched;
-use crate::packets::{END, Entry, MORE, PacketBuilder, bid, packet};
+use crate::packets::{END, Entry, MORE, OrderEntry, PacketBuilder, bid, buy, packet, sell};
 use crate::script::Script;
 
 /// One input.
 pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
-    let mut exchange = Exchange { sequence: 100, loops: [0; 2], rpt_seqs: [0; 4] };
+    let mut exchange = Exchange { sequence: 100, loops: [0; 3], rpt_seqs: [0; 4] };
     let mut watched = Watched::new(script.byte());
     while !script.is_over() {
         let step = Step::read(&mut script);
@@ -59,11 +59,16 @@ struct Step {
 }
 
 impl Step {
-    const KINDS: u8 = 18;
+    const KINDS: u8 = 22;
     const TIME: u8 = 15;
     /// A packet from a few before the next, by replay.
     const REPLAYED: u8 = 16;
     const REPLAY_END: u8 = 17;
+    /// Orders alone, with their price level, the best of an instrument, all of one in chunks.
+    const ORDERS: u8 = 18;
+    const ORDERS_AND_LEVEL: u8 = 19;
+    const TOP_ORDERS: u8 = 20;
+    const ORDER_SNAPSHOT: u8 = 21;
 
     fn read(script: &mut Script<'_>) -> Self {
         Self {
@@ -79,10 +84,24 @@ impl Step {
     }
 }
 
+impl Step {
+    /// Up to three orders of neighbouring numbers: new, changed or gone.
+    fn orders(&self, instrument: i32) -> Vec<OrderEntry> {
+        let order = |at: u8| {
+            let (id, quantity) = (u64::from(self.level + at), i32::from(self.quantity));
+            let price = i64::from(self.price % 16 + at);
+            let entry = if self.quantity & 1 == 0 { buy } else { sell };
+            let entry = entry(instrument, id, price, quantity).at(at % 2);
+            OrderEntry { action: (self.rpt_skip >> (2 + at)) % 3, ..entry }
+        };
+        (0..self.price >> 6).map(order).collect()
+    }
+}
+
 /// What an exchange knows, so that most of what it sends is right.
 struct Exchange {
     sequence: u32,
-    loops: [u32; 2],
+    loops: [u32; 3],
     rpt_seqs: [u32; 4],
 }
 
@@ -124,6 +143,21 @@ impl Exchange {
             }
             12 => (Feed::Incremental, self.incremental(step).status(id, step.level, 0, 0)),
             13 => self.definition(step, id),
+            Step::ORDERS => {
+                let orders = step.orders(id);
+                (Feed::Incremental, self.incremental(step).orders(indicator, &orders))
+            }
+            Step::ORDERS_AND_LEVEL => {
+                let level = bid(id, self.rpt_seq(step)).act(step.level % 3, 1, price, quantity);
+                let orders = step.orders(id);
+                let packet = self.incremental(step);
+                (Feed::Incremental, packet.combined(indicator, &[level], &orders))
+            }
+            Step::TOP_ORDERS => {
+                let orders = step.orders(id);
+                (Feed::Incremental, self.incremental(step).top_orders(indicator, id, &orders))
+            }
+            Step::ORDER_SNAPSHOT => self.order_snapshot(step, id),
             _ => self.snapshot(step, id),
         }
     }
@@ -171,6 +205,19 @@ impl Exchange {
         (Feed::Snapshot, packet.snapshot(id, last, total, rpt_seq, &levels))
     }
 
+    /// By the loop of its own, or among the price books.
+    fn order_snapshot(&mut self, step: &Step, id: i32) -> (Feed, PacketBuilder) {
+        let last = self.sequence.wrapping_sub(1).wrapping_sub(u32::from(step.skip % 8));
+        let total = 1 + u32::from(step.rpt_skip >> 4 & 3);
+        let chunk = (1 + u32::from(step.rpt_skip & 1), 1 + u32::from(step.rpt_skip >> 1 & 1));
+        let (feed, place) = match step.delivery & 0x80 {
+            0 => (Feed::SnapshotOrders, 2),
+            _ => (Feed::Snapshot, 1),
+        };
+        let packet = next_of_loop(&mut self.loops[place], step);
+        (feed, packet.order_chunk((id, last, total), chunk, &step.orders(id)))
+    }
+
     /// One instrument in six is of another channel, or one too many.
     fn id(&self, step: &Step) -> i32 {
         7 + i32::from(step.id)
@@ -178,7 +225,7 @@ impl Exchange {
 
     /// The next of the instrument, mostly.
     fn rpt_seq(&mut self, step: &Step) -> u32 {
-        let skip = step.rpt_skip.checked_sub(192).unwrap_or(0);
+        let skip = step.rpt_skip.saturating_sub(192);
         let rpt_seq = &mut self.rpt_seqs[step.place()];
         *rpt_seq = rpt_seq.wrapping_add(1).wrapping_add(u32::from(skip)) & 0xffff;
         *rpt_seq
@@ -235,6 +282,17 @@ pub fn seeds() -> Vec<Seed> {
     replay.extend([15, 0, 0, 0, 0, 0, 20, 0]);
     replay.extend([17, 1, 0, 0, 0, 0, 0, 0]);
     replay.extend([17, 0, 0, 0, 0, 0, 0, 0]);
+    // Orders in full by their loop, then changed; the best ones alone.
+    let mut orders = join.clone();
+    orders[0] = 6;
+    orders.extend([21, 0, 192, 0, 0x10, 1, 0x89, 4]);
+    orders.extend([21, 0, 0, 1, 0x10, 4, 0x09, 4]);
+    for step in 0..12_u8 {
+        orders.extend([18 + step % 2, 0, 0, step % 2, 4 * step, step % 4, 0x49 + step, 1 + step]);
+    }
+    let mut top_orders = join.clone();
+    top_orders[0] = 9;
+    top_orders.extend([20, 0, 0, 0, 0, 1, 0xC9, 4].repeat(3));
     // By natural refresh, with silence told; one side alone.
     let mut refresh = gap.clone();
     refresh[0] = 3 * (2 | 4);
@@ -248,5 +306,7 @@ pub fn seeds() -> Vec<Seed> {
         ("replay".into(), replay),
         ("refresh".into(), refresh),
         ("one_side".into(), one_side),
+        ("orders".into(), orders),
+        ("top_orders".into(), top_orders),
     ]
 }

@@ -44,7 +44,7 @@ fn make(message: &Message, script: &mut Script<'_>) -> Vec<u8> {
         let count = script.byte() % 5;
         let head = bytes.len();
         let dimension = &group.dimension;
-        fill(&mut bytes, u16::from(dimension.length), script);
+        fill(&mut bytes, dimension.length, script);
         let lengths = head + usize::from(dimension.block_length_offset);
         bytes[lengths..][..2].copy_from_slice(&block_length.to_le_bytes());
         let counts = head + usize::from(dimension.count_offset);

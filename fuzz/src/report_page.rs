@@ -144,7 +144,7 @@ fn one(script: &mut Script<'_>) -> Row {
     }
     let count = script.word() % 300;
     let (least, step, shift) = (script.word(), script.byte(), script.byte() % 64);
-    let sample = |index: u64| u64::from(least) + (index * u64::from(step)) << shift;
+    let sample = |index: u64| (u64::from(least) + index * u64::from(step)) << shift;
     let samples = (0..u64::from(count)).map(sample);
     let measured = Row::new(row.setting, &recorded(samples), &recorded([u64::from(least)]));
     row = measured;
