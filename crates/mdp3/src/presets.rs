@@ -11,15 +11,15 @@ use crate::{Feed, LateJoin, OrderBooks, Settings};
 /// | [`Settings::default`] | 4,096 | 256 packets, 10 ms | 4 MiB | a channel of either kind |
 /// | [`Settings::conflated`] | 1,024 | 64 packets, 20 ms | 1 MiB | conflated: EBS, BrokerTec |
 /// | [`Settings::premium`] | 16,384 | 512 packets, 5 ms | 16 MiB | a large Premium channel |
-/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | the same, all orders |
+/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | that, all orders |
 /// | [`Settings::books_only`] | 4,096 | 256 packets, 10 ms | 4 MiB | joining without definitions |
 /// | [`Settings::incremental_only`] | 4,096 | 256 packets, 10 ms | 0 | one feed, nothing repairs |
 /// | [`Settings::single_side`] | 4,096 | 0 | 4 MiB | one side: a hole is a gap at once |
 impl Settings {
     /// For a conflated channel: few instruments, a burst of packets every 5 or 50 ms and nothing
     /// between. The other side's burst follows within milliseconds, hence the longer patience. Its
-    /// ten best orders a side are kept, whose snapshots stand behind those of the price books; where
-    /// there are none, as at EBS, order books stay empty.
+    /// ten best orders a side are kept, whose snapshots stand behind those of the price books;
+    /// where there are none, as at EBS, order books stay empty.
     #[must_use]
     pub fn conflated() -> Self {
         Self {
@@ -48,8 +48,8 @@ impl Settings {
         }
     }
 
-    /// [`Settings::premium`] with every order of every book, up to a million, whose snapshots have a
-    /// loop of their own; about 85 MB more.
+    /// [`Settings::premium`] with every order of every book, up to a million, whose snapshots have
+    /// a loop of their own; about 85 MB more.
     #[must_use]
     pub fn premium_orders() -> Self {
         Self {

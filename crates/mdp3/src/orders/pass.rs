@@ -8,8 +8,8 @@ use crate::loop_tracker::{LoopTracker, Position};
 ///
 /// Where the loop is that of price books too, each instrument's orders stand behind its price book,
 /// none as well as many. One that a pass names with neither has no orders either, even though
-/// nothing tells how many order books the pass has; and if a whole pass has no orders of anybody, as
-/// in a group that publishes none, nobody has.
+/// nothing tells how many order books the pass has; and if a whole pass has no orders of anybody,
+/// as in a group that publishes none, nobody has.
 #[derive(Debug)]
 pub(super) struct OrderPass {
     tracker: LoopTracker,
