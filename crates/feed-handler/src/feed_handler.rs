@@ -54,8 +54,9 @@ impl FeedHandler {
     ///
     /// # Errors
     /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`]: the addresses will
-    /// not do. [`FeedError::Replay`]: the replay server cannot be asked. [`FeedError::Socket`], [`FeedError::Connection`]: one cannot be opened. That
-    /// nobody answers at an address is no error: it is tried again.
+    /// not do. [`FeedError::Replay`]: the replay server cannot be asked. [`FeedError::Socket`],
+    /// [`FeedError::Connection`]: one cannot be opened. That nobody answers at an address is no
+    /// error: it is tried again.
     pub fn new(
         settings: Settings,
         addresses: impl Into<Addresses>,

@@ -12,8 +12,8 @@ use crate::{ReplayClient, ReplayEnd, ReplayError, ReplayServer, ReplaySettings, 
 /// Asks for what the channel wants replayed, and hands it over.
 ///
 /// The channel decides how often a gap is asked for and how long that may take; here each request
-/// is one attempt, at the next host if the one before has failed. A connection is made for each, and
-/// takes memory for as long as it lasts.
+/// is one attempt, at the next host if the one before has failed. A connection is made for each,
+/// and takes memory for as long as it lasts.
 #[derive(Debug)]
 pub(crate) struct ReplayLine {
     client: ReplayClient,
