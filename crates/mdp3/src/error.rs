@@ -290,6 +290,7 @@ impl Warning {
             Self::DoubtfulPacket { .. } => 11,
             Self::ReplayHoldingFull => 24,
             Self::MissingFeed { feed: Feed::Instrument } => 25,
+            Self::MissingFeed { feed: Feed::SnapshotOrders } => 27,
             Self::MissingFeed { .. } => 26,
             Self::OrdersOverCapacity { .. } => 12,
             Self::OrderQueueOverflow => 13,

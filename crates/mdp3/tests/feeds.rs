@@ -2,7 +2,9 @@
 
 mod support;
 
-use hairpin_mdp3::{Action, ChannelState, Feed, Feeds, LateJoin, Settings, Side, Sides};
+use hairpin_mdp3::{
+    Action, ChannelState, Feed, Feeds, LateJoin, OrderBooks, Settings, Side, Sides,
+};
 use hairpin_time::Duration;
 use support::*;
 
@@ -152,4 +154,31 @@ fn snapshots_of_books_and_orders_may_share_a_feed() {
     trace.snapshot(&books.raw([28, 53, 1, 13], &orders));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
     assert_eq!((trace.book(7).as_str(), trace.counter("unknown_templates")), ("1@50 |", 0));
+}
+
+#[test]
+fn without_a_loop_of_orders_they_stay_out_of_sync_and_it_is_said_once() {
+    let feeds = Feeds { snapshot_orders: Sides::None, ..Feeds::ALL };
+    let settings = Settings { order_books: OrderBooks::Full, max_orders: 4, ..settings_of(feeds) };
+    let mut trace = Trace::new(settings);
+    trace.a(&packet(100).heartbeat());
+    trace.told([]);
+    trace.instrument(&packet(1).definition(7, 1, 10));
+    trace.told([
+        "definition 7 ES7 Add",
+        "warning there is no order snapshot feed: only a reset brings an order book in sync",
+        "channel Recovering",
+    ]);
+    trace.snapshot(&packet(1).snapshot(7, 100, 1, 0, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    assert!(!trace.orders_in_sync(7));
+    assert!(!trace.actions().contains(&Action::Join(Feed::SnapshotOrders)));
+    // A reset ends it; the next loss begins it anew, of which no more is said.
+    trace.a(&packet(101).channel_reset());
+    assert!(trace.orders_in_sync(7));
+    trace.recorder.take();
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.told(["gap 102+1", "orders of 7 out of sync", "7 out of sync", "channel Recovering"]);
+    assert_eq!(trace.counter("missing_feeds"), 2);
 }

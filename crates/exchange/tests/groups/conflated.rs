@@ -257,3 +257,21 @@ fn implied_levels_alone_leave_levels_volume_and_top_orders_as_they_are() {
     );
     assert_eq!((after.volume, &after.orders), (before.volume, &before.orders));
 }
+
+/// Trades in which very many orders meet: what is kept of them has its room, and no more.
+#[test]
+fn what_an_interval_has_no_room_for_is_published_before_its_end() {
+    let mut stage = stage(PublisherSettings::brokertec(), 12);
+    let best = stage.floor.matching().best(0, Side::Bid).unwrap().price;
+    let order = |side, quantity, owner| NewOrder::limit(0, side, best, quantity, Owner(owner));
+    let mut trades = 0;
+    while stage.poll().is_none() {
+        for _ in 0..100 {
+            stage.floor.submit(stage.now, &order(Side::Bid, 1, 1)).unwrap();
+        }
+        stage.floor.submit(stage.now, &order(Side::Offer, 100, 2)).unwrap();
+        trades += 1;
+        assert!(trades < 500, "and nothing was sent");
+    }
+    assert!(trades > 1);
+}

@@ -188,8 +188,9 @@ fn an_instrument_without_orders_stays_in_the_loop_of_orders() {
     }
     assert!(stage.follower.books[&1_006].orders.is_empty());
     let loops = stage.loops[2];
-    while stage.loops[2] < loops + 2 {
+    for _ in 0..100 {
         stage.pass(Duration::from_millis(10));
         stage.drain();
     }
+    assert!(stage.loops[2] > loops + 1);
 }

@@ -6,7 +6,7 @@
 use super::head::Loading;
 use super::{OrderBookStateChange, OrderBooks};
 use crate::market::Market;
-use crate::{InstrumentIndex, LateJoin, Listener, SyncState};
+use crate::{Feed, InstrumentIndex, LateJoin, Listener, SyncState, Warning};
 
 impl Market {
     /// An order book needs a snapshot that contains everything before packet `waiting_from`.
@@ -28,11 +28,20 @@ impl Market {
         if self.orders.out_of_sync == 0 {
             // What has been seen of the loop is of another time.
             self.orders.pass.abandon();
+            self.warn_without_order_snapshots(listener);
         }
         self.orders.out_of_sync += 1;
         if before == SyncState::InSync {
             self.counters.order_books_out_of_sync += 1;
             self.tell_order_state(instrument, listener);
+        }
+    }
+
+    /// Orders are to come from a loop of their own; if there is none, this is the time to say so.
+    fn warn_without_order_snapshots(&mut self, listener: &mut impl Listener) {
+        let feed = Feed::SnapshotOrders;
+        if self.settings.order_feed() == Some(feed) && !self.settings.feeds.has(feed) {
+            self.warn(&Warning::MissingFeed { feed }, listener);
         }
     }
 
