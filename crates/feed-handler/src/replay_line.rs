@@ -21,6 +21,8 @@ pub(crate) struct ReplayLine {
     asked: Option<Action>,
     statistics: Statistics,
     last_failure: Option<ReplayError>,
+    /// Replays that the channel had given up when it last asked for something.
+    given_up: u64,
 }
 
 impl ReplayLine {
@@ -45,7 +47,7 @@ impl ReplayLine {
         };
         let client = ReplayClient::new(settings, channel, hosts, interface)?;
         let (statistics, last_failure) = (Statistics::default(), None);
-        Ok(Some(Box::new(Self { client, asked: None, statistics, last_failure })))
+        Ok(Some(Box::new(Self { client, asked: None, statistics, last_failure, given_up: 0 })))
     }
 
     /// Notes what the channel asks for; [`ReplayLine::settle`] does it.
@@ -72,11 +74,15 @@ impl ReplayLine {
         listener: &mut impl Listener,
     ) {
         let Some(action) = self.asked.take() else { return };
-        let was_busy = self.client.is_busy();
+        let given_up = inlet.channel.counters().replays_given_up;
+        let is_failure = matches!(action, Action::Replay { .. }) || given_up > self.given_up;
+        if self.client.is_busy() && is_failure {
+            self.statistics.failed_replays += 1;
+            self.last_failure = Some(ReplayError::TooSlow);
+        }
+        self.given_up = given_up;
         self.client.close(reactor);
         let Action::Replay { first, last } = action else { return };
-        // The attempt before has taken too long.
-        self.statistics.failed_replays += u64::from(was_busy);
         self.statistics.replay_requests += 1;
         if let Err(error) = self.client.request(now.monotonic, first, last, reactor) {
             self.end(now, Err(error), inlet, listener);
@@ -132,8 +138,6 @@ impl ReplayLine {
         inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) {
-        // The channel has waited as long, and finds so by itself.
-        let is_silence = matches!(outcome, Err(ReplayError::Silent(_)));
         let told = match outcome {
             Ok(()) => ReplayOutcome::Complete,
             Err(error) => {
@@ -147,8 +151,6 @@ impl ReplayLine {
                 if is_refusal { ReplayOutcome::Complete } else { ReplayOutcome::Failed }
             }
         };
-        if !is_silence {
-            inlet.channel.handle_replay_end(now, told, listener);
-        }
+        inlet.channel.handle_replay_end(now, told, listener);
     }
 }

@@ -182,7 +182,7 @@ fn goes_and_returns(is_one: bool) {
     scene.bed.mend().unwrap();
     for sequence in 17..417 {
         scene.send(1, &quote(sequence, sequence - 10, 105));
-        scene.turn_until(5, |_| false);
+        scene.turn_until(1, |_| false);
     }
     assert_eq!(scene.errors.len(), 2, "{:?}", scene.errors);
     scene.bed.cut().unwrap();

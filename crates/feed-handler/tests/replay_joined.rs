@@ -356,7 +356,23 @@ fn a_server_that_says_nothing_is_given_up_in_time() {
         })
         .collect();
     assert_eq!(attempts, [1, 2, 0]);
-    assert_eq!(bench.handler.close(), 0, "sockets left in the reactor");
+    // Each request has failed, the last of each gap too.
+    assert_eq!(statistics.failed_replays, statistics.replay_requests);
+    assert!(matches!(bench.handler.last_failure(), Some(ReplayError::TooSlow)));
+}
+
+#[test]
+fn who_is_closed_amid_a_replay_leaves_nothing_behind() {
+    for (test, is_one) in [(6, true), (7, false)] {
+        let listener = TcpListener::bind(SocketAddr::V4(LOCAL)).unwrap();
+        let mut bench = Bench::new(test, is_one, Some(local(&listener)), "CME");
+        bench.lose();
+        let is_asking = |bench: &Bench| {
+            matches!(bench.told.0.replays.last(), Some(ReplayUpdate::Requested { .. }))
+        };
+        bench.until("a replay", true, is_asking);
+        assert_eq!(bench.handler.close(), 0, "sockets left in the reactor");
+    }
 }
 
 fn local(listener: &TcpListener) -> SocketAddrV4 {

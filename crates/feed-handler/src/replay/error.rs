@@ -42,6 +42,9 @@ pub enum ReplayError {
     /// Nothing has come for so long.
     #[error("the replay server has sent nothing for {0}")]
     Silent(hairpin_time::Duration),
+    /// Not everything has come in the time that an attempt may take; of a joined server alone.
+    #[error("the replay server was not done in time")]
+    TooSlow,
     /// A length that no packet has.
     #[error("the replay server has sent {0}")]
     Frame(#[from] FrameError),
