@@ -91,7 +91,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "B dropped",
         changes: &[change(
-            "channel.rs",
+            "stream.rs",
             "        if !self.arbiter.goes_on(packet.side, packet.header()) {",
             "        if packet.side == Side::B {\n            return;\n        }\n        \
              if !self.arbiter.goes_on(packet.side, packet.header()) {",
