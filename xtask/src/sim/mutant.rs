@@ -40,46 +40,40 @@ const RPT_SEQ_QUEUED: Change = change(
     "if false {",
 );
 
+const ENTRIES_AT_369: Change = change(
+    "admission.rs",
+    "packet.sequence <= recovery.snapshot_sequence",
+    "packet.sequence < recovery.snapshot_sequence",
+);
+const QUEUED_AT_369: Change = change(
+    "replay.rs",
+    "queued.sequence <= recovery.snapshot_sequence",
+    "queued.sequence < recovery.snapshot_sequence",
+);
+const ORDERS_AT_369: Change = change(
+    "orders/incremental.rs",
+    "SyncState::InSync if packet.sequence <= head.snapshot_sequence =>",
+    "SyncState::InSync if packet.sequence < head.snapshot_sequence =>",
+);
+const QUEUED_ORDERS_AT_369: Change = change(
+    "orders/replay.rs",
+    "queued.filter(|queued| queued.sequence > sequence)",
+    "queued.filter(|queued| queued.sequence >= sequence)",
+);
+
 /// All of them.
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "RptSeq check skipped",
         changes: &[RPT_SEQ_IN_SYNC, RPT_SEQ_AFTER_A_GAP, RPT_SEQ_QUEUED],
     },
-    Mutant { name: "RptSeq check skipped, in sync alone", changes: &[RPT_SEQ_IN_SYNC] },
     Mutant { name: "RptSeq check skipped, after a gap alone", changes: &[RPT_SEQ_AFTER_A_GAP] },
     Mutant {
-        name: "< for <= at 369, entries as they come",
-        changes: &[change(
-            "admission.rs",
-            "packet.sequence <= recovery.snapshot_sequence",
-            "packet.sequence < recovery.snapshot_sequence",
-        )],
+        name: "< for <= at 369",
+        changes: &[ENTRIES_AT_369, QUEUED_AT_369, ORDERS_AT_369, QUEUED_ORDERS_AT_369],
     },
-    Mutant {
-        name: "< for <= at 369, queued entries",
-        changes: &[change(
-            "replay.rs",
-            "queued.sequence <= recovery.snapshot_sequence",
-            "queued.sequence < recovery.snapshot_sequence",
-        )],
-    },
-    Mutant {
-        name: "< for <= at 369, orders as they come",
-        changes: &[change(
-            "orders/incremental.rs",
-            "SyncState::InSync if packet.sequence <= head.snapshot_sequence =>",
-            "SyncState::InSync if packet.sequence < head.snapshot_sequence =>",
-        )],
-    },
-    Mutant {
-        name: "< for <= at 369, queued orders",
-        changes: &[change(
-            "orders/replay.rs",
-            "queued.filter(|queued| queued.sequence > sequence)",
-            "queued.filter(|queued| queued.sequence >= sequence)",
-        )],
-    },
+    Mutant { name: "< for <= at 369, queued entries alone", changes: &[QUEUED_AT_369] },
+    Mutant { name: "< for <= at 369, orders as they come alone", changes: &[ORDERS_AT_369] },
     Mutant {
         name: "Delete at level 1 ignored",
         changes: &[change(
