@@ -1,6 +1,9 @@
 //! `cargo xtask sim NAME`: a simulation over many seeds, or over the one that failed.
 
-use anyhow::Result;
+mod mutant;
+mod nursery;
+
+use anyhow::{Result, ensure};
 use clap::ValueEnum;
 
 use crate::shell::{cargo, run as shell};
@@ -11,15 +14,22 @@ use crate::workspace::Workspace;
 pub(crate) struct Arguments {
     /// The simulation
     name: Name,
-    /// Runs, each with the next seed [default: an hour's worth of ticks at one a millisecond]
+    /// Runs, each with the next seed [default: t2t: an hour's worth of ticks at one a millisecond;
+    /// feed: 10,000, with --mutants 50]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// The first seed
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, visible_alias = "first-seed", value_name = "SEED", default_value_t = 0)]
     from: u64,
-    /// Ticks of each run; a seed fails again only with as many as it failed with
+    /// Ticks of each run of t2t; a seed fails again only with as many as it failed with
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     ticks: u64,
+    /// Print what happens, a line each (feed)
+    #[arg(long)]
+    trace: bool,
+    /// Plant faults in copies of mdp3, and demand that the simulation finds each (feed)
+    #[arg(long, conflicts_with = "trace")]
+    mutants: bool,
 }
 
 /// A simulation: the test that is one.
@@ -27,28 +37,40 @@ pub(crate) struct Arguments {
 enum Name {
     /// Exchange, three traders and the network between them
     T2t,
+    /// Publisher and receivers of market data, and the network between them
+    Feed,
 }
 
 /// Ticks of an hour, one a millisecond.
 const HOUR: u64 = 3_600_000;
+/// Runs of the simulation of the feed, and with each planted fault.
+const FEED_SEEDS: u64 = 10_000;
+const MUTANT_SEEDS: u64 = 50;
 
 /// Runs the simulation, optimised, with its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let seeds = arguments.seeds.unwrap_or_else(|| HOUR.div_ceil(arguments.ticks.max(1)));
-    let [package, test] = match arguments.name {
-        Name::T2t => ["hairpin", "simulation"],
+    let &Arguments { name, from, ticks, trace, mutants, .. } = arguments;
+    ensure!(name == Name::Feed || !(trace || mutants), "--trace and --mutants: of sim feed alone");
+    if mutants {
+        return nursery::run(workspace, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
+    }
+    let usual = match name {
+        Name::T2t => HOUR.div_ceil(ticks.max(1)),
+        Name::Feed => FEED_SEEDS,
     };
-    println!(
-        "sim: seeds {} to {}",
-        arguments.from,
-        arguments.from.saturating_add(seeds.max(1) - 1)
-    );
+    let seeds = arguments.seeds.unwrap_or(usual);
+    let [package, test, only] = match name {
+        Name::T2t => ["hairpin", "simulation", "nothing_is_lost_that_its_faults_do_not_explain"],
+        Name::Feed => ["hairpin", "feed_simulation", "a_book_called_in_sync_is_what_was_published"],
+    };
+    println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let words = ["test", "--release", "--package", package, "--test", test];
-    let only = ["--", "--exact", "nothing_is_lost_that_its_faults_do_not_explain", "--nocapture"];
+    let only = ["--", "--exact", only, "--nocapture"];
     let mut command = cargo(&workspace.root, words.into_iter().chain(only));
     command
-        .env("HAIRPIN_SIM_FROM", arguments.from.to_string())
+        .env("HAIRPIN_SIM_FROM", from.to_string())
         .env("HAIRPIN_SIM_SEEDS", seeds.to_string())
-        .env("HAIRPIN_SIM_TICKS", arguments.ticks.to_string());
+        .env("HAIRPIN_SIM_TICKS", ticks.to_string())
+        .env("HAIRPIN_SIM_TRACE", u64::from(trace).to_string());
     shell(&mut command)
 }

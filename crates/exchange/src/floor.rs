@@ -128,7 +128,8 @@ impl Floor {
 
     /// Halts, closes or opens an instrument, or with `None` the whole group, and publishes that.
     /// Only where it is [`TradingStatus::ReadyToTrade`] are orders taken and does the order flow
-    /// go on; elsewhere orders may be cancelled, nothing else. What rests stays.
+    /// go on; elsewhere orders may be cancelled, nothing else. What rests stays. What is not listed
+    /// does not trade, whatever its group's status.
     ///
     /// Nothing has changed if it is [`Publication::Deferred`].
     ///
@@ -147,7 +148,9 @@ impl Floor {
         if publication != Publication::Deferred {
             let all = 0..self.matching.instruments();
             let range = instrument.map_or(all, |instrument| instrument..instrument + 1);
-            range.for_each(|instrument| self.matching.set_open(instrument, status.is_open()));
+            for instrument in range.filter(|&instrument| self.publisher.is_listed(instrument)) {
+                self.matching.set_open(instrument, status.is_open());
+            }
         }
         publication
     }

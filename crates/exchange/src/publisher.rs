@@ -305,6 +305,15 @@ impl Publisher {
         }
     }
 
+    /// Whether an instrument has a definition that was not deleted.
+    ///
+    /// # Panics
+    /// If there is no such instrument.
+    #[must_use]
+    pub fn is_listed(&self, instrument: u32) -> bool {
+        self.listings.is_listed(instrument)
+    }
+
     /// What the world has been told of an instrument, or will be by what is queued.
     #[must_use]
     pub fn published(&self, instrument: u32) -> &Published {

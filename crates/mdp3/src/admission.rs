@@ -51,13 +51,17 @@ impl Market {
             }
             State::InSync if is_unnumbered => return Some(instrument),
             // Whatever was missed, the books are empty then.
-            State::InSync | State::Waiting | State::Suspect | State::Refreshing
+            State::InSync | State::Ahead | State::Waiting | State::Suspect | State::Refreshing
                 if entry.resets_book() => {}
             State::Suspect if rpt_seq == next && rpt_seq > self.unproven => {
                 self.counters.found_unaffected += 1;
                 self.come_in(instrument, State::InSync, listener);
             }
-            State::Fresh => {
+            State::Ahead if rpt_seq != next && !is_unnumbered => {
+                self.miss(packet, instrument, &entry, listener);
+                return None;
+            }
+            State::Fresh | State::Ahead => {
                 self.instruments.cells[instrument.as_usize()].head.state = State::InSync
             }
             State::Unknown => {
@@ -65,10 +69,7 @@ impl Market {
                 return None;
             }
             State::InSync | State::Suspect => {
-                self.counters.rpt_seq_gaps += 1;
-                self.fall_out(instrument, packet.sequence, listener);
-                self.withhold(packet, instrument, &entry, listener);
-                self.refresh(instrument, &entry, listener);
+                self.miss(packet, instrument, &entry, listener);
                 return None;
             }
             State::Waiting | State::Replaying | State::Refreshing => {
@@ -80,6 +81,20 @@ impl Market {
         let head = &mut self.instruments.cells[instrument.as_usize()].head;
         head.next_rpt_seq = if rpt_seq == 0 { 0 } else { rpt_seq.wrapping_add(1) };
         Some(instrument)
+    }
+
+    /// An entry is not the next of its instrument: others are missing.
+    fn miss(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        entry: &Entry,
+        listener: &mut impl Listener,
+    ) {
+        self.counters.rpt_seq_gaps += 1;
+        self.fall_out(instrument, packet.sequence, listener);
+        self.withhold(packet, instrument, entry, listener);
+        self.refresh(instrument, entry, listener);
     }
 
     /// Keeps an entry for when its instrument's snapshot comes.

@@ -206,7 +206,7 @@ impl Arbiter {
     #[cold]
     pub(crate) fn judge(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
         let state = self.sides[side as usize];
-        if let Some(verdict) = state.left_behind(header)
+        if let Some(verdict) = state.left_behind(header, self.ended_at)
             && !self.falls(state, header)
         {
             if verdict == Verdict::Doubtful {
@@ -273,6 +273,11 @@ impl Arbiter {
                 && (header.sequence != first.sequence || side != first.side)
                 && self.mark(doubt, first.side) == first.mark
         })
+    }
+
+    /// Nothing is set aside any more.
+    pub(crate) fn forget_doubtful(&mut self) {
+        self.doubtful = None;
     }
 
     /// What tells whether the stream goes on without the doubtful packet: how far the sides have
@@ -348,7 +353,8 @@ impl Arbiter {
             state.epoch = self.epoch;
         }
         let SideState { sequence: last, sending_time: sent, earlier, .. } = *state;
-        state.left = Left { sequence: last, sending_time: sent, earlier };
+        let (restarted_at, restarted) = (sequence, sending_time);
+        state.left = Left { sequence: last, sending_time: sent, earlier, restarted_at, restarted };
         (state.sequence, state.sending_time) = (sequence, sending_time);
         (state.earlier, state.jumped_to) = (0, 0);
         match (leads, self.reset_at.is_some()) {

@@ -62,8 +62,14 @@ impl Market {
             }
             return;
         }
-        let is_fresh = self.recovery[instrument.as_usize()].any_rpt_seq;
-        let state = if is_fresh { State::Fresh } else { State::InSync };
+        let recovery = &self.recovery[instrument.as_usize()];
+        let state = if recovery.any_rpt_seq {
+            State::Fresh
+        } else if recovery.snapshot_sequence >= self.next_sequence {
+            State::Ahead
+        } else {
+            State::InSync
+        };
         self.come_in(instrument, state, listener);
         listener.on_book_update(&BookUpdate {
             packet,

@@ -89,6 +89,32 @@ impl Channel {
             }
             Verdict::Confirms => self.handle_confirmed(packet, messages, listener),
         }
+        if judged.restart.is_some() {
+            self.recall_aside(packet, listener);
+        }
+    }
+
+    /// A packet has begun a numbering: one that follows it may have come before it on its side,
+    /// and been set aside for that.
+    #[cold]
+    fn recall_aside(&mut self, first: &Packet, listener: &mut impl Listener) {
+        let window = self.market.settings.reorder_packets;
+        let follows = |aside: &Packet| {
+            aside.side == first.side
+                && aside.sequence > first.sequence
+                && ((aside.sequence - first.sequence) as usize) < window
+                && aside.sending_time >= first.sending_time
+        };
+        if !self.aside.packet.as_ref().is_some_and(follows) {
+            return;
+        }
+        let aside = core::mem::take(&mut self.aside);
+        if let Some(packet) = aside.packet {
+            self.arbiter.forget_doubtful();
+            let judged = self.arbiter.settle(packet.side, packet.header());
+            self.handle_judged(judged, &packet, &aside.bytes[..aside.length], listener);
+        }
+        self.aside = Aside { packet: None, ..aside };
     }
 
     /// A packet shows that the one set aside was no stray: both count, one after the other.

@@ -29,7 +29,8 @@ pub enum SyncState {
 /// ```text
 ///            definition              snapshot            queue replayed
 /// Unknown ─────────────▶ Waiting ──────────────▶ Replaying ───────────▶ InSync ◀┐
-///                          ▲ ▲                    (absent from a loop: Fresh)   │ first entry
+///                          ▲ ▲                    (absent from a loop: Fresh,   │ first entry
+///                          │ │                     ahead of the stream: Ahead)  │
 ///    another RptSeq        │ └──────────────────────────────────────────────── Fresh
 ///                          │           packets lost
 ///                       Suspect ◀──────────────────────────────────────────── InSync
@@ -56,6 +57,9 @@ pub(crate) enum State {
     Replaying,
     /// Known to be empty; the first entry may carry any RptSeq.
     Fresh,
+    /// A snapshot is loaded that is ahead of the stream: up to its packet entries are of no use,
+    /// though one of before a reset may carry the RptSeq that comes next.
+    Ahead,
     /// Each entry carries the RptSeq after the last.
     InSync,
 }
@@ -68,7 +72,7 @@ impl State {
 
     /// Whether the book is right.
     pub(crate) const fn is_in_sync(self) -> bool {
-        matches!(self, Self::Fresh | Self::InSync)
+        matches!(self, Self::Fresh | Self::Ahead | Self::InSync)
     }
 }
 
@@ -78,7 +82,7 @@ impl From<State> for SyncState {
             State::Unknown => Self::Unknown,
             State::Waiting | State::Suspect | State::Replaying => Self::OutOfSync,
             State::Refreshing => Self::NaturallyRefreshed,
-            State::Fresh | State::InSync => Self::InSync,
+            State::Fresh | State::Ahead | State::InSync => Self::InSync,
         }
     }
 }
@@ -145,7 +149,7 @@ impl Market {
         for instrument in self.instruments.iter() {
             match self.instruments.cells[instrument.as_usize()].head.state {
                 State::InSync => self.doubt(instrument, State::Suspect, listener),
-                State::Fresh => self.doubt(instrument, State::Waiting, listener),
+                State::Fresh | State::Ahead => self.doubt(instrument, State::Waiting, listener),
                 State::Refreshing => self.end_refresh(instrument, listener),
                 _ => {}
             }

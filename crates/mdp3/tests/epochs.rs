@@ -42,6 +42,45 @@ fn a_resets_a_second_before_b() {
     assert_eq!(trace.channel.state(), ChannelState::InSync);
 }
 
+/// Found by `sim feed`: with one side cut, packets of the other overtook each other as its numbers
+/// began again.
+#[test]
+fn a_packet_set_aside_follows_the_one_that_begins_its_numbering() {
+    let mut trace = running();
+    trace.a(&first(2, 2, 61, 1_002));
+    trace.a(&first(1, 1, 60, 1_001));
+    trace.a(&first(3, 3, 62, 1_003));
+    assert_eq!((trace.counter("restarts"), trace.counter("doubtful_packets")), (1, 1));
+    trace.wait(hairpin_time::Duration::from_secs(1));
+    assert_eq!((trace.counter("gaps"), trace.counter("first_a")), (0, 5));
+}
+
+/// Found by `sim feed`: they were taken for the numbers to come.
+#[test]
+fn what_comes_behind_a_restart_and_was_sent_before_it_is_not_of_the_new_numbering() {
+    let mut trace = running();
+    trace.a(&first(1, 1, 60, 1_001));
+    for sequence in [103, 102, 104] {
+        trace.a(&first(sequence, sequence - 100, 90, 800 + u64::from(sequence)));
+    }
+    trace.a(&first(2, 2, 61, 1_002));
+    trace.wait(hairpin_time::Duration::from_secs(1));
+    assert_eq!((trace.counter("restarts"), trace.counter("gaps")), (1, 0));
+    assert_eq!((trace.counter("doubtful_packets"), trace.counter("held_packets")), (0, 0));
+}
+
+/// Found by `sim feed`, seed 9. The clock of the exchange may be coarse.
+#[test]
+fn what_comes_behind_a_restart_and_was_sent_with_it_is_told_and_left_out() {
+    let mut trace = running();
+    trace.a(&first(1, 1, 60, 1_001));
+    trace.a(&first(103, 3, 90, 1_001));
+    trace.a(&first(2, 2, 61, 1_001));
+    trace.wait(hairpin_time::Duration::from_secs(1));
+    assert_eq!((trace.counter("restarts"), trace.counter("gaps")), (1, 0));
+    assert_eq!((trace.counter("doubtful_packets"), trace.counter("held_packets")), (1, 0));
+}
+
 #[test]
 fn both_sides_restart_on_sunday_without_a_reset() {
     let mut trace = running();

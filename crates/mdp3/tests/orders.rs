@@ -599,6 +599,20 @@ fn top_orders_that_a_snapshot_contains_do_not_turn_it_back() {
     assert_eq!(trace.counter("orders_in_snapshot"), 2);
 }
 
+/// Found by `sim feed`, seed 54: the number of the snapshot was still gone by.
+#[test]
+fn top_orders_after_a_loss_count_though_a_snapshot_from_before_it_was_ahead() {
+    let mut trace = in_sync(TOP);
+    lose_a_packet(&mut trace);
+    trace.snapshot(&sent_at(1, 110).order_snapshot(7, 107, 2, &[buy(7, 7, 50, 1)]));
+    // Packet 103 is lost.
+    trace.a(&packet(104).top_orders(END, 7, &[buy(7, 4, 50, 1)]));
+    trace.wait(Duration::from_millis(10));
+    assert_eq!(trace.orders(7), "4:1@50 |");
+    trace.a(&packet(105).top_orders(END, 7, &[buy(7, 5, 50, 1)]));
+    assert_eq!(trace.orders(7), "5:1@50 |");
+}
+
 #[test]
 fn a_snapshot_from_before_missed_top_orders_is_of_no_use() {
     let mut trace = Trace::new(TOP);

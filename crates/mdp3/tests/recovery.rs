@@ -83,6 +83,35 @@ fn a_snapshot_may_be_ahead_of_the_stream() {
     assert_eq!(trace.counter("snapshots_too_far_ahead"), 1);
 }
 
+/// Found by `sim feed`, seed 27: the snapshot came from behind a reset that was still to come, and
+/// an entry from before it had the RptSeq after the snapshot's.
+#[test]
+fn an_entry_that_a_snapshot_ahead_contains_is_left_out_whatever_its_rpt_seq() {
+    let mut trace = after_a_gap();
+    trace.snapshot(&packet(1).snapshot(7, 105, 2, 1, &[(b'0', 1, 52, 1)]));
+    trace.recorder.take();
+    trace.a(&packet(104).book(END, &[bid(7, 2).add(1, 51, 1)]));
+    trace.told(["end 104"]);
+    assert_eq!(trace.book(7), "1@52 |");
+    trace.a(&packet(105).channel_reset());
+    trace.a(&packet(106).book(END, &[bid(7, 1).add(1, 53, 1)]));
+    assert_eq!(trace.book(7), "1@53 |");
+    assert_eq!(trace.counter("entries_in_snapshot"), 1);
+}
+
+/// Of the state that such a book is in.
+#[test]
+fn a_book_that_is_ahead_falls_out_at_an_entry_that_is_not_its_next() {
+    for (rpt_seq, gaps) in [(1004, 0), (1005, 1)] {
+        let mut trace = after_a_gap();
+        trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &[(b'0', 1, 52, 1)]));
+        trace.a(&packet(104).heartbeat());
+        let before = trace.counter("rpt_seq_gaps");
+        trace.a(&packet(105).book(END, &[bid(7, rpt_seq).add(1, 53, 1)]));
+        assert_eq!(trace.counter("rpt_seq_gaps") - before, gaps);
+    }
+}
+
 #[test]
 fn an_absence_from_before_the_gap_proves_nothing() {
     let mut trace = after_a_gap();

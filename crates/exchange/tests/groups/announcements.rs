@@ -3,8 +3,8 @@
 use hairpin_cme_codecs::mdp3::WorkupTradingStatus;
 use hairpin_exchange::{
     Collateral, DailyStatistic, DefinitionChange, Feed, Instrument, InstrumentKind, Limits,
-    OrderId, Pace, Publication, PublisherSettings, QuoteRequest, Settlement, Side, Workup,
-    WorkupOrder,
+    OrderId, Pace, Publication, PublisherSettings, QuoteRequest, Settlement, Side, TradingStatus,
+    Workup, WorkupOrder,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::Duration;
@@ -174,6 +174,23 @@ fn definitions_are_added_modified_and_deleted_in_the_course_of_the_day() {
     stage.floor.announce(now, |publisher| publisher.redefine(now, 0, renamed));
     whole(&mut stage);
     assert_eq!(stage.defined[&1_001].1, "RENAMED");
+}
+
+/// Found by `sim feed`, seed 2.
+#[test]
+fn a_status_of_the_group_opens_nothing_that_is_not_listed() {
+    let mut stage = stage(PublisherSettings { unlisted: 1, ..PublisherSettings::default() });
+    let now = stage.now;
+    stage.floor.change_definition(now, 3, DefinitionChange::Delete);
+    stage.floor.set_status(now, None, TradingStatus::ReadyToTrade);
+    stage.drain();
+    let deleted = stage.follower.books[&1_004].rpt_seq;
+    for _ in 0..300 {
+        stage.floor.step(stage.now).unwrap();
+        stage.drain();
+    }
+    assert_eq!(stage.follower.books[&1_004].rpt_seq, deleted);
+    assert!(!stage.follower.books.contains_key(&1_006));
 }
 
 /// Else one loop would have two totals.

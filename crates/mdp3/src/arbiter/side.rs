@@ -4,7 +4,7 @@ use core::cmp::Ordering;
 
 use hairpin_time::{Duration, Utc};
 
-use super::Verdict;
+use super::{LONGEST_STEP, Verdict};
 use crate::PacketHeader;
 
 /// How much later than the first side the other may restart, by SendingTime, before it is taken
@@ -28,12 +28,25 @@ pub(super) struct SideState {
     pub(super) left: Left,
 }
 
-/// The end of a side's numbering, as in [`SideState`].
+/// The end of a side's numbering, as in [`SideState`], and what began the next one.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Left {
     pub(super) sequence: u32,
     pub(super) sending_time: Utc,
     pub(super) earlier: u32,
+    /// The packet that showed the restart.
+    pub(super) restarted_at: u32,
+    pub(super) restarted: Utc,
+}
+
+impl Left {
+    /// Whether a packet was sent before the one that showed the restart, and yet has a higher
+    /// number: it is of the numbering before, though it has come behind.
+    fn ended_behind(self, header: PacketHeader) -> bool {
+        header.sequence > self.restarted_at
+            && header.sending_time < self.restarted
+            && header.sending_time + LONGEST_LAG > self.restarted
+    }
 }
 
 impl SideState {
@@ -56,8 +69,21 @@ impl SideState {
 
     /// What becomes of a packet of the numbering that the side has left, come late: it is dropped.
     /// One of the very time of the restart may be of either numbering, so that this is told.
-    pub(super) fn left_behind(self, header: PacketHeader) -> Option<Verdict> {
-        let Left { sequence, sending_time, earlier } = self.left;
+    /// `ended_at` is the ChannelReset that ended it, if one is known.
+    pub(super) fn left_behind(
+        self,
+        header: PacketHeader,
+        ended_at: Option<u32>,
+    ) -> Option<Verdict> {
+        if self.left.ended_behind(header) {
+            return Some(Verdict::Duplicate);
+        }
+        if self.may_have_ended_behind(header)
+            && ended_at.is_none_or(|ended_at| header.sequence <= ended_at)
+        {
+            return Some(Verdict::Doubtful);
+        }
+        let Left { sequence, sending_time, earlier, .. } = self.left;
         let is_next = header.sequence == self.sequence.wrapping_add(1);
         match header.sending_time.cmp(&sending_time) {
             // However well its number goes on. A clock that was set back since is another matter.
@@ -70,6 +96,16 @@ impl SideState {
             }
             _ => None,
         }
+    }
+
+    /// Whether a packet was sent with the one that showed the restart, and goes on where the
+    /// numbering before was left, while the new one is far from there.
+    fn may_have_ended_behind(self, header: PacketHeader) -> bool {
+        let Left { sequence, restarted, .. } = self.left;
+        header.sending_time == restarted
+            && sequence > self.sequence
+            && header.sequence > sequence
+            && header.sequence - sequence <= LONGEST_STEP
     }
 
     /// Notes the packet as the side's last.

@@ -83,6 +83,18 @@ fn a_packet_beyond_the_next_is_ahead_until_the_hole_is_filled() {
     trace.packet(B, 3, 3, Next);
 }
 
+/// Found by `sim feed`, seeds 1 and 31.
+#[test]
+fn what_was_sent_before_a_restart_and_comes_behind_it_is_of_the_numbering_before() {
+    let mut trace = Trace::default();
+    trace.packet(A, 50, 50, Next);
+    trace.packet(A, 1, 54, Next);
+    trace.packet(A, 53, 53, Duplicate);
+    trace.packet(A, 2, 52, Duplicate);
+    trace.packet(A, 2, 55, Next);
+    assert_eq!(trace.restarts, 1);
+}
+
 #[test]
 fn an_old_packet_that_comes_late_is_no_restart() {
     let mut trace = Trace::default();

@@ -172,6 +172,8 @@ impl Market {
             }
         }
         self.counters.order_overlays += 1;
+        // A snapshot from before a loss says nothing of what follows.
+        self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
         self.order_book_comes_in(instrument, listener);
         self.touch_orders(instrument, true);
         Some(Utc::from_nanos(decoded.transact_time()))

@@ -51,6 +51,12 @@ impl Listings {
         self.last[instrument as usize].map(|(change, at)| (change.code(), at))
     }
 
+    /// Whether an instrument has a definition that was not deleted.
+    pub(in super::super) fn is_listed(&self, instrument: u32) -> bool {
+        let last = &self.last[instrument as usize];
+        last.is_some_and(|(change, _)| change != DefinitionChange::Delete)
+    }
+
     /// Whether an instrument may change so: what has no definition can only be added.
     pub(in super::super) fn allows(&self, instrument: u32, change: DefinitionChange) -> bool {
         use DefinitionChange::{Add, Delete};

@@ -1,0 +1,76 @@
+//! Orders of others than the house's flow: far below the market, at the best price, reduced,
+//! moved, cancelled.
+
+use hairpin_exchange::{
+    Floor, Instrument, Market, NewOrder, OrderId, Owner, Replaced, Replacement, Side,
+};
+use hairpin_netsim::Random;
+use hairpin_time::Now;
+
+const OWNER: Owner = Owner(1);
+/// Orders that rest at once, about.
+const MOST: usize = 40;
+
+/// A session's orders.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    random: Random,
+    resting: Vec<OrderId>,
+}
+
+impl Orders {
+    pub(crate) fn new(random: Random) -> Self {
+        Self { random, resting: Vec::new() }
+    }
+
+    /// The floor is another one.
+    pub(crate) fn forget(&mut self) {
+        self.resting.clear();
+    }
+
+    /// Submits, replaces or cancels an order.
+    pub(crate) fn act(&mut self, now: Now, floor: &mut Floor, on: (u32, &Instrument)) {
+        while floor.next_notice().is_some() {}
+        let is_full = self.resting.len() >= MOST;
+        match self.random.below(3) {
+            0 if !is_full => self.submit(now, floor, on),
+            1 if !self.resting.is_empty() => self.replace(now, floor),
+            _ if !self.resting.is_empty() => self.cancel(now, floor),
+            _ => self.submit(now, floor, on),
+        }
+    }
+
+    fn submit(&mut self, now: Now, floor: &mut Floor, (index, instrument): (u32, &Instrument)) {
+        let side = *self.random.pick(&Side::BOTH);
+        // Beyond the published depth, or anywhere within it.
+        let away = *self.random.pick(&[0, 3, 9, 25]) + self.random.below(6) as i64;
+        let price = side.improved(instrument.reference, -away * instrument.tick.0);
+        let quantity = 1 + self.random.below(12) as u32;
+        let order = NewOrder::limit(index, side, price, quantity, OWNER);
+        if let Ok(submitted) = floor.submit(now, &order)
+            && submitted.remaining > 0
+        {
+            self.resting.push(submitted.order);
+        }
+    }
+
+    fn replace(&mut self, now: Now, floor: &mut Floor) {
+        let id = *self.random.pick(&self.resting);
+        let Some(&order) = floor.order(id) else {
+            return self.resting.retain(|resting| *resting != id);
+        };
+        let quantity = 1 + self.random.below(12) as u32;
+        let replacement = Replacement { price: order.price, quantity, ..Replacement::default() };
+        let replaced = floor.replace(now, id, OWNER, &replacement);
+        if !matches!(replaced, Ok(Replaced::Modified { .. })) {
+            self.resting.retain(|resting| *resting != id);
+        }
+    }
+
+    fn cancel(&mut self, now: Now, floor: &mut Floor) {
+        let place = self.random.below(self.resting.len() as u64) as usize;
+        let id = self.resting.swap_remove(place);
+        // It may have traded meanwhile.
+        let _ = floor.cancel(now, id, OWNER);
+    }
+}

@@ -1,0 +1,449 @@
+//! What a seed has in store: the group and its flow, the receivers, and what each has to bear.
+
+use hairpin_exchange::{
+    BROKERTEC_INTERVAL, EBS_INTERVAL, FullOrders, Group, OrderPath, PublisherSettings,
+};
+use hairpin_mdp3::{Feeds, Filter, LateJoin, OrderBooks, Replay, Settings, Sides};
+use hairpin_netsim::{Chance, Delay, Faults, Random};
+use hairpin_time::{Duration, Instant};
+
+/// Kinds of group, in turn by the seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Levels,
+    Unnumbered,
+    Premium,
+    PremiumApart,
+    BrokerTec,
+    Ebs,
+    Segments,
+    UnnumberedTops,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Premium,
+        Self::BrokerTec,
+        Self::Levels,
+        Self::Ebs,
+        Self::Unnumbered,
+        Self::PremiumApart,
+        Self::Segments,
+        Self::UnnumberedTops,
+    ];
+
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Levels => "group: every event, price levels",
+            Self::Unnumbered => "group: every event, no RptSeq",
+            Self::Premium => "group: premium, orders beside levels",
+            Self::PremiumApart => "group: premium, orders apart in small chunks",
+            Self::BrokerTec => "group: conflated 50 ms with top orders",
+            Self::Ebs => "group: conflated 5 ms with long quantities",
+            Self::Segments => "group: conflated, segments of 5 and 50 ms",
+            Self::UnnumberedTops => "group: conflated 5 ms with top orders, no RptSeq",
+        }
+    }
+
+    /// Whether RptSeq is 0 throughout.
+    pub(crate) const fn is_unnumbered(self) -> bool {
+        matches!(self, Self::Unnumbered | Self::UnnumberedTops)
+    }
+
+    pub(crate) fn publisher(self) -> PublisherSettings {
+        let conflated = |intervals, top_orders| PublisherSettings {
+            group: Group::Conflated { intervals, top_orders },
+            ..PublisherSettings::brokertec()
+        };
+        match self {
+            Self::Levels | Self::Unnumbered => PublisherSettings::default(),
+            Self::Premium => PublisherSettings::premium(),
+            Self::PremiumApart => {
+                let orders = Some(FullOrders { path: OrderPath::Apart, chunk: 9 });
+                PublisherSettings {
+                    group: Group::Premium { orders },
+                    ..PublisherSettings::premium()
+                }
+            }
+            Self::BrokerTec => PublisherSettings::brokertec(),
+            Self::Ebs => PublisherSettings::ebs(),
+            Self::Segments => conflated(&[EBS_INTERVAL, BROKERTEC_INTERVAL], true),
+            Self::UnnumberedTops => conflated(&[EBS_INTERVAL], true),
+        }
+    }
+
+    /// The orders that a receiver can have.
+    pub(crate) const fn orders(self) -> OrderBooks {
+        match self {
+            Self::Levels | Self::Unnumbered | Self::Ebs => OrderBooks::None,
+            Self::Premium | Self::PremiumApart => OrderBooks::Full,
+            Self::BrokerTec | Self::Segments | Self::UnnumberedTops => OrderBooks::Top,
+        }
+    }
+
+    const fn is_premium(self) -> bool {
+        matches!(self, Self::Levels | Self::Unnumbered | Self::Premium | Self::PremiumApart)
+    }
+}
+
+/// How a receiver comes to its books.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Usual,
+    Cached,
+    BooksOnly,
+    OnlyA,
+    OnlyB,
+    NoInstrumentFeed,
+    NoSnapshotFeed,
+    LoopsOnOneSide,
+    TcpReplay,
+    NaturalRefresh,
+    Filtered,
+    ShortQueue,
+    NarrowWindow,
+}
+
+impl Way {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Usual,
+        Self::Cached,
+        Self::BooksOnly,
+        Self::OnlyA,
+        Self::OnlyB,
+        Self::NoInstrumentFeed,
+        Self::NoSnapshotFeed,
+        Self::LoopsOnOneSide,
+        Self::TcpReplay,
+        Self::NaturalRefresh,
+        Self::Filtered,
+        Self::ShortQueue,
+        Self::NarrowWindow,
+    ];
+
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Usual => "receiver: definitions, then books",
+            Self::Cached => "receiver: instruments from a cache",
+            Self::BooksOnly => "receiver: books alone",
+            Self::OnlyA => "receiver: side A alone",
+            Self::OnlyB => "receiver: side B alone",
+            Self::NoInstrumentFeed => "receiver: no instrument feed",
+            Self::NoSnapshotFeed => "receiver: no snapshot feed",
+            Self::LoopsOnOneSide => "receiver: each loop on one side",
+            Self::TcpReplay => "receiver: TCP replay",
+            Self::NaturalRefresh => "receiver: natural refresh",
+            Self::Filtered => "receiver: some instruments",
+            Self::ShortQueue => "receiver: short queues",
+            Self::NarrowWindow => "receiver: narrow reorder window",
+        }
+    }
+
+    /// Whether its books must be in sync whenever the network has been good for long enough.
+    pub(crate) const fn recovers(self) -> bool {
+        !matches!(self, Self::NoSnapshotFeed | Self::ShortQueue)
+    }
+
+    fn settings(self, kind: Kind, random: &mut Random) -> Settings {
+        let on = |sides| Feeds {
+            incremental: sides,
+            instrument: sides,
+            snapshot: sides,
+            snapshot_orders: sides,
+        };
+        let usual = Settings {
+            max_instruments: 16,
+            reorder_packets: 256,
+            reorder_wait: REORDER_WAIT,
+            queue_bytes: 1 << 18,
+            max_loop_packets: 1_024,
+            max_related: 64,
+            max_packet: 1_500,
+            max_orders: 4_096,
+            silence: *random.pick(&[Duration::ZERO, Duration::from_millis(150)]),
+            order_books: if random.below(5) == 0 { OrderBooks::None } else { kind.orders() },
+            ..Settings::default()
+        };
+        let feeds = match self {
+            Self::OnlyA => on(Sides::A),
+            Self::OnlyB => on(Sides::B),
+            Self::NoInstrumentFeed => Feeds { instrument: Sides::None, ..Feeds::ALL },
+            Self::NoSnapshotFeed => {
+                Feeds { snapshot: Sides::None, snapshot_orders: Sides::None, ..Feeds::ALL }
+            }
+            Self::LoopsOnOneSide => Feeds {
+                instrument: Sides::B,
+                snapshot: Sides::A,
+                snapshot_orders: Sides::B,
+                ..Feeds::ALL
+            },
+            _ => Feeds::ALL,
+        };
+        let has_replay =
+            kind.is_premium() && matches!(self, Self::TcpReplay | Self::NoSnapshotFeed);
+        let late_join = match self {
+            Self::BooksOnly => LateJoin::Books,
+            _ => LateJoin::InstrumentsAndBooks,
+        };
+        let (reorder_packets, queue_bytes) = match self {
+            Self::NarrowWindow => (*random.pick(&[0, 2, 5]), usual.queue_bytes),
+            Self::ShortQueue => (usual.reorder_packets, 56 * 24),
+            _ => (usual.reorder_packets, usual.queue_bytes),
+        };
+        Settings {
+            feeds,
+            late_join,
+            reorder_packets,
+            queue_bytes,
+            replay: has_replay.then_some(REPLAY),
+            natural_refresh: self == Self::NaturalRefresh,
+            ..usual
+        }
+    }
+}
+
+/// How long a hole may stay open.
+pub(crate) const REORDER_WAIT: Duration = Duration::from_millis(10);
+const REPLAY: Replay =
+    Replay { max_packets: 100, attempts: 2, timeout: Duration::from_millis(20), max_held: 256 };
+/// The long delay of [`Fault::Late`]: more than a channel waits for.
+const LATE: Duration = Duration::from_millis(25);
+
+/// What may be wrong with the lines of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Nothing,
+    /// In per cent.
+    Loss(u32),
+    Duplicates,
+    Reordering,
+    Late,
+    Cut,
+}
+
+impl Fault {
+    const ALL: [Self; 8] = [
+        Self::Nothing,
+        Self::Loss(3),
+        Self::Loss(15),
+        Self::Loss(50),
+        Self::Duplicates,
+        Self::Reordering,
+        Self::Late,
+        Self::Cut,
+    ];
+
+    /// A line that is usually this far away, under this fault; and whether it is cut.
+    pub(crate) fn line(self, distance: Duration) -> (Faults, bool) {
+        let delay = Delay { min: distance, jitter: Duration::from_micros(20), ..Faults::LAN.delay };
+        let mut line = Faults { delay, ..Faults::LAN };
+        match self {
+            Self::Nothing | Self::Cut => {}
+            Self::Loss(percent) => line.loss = Chance::percent(percent),
+            Self::Duplicates => line.duplication = Chance::percent(40),
+            Self::Reordering => {
+                line.reorders = true;
+                line.delay.jitter = Duration::from_millis(4);
+            }
+            Self::Late => {
+                line.reorders = true;
+                (line.delay.long_chance, line.delay.long) = (Chance::percent(8), LATE);
+            }
+        }
+        (line, self == Self::Cut)
+    }
+}
+
+/// A time in which the lines of a receiver are bad.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trouble {
+    pub(crate) begins: Instant,
+    pub(crate) ends: Instant,
+    /// Of sides A and B, each with its own.
+    pub(crate) faults: [Fault; 2],
+    /// Of the incremental feed alone, or of the loops too.
+    pub(crate) reaches_loops: bool,
+}
+
+/// A receiver.
+#[derive(Debug)]
+pub(crate) struct Audience {
+    pub(crate) way: Way,
+    pub(crate) settings: Settings,
+    pub(crate) filter: Filter,
+    pub(crate) joins: Instant,
+    /// How far away it is from the incremental feed and the loops, on each side.
+    pub(crate) distances: [[Duration; 2]; 2],
+    pub(crate) troubles: Vec<Trouble>,
+    /// How long it may take to be in sync once all is well.
+    pub(crate) recovery: Duration,
+    pub(crate) random: Random,
+}
+
+/// A stretch of time and how busy it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chapter {
+    pub(crate) ends: Instant,
+    /// Between two steps on the average.
+    pub(crate) interval: Duration,
+}
+
+/// What happens to the whole channel, at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Upheaval {
+    Reset,
+    ResetAndRestart,
+    /// The exchange is another one from here on, and says nothing of it.
+    Replacement,
+}
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) kind: Kind,
+    pub(crate) instruments: u32,
+    pub(crate) unlisted: u32,
+    pub(crate) loop_period: Duration,
+    pub(crate) heartbeat: Duration,
+    /// Between two packets that are ready at the same time.
+    pub(crate) spacing: Duration,
+    pub(crate) chapters: Vec<Chapter>,
+    pub(crate) upheavals: Vec<(Instant, Upheaval)>,
+    pub(crate) audiences: Vec<Audience>,
+    pub(crate) ends: Instant,
+    pub(crate) random: Random,
+}
+
+/// Receivers of a run.
+const RECEIVERS: u64 = 4;
+
+impl Plan {
+    /// What `seed` has in store from `start` on. Kinds of group and ways of receivers go round with
+    /// the seed.
+    pub(crate) fn new(seed: u64, start: Instant) -> Self {
+        let mut random = Random::new(seed);
+        let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
+        let instruments = 3 + random.below(6) as u32;
+        let millis = |random: &mut Random, least, most| {
+            random.span(Duration::from_millis(least), Duration::from_millis(most))
+        };
+        let length = millis(&mut random, 900, 1_500);
+        let mut plan = Self {
+            kind,
+            instruments,
+            unlisted: random.below(3) as u32,
+            loop_period: Duration::from_millis(*random.pick(&[10, 20])),
+            heartbeat: Duration::from_millis(*random.pick(&[10, 30])),
+            spacing: Duration::from_micros(*random.pick(&[0, 1, 5])),
+            chapters: Vec::new(),
+            upheavals: Vec::new(),
+            audiences: Vec::new(),
+            ends: start + length,
+            random: random.split(),
+        };
+        plan.write_chapters(&mut random, start);
+        plan.plan_upheavals(&mut random, start, length);
+        for number in 0..RECEIVERS {
+            let way = Way::ALL[((seed * RECEIVERS + number) % Way::ALL.len() as u64) as usize];
+            // The first is there before the first packet.
+            let late = if number == 0 { Duration::ZERO } else { length / 2 };
+            let joins = plan.calm_join(start + random.span(Duration::ZERO, late));
+            let audience = plan.audience(way, joins, random.split());
+            plan.audiences.push(audience);
+        }
+        plan
+    }
+
+    fn write_chapters(&mut self, random: &mut Random, start: Instant) {
+        let mut ends = start;
+        while ends < self.ends {
+            ends += random.span(Duration::from_millis(30), Duration::from_millis(300));
+            ends = ends.min(self.ends);
+            let micros = *random.pick(&[300, 1_000, 3_000, 20_000, 60_000]);
+            self.chapters.push(Chapter { ends, interval: Duration::from_micros(micros) });
+        }
+    }
+
+    fn plan_upheavals(&mut self, random: &mut Random, start: Instant, length: Duration) {
+        // Of two that are less than a second apart, and one side behind, a channel cannot tell
+        // which one a side has come to: numbers begin again once in a run.
+        let mut restart = Some(*random.pick(&[Upheaval::ResetAndRestart, Upheaval::Replacement]));
+        for _ in 0..random.below(4) {
+            let is_restart = random.below(2) == 0;
+            let upheaval = restart.take_if(|_| is_restart).unwrap_or(Upheaval::Reset);
+            let at =
+                start + Duration::from_millis(20) + random.span(Duration::ZERO, length * 2 / 3);
+            self.upheavals.push((at, upheaval));
+        }
+        self.upheavals.sort_by_key(|(at, _)| *at);
+    }
+
+    /// Who joins right before numbers begin again may hear new ones first, and then old ones of the
+    /// very same SendingTime: nobody could tell. So it joins behind that.
+    fn calm_join(&self, at: Instant) -> Instant {
+        let span = Duration::from_millis(50);
+        let is_near = |restart: Instant| at <= restart && restart <= at + span;
+        let mut restarts = self.upheavals.iter().filter(|(_, u)| *u != Upheaval::Reset);
+        let near = restarts.find(|(restart, _)| is_near(*restart));
+        near.map_or(at, |(restart, _)| *restart + span)
+    }
+
+    fn audience(&self, way: Way, joins: Instant, mut random: Random) -> Audience {
+        let settings = way.settings(self.kind, &mut random);
+        let distance = |random: &mut Random, most: &[u64]| {
+            let most = *random.pick(most);
+            Duration::from_micros(30 + random.below(1 + most))
+        };
+        // Now and then a loop overtakes the stream, or B is far behind A. While numbers begin again
+        // A has to be good then: a snapshot of numbers that are still far away looks like any.
+        let is_far = !matches!(way, Way::OnlyB | Way::OnlyA) && random.below(3) == 0;
+        let a = distance(&mut random, &[50, 50, 7_000]);
+        let b = distance(&mut random, if is_far { &[200_000] } else { &[50, 50, 7_000] });
+        let near = [a, b];
+        let loops = [distance(&mut random, &[50, 6_000]), distance(&mut random, &[50, 6_000])];
+        let farthest = near.into_iter().chain(loops).max().unwrap_or_default();
+        let replay = settings.replay.map_or(Duration::ZERO, |replay| replay.timeout * 2);
+        // A hole shows by the next heartbeat; then definitions and books, two passes each at most,
+        // and one that an upheaval or a change of definitions has cut short.
+        let recovery = self.heartbeat
+            + REORDER_WAIT
+            + replay
+            + LATE
+            + self.loop_period * 5
+            + farthest * 2
+            + Duration::from_millis(10);
+        let mut troubles = self.troubles(&mut random, joins, recovery);
+        if is_far && self.upheavals.iter().any(|(_, upheaval)| *upheaval != Upheaval::Reset) {
+            let is_good = |fault| matches!(fault, Fault::Duplicates | Fault::Reordering);
+            let bad = troubles.iter_mut().filter(|trouble| !is_good(trouble.faults[0]));
+            bad.for_each(|trouble| trouble.faults[0] = Fault::Nothing);
+        }
+        let wanted = match way {
+            Way::Filtered => 1 + random.below(2) as i32,
+            _ => 0,
+        };
+        let filter = (0..wanted)
+            .fold(Filter::default(), |filter, number| filter.with_security_id(1_001 + number));
+        let distances = [near, loops];
+        Audience { way, settings, filter, joins, distances, troubles, recovery, random }
+    }
+
+    fn troubles(&self, random: &mut Random, joins: Instant, recovery: Duration) -> Vec<Trouble> {
+        let mut troubles = Vec::new();
+        let mut at = joins;
+        let is_troubled_from_the_start = random.below(4) == 0;
+        loop {
+            if !(troubles.is_empty() && is_troubled_from_the_start) {
+                at += random.span(Duration::from_millis(10), recovery * 2);
+            }
+            let ends = at + random.span(Duration::from_millis(3), Duration::from_millis(200));
+            if ends + recovery + Duration::from_millis(50) > self.ends {
+                return troubles;
+            }
+            let faults = [*random.pick(&Fault::ALL), *random.pick(&Fault::ALL)];
+            let reaches_loops = random.below(3) > 0;
+            troubles.push(Trouble { begins: at, ends, faults, reaches_loops });
+            at = ends;
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! The exchange: a floor with its order flow, and all that it says besides.
+
+use hairpin_exchange::{
+    Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Floor, FloorSettings, Flow,
+    Instrument, InstrumentKind, Ladder, Leg, Limits, MAX_PAYLOAD, OptionRight, Pace, PriceLevel,
+    Publication, PublisherSettings, QuoteRequest, ReplayServer, ReplaySettings, Settlement, Side,
+    TradingStatus, Transmit,
+};
+use hairpin_mdp3::Feed;
+use hairpin_netsim::{Census, Random};
+use hairpin_sbe::Decimal;
+use hairpin_time::{Duration, Instant, Now};
+
+use crate::orders::Orders;
+use crate::plan::{Chapter, Plan, Upheaval};
+use crate::trace::trace;
+use crate::truth::{Fact, Stamp, Truth, digest_of_ladders};
+use crate::unnumbered::erase_rpt_seq;
+
+/// Numbers begin again only behind this one: those of the new numbering are lower for a while, so
+/// that its first snapshots are not taken for present ones by who has not heard of it yet.
+const LEAST_NUMBER: u32 = 100;
+
+/// What is known of an instrument's definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listing {
+    Unlisted,
+    Listed,
+    Deleted,
+}
+
+/// The exchange and what it has published.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    settings: FloorSettings,
+    floor: Floor,
+    pub(crate) truth: Truth,
+    pub(crate) replay: ReplayServer,
+    pub(crate) census: Census,
+    /// The packets of a whole loop of definitions, some time ago.
+    pub(crate) cache: Vec<Vec<u8>>,
+    /// How often another exchange has taken the place of this one.
+    pub(crate) replacements: u32,
+    random: Random,
+    listings: Vec<Listing>,
+    orders: Orders,
+    is_unnumbered: bool,
+    spacing: Duration,
+    ready: Instant,
+    next_step: Option<Instant>,
+    chapters: std::vec::IntoIter<Chapter>,
+    chapter: Option<Chapter>,
+    upheavals: std::vec::IntoIter<(Instant, Upheaval)>,
+    next_upheaval: Option<(Instant, Upheaval)>,
+    /// Resets before the present exchange, and how often numbers have begun at 1.
+    epochs_before: u32,
+    numbering: u32,
+    /// What the passes of the two loops of snapshots under way state: books after this packet.
+    passes: [Stamp; 2],
+    /// The loop of definitions under way.
+    definitions: Vec<Vec<u8>>,
+}
+
+impl Stage {
+    pub(crate) fn new(plan: &mut Plan, now: Now) -> Self {
+        let mut random = plan.random.split();
+        let publisher = PublisherSettings {
+            fingerprints: true,
+            heartbeat: plan.heartbeat,
+            loop_period: plan.loop_period,
+            unlisted: plan.unlisted.min(plan.instruments - 2),
+            ..plan.kind.publisher()
+        };
+        let count = plan.instruments;
+        let capacity = Capacity { orders: 4_096 + 120 * count, levels: 2_048 + 48 * count };
+        let instruments = instruments(count, &mut random);
+        let seed = random.any();
+        let settings = FloorSettings { instruments, seed, flow: Flow::ALL, capacity, publisher };
+        let mut chapters = std::mem::take(&mut plan.chapters).into_iter();
+        let mut upheavals = std::mem::take(&mut plan.upheavals).into_iter();
+        let replay = ReplaySettings { packets: 300, sessions: 16, ..ReplaySettings::default() };
+        let mut stage = Self {
+            floor: Floor::new(&settings, now),
+            truth: Truth::default(),
+            replay: ReplayServer::new(replay),
+            census: Census::new(),
+            cache: Vec::new(),
+            replacements: 0,
+            listings: Vec::new(),
+            orders: Orders::new(random.split()),
+            is_unnumbered: plan.kind.is_unnumbered(),
+            spacing: plan.spacing,
+            ready: now.monotonic,
+            next_step: Some(now.monotonic),
+            chapter: chapters.next(),
+            chapters,
+            next_upheaval: upheavals.next(),
+            upheavals,
+            epochs_before: 0,
+            numbering: 0,
+            passes: Default::default(),
+            definitions: Vec::new(),
+            random,
+            settings,
+        };
+        stage.open(now);
+        stage
+    }
+
+    /// A new floor opens.
+    fn open(&mut self, now: Now) {
+        self.floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
+        let listed = self.settings.instruments.len() - self.settings.publisher.unlisted as usize;
+        let listing = |index| if index < listed { Listing::Listed } else { Listing::Unlisted };
+        self.listings = (0..self.settings.instruments.len()).map(listing).collect();
+        self.orders.forget();
+        self.definitions.clear();
+    }
+
+    /// When there is something to do next.
+    pub(crate) fn next_at(&self) -> Option<Instant> {
+        let due = self.floor.publisher().poll_timeout().map(|due| due.max(self.ready));
+        let upheaval = self.next_upheaval.map(|(at, _)| at);
+        [due, self.next_step, upheaval].into_iter().flatten().min()
+    }
+
+    /// Does what is due; `send` gets every packet that leaves.
+    pub(crate) fn run(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) {
+        if let Some((at, upheaval)) = self.next_upheaval
+            && at <= now.monotonic
+        {
+            self.next_upheaval = self.upheavals.next();
+            self.upset(now, upheaval);
+        }
+        if self.next_step.is_some_and(|at| at <= now.monotonic) {
+            self.step(now);
+            self.plan_step(now.monotonic);
+        }
+        while now.monotonic >= self.ready && self.transmit(now, send) {
+            self.ready = now.monotonic + self.spacing;
+        }
+    }
+
+    fn plan_step(&mut self, now: Instant) {
+        while self.chapter.is_some_and(|chapter| chapter.ends <= now) {
+            self.chapter = self.chapters.next();
+        }
+        let random = &mut self.random;
+        self.next_step = self.chapter.map(|chapter| {
+            let pause = random.span(Duration::from_nanos(1), chapter.interval * 2);
+            (now + pause).min(chapter.ends)
+        });
+    }
+
+    /// SecurityIDs of instruments that are listed, with whether they were ever active.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (i32, bool)> + '_ {
+        let all = (0..).zip(self.listings.iter().zip(&self.settings.instruments));
+        all.filter(|(_, (listing, _))| **listing == Listing::Listed).map(|(index, (_, i))| {
+            (i.security_id, self.floor.publisher().published(index).rpt_seq > 0)
+        })
+    }
+
+    /// The last packet of the incremental feed.
+    pub(crate) fn last(&self) -> Stamp {
+        let publisher = self.floor.publisher();
+        Stamp { epoch: self.epochs_before + publisher.epoch(), sequence: publisher.sequence() }
+    }
+
+    /// Something happens to the whole channel. What is still to be sent comes before it, but for a
+    /// replacement: then it is never sent.
+    fn upset(&mut self, now: Now, upheaval: Upheaval) {
+        let has_begun = self.floor.publisher().sequence() > LEAST_NUMBER;
+        let upheaval = if has_begun { upheaval } else { Upheaval::Reset };
+        trace!(now, "exchange: {upheaval:?} behind {:?}", self.last());
+        let is_done = match upheaval {
+            Upheaval::Reset => self.floor.reset_channel(now, false) != Publication::Deferred,
+            Upheaval::ResetAndRestart => {
+                self.floor.reset_channel(now, true) != Publication::Deferred
+            }
+            Upheaval::Replacement => {
+                self.replace(now);
+                true
+            }
+        };
+        let class = match upheaval {
+            _ if !is_done => "upheavals that had no room",
+            Upheaval::Reset => "resets of the channel, numbers go on",
+            Upheaval::ResetAndRestart => "resets of the channel, numbers begin again",
+            Upheaval::Replacement => "numbers begin again without a reset",
+        };
+        self.census.count(class);
+    }
+
+    /// Another exchange with the same instruments.
+    fn replace(&mut self, now: Now) {
+        self.epochs_before += self.floor.publisher().epoch() + 1;
+        self.numbering += 1;
+        self.replacements += 1;
+        self.settings.seed = self.random.any();
+        self.floor = Floor::new(&self.settings, now);
+        self.open(now);
+    }
+
+    /// One step of the market.
+    fn step(&mut self, now: Now) {
+        let count = self.settings.instruments.len() as u64;
+        let index = self.random.below(count) as u32;
+        let is_listed = self.listings[index as usize] == Listing::Listed;
+        let die = self.random.below(1_000);
+        trace!(now, "exchange: step {die} in {index}");
+        match die {
+            40..80 if !is_listed => {}
+            0..40 => self.imply(now),
+            40..50 => {
+                self.floor.reset_book(now, index);
+                self.census.count("resets of a book");
+            }
+            50..62 => self.change_status(now, index),
+            62..80 => self.announce(now, index),
+            80..92 => self.change_definition(now, index),
+            92..180 => {
+                let instrument = &self.settings.instruments[index as usize];
+                self.orders.act(now, &mut self.floor, (index, instrument));
+            }
+            180..200 => {
+                for _ in 0..10 {
+                    self.floor.step(now);
+                }
+            }
+            _ => {
+                self.floor.step(now);
+            }
+        }
+        self.census.count("steps of the market");
+    }
+
+    fn imply(&mut self, now: Now) {
+        let instruments = &self.settings.instruments;
+        let Some(index) = instruments.iter().position(|instrument| instrument.has_implied) else {
+            return;
+        };
+        if self.listings[index] != Listing::Listed {
+            return;
+        }
+        let Instrument { reference, tick, .. } = instruments[index];
+        let side = *self.random.pick(&Side::BOTH);
+        let levels: Vec<_> = (1..=self.random.below(4) as i64)
+            .map(|away| PriceLevel {
+                price: side.improved(reference, -away * tick.0),
+                quantity: 1 + self.random.below(9) as u32,
+                orders: 0,
+            })
+            .collect();
+        self.floor.set_implied(now, index as u32, side, &levels);
+        self.census.count("implied levels set");
+    }
+
+    fn change_status(&mut self, now: Now, index: u32) {
+        let whom = (self.random.below(4) > 0).then_some(index);
+        // Mostly trading goes on.
+        let halted = [TradingStatus::TradingHalt, TradingStatus::PreOpen];
+        let is_halt = self.random.below(3) == 0;
+        let status = if is_halt { *self.random.pick(&halted) } else { TradingStatus::ReadyToTrade };
+        self.floor.set_status(now, whom, status);
+        self.census.count(if whom.is_some() { "statuses" } else { "statuses of the group" });
+    }
+
+    fn announce(&mut self, now: Now, index: u32) {
+        let reference = self.settings.instruments[index as usize].reference;
+        let price = Decimal(reference.0 + self.random.below(9) as i64 * 1_000_000_000);
+        let choice = self.random.below(4);
+        self.floor.announce(now, |publisher| match choice {
+            0 => {
+                let settlement = Settlement { price, is_final: true, is_actual: false };
+                let daily =
+                    [DailyStatistic::Settlement(settlement), DailyStatistic::OpenInterest(7)];
+                publisher.set_daily(now, &daily.map(|statistic| (index, statistic)))
+            }
+            1 => {
+                let limits = Limits { high: Some(price), ..Limits::default() };
+                publisher.set_limits(now, index, limits)
+            }
+            2 => {
+                let (quantity, side) = (Some(3), None);
+                publisher.request_quote(
+                    now,
+                    &QuoteRequest { id: "1", instrument: index, quantity, side },
+                )
+            }
+            _ => {
+                let (cusip, guid) = ("912828XX1", 5);
+                let collateral = Collateral { cusip, guid, price, dirty_price: price };
+                publisher.set_collateral(now, &[collateral])
+            }
+        });
+        self.census.count("statistics of the day, limits, quote requests, collateral");
+    }
+
+    fn change_definition(&mut self, now: Now, index: u32) {
+        use hairpin_exchange::DefinitionChange::{Add, Delete};
+        let listing = self.listings[index as usize];
+        let listed = self.listings.iter().filter(|listing| **listing == Listing::Listed).count();
+        let (publication, next, class) = match listing {
+            Listing::Deleted => return,
+            Listing::Unlisted => {
+                let publication = self.floor.change_definition(now, index, Add);
+                (publication, Listing::Listed, "definitions added")
+            }
+            Listing::Listed
+                if listed > 2 && !self.is_to_be_replaced() && self.random.below(4) == 0 =>
+            {
+                let publication = self.floor.change_definition(now, index, Delete);
+                (publication, Listing::Deleted, "definitions deleted")
+            }
+            Listing::Listed => {
+                let mut definition = self.settings.instruments[index as usize].clone();
+                definition.symbol = format!("HP{:05}", self.random.below(100_000));
+                let publication = self.floor.announce(now, |p| p.redefine(now, index, definition));
+                (publication, Listing::Listed, "definitions modified")
+            }
+        };
+        if publication != Publication::Deferred {
+            trace!(now, "exchange: {class}: {index}");
+            self.listings[index as usize] = next;
+            self.census.count(class);
+        }
+    }
+
+    /// Whether another exchange is to come, which knows of no deletion; who has only heard of that
+    /// would go on believing it.
+    fn is_to_be_replaced(&self) -> bool {
+        let to_come = self.next_upheaval.iter().chain(self.upheavals.as_slice());
+        to_come.into_iter().any(|(_, upheaval)| *upheaval == Upheaval::Replacement)
+    }
+
+    /// Sends the next packet that is due, if one is.
+    fn transmit(&mut self, now: Now, send: &mut impl FnMut(Feed, &[u8])) -> bool {
+        let mut buffer = [0; MAX_PAYLOAD];
+        let before = self.last();
+        let Some(transmit) = self.floor.publisher_mut().poll_transmit(now, &mut buffer) else {
+            return false;
+        };
+        let bytes = &mut buffer[..transmit.length];
+        if self.is_unnumbered {
+            erase_rpt_seq(bytes);
+        }
+        let feed = match transmit.feed {
+            Loop::Incremental => {
+                self.note_incremental(now, before, &transmit);
+                self.replay.keep(transmit.sequence, bytes);
+                Feed::Incremental
+            }
+            Loop::Instruments => {
+                self.keep_definitions(transmit.sequence, bytes);
+                Feed::Instrument
+            }
+            Loop::Snapshots => self.note_snapshots(now, Feed::Snapshot, 0, &transmit),
+            Loop::SnapshotOrders => self.note_snapshots(now, Feed::SnapshotOrders, 1, &transmit),
+        };
+        send(feed, bytes);
+        true
+    }
+
+    fn note_incremental(&mut self, now: Now, before: Stamp, transmit: &Transmit) {
+        let epoch = self.epochs_before + self.floor.publisher().epoch();
+        let is_reset = epoch != before.epoch;
+        let (sequence, numbering) = (transmit.sequence, self.numbering);
+        // 0 if numbers begin again behind it: it is before them.
+        let stamp = Stamp { epoch, sequence: self.floor.publisher().sequence() };
+        let ends_event = transmit.event.is_some_and(|event| event.ends);
+        let fact = Fact { numbering, sequence, stamp, ends_event, is_reset };
+        self.truth.note_packet(sequence, now.utc, fact);
+        trace!(now, "exchange: sends {fact:?} {:?}", transmit.event);
+        self.census.count("packets of the incremental feed");
+        self.numbering += u32::from(stamp.sequence != sequence);
+        while let Some(fingerprint) = self.floor.publisher_mut().poll_fingerprint() {
+            let levels = self.levels_of(&fingerprint);
+            trace!(now, "exchange: published {fingerprint:?}");
+            self.truth.note(self.epochs_before + fingerprint.epoch, &fingerprint, levels);
+            self.census.count("books published");
+        }
+    }
+
+    /// The levels that a fingerprint is of, unless the book has gone on since.
+    fn levels_of(&self, fingerprint: &Fingerprint) -> Option<[Vec<(i64, u64)>; 2]> {
+        let is_it = |i: &Instrument| i.security_id == fingerprint.security_id;
+        let index = self.settings.instruments.iter().position(is_it)?;
+        let sides = &self.floor.publisher().published(index as u32).sides;
+        let levels = |ladder: &Ladder| {
+            ladder.levels().iter().map(|l| (l.price.0, u64::from(l.quantity))).collect()
+        };
+        let is_present = digest_of_ladders(sides) == fingerprint.book;
+        is_present.then(|| sides.each_ref().map(levels))
+    }
+
+    /// All packets of a pass state what was so when its first one left.
+    fn note_snapshots(&mut self, now: Now, feed: Feed, place: usize, transmit: &Transmit) -> Feed {
+        if transmit.sequence == 1 {
+            self.passes[place] = self.last();
+        }
+        self.truth.note_pass(feed, transmit.sequence, now.utc, self.passes[place]);
+        feed
+    }
+
+    fn keep_definitions(&mut self, sequence: u32, bytes: &[u8]) {
+        if sequence == 1 {
+            let whole = std::mem::take(&mut self.definitions);
+            // Now and then, so that it is outdated.
+            if !whole.is_empty() && (self.cache.is_empty() || self.random.below(40) == 0) {
+                self.cache = whole;
+            }
+        }
+        self.definitions.push(bytes.to_vec());
+    }
+}
+
+/// Instruments of all kinds, some with an implied book.
+fn instruments(count: u32, random: &mut Random) -> Vec<Instrument> {
+    let mut instruments = Instrument::numbered(count);
+    let first = (instruments[0].security_id, instruments[0].symbol.clone());
+    for (number, instrument) in (0..).zip(&mut instruments) {
+        instrument.has_implied = random.below(3) == 0;
+        let leg = |id, side| Leg { security_id: id, side, ratio: 1 };
+        instrument.kind = match number % 6 {
+            2 => InstrumentKind::Spread {
+                legs: vec![leg(1_001, Side::Bid), leg(1_002, Side::Offer)],
+            },
+            3 => InstrumentKind::Option {
+                right: OptionRight::Call,
+                strike: instrument.reference,
+                underlying: first.clone(),
+            },
+            4 => InstrumentKind::Bond { coupon: Decimal(2_500_000_000) },
+            5 => InstrumentKind::Repo { is_special: true, underlying: first.clone() },
+            _ => InstrumentKind::Future,
+        };
+    }
+    instruments
+}

@@ -1,0 +1,144 @@
+//! What the exchange has published: digests of every book at the end of every event, and which
+//! packet of which feed was what.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hairpin_exchange::{Digest, Fingerprint, Ladder};
+use hairpin_mdp3::{Feed, Level};
+use hairpin_time::Utc;
+
+/// A place in the incremental feed: numbers count only together with the resets before them.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Stamp {
+    pub(crate) epoch: u32,
+    pub(crate) sequence: u32,
+}
+
+/// What an instrument's books were at the end of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) at: Stamp,
+    pub(crate) rpt_seq: u32,
+    pub(crate) book: u64,
+    pub(crate) implied: u64,
+    pub(crate) orders: u64,
+    /// Price and quantity of bids and of offers, where they were at hand when the event had left.
+    pub(crate) levels: Option<[Vec<(i64, u64)>; 2]>,
+}
+
+/// A packet of the incremental feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fact {
+    /// How often numbers have begun at 1 before it.
+    pub(crate) numbering: u32,
+    pub(crate) sequence: u32,
+    /// A reset is of the epoch that it begins; where numbers begin again with it, it has 0 there.
+    pub(crate) stamp: Stamp,
+    pub(crate) ends_event: bool,
+    pub(crate) is_reset: bool,
+}
+
+/// All that was published.
+#[derive(Debug, Default)]
+pub(crate) struct Truth {
+    points: BTreeMap<i32, Vec<Point>>,
+    packets: HashMap<(u32, Utc), Fact>,
+    passes: HashMap<(Feed, u32, Utc), Stamp>,
+}
+
+/// What is known of an instrument before its first event in an epoch.
+const NOTHING: Point = Point {
+    at: Stamp { epoch: 0, sequence: 0 },
+    rpt_seq: 0,
+    book: EMPTY,
+    implied: EMPTY,
+    orders: EMPTY,
+    levels: None,
+};
+
+/// The digest of nothing.
+pub(crate) const EMPTY: u64 = 0xCBF2_9CE4_8422_2325;
+
+impl Truth {
+    /// An event has left that ends in a packet of `epoch`.
+    pub(crate) fn note(
+        &mut self,
+        epoch: u32,
+        fingerprint: &Fingerprint,
+        levels: Option<[Vec<(i64, u64)>; 2]>,
+    ) {
+        let &Fingerprint { sequence, security_id, rpt_seq, book, implied, orders, .. } =
+            fingerprint;
+        let at = Stamp { epoch, sequence };
+        let points = self.points.entry(security_id).or_default();
+        let point = Point { at, rpt_seq, book, implied, orders, levels };
+        match points.last_mut() {
+            // An instrument may be named twice for one event.
+            Some(last) if last.at == at => *last = point,
+            last => {
+                assert!(last.is_none_or(|last| last.at < at), "fingerprints out of order");
+                points.push(point);
+            }
+        }
+    }
+
+    /// A packet of the incremental feed leaves.
+    pub(crate) fn note_packet(&mut self, sequence: u32, sent: Utc, fact: Fact) {
+        let before = self.packets.insert((sequence, sent), fact);
+        assert_eq!(before, None, "two packets with one number and one time");
+    }
+
+    /// A packet of a loop leaves, which states what was so after packet `as_of`.
+    pub(crate) fn note_pass(&mut self, feed: Feed, sequence: u32, sent: Utc, as_of: Stamp) {
+        self.passes.insert((feed, sequence, sent), as_of);
+    }
+
+    /// The packet of the incremental feed with this number and time.
+    pub(crate) fn packet(&self, sequence: u32, sent: Utc) -> Option<Fact> {
+        self.packets.get(&(sequence, sent)).copied()
+    }
+
+    /// What a packet of a loop of snapshots states: books after this packet.
+    pub(crate) fn pass(&self, feed: Feed, sequence: u32, sent: Utc) -> Option<Stamp> {
+        self.passes.get(&(feed, sequence, sent)).copied()
+    }
+
+    /// After which packet an instrument was so last, for those who look for a fault.
+    pub(crate) fn find(&self, security_id: i32, is_it: impl Fn(&Point) -> bool) -> Option<Stamp> {
+        let points = self.points.get(&security_id)?;
+        points.iter().rev().find(|point| is_it(point)).map(|point| point.at)
+    }
+
+    /// An instrument as it was after a packet, and a number that is another for every event.
+    pub(crate) fn at(&self, security_id: i32, stamp: Stamp) -> (usize, &Point) {
+        let Some(points) = self.points.get(&security_id) else { return (0, &NOTHING) };
+        let behind = points.partition_point(|point| point.at <= stamp);
+        let last = behind.checked_sub(1).map(|last| &points[last]);
+        // Of each epoch there is a number of its own for nothing.
+        let number = behind << 8 | (stamp.epoch as usize & 0xFF);
+        (number, last.filter(|point| point.at.epoch == stamp.epoch).unwrap_or(&NOTHING))
+    }
+}
+
+/// The digest of a price book.
+pub(crate) fn digest(sides: [&[Level]; 2], entry_types: [u8; 2]) -> u64 {
+    let mut digest = Digest::default();
+    for (side, entry_type) in sides.into_iter().zip(entry_types) {
+        for (number, level) in (1..).zip(side) {
+            digest.level(entry_type, number, level.price.0, level.quantity, level.orders);
+        }
+    }
+    digest.value()
+}
+
+/// The same of a book as the exchange has it.
+pub(crate) fn digest_of_ladders(sides: &[Ladder; 2]) -> u64 {
+    let mut digest = Digest::default();
+    for (side, entry_type) in sides.iter().zip(*b"01") {
+        for (number, level) in (1..).zip(side.levels()) {
+            let quantity = u64::from(level.quantity);
+            digest.level(entry_type, number, level.price.0, quantity, level.orders);
+        }
+    }
+    digest.value()
+}
