@@ -1,6 +1,6 @@
 //! What stands before the IP header of a frame.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use etherparse::err::packet::SliceError;
 use etherparse::{EtherType, NetSlice, SlicedPacket, TransportSlice};
@@ -53,6 +53,16 @@ impl LinkType {
     /// What a frame of `length` bytes carries, of which `bytes` were captured.
     #[inline]
     pub(super) fn payload(self, bytes: &[u8], length: u32) -> Result<Payload<'_>, PacketError> {
+        if self == Self::ETHERNET
+            && let Some(datagram) = plain_datagram(bytes)
+        {
+            return Ok(datagram);
+        }
+        self.any_payload(bytes, length)
+    }
+
+    /// The same, whatever it is.
+    fn any_payload(self, bytes: &[u8], length: u32) -> Result<Payload<'_>, PacketError> {
         let sliced = match self {
             Self::ETHERNET => SlicedPacket::from_ethernet(bytes),
             Self::RAW | Self::IPV4 | Self::IPV6 | Self::RAW_OF_BSD | Self::RAW_OF_OPENBSD => {
@@ -81,6 +91,35 @@ impl LinkType {
         }
     }
 }
+
+/// The datagram of an Ethernet frame without a VLAN tag, of IPv4 without options, in one fragment,
+/// which nearly all of a capture of market data are. `None` of everything else, and of whatever is
+/// odd: then somebody looks who knows all of it.
+#[inline]
+fn plain_datagram(frame: &[u8]) -> Option<Payload<'_>> {
+    let (headers, _) = frame.split_first_chunk::<PLAIN_HEADERS>()?;
+    let half = |at: usize| u16::from_be_bytes([headers[at], headers[at + 1]]);
+    // EtherType; version and length of the IP header; offset of the fragment, and more to come.
+    let is_plain = half(12) == 0x0800 && headers[14] == 0x45 && half(20) & 0x3fff == 0;
+    let (total, udp) = (usize::from(half(16)), usize::from(half(38)));
+    let is_whole = udp >= UDP_HEADER && total == IP_HEADER + udp;
+    if !is_plain || headers[23] != UDP || !is_whole {
+        return None;
+    }
+    let bytes = frame.get(PLAIN_HEADERS..ETHERNET_HEADER + total)?;
+    let address = |at: usize, port: usize| {
+        let ip = Ipv4Addr::new(headers[at], headers[at + 1], headers[at + 2], headers[at + 3]);
+        SocketAddr::V4(SocketAddrV4::new(ip, half(port)))
+    };
+    Some(Payload::Datagram { source: address(26, 34), destination: address(30, 36), bytes })
+}
+
+const ETHERNET_HEADER: usize = 14;
+const IP_HEADER: usize = 20;
+const UDP_HEADER: usize = 8;
+const PLAIN_HEADERS: usize = ETHERNET_HEADER + IP_HEADER + UDP_HEADER;
+/// The protocol's number.
+const UDP: u8 = 17;
 
 /// Bytes before the packet in a Linux cooked capture, version 2.
 const SLL2_HEADER: usize = 20;
@@ -124,5 +163,58 @@ fn refused(error: &SliceError, captured: usize, length: u32) -> PacketError {
         PacketError::Cut { captured, length }
     } else {
         PacketError::Malformed(error.to_string().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::PacketBuilder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A frame with a datagram of so many bytes.
+    fn frame(payload: &[u8]) -> Vec<u8> {
+        let builder = PacketBuilder::ethernet2([1, 0, 94, 0, 31, 1], [2; 6])
+            .ipv4([205, 209, 223, 70], [224, 0, 31, 1], 9)
+            .udp(40_000, 14_310);
+        let mut frame = Vec::new();
+        builder.write(&mut frame, payload).unwrap();
+        frame
+    }
+
+    #[test]
+    fn a_plain_datagram_is_found_at_once() {
+        for length in [0, 1, 68, 1_400] {
+            let payload = vec![7; length];
+            let frame = frame(&payload);
+            let plain = plain_datagram(&frame).unwrap();
+            let any = LinkType::ETHERNET.any_payload(&frame, frame.len() as u32).unwrap();
+            assert_eq!(plain, any);
+            assert!(matches!(plain, Payload::Datagram { bytes, .. } if bytes == payload));
+        }
+    }
+
+    #[test]
+    fn what_is_padded_ends_where_its_header_says() {
+        let mut padded = frame(b"six");
+        padded.resize(60, 0);
+        let plain = plain_datagram(&padded).unwrap();
+        assert!(matches!(plain, Payload::Datagram { bytes: b"six", .. }));
+    }
+
+    proptest! {
+        /// Whatever byte of the headers is another, and wherever the frame is cut.
+        #[test]
+        fn both_ways_tell_the_same(
+            at in 0..PLAIN_HEADERS, value: u8, length in 0..24_usize, cut in 0..80_usize,
+        ) {
+            let mut frame = frame(&[5; 24][..length]);
+            frame[at] = value;
+            frame.truncate(cut);
+            let length = frame.len() as u32;
+            let any = LinkType::ETHERNET.any_payload(&frame, length);
+            prop_assert_eq!(LinkType::ETHERNET.payload(&frame, length), any);
+        }
     }
 }
