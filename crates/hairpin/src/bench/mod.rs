@@ -12,7 +12,7 @@ use anyhow::Result;
 /// Measures a published table on this machine and prints it, beside the published figures where
 /// there are any.
 #[derive(clap::Args, Debug, Clone)]
-#[command(disable_help_subcommand = true)]
+#[command(disable_help_subcommand = true, arg_required_else_help = false)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     table: Table,
