@@ -53,12 +53,17 @@ impl LinkType {
     /// What a frame of `length` bytes carries, of which `bytes` were captured.
     #[inline]
     pub(super) fn payload(self, bytes: &[u8], length: u32) -> Result<Payload<'_>, PacketError> {
-        if self == Self::ETHERNET
-            && let Some(datagram) = plain_datagram(bytes)
-        {
-            return Ok(datagram);
+        let packet = match self {
+            Self::ETHERNET if bytes.get(12..ETHERNET_HEADER) == Some(&ETHER_TYPE_IPV4) => {
+                &bytes[ETHERNET_HEADER..]
+            }
+            Self::RAW | Self::IPV4 => bytes,
+            _ => &[],
+        };
+        match plain_datagram(packet) {
+            Some(datagram) => Ok(datagram),
+            None => self.any_payload(bytes, length),
         }
-        self.any_payload(bytes, length)
     }
 
     /// The same, whatever it is.
@@ -92,32 +97,31 @@ impl LinkType {
     }
 }
 
-/// The datagram of an Ethernet frame without a VLAN tag, of IPv4 without options, in one fragment,
-/// which nearly all of a capture of market data are. `None` of everything else, and of whatever is
-/// odd: then somebody looks who knows all of it.
+/// The datagram of a packet of IPv4 without options, in one fragment, which nearly all of a capture
+/// of market data are. `None` of everything else, and of whatever is odd: then somebody looks who
+/// knows all of it.
 #[inline]
-fn plain_datagram(frame: &[u8]) -> Option<Payload<'_>> {
-    let (headers, _) = frame.split_first_chunk::<PLAIN_HEADERS>()?;
+fn plain_datagram(packet: &[u8]) -> Option<Payload<'_>> {
+    let (headers, _) = packet.split_first_chunk::<PLAIN_HEADERS>()?;
     let half = |at: usize| u16::from_be_bytes([headers[at], headers[at + 1]]);
-    // EtherType; version and length of the IP header; offset of the fragment, and more to come.
-    let is_plain = half(12) == 0x0800 && headers[14] == 0x45 && half(20) & 0x3fff == 0;
-    let (total, udp) = (usize::from(half(16)), usize::from(half(38)));
-    let is_whole = udp >= UDP_HEADER && total == IP_HEADER + udp;
-    if !is_plain || headers[23] != UDP || !is_whole {
+    // Version and length of the IP header; offset of the fragment, and more to come.
+    let is_plain = headers[0] == 0x45 && half(6) & 0x3fff == 0 && headers[9] == UDP;
+    let (total, udp) = (usize::from(half(2)), usize::from(half(24)));
+    if !is_plain || total != IP_HEADER + udp {
         return None;
     }
-    let bytes = frame.get(PLAIN_HEADERS..ETHERNET_HEADER + total)?;
+    let bytes = packet.get(PLAIN_HEADERS..total)?;
     let address = |at: usize, port: usize| {
         let ip = Ipv4Addr::new(headers[at], headers[at + 1], headers[at + 2], headers[at + 3]);
         SocketAddr::V4(SocketAddrV4::new(ip, half(port)))
     };
-    Some(Payload::Datagram { source: address(26, 34), destination: address(30, 36), bytes })
+    Some(Payload::Datagram { source: address(12, 20), destination: address(16, 22), bytes })
 }
 
 const ETHERNET_HEADER: usize = 14;
+const ETHER_TYPE_IPV4: [u8; 2] = [0x08, 0x00];
 const IP_HEADER: usize = 20;
-const UDP_HEADER: usize = 8;
-const PLAIN_HEADERS: usize = ETHERNET_HEADER + IP_HEADER + UDP_HEADER;
+const PLAIN_HEADERS: usize = IP_HEADER + 8;
 /// The protocol's number.
 const UDP: u8 = 17;
 
@@ -188,7 +192,7 @@ mod tests {
         for length in [0, 1, 68, 1_400] {
             let payload = vec![7; length];
             let frame = frame(&payload);
-            let plain = plain_datagram(&frame).unwrap();
+            let plain = plain_datagram(&frame[ETHERNET_HEADER..]).unwrap();
             let any = LinkType::ETHERNET.any_payload(&frame, frame.len() as u32).unwrap();
             assert_eq!(plain, any);
             assert!(matches!(plain, Payload::Datagram { bytes, .. } if bytes == payload));
@@ -199,7 +203,7 @@ mod tests {
     fn what_is_padded_ends_where_its_header_says() {
         let mut padded = frame(b"six");
         padded.resize(60, 0);
-        let plain = plain_datagram(&padded).unwrap();
+        let plain = plain_datagram(&padded[ETHERNET_HEADER..]).unwrap();
         assert!(matches!(plain, Payload::Datagram { bytes: b"six", .. }));
     }
 
@@ -207,14 +211,23 @@ mod tests {
         /// Whatever byte of the headers is another, and wherever the frame is cut.
         #[test]
         fn both_ways_tell_the_same(
-            at in 0..PLAIN_HEADERS, value: u8, length in 0..24_usize, cut in 0..80_usize,
+            at in 0..ETHERNET_HEADER + PLAIN_HEADERS,
+            value: u8,
+            length in 0..24_usize,
+            cut in 0..80_usize,
         ) {
             let mut frame = frame(&[5; 24][..length]);
             frame[at] = value;
             frame.truncate(cut);
-            let length = frame.len() as u32;
-            let any = LinkType::ETHERNET.any_payload(&frame, length);
-            prop_assert_eq!(LinkType::ETHERNET.payload(&frame, length), any);
+            let packet = frame.get(ETHERNET_HEADER..).unwrap_or_default();
+            for (link, bytes) in [
+                (LinkType::ETHERNET, &frame[..]),
+                (LinkType::RAW, packet),
+                (LinkType::IPV4, packet),
+            ] {
+                let length = bytes.len() as u32;
+                prop_assert_eq!(link.payload(bytes, length), link.any_payload(bytes, length));
+            }
         }
     }
 }
