@@ -1,8 +1,8 @@
 //! The hot path without sockets: packet to callback, and tick to order bytes.
 //!
 //! `cargo bench --package hairpin` times it, markets of 100,000 active instruments a second time
-//! with huge pages ([`pages`]). `cargo xtask bench-instructions` runs the same code under callgrind,
-//! one case after the other: `hot_path --count CASE`.
+//! with huge pages ([`pages`]). `cargo xtask bench-instructions` runs the same code under
+//! callgrind, one case after the other: `hot_path --count CASE`.
 #![allow(clippy::expect_used, reason = "a benchmark may fail by panicking")]
 
 mod case;

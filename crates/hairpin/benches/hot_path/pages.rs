@@ -2,9 +2,10 @@
 //!
 //! A channel's memory is that of vectors, so that it is the allocator that asks for huge pages: the
 //! C library does for what it maps, where `GLIBC_TUNABLES` says `glibc.malloc.hugetlb=1` (since
-//! 2.35), which is read once at the start of a process. So this program runs itself again. Where the
-//! kernel gives huge pages to everybody (`always` in `/sys/kernel/mm/transparent_hugepage/enabled`)
-//! both runs have them, where it never does, neither has: how much of them there is, is printed.
+//! 2.35), which is read once at the start of a process. So this program runs itself again. Where
+//! the kernel gives huge pages to everybody (`always` in
+//! `/sys/kernel/mm/transparent_hugepage/enabled`) both runs have them, where it never does, neither
+//! has: how much of them there is, is printed.
 
 use std::process::Command;
 
