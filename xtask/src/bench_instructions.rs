@@ -25,21 +25,42 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
-/// A case of `crates/hairpin/benches/hot_path`, and the most instructions an event of it may take.
+/// A case of a benchmark of `crates/hairpin/benches`, and the most instructions an event of it may
+/// take.
 struct Case {
     name: &'static str,
     most: Option<u64>,
-    /// Whether it is told where its instructions are.
-    is_broken_down: bool,
+    /// Which benchmark's.
+    bench: Bench,
+}
+
+/// A benchmark: a program of its own, so that what is inlined into one does not depend on the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bench {
+    /// The exchange's packets, up to the order. It is told where the instructions are.
+    HotPath,
+    /// Made-up packets for many instruments.
+    Markets,
+}
+
+impl Bench {
+    const ALL: [Self; 2] = [Self::HotPath, Self::Markets];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::HotPath => "hot_path",
+            Self::Markets => "markets",
+        }
+    }
 }
 
 const fn case(name: &'static str, most: Option<u64>) -> Case {
-    Case { name, most, is_broken_down: true }
+    Case { name, most, bench: Bench::HotPath }
 }
 
 /// A market of made-up packets, each of them an event.
 const fn market(name: &'static str) -> Case {
-    Case { name, most: None, is_broken_down: false }
+    Case { name, most: None, bench: Bench::Markets }
 }
 
 const CASES: [Case; 12] = [
@@ -81,11 +102,11 @@ struct Count {
 /// Counts every case, then compares with the committed counts or replaces them.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     ensure_valgrind()?;
-    let program = build(&workspace.root)?;
-    let folder = program.ancestors().nth(3).context("the target folder")?.join("callgrind");
+    let programs = build(&workspace.root)?;
+    let folder = programs[0].ancestors().nth(3).context("the target folder")?.join("callgrind");
     std::fs::create_dir_all(&folder).context("the folder for callgrind's files")?;
-    let counts =
-        CASES.iter().map(|case| count(&program, &folder, case)).collect::<Result<Vec<_>>>()?;
+    let count = |case: &Case| count(&programs[case.bench as usize], &folder, case);
+    let counts = CASES.iter().map(count).collect::<Result<Vec<_>>>()?;
     let path = workspace.root.join("docs/results/instructions.md");
     let document = Document::read(&path)?;
     let mut objections = compare(&document, &counts);
@@ -135,7 +156,8 @@ fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     let file = folder.join(format!("{name}.out"));
     let mut command = Command::new("valgrind");
     command
-        .args(["--tool=callgrind", "--quiet", "--toggle-collect=hot_path::*::measured_*"])
+        .args(["--tool=callgrind", "--quiet"])
+        .arg(format!("--toggle-collect={}::*::measured_*", case.bench.name()))
         .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(program)
         .args(["--count", name])
@@ -149,7 +171,7 @@ fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     )?;
     let (total, shares) = annotation::read(&annotated, events)?;
     ensure!(total > events, "callgrind counted nothing of {name}");
-    let shares = if case.is_broken_down { shares } else { Vec::new() };
+    let shares = if case.bench == Bench::HotPath { shares } else { Vec::new() };
     let tenths = (total * 10 + events / 2) / events;
     Ok(Count { name, instructions: (total + events / 2) / events, tenths, census, shares })
 }
@@ -161,22 +183,24 @@ fn field(census: &str, name: &str) -> Result<u64> {
     value.context("what did the benchmark do?")?.parse().context("a count")
 }
 
-/// Builds the benchmark as `cargo bench` does; returns its program.
-fn build(root: &Path) -> Result<PathBuf> {
-    let arguments = ["bench", "--locked", "--package", "hairpin", "--bench", "hot_path"];
+/// Builds the benchmarks as `cargo bench` does; returns their programs.
+fn build(root: &Path) -> Result<[PathBuf; 2]> {
+    let arguments = ["bench", "--locked", "--package", "hairpin"];
+    let benches = Bench::ALL.iter().flat_map(|bench| ["--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
-    let mut command = cargo(root, arguments.into_iter().chain(format));
+    let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
     let said = read(command.stderr(Stdio::inherit()))?;
+    let mut programs = [const { None }; 2];
     for message in Message::parse_stream(said.as_bytes()) {
-        // The command itself is built beside it.
+        // The command itself is built beside them.
         if let Message::CompilerArtifact(artifact) = message?
-            && artifact.target.name == "hot_path"
-            && let Some(program) = artifact.executable
+            && let Some(bench) = Bench::ALL.iter().find(|it| it.name() == artifact.target.name)
         {
-            return Ok(program.into());
+            programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    bail!("cargo built no benchmark")
+    let [Some(hot_path), Some(markets)] = programs else { bail!("cargo built no benchmark") };
+    Ok([hot_path, markets])
 }
 
 /// Valgrind is a package of the system: as root it is installed, as another user it is asked for.

@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hairpin_feed_handler::{
-    Book, Channel, EndOfEvent, Error, Input, Level, Listener, Packet, Side,
-};
+use hairpin_feed_handler::{Book, Channel, EndOfEvent, Input, Level, Listener, Side};
 use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
@@ -51,10 +49,9 @@ impl Case {
 
 /// What a listener saw.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) events: u64,
-    pub(crate) books: u64,
-    pub(crate) errors: u64,
+struct Seen {
+    events: u64,
+    books: u64,
 }
 
 impl Listener for Seen {
@@ -65,10 +62,6 @@ impl Listener for Seen {
             black_box((instrument, book, changes));
             self.books += 1;
         }
-    }
-
-    fn on_error(&mut self, _: Option<&Packet>, _: &Error) {
-        self.errors += 1;
     }
 }
 

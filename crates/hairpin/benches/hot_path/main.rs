@@ -1,13 +1,10 @@
 //! The hot path without sockets: packet to callback, and tick to order bytes.
 //!
-//! `cargo bench --package hairpin` times it, markets of 100,000 active instruments a second time
-//! with huge pages ([`pages`]). `cargo xtask bench-instructions` runs the same code under
-//! callgrind, one case after the other: `hot_path --count CASE`.
+//! `cargo bench --package hairpin` times it. `cargo xtask bench-instructions` runs the same code
+//! under callgrind, one case after the other: `hot_path --count CASE`.
 #![allow(clippy::expect_used, reason = "a benchmark may fail by panicking")]
 
 mod case;
-mod markets;
-mod pages;
 mod recording;
 mod session;
 
@@ -20,7 +17,6 @@ use std::process::ExitCode;
 use criterion::Criterion;
 
 use case::{Case, Walk};
-use markets::{Market, Stroll};
 
 /// `--count CASE` walks through a case once and says of what how much there was; anything else is
 /// for criterion.
@@ -30,10 +26,6 @@ fn main() -> ExitCode {
         time();
         return ExitCode::SUCCESS;
     };
-    if let Some(market) = Market::ALL.into_iter().find(|market| market.name == *name) {
-        println!("{}", Stroll::new(market).counted());
-        return ExitCode::SUCCESS;
-    }
     let Some(case) = Case::ALL.into_iter().find(|case| case.name() == *name) else {
         eprintln!("no such case: {name}");
         return ExitCode::from(2);
@@ -46,11 +38,6 @@ fn main() -> ExitCode {
 
 fn time() {
     let mut criterion = Criterion::default().configure_from_args();
-    if pages::are_huge() {
-        let large = Market::ALL.into_iter().filter(Market::is_large);
-        large.for_each(|market| stroll(&mut criterion, market, "-huge-pages"));
-        return criterion.final_summary();
-    }
     for case in Case::ALL {
         let mut walk = Walk::new(case);
         criterion.bench_function(case.name(), |bencher| {
@@ -59,19 +46,5 @@ fn time() {
         // What was not walked through to its end has not been checked yet.
         walk.whole();
     }
-    Market::ALL.into_iter().for_each(|market| stroll(&mut criterion, market, ""));
     criterion.final_summary();
-    pages::again_with_huge();
-}
-
-/// Times a packet of a market.
-fn stroll(criterion: &mut Criterion, market: Market, suffix: &str) {
-    let mut stroll = Stroll::new(market);
-    if market.is_large() {
-        println!("{}{suffix}: {}", market.name, pages::describe());
-    }
-    criterion.bench_function(&format!("{}{suffix}", market.name), |bencher| {
-        bencher.iter_custom(|packets| stroll.time(packets));
-    });
-    stroll.check();
 }

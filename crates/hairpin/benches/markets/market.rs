@@ -1,7 +1,7 @@
 //! Markets of any size, by packets that are made up: template 46, each packet one event.
 //!
-//! The exchange of the other cases has some thousand instruments at most. Here an instrument is no
-//! more than its levels: ten a side, of which one changes, or is deleted and stated anew.
+//! The exchange of `hot_path` has some thousand instruments at most. Here an instrument is no
+//! more than its levels: ten a side, of which one changes, is deleted, or is stated anew.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use hairpin_cme_codecs::mdp3::{
     MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction, MatchEventIndicator, Price9,
 };
-use hairpin_feed_handler::{Channel, Feed, Input, LateJoin, Settings, Side};
+use hairpin_feed_handler::{
+    Channel, EndOfEvent, Error, Feed, Input, LateJoin, Listener, Packet, Settings, Side,
+};
 use hairpin_mdp3::PacketHeader;
 use hairpin_time::{Instant as Time, Now, Utc};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-
-use crate::case::Seen;
 
 /// Packets that are made before they are measured.
 const CHUNK: usize = 1_024;
@@ -94,6 +94,29 @@ impl Market {
     /// Bytes of its packets: header, size, message header, root, entries, no orders.
     const fn packet_bytes(&self) -> usize {
         PacketHeader::LENGTH + 2 + 8 + 11 + 3 + 32 * self.entries + 8
+    }
+}
+
+/// What a listener saw.
+#[derive(Debug, Default)]
+struct Seen {
+    events: u64,
+    books: u64,
+    errors: u64,
+}
+
+impl Listener for Seen {
+    #[inline]
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        self.events += 1;
+        for changed in black_box(event).changed() {
+            black_box(changed);
+            self.books += 1;
+        }
+    }
+
+    fn on_error(&mut self, _: Option<&Packet>, _: &Error) {
+        self.errors += 1;
     }
 }
 
