@@ -25,19 +25,64 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
-/// A case of `crates/hairpin/benches/hot_path`, and the most instructions an event of it may take.
+/// A case of a benchmark of `crates/hairpin/benches`, and the most instructions an event of it may
+/// take.
 struct Case {
     name: &'static str,
     most: Option<u64>,
+    /// Which benchmark's.
+    bench: Bench,
 }
 
-const CASES: [Case; 5] = [
-    Case { name: "one-entry", most: Some(600) },
-    Case { name: "average-mix", most: None },
-    Case { name: "duplicate", most: None },
-    Case { name: "best", most: Some(10) },
-    Case { name: "tick-to-order", most: Some(1_200) },
+/// A benchmark: a program of its own, so that what is inlined into one does not depend on the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bench {
+    /// The exchange's packets, up to the order. It is told where the instructions are.
+    HotPath,
+    /// Made-up packets for many instruments.
+    Markets,
+}
+
+impl Bench {
+    const ALL: [Self; 2] = [Self::HotPath, Self::Markets];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::HotPath => "hot_path",
+            Self::Markets => "markets",
+        }
+    }
+}
+
+const fn case(name: &'static str, most: Option<u64>) -> Case {
+    Case { name, most, bench: Bench::HotPath }
+}
+
+/// A market of made-up packets, each of them an event.
+const fn market(name: &'static str) -> Case {
+    Case { name, most: None, bench: Bench::Markets }
+}
+
+const CASES: [Case; 12] = [
+    case("one-entry", Some(600)),
+    case("average-mix", None),
+    case("duplicate", None),
+    case("best", Some(10)),
+    case("tick-to-order", Some(1_200)),
+    market(FEWEST),
+    market("of-100"),
+    market("of-1000"),
+    market("of-10000"),
+    market(MOST),
+    market("twelve-one-book"),
+    market("twelve-books"),
 ];
+
+/// The smallest and the largest of the markets that differ in nothing but their instruments.
+const FEWEST: &str = "of-10";
+const MOST: &str = "of-100000";
+/// By how much an event of the largest may take more instructions than one of the smallest.
+const GROWTH_PERCENT: u64 = 5;
 
 /// By how much a count may rise: libraries and compilers differ a little from machine to machine.
 const RISE_PERCENT: u64 = 3;
@@ -47,6 +92,8 @@ struct Count {
     name: &'static str,
     /// Per event, rounded.
     instructions: u64,
+    /// The same in tenths.
+    tenths: u64,
     /// What an event consists of, as the benchmark says it: `events=… packets=…`.
     census: String,
     shares: Vec<Share>,
@@ -55,14 +102,15 @@ struct Count {
 /// Counts every case, then compares with the committed counts or replaces them.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     ensure_valgrind()?;
-    let program = build(&workspace.root)?;
-    let folder = program.ancestors().nth(3).context("the target folder")?.join("callgrind");
+    let programs = build(&workspace.root)?;
+    let folder = programs[0].ancestors().nth(3).context("the target folder")?.join("callgrind");
     std::fs::create_dir_all(&folder).context("the folder for callgrind's files")?;
-    let counts =
-        CASES.iter().map(|case| count(&program, &folder, case)).collect::<Result<Vec<_>>>()?;
+    let count = |case: &Case| count(&programs[case.bench as usize], &folder, case);
+    let counts = CASES.iter().map(count).collect::<Result<Vec<_>>>()?;
     let path = workspace.root.join("docs/results/instructions.md");
     let document = Document::read(&path)?;
-    let objections = compare(&document, &counts);
+    let mut objections = compare(&document, &counts);
+    objections.extend(growth(&counts));
     if arguments.write {
         return document.write(&path, &counts);
     }
@@ -74,7 +122,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 fn compare(document: &Document, counts: &[Count]) -> Vec<String> {
     let mut objections = Vec::new();
     println!("{:<16}{:>12}{:>12}{:>12}", "per event", "committed", "now", "at most");
-    for (Case { name, most }, count) in CASES.iter().zip(counts) {
+    for (Case { name, most, .. }, count) in CASES.iter().zip(counts) {
         let (committed, now) = (document.committed(name), count.instructions);
         let shown = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
         println!("{name:<16}{:>12}{now:>12}{:>12}", shown(committed), shown(*most));
@@ -92,13 +140,24 @@ fn compare(document: &Document, counts: &[Count]) -> Vec<String> {
     objections
 }
 
+/// Prints how an event grows with the number of instruments; returns what is wrong with it.
+fn growth(counts: &[Count]) -> Option<String> {
+    let of = |name| counts.iter().find(|count| count.name == name).map(|it| it.tenths);
+    let (fewest, most) = of(FEWEST).zip(of(MOST))?;
+    let per_cent = (most as f64 / fewest as f64 - 1.0) * 100.0;
+    println!("{MOST} takes {per_cent:+.1} % of {FEWEST}, at most +{GROWTH_PERCENT} %");
+    let has_grown = most * 100 > fewest * (100 + GROWTH_PERCENT);
+    has_grown.then(|| format!("{MOST} takes {per_cent:.1} % more than {FEWEST}"))
+}
+
 /// Runs a case under callgrind, which counts in the functions named `measured_…` alone.
 fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     let name = case.name;
     let file = folder.join(format!("{name}.out"));
     let mut command = Command::new("valgrind");
     command
-        .args(["--tool=callgrind", "--quiet", "--toggle-collect=hot_path::case::measured_*"])
+        .args(["--tool=callgrind", "--quiet"])
+        .arg(format!("--toggle-collect={}::*::measured_*", case.bench.name()))
         .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(program)
         .args(["--count", name])
@@ -112,7 +171,9 @@ fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     )?;
     let (total, shares) = annotation::read(&annotated, events)?;
     ensure!(total > events, "callgrind counted nothing of {name}");
-    Ok(Count { name, instructions: (total + events / 2) / events, census, shares })
+    let shares = if case.bench == Bench::HotPath { shares } else { Vec::new() };
+    let tenths = (total * 10 + events / 2) / events;
+    Ok(Count { name, instructions: (total + events / 2) / events, tenths, census, shares })
 }
 
 /// A number of the benchmark's own words.
@@ -122,22 +183,24 @@ fn field(census: &str, name: &str) -> Result<u64> {
     value.context("what did the benchmark do?")?.parse().context("a count")
 }
 
-/// Builds the benchmark as `cargo bench` does; returns its program.
-fn build(root: &Path) -> Result<PathBuf> {
-    let arguments = ["bench", "--locked", "--package", "hairpin", "--bench", "hot_path"];
+/// Builds the benchmarks as `cargo bench` does; returns their programs.
+fn build(root: &Path) -> Result<[PathBuf; 2]> {
+    let arguments = ["bench", "--locked", "--package", "hairpin"];
+    let benches = Bench::ALL.iter().flat_map(|bench| ["--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
-    let mut command = cargo(root, arguments.into_iter().chain(format));
+    let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
     let said = read(command.stderr(Stdio::inherit()))?;
+    let mut programs = [const { None }; 2];
     for message in Message::parse_stream(said.as_bytes()) {
-        // The command itself is built beside it.
+        // The command itself is built beside them.
         if let Message::CompilerArtifact(artifact) = message?
-            && artifact.target.name == "hot_path"
-            && let Some(program) = artifact.executable
+            && let Some(bench) = Bench::ALL.iter().find(|it| it.name() == artifact.target.name)
         {
-            return Ok(program.into());
+            programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    bail!("cargo built no benchmark")
+    let [Some(hot_path), Some(markets)] = programs else { bail!("cargo built no benchmark") };
+    Ok([hot_path, markets])
 }
 
 /// Valgrind is a package of the system: as root it is installed, as another user it is asked for.
@@ -148,4 +211,22 @@ fn ensure_valgrind() -> Result<()> {
     let mut install = Command::new("apt-get");
     install.args(["install", "--yes", "--no-install-recommends", "valgrind"]);
     shell(&mut install).context("valgrind is needed: install it, or run this once as root")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(name: &'static str, tenths: u64) -> Count {
+        let (census, shares) = ("events=1".to_owned(), Vec::new());
+        Count { name, instructions: tenths / 10, tenths, census, shares }
+    }
+
+    #[test]
+    fn an_event_may_grow_by_a_twentieth_with_the_number_of_instruments() {
+        let of = |most| growth(&[count(FEWEST, 4_000), count("other", 1), count(MOST, most)]);
+        assert_eq!(of(4_200), None);
+        assert!(of(4_201).is_some_and(|what| what.contains("of-100000 takes 5.0 % more")));
+        assert_eq!(growth(&[count(FEWEST, 4_000)]), None, "nothing to compare it with");
+    }
 }

@@ -30,6 +30,7 @@ mod replay;
 mod screen;
 mod selection;
 mod statistics;
+mod throughput;
 mod watch;
 
 use std::io::{self, BufWriter, IsTerminal, Write};

@@ -19,6 +19,9 @@ pub(crate) enum Role {
     Trader,
     Pong,
     Ping,
+    /// Publishes for a receiver.
+    Sender,
+    Receiver,
 }
 
 impl Role {
@@ -29,6 +32,8 @@ impl Role {
             Self::Trader => "trader",
             Self::Pong => "pong",
             Self::Ping => "ping",
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
         }
     }
 
@@ -39,14 +44,16 @@ impl Role {
             Self::Trader => "t2t-trader",
             Self::Pong => "ping-pong",
             Self::Ping => "ping-ping",
+            Self::Sender => "bench-sender",
+            Self::Receiver => "bench-receiver",
         }
     }
 
     /// Which of the two hosts it runs on.
     const fn host(self) -> usize {
         match self {
-            Self::Exchange | Self::Pong => 0,
-            Self::Trader | Self::Ping => 1,
+            Self::Exchange | Self::Pong | Self::Sender => 0,
+            Self::Trader | Self::Ping | Self::Receiver => 1,
         }
     }
 }
@@ -178,7 +185,11 @@ mod tests {
 
     #[test]
     fn the_sides_of_a_pair_are_on_different_hosts() {
-        for [one, other] in [[Role::Exchange, Role::Trader], [Role::Pong, Role::Ping]] {
+        for [one, other] in [
+            [Role::Exchange, Role::Trader],
+            [Role::Pong, Role::Ping],
+            [Role::Sender, Role::Receiver],
+        ] {
             assert_ne!(one.host(), other.host());
         }
     }

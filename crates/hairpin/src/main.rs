@@ -48,7 +48,7 @@ struct Cli {
 enum Command {
     /// Tick to trade: run an exchange and a trader on this machine and print the round trips
     T2t(t2t::Arguments),
-    /// Measure a published table on this machine: t2t
+    /// Measure a published table on this machine: t2t, feed
     Bench(bench::Arguments),
     /// An exchange for traders on this or other hosts, measured in rounds
     Exchange(exchange::Arguments),
@@ -84,6 +84,12 @@ enum Command {
     /// The pong of one round; its set-up comes on standard input
     #[command(hide = true)]
     PingPong(pong::child::Arguments),
+    /// The sender of one round of `bench feed`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchSender(setup::ChildArguments),
+    /// The receiver of one round of `bench feed`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchReceiver(setup::ChildArguments),
 }
 
 fn main() -> ExitCode {
@@ -107,6 +113,8 @@ fn main() -> ExitCode {
         Command::PingSockperf(arguments) => ping::agreement::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),
         Command::PingPong(arguments) => pong::child::run(&arguments),
+        Command::BenchSender(arguments) => bench::feed::sender::run(&arguments),
+        Command::BenchReceiver(arguments) => bench::feed::receiver::run(&arguments),
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),
         Command::T2tTrader(arguments) => trader_process::child::run(&arguments),
     };

@@ -25,18 +25,21 @@ use crate::words::FeedTransport;
 const STOP: &str = "stop";
 /// The counter of ticks that have left, for the parent's progress bar.
 const TICKS: &str = "ticks";
+/// The counter by which the parent lets a child begin that waits for its other side: not zero.
+const BEGIN: &str = "begin";
 
 /// The page of counters that the parent shares with one child.
 pub(crate) struct Page {
     control: Control,
     stop: Slot,
     ticks: Slot,
+    begin: Slot,
 }
 
 impl Page {
     /// A new page: the parent's.
     pub(crate) fn create() -> Result<Self> {
-        Self::over(Control::create(&[STOP, TICKS])?)
+        Self::over(Control::create(&[STOP, TICKS, BEGIN])?)
     }
 
     /// The page that the parent handed over as descriptor `number`.
@@ -49,8 +52,8 @@ impl Page {
 
     fn over(control: Control) -> Result<Self> {
         let slot = |name| control.slot(name).context("not a page of counters of this program");
-        let (stop, ticks) = (slot(STOP)?, slot(TICKS)?);
-        Ok(Self { control, stop, ticks })
+        let (stop, ticks, begin) = (slot(STOP)?, slot(TICKS)?, slot(BEGIN)?);
+        Ok(Self { control, stop, ticks, begin })
     }
 
     /// What a child inherits.
@@ -66,6 +69,16 @@ impl Page {
     /// Whether the parent has asked for the end.
     pub(crate) fn asked_to_stop(&self) -> bool {
         self.control.load(self.stop) != 0
+    }
+
+    /// Lets a child begin that waits for its other side.
+    pub(crate) fn let_begin(&self) {
+        self.control.store(self.begin, 1);
+    }
+
+    /// Whether the other side is there.
+    pub(crate) fn may_begin(&self) -> bool {
+        self.control.load(self.begin) != 0
     }
 
     /// Tells the parent how many ticks have left.

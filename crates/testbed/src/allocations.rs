@@ -7,20 +7,21 @@ use std::cell::Cell;
 /// it its `#[global_allocator]`.
 ///
 /// ```
-/// use hairpin_testbed::{CountingAllocator, allocations};
+/// use hairpin_testbed::{CountingAllocator, allocated_bytes, allocations};
 ///
 /// #[global_allocator]
 /// static ALLOCATOR: CountingAllocator = CountingAllocator;
 ///
-/// let before = allocations();
+/// let before = (allocations(), allocated_bytes());
 /// drop(Box::new([0_u8; 64]));
-/// assert_eq!(allocations() - before, 1);
+/// assert_eq!((allocations() - before.0, allocated_bytes() - before.1), (1, 64));
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CountingAllocator;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
 /// How often this thread has asked for memory, to have more included. It stays 0 where
@@ -30,8 +31,16 @@ pub fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-fn count() {
+/// How many bytes this thread has asked for, given back or not; of memory that is to grow, all that
+/// it is to have. It stays 0 where [`CountingAllocator`] is not the global allocator.
+#[must_use]
+pub fn allocated_bytes() -> u64 {
+    BYTES.get()
+}
+
+fn count(bytes: usize) {
     ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    BYTES.set(BYTES.get().wrapping_add(bytes as u64));
 }
 
 // SAFETY: every call is passed on unchanged to the system's allocator, whose contract holds then;
@@ -39,7 +48,7 @@ fn count() {
 // long as its thread. What the trait does by itself (`alloc_zeroed`) calls `alloc`.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(layout.size());
         // SAFETY: the caller keeps to the contract of `alloc`, which is the same.
         unsafe { System.alloc(layout) }
     }
@@ -50,7 +59,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
+        count(size);
         // SAFETY: the caller keeps to the contract of `realloc`, and the pointer is the system's.
         unsafe { System.realloc(pointer, layout, size) }
     }

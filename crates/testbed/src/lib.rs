@@ -47,7 +47,7 @@ mod tally;
 mod user_namespace;
 mod wire;
 
-pub use allocations::{CountingAllocator, allocations};
+pub use allocations::{CountingAllocator, allocated_bytes, allocations};
 pub use bed::{Bed, BedBuilder, BedError};
 pub use ethtool::{Offloads, Queues};
 pub use faults::{Chance, Delay, Faults, Filter, Holding, Part, Protocol, Rate};

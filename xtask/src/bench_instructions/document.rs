@@ -44,7 +44,14 @@ impl Document {
             let time = self.cell(name, 3).unwrap_or_default();
             writeln!(text, "| {name} | {instructions} | {most} | {time} |")?;
         }
+        text += "\nThe markets are of these packets:\n\n| case | of |\n|---|---|\n";
+        for Count { name, census, .. } in counts.iter().filter(|count| count.shares.is_empty()) {
+            writeln!(text, "| {name} | {census} |")?;
+        }
         for Count { name, census, shares, .. } in counts {
+            if shares.is_empty() {
+                continue;
+            }
             write!(
                 text,
                 "\n### {name}\n\n{census}\n\n| instructions | source | part of |\n|---|---|---|\n"
@@ -72,7 +79,8 @@ mod tests {
     use super::*;
 
     fn count(name: &'static str) -> Count {
-        Count { name, instructions: 500, census: "events=1".to_owned(), shares: Vec::new() }
+        let (census, shares) = ("events=1".to_owned(), Vec::new());
+        Count { name, instructions: 500, tenths: 5_000, census, shares }
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::io::{self, Read};
 
 use super::CaptureError;
 
-/// Bytes held at first: a thousand packets of a usual size with one read(2).
-const CAPACITY: usize = 1 << 20;
+/// Bytes held at first: some hundred packets of a usual size with one read(2), and half of a usual
+/// second cache, from which they are then parsed.
+const CAPACITY: usize = 1 << 18;
 /// The longest packet or block. The largest that is written by anybody is a quarter of it, a
 /// datagram 1/256.
 pub(super) const LONGEST: usize = 16 << 20;

@@ -1,6 +1,6 @@
 //! What stands before the IP header of a frame.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use etherparse::err::packet::SliceError;
 use etherparse::{EtherType, NetSlice, SlicedPacket, TransportSlice};
@@ -53,6 +53,21 @@ impl LinkType {
     /// What a frame of `length` bytes carries, of which `bytes` were captured.
     #[inline]
     pub(super) fn payload(self, bytes: &[u8], length: u32) -> Result<Payload<'_>, PacketError> {
+        let packet = match self {
+            Self::ETHERNET if bytes.get(12..ETHERNET_HEADER) == Some(&ETHER_TYPE_IPV4) => {
+                &bytes[ETHERNET_HEADER..]
+            }
+            Self::RAW | Self::IPV4 => bytes,
+            _ => &[],
+        };
+        match plain_datagram(packet) {
+            Some(datagram) => Ok(datagram),
+            None => self.any_payload(bytes, length),
+        }
+    }
+
+    /// The same, whatever it is.
+    fn any_payload(self, bytes: &[u8], length: u32) -> Result<Payload<'_>, PacketError> {
         let sliced = match self {
             Self::ETHERNET => SlicedPacket::from_ethernet(bytes),
             Self::RAW | Self::IPV4 | Self::IPV6 | Self::RAW_OF_BSD | Self::RAW_OF_OPENBSD => {
@@ -81,6 +96,34 @@ impl LinkType {
         }
     }
 }
+
+/// The datagram of a packet of IPv4 without options, in one fragment, which nearly all of a capture
+/// of market data are. `None` of everything else, and of whatever is odd: then somebody looks who
+/// knows all of it.
+#[inline]
+fn plain_datagram(packet: &[u8]) -> Option<Payload<'_>> {
+    let (headers, _) = packet.split_first_chunk::<PLAIN_HEADERS>()?;
+    let half = |at: usize| u16::from_be_bytes([headers[at], headers[at + 1]]);
+    // Version and length of the IP header; offset of the fragment, and more to come.
+    let is_plain = headers[0] == 0x45 && half(6) & 0x3fff == 0 && headers[9] == UDP;
+    let (total, udp) = (usize::from(half(2)), usize::from(half(24)));
+    if !is_plain || total != IP_HEADER + udp {
+        return None;
+    }
+    let bytes = packet.get(PLAIN_HEADERS..total)?;
+    let address = |at: usize, port: usize| {
+        let ip = Ipv4Addr::new(headers[at], headers[at + 1], headers[at + 2], headers[at + 3]);
+        SocketAddr::V4(SocketAddrV4::new(ip, half(port)))
+    };
+    Some(Payload::Datagram { source: address(12, 20), destination: address(16, 22), bytes })
+}
+
+const ETHERNET_HEADER: usize = 14;
+const ETHER_TYPE_IPV4: [u8; 2] = [0x08, 0x00];
+const IP_HEADER: usize = 20;
+const PLAIN_HEADERS: usize = IP_HEADER + 8;
+/// The protocol's number.
+const UDP: u8 = 17;
 
 /// Bytes before the packet in a Linux cooked capture, version 2.
 const SLL2_HEADER: usize = 20;
@@ -124,5 +167,67 @@ fn refused(error: &SliceError, captured: usize, length: u32) -> PacketError {
         PacketError::Cut { captured, length }
     } else {
         PacketError::Malformed(error.to_string().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::PacketBuilder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A frame with a datagram of so many bytes.
+    fn frame(payload: &[u8]) -> Vec<u8> {
+        let builder = PacketBuilder::ethernet2([1, 0, 94, 0, 31, 1], [2; 6])
+            .ipv4([205, 209, 223, 70], [224, 0, 31, 1], 9)
+            .udp(40_000, 14_310);
+        let mut frame = Vec::new();
+        builder.write(&mut frame, payload).unwrap();
+        frame
+    }
+
+    #[test]
+    fn a_plain_datagram_is_found_at_once() {
+        for length in [0, 1, 68, 1_400] {
+            let payload = vec![7; length];
+            let frame = frame(&payload);
+            let plain = plain_datagram(&frame[ETHERNET_HEADER..]).unwrap();
+            let any = LinkType::ETHERNET.any_payload(&frame, frame.len() as u32).unwrap();
+            assert_eq!(plain, any);
+            assert!(matches!(plain, Payload::Datagram { bytes, .. } if bytes == payload));
+        }
+    }
+
+    #[test]
+    fn what_is_padded_ends_where_its_header_says() {
+        let mut padded = frame(b"six");
+        padded.resize(60, 0);
+        let plain = plain_datagram(&padded[ETHERNET_HEADER..]).unwrap();
+        assert!(matches!(plain, Payload::Datagram { bytes: b"six", .. }));
+    }
+
+    proptest! {
+        /// Whatever byte of the headers is another, and wherever the frame is cut.
+        #[test]
+        fn both_ways_tell_the_same(
+            at in 0..ETHERNET_HEADER + PLAIN_HEADERS,
+            value: u8,
+            length in 0..24_usize,
+            cut in 0..80_usize,
+        ) {
+            let mut frame = frame(&[5; 24][..length]);
+            frame[at] = value;
+            frame.truncate(cut);
+            let packet = frame.get(ETHERNET_HEADER..).unwrap_or_default();
+            for (link, bytes) in [
+                (LinkType::ETHERNET, &frame[..]),
+                (LinkType::RAW, packet),
+                (LinkType::IPV4, packet),
+            ] {
+                let length = bytes.len() as u32;
+                prop_assert_eq!(link.payload(bytes, length), link.any_payload(bytes, length));
+            }
+        }
     }
 }

@@ -25,8 +25,8 @@ const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 
 /// Reads a capture of either format, forward only and in one pass.
 ///
-/// Memory is taken when it is made (1 MiB), and again only for a longer packet or block or another
-/// interface.
+/// Memory is taken when it is made (256 KiB), and again only for a longer packet or block or
+/// another interface.
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     buffer: Buffer<R>,

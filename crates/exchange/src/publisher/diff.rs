@@ -172,7 +172,10 @@ impl Publisher {
 
     /// Queues the event whose entries end at `end`; returns its number.
     pub(super) fn queue_market(&mut self, transact_time: Utc, end: Ends, is_resent: bool) -> u64 {
-        let ending = Ending::of(self.events + 1);
+        let ending = match self.settings.plain_endings {
+            true => Ending::LastMessage,
+            false => Ending::of(self.events + 1),
+        };
         self.queue_event(transact_time, Content::Market { is_resent }, ending, end)
     }
 

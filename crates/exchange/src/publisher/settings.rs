@@ -30,6 +30,10 @@ pub struct PublisherSettings {
     pub unlisted: u32,
     /// Whether [`crate::Publisher::poll_fingerprint`] has something to tell.
     pub fingerprints: bool,
+    /// Whether every event ends on its last message that carries data. Else the ends vary, as no
+    /// receiver may count on one way: of eight in turn two are on an empty message behind it, and
+    /// one in a packet of its own. For benchmarks, whose packets are to be alike.
+    pub plain_endings: bool,
 }
 
 impl Default for PublisherSettings {
@@ -46,6 +50,7 @@ impl Default for PublisherSettings {
             statistics: false,
             unlisted: 0,
             fingerprints: false,
+            plain_endings: false,
         }
     }
 }

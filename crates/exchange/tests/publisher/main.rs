@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
 mod bench;
+mod endings;
 #[path = "../receiver/mod.rs"]
 mod receiver;
 mod verbs;

@@ -101,14 +101,8 @@ impl Live {
         figures: &mut Figures,
     ) -> Result<()> {
         self.clock.recalibrate_if_due(now.monotonic);
-        let statistics = self.feed.statistics();
-        printer.counts.packets = statistics.packets;
-        let mut traffic = Traffic {
-            packets: statistics.packets,
-            bytes: statistics.bytes,
-            drops: statistics.kernel_drops,
-            unrecorded: 0,
-        };
+        let mut traffic = traffic(&self.feed);
+        printer.counts.packets = traffic.packets;
         if let Some(Some(recorder)) = self.feed.recorder() {
             let counters = recorder.counters();
             traffic.unrecorded = counters.ring_overflows + counters.unwritten_datagrams;
@@ -142,12 +136,23 @@ impl Live {
                 counters.ring_overflows + counters.recorded_datagrams,
             ));
         }
-        printer.finish(self.feed.channel())?;
+        printer.finish(self.feed.channel(), &traffic(&self.feed))?;
         self.feed.close(&mut self.reactor)?;
         match recorded {
             Some(Err(failure)) if !self.has_said => Err(anyhow!(failure)),
             _ => Ok(()),
         }
+    }
+}
+
+/// What has come to the sockets so far.
+fn traffic(feed: &FeedHandler) -> Traffic {
+    let statistics = feed.statistics();
+    Traffic {
+        packets: statistics.packets,
+        bytes: statistics.bytes,
+        drops: statistics.kernel_drops,
+        unrecorded: 0,
     }
 }
 

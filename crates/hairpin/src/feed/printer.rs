@@ -15,6 +15,7 @@ use super::How;
 use super::callbacks::{self, Record};
 use super::selection::Selection;
 use super::statistics::{Statistics, Traffic};
+use super::throughput::Throughput;
 use super::watch::Watch;
 use crate::decode::line::{self, Line};
 use crate::decode::{Counts, Format};
@@ -38,6 +39,8 @@ pub(super) struct Printer<'a, O, E> {
     /// Errors are of no packet of a file.
     is_of_network: bool,
     statistics: Option<Statistics>,
+    /// With statistics: what it all was, for their last lines.
+    throughput: Option<Throughput>,
     watch: Option<Watch<io::Stdout>>,
     selection: Selection,
 }
@@ -66,6 +69,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             outcome: Ok(()),
             is_of_network: false,
             statistics: how.statistics.map(Statistics::new),
+            throughput: how.statistics.map(|_| Throughput::begin()),
             watch,
             selection,
         })
@@ -85,7 +89,23 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
 
     /// Prints statistics and draws if that is due; `wall` is our own clock, `now` the feed's. What
     /// comes from the network leaves the buffer.
+    #[inline]
     pub(super) fn tick(
+        &mut self,
+        wall: Instant,
+        now: Now,
+        traffic: &Traffic,
+        channel: &Channel,
+    ) -> io::Result<()> {
+        let is_due = self.statistics.as_ref().is_some_and(|it| it.is_due(now.monotonic));
+        match is_due || self.watch.is_some() || self.is_of_network {
+            true => self.tick_now(wall, now, traffic, channel),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn tick_now(
         &mut self,
         wall: Instant,
         now: Now,
@@ -123,8 +143,12 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
     }
 
     /// Prints the last lines.
-    pub(super) fn finish(mut self, channel: &Channel) -> io::Result<()> {
+    pub(super) fn finish(mut self, channel: &Channel, traffic: &Traffic) -> io::Result<()> {
         self.outcome()?;
+        let throughput = self.throughput.take();
+        if let Some(lines) = throughput.map(|it| it.lines(traffic, self.how.format)) {
+            writeln!(self.out, "{lines}")?;
+        }
         // The terminal is given back before anything is printed on it.
         self.watch = None;
         let instruments = channel.instruments();
@@ -218,6 +242,9 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
         self.packet = (packet.sequence, packet.sending_time.as_nanos());
         let How { codecs, format, messages, .. } = self.how;
+        if let Some(throughput) = &mut self.throughput {
+            throughput.note(message);
+        }
         if !messages {
             self.is_malformed = false;
             self.counts.messages += 1;

@@ -72,7 +72,7 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
             }
         }
         self.figures.update(self.printer.counts, &self.channel);
-        self.printer.finish(&self.channel)
+        self.printer.finish(&self.channel, &self.traffic)
     }
 
     /// Takes the next packet of the file.

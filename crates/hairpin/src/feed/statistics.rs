@@ -53,6 +53,12 @@ impl Statistics {
         self.due
     }
 
+    /// Whether [`Statistics::line`] has something to do at `now`.
+    #[inline]
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.due.is_none_or(|due| now >= due)
+    }
+
     /// The line that is due at `now`, if one is. The first call begins the first interval. Where
     /// time has leapt over several there is one line, of all of it.
     pub(super) fn line(

@@ -188,7 +188,7 @@ impl Session<'_> {
 }
 
 /// The rows of one setting over its rounds, case by case. A round that failed fails it.
-fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
+pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
     let is_cut_short = rounds.len() < planned;
     let cases = rounds.iter().map(Vec::len).min().unwrap_or(0);
     let case = |index: usize| {

@@ -1,5 +1,9 @@
 //! The published exchange and trader table: poll() against epoll(), half the round trip.
 
+mod arguments;
+mod contrast;
+mod table;
+
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -7,14 +11,15 @@ use anyhow::{Result, bail};
 use hairpin_measure::{Host, Results, Row, Truth};
 use hairpin_reactor::Wait;
 
-use super::Arguments;
-use super::arguments::Case;
-use super::table::Block;
+pub(super) use arguments::Arguments;
+use arguments::Case;
+use table::Block;
+
 use crate::output;
 use crate::t2t::{Measured, Stand};
 
 /// What is compared: the first with the second.
-pub(super) const WAITS: [Wait; 2] = [Wait::Poll, Wait::Epoll];
+const WAITS: [Wait; 2] = [Wait::Poll, Wait::Epoll];
 
 /// Measures the table or reads it from a file, and prints it.
 ///
@@ -34,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let stand = Stand::make("bench t2t", &arguments.stand)?;
-    let Measured { results, said } = stand.measure(&arguments.t2t_plan(), "")?;
+    let Measured { results, said } = stand.measure(&arguments.plan(), "")?;
     output::print(&(render(&results, arguments.case) + &said))?;
     Ok(stand.exit_status(&results))
 }

@@ -1,10 +1,10 @@
-//! The words of `hairpin bench`.
+//! The words of `hairpin bench t2t`.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::t2t::WAITS;
+use super::WAITS;
 use crate::setup::Load;
 use crate::t2t::{Cell, INTERVALS_US, Plan, ROUNDS_MAX, ROUNDS_PUBLISHED, StandArguments};
 use crate::words::{FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP};
@@ -14,23 +14,17 @@ const SAMPLES_PUBLISHED: u64 = 20_000;
 /// The interval of `--quick`, in microseconds.
 const QUICK_INTERVAL_US: u64 = 500;
 
-/// `hairpin bench NAME`: measures a published table on this machine and prints it, beside the
-/// published figures where there are any.
+/// Exchange and trader: poll() against epoll(), half the round trip
 ///
-/// t2t: exchange and trader, poll() against epoll(), half the round trip: 20,000 samples each at
-/// 500, 1000, 5000 and 10000 us between ticks, by multicast and by TCP. The samples are taken in
-/// 7 rounds, in which all sets take turns, each with processes of its own. It takes about 25
-/// minutes; --quick (2,000 samples at 500 us) about 20 seconds.
+/// 20,000 samples each at 500, 1000, 5000 and 10000 us between ticks, by multicast and by TCP. The
+/// samples are taken in 7 rounds, in which all sets take turns, each with processes of its own. It
+/// takes about 25 minutes; --quick (2,000 samples at 500 us) about 20 seconds.
 ///
 /// A set whose generator was late is marked. When the table is through it is run once more, both
 /// runs are in the results, and the table shows the later one that was not late; --quick marks it
 /// only.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
-    /// Which table: t2t
-    #[arg(value_name = "NAME", value_parser = parse_name)]
-    pub(crate) name: Name,
-
     /// Print the table of a results file that was saved with --json; nothing is measured
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "quick", "samples", "interval_us", "feed", "rounds", "seed"])]
@@ -71,13 +65,6 @@ pub(crate) struct Arguments {
     pub(crate) stand: StandArguments,
 }
 
-/// A table that can be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Name {
-    /// Exchange and trader.
-    T2t,
-}
-
 /// From when a tick counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Case {
@@ -99,7 +86,7 @@ impl Case {
 
 impl Arguments {
     /// The sets of the exchange and trader table.
-    pub(super) fn t2t_plan(&self) -> Plan {
+    pub(super) fn plan(&self) -> Plan {
         let feeds: &[_] = if self.feed.is_empty() { &FeedTransport::ALL } else { &self.feed };
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
             (true, _) => &[QUICK_INTERVAL_US],
@@ -123,13 +110,6 @@ impl Arguments {
     }
 }
 
-fn parse_name(text: &str) -> Result<Name, String> {
-    match text {
-        "t2t" => Ok(Name::T2t),
-        _ => Err("the tables that can be measured are: t2t".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,16 +123,16 @@ mod tests {
     }
 
     fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
-        Line::try_parse_from([&["bench"], words].concat()).map(|line| line.arguments)
+        Line::try_parse_from([&["t2t"], words].concat()).map(|line| line.arguments)
     }
 
     fn plan(words: &[&str]) -> Plan {
-        parse(words).unwrap().t2t_plan()
+        parse(words).unwrap().plan()
     }
 
     #[test]
     fn the_published_table_is_poll_and_epoll_of_both_feeds_at_four_intervals() {
-        let plan = plan(&["t2t"]);
+        let plan = plan(&[]);
         assert_eq!((plan.cells.len(), plan.rounds, plan.repeats_late), (16, 7, true));
         assert!(plan.cells.iter().all(|cell| cell.load.samples == 20_000));
         // Those to be compared stand next to each other, in the plan and so in time.
@@ -165,7 +145,7 @@ mod tests {
 
     #[test]
     fn quick_is_one_interval_in_as_many_rounds() {
-        let plan = plan(&["t2t", "--quick"]);
+        let plan = plan(&["--quick"]);
         assert_eq!((plan.cells.len(), plan.rounds, plan.repeats_late), (4, 7, false));
         let is_quick = |cell: &Cell| cell.load.interval_us == 500 && cell.load.samples == 2_000;
         assert!(plan.cells.iter().all(is_quick));
@@ -173,21 +153,15 @@ mod tests {
 
     #[test]
     fn fewer_than_seven_rounds_are_refused() {
-        assert!(parse(&["t2t", "--rounds", "6"]).is_err());
-        assert_eq!(plan(&["t2t", "--rounds", "15"]).rounds, 15);
-    }
-
-    #[test]
-    fn an_unknown_table_is_refused_with_those_there_are() {
-        let error = parse(&["feed"]).unwrap_err().to_string();
-        assert!(error.contains("'feed'") && error.contains("are: t2t"), "{error}");
+        assert!(parse(&["--rounds", "6"]).is_err());
+        assert_eq!(plan(&["--rounds", "15"]).rounds, 15);
     }
 
     #[test]
     fn what_is_printed_from_a_file_is_not_measured() {
-        assert!(parse(&["t2t", "--from", "a.json"]).is_ok());
+        assert!(parse(&["--from", "a.json"]).is_ok());
         for words in [["--samples", "9"], ["--rounds", "7"], ["--feed", "tcp"], ["--seed", "1"]] {
-            assert!(parse(&[&["t2t", "--from", "a.json"], &words[..]].concat()).is_err());
+            assert!(parse(&[&["--from", "a.json"], &words[..]].concat()).is_err());
         }
     }
 }

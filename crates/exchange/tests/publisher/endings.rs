@@ -1,0 +1,42 @@
+//! Where events end.
+
+use hairpin_exchange::{Feed, Floor, FloorSettings, MAX_PAYLOAD, PublisherSettings};
+use hairpin_time::{Instant, Now, Utc};
+
+use crate::receiver;
+
+/// Of 800 events: how many packets they are, and how many of these have several messages, of
+/// which the last is an empty one.
+fn packets(plain_endings: bool) -> (u64, u64) {
+    let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_800_000_000_000_000_000) };
+    let publisher = PublisherSettings { plain_endings, ..PublisherSettings::default() };
+    let mut floor = Floor::new(&FloorSettings { publisher, ..FloorSettings::default() }, now);
+    let mut buffer = [0; MAX_PAYLOAD];
+    let (mut packets, mut with_empty_end) = (0, 0);
+    let seeded = floor.publisher().events();
+    while floor.publisher().events() < seeded + 800 {
+        while floor.publisher().has_event() {
+            let sent = floor.publisher_mut().poll_transmit(now, &mut buffer).unwrap();
+            assert_eq!(sent.feed, Feed::Incremental);
+            if sent.event.is_some_and(|event| event.number > seeded) {
+                packets += 1;
+                let packet = receiver::open(&buffer[..sent.length]);
+                let (header, body) = packet.messages.last().unwrap();
+                // A book message without entries: its root and two empty groups.
+                let is_empty = header.template_id == 46 && body.len() == 11 + 3 + 8;
+                with_empty_end += u64::from(is_empty);
+            }
+        }
+        floor.step(now).unwrap();
+    }
+    (packets, with_empty_end)
+}
+
+#[test]
+fn plain_endings_are_on_the_last_message_with_data() {
+    // The last of the events is yet to leave.
+    assert_eq!(packets(true), (799, 0));
+    let (packets, with_empty_end) = packets(false);
+    assert!((895..=900).contains(&packets), "one of eight has a packet of its own: {packets}");
+    assert!((295..=300).contains(&with_empty_end), "three of eight: {with_empty_end}");
+}

@@ -1,0 +1,130 @@
+//! The market of the feed's benchmark: events of one book entry, each in one packet.
+
+use std::collections::VecDeque;
+
+use hairpin_exchange::{
+    Floor, FloorSettings, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId, Owner, Pace,
+    PublisherSettings, Side, Transmit,
+};
+use hairpin_time::{Instant, Now};
+
+/// Instruments of the published tables.
+pub(super) const INSTRUMENTS: u32 = 100;
+/// Bytes of a packet with one book entry: packet header, size, message header, root, the group of
+/// entries with one, and that of orders with none.
+pub(super) const PACKET_BYTES: usize = 12 + 2 + 8 + 11 + (3 + 32) + 8;
+/// Levels that are published.
+const DEPTH: u64 = 10;
+/// Orders that rest at once; from then on one leaves for each that comes.
+const RESTING: usize = 500;
+/// Contracts of an order at most.
+const QUANTITY: u64 = 20;
+/// Whose orders they are.
+const OWNER: Owner = Owner(1);
+
+/// The exchange's books and publisher, and orders that join a published level or leave it. So
+/// every event is one entry of template 46, a level changed, and ends in its packet.
+pub(super) struct Flow {
+    floor: Floor,
+    random: u64,
+    resting: VecDeque<OrderId>,
+}
+
+impl Flow {
+    /// Seeded books, whose events are yet to be sent.
+    pub(super) fn new(seed: u64, now: Now) -> Self {
+        let publisher = PublisherSettings { plain_endings: true, ..PublisherSettings::default() };
+        let instruments = Instrument::numbered(INSTRUMENTS);
+        let settings = FloorSettings { instruments, seed, publisher, ..FloorSettings::default() };
+        let resting = VecDeque::with_capacity(RESTING);
+        Self { floor: Floor::new(&settings, now), random: seed, resting }
+    }
+
+    /// Makes the next event.
+    pub(super) fn event(&mut self, now: Now) {
+        if self.resting.len() == RESTING
+            && let Some(order) = self.resting.pop_front()
+        {
+            self.floor.cancel(now, order, OWNER);
+            return;
+        }
+        let order = self.order();
+        // A sound order finds room: as many leave as come.
+        if let Ok(submitted) = self.floor.submit(now, &order) {
+            self.resting.push_back(submitted.order);
+        }
+    }
+
+    /// An order at one of the published levels of some book.
+    fn order(&mut self) -> NewOrder {
+        let instrument = self.below(INSTRUMENTS.into()) as u32;
+        let side = Side::BOTH[self.below(2) as usize];
+        let place = self.below(DEPTH) as usize;
+        let level = self.floor.matching().levels(instrument, side).nth(place);
+        let price = level.map_or_else(Default::default, |level| level.price);
+        let quantity = 1 + self.below(QUANTITY) as u32;
+        NewOrder::limit(instrument, side, price, quantity, OWNER)
+    }
+
+    /// Whether packets of an event wait.
+    pub(super) fn has_event(&self) -> bool {
+        self.floor.publisher().has_event()
+    }
+
+    /// How fast loops of definitions and snapshots go.
+    pub(super) fn set_pace(&mut self, pace: Pace, now: Instant) {
+        self.floor.publisher_mut().set_pace(pace, now);
+    }
+
+    /// Writes the next packet that is due, if one is.
+    pub(super) fn transmit(
+        &mut self,
+        now: Now,
+        packet: &mut [u8; MAX_PAYLOAD],
+    ) -> Option<Transmit> {
+        self.floor.publisher_mut().poll_transmit(now, packet)
+    }
+
+    /// A number below `bound` (splitmix64, and the high half of a product).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.random;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        ((u128::from(bits) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_exchange::Feed;
+    use hairpin_time::{Duration, Utc};
+
+    use super::*;
+
+    #[test]
+    fn every_event_is_one_entry_in_one_packet() {
+        let utc = Utc::from_nanos(1_800_000_000_000_000_000);
+        let mut now = Now { monotonic: Instant::from_nanos(1), utc };
+        let mut flow = Flow::new(7, now);
+        let mut packet = [0; MAX_PAYLOAD];
+        while flow.has_event() {
+            flow.transmit(now, &mut packet).unwrap();
+        }
+        let mut templates = [0; 2];
+        for _ in 0..4 * RESTING {
+            now.monotonic += Duration::from_micros(10);
+            flow.event(now);
+            let sent = flow.transmit(now, &mut packet).unwrap();
+            assert_eq!((sent.feed, sent.length), (Feed::Incremental, PACKET_BYTES));
+            assert!(sent.event.is_some_and(|event| event.begins && event.ends));
+            assert_eq!(packet[16..18], 46_u16.to_le_bytes());
+            assert!(!flow.has_event());
+            // MDUpdateAction: a level that is there changes.
+            templates[usize::from(packet[12 + 2 + 8 + 11 + 3 + 25])] += 1;
+        }
+        assert_eq!(templates, [0, 4 * RESTING]);
+        assert_eq!(flow.resting.len(), RESTING);
+    }
+}

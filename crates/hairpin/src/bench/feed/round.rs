@@ -1,0 +1,219 @@
+//! One round: a sender and a receiver as two processes, started, watched and asked for the result.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use hairpin_measure::{Clock, Row};
+use serde::de::DeserializeOwned;
+
+use super::plan::{Cell, Receiver};
+use super::setup::{self, Ready, ReceiverOutcome, ReceiverSetup, SenderOutcome, SenderSetup};
+use crate::cores::Cores;
+use crate::ground::{Ground, Role};
+use crate::setup::Page;
+use crate::side::Side;
+use crate::signals::Signals;
+
+/// How often the parent looks at progress and signals: seldom, because where there are two cores
+/// it takes its time from one of the two processes it watches.
+const LOOK: Duration = Duration::from_millis(100);
+/// For a side to be ready, and to end after its last packet.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Between the last packet and the end of the receiver: what is on the way arrives.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// Where rounds are run, and what they have in common.
+pub(super) struct Stand<'a> {
+    pub(super) ground: &'a Ground,
+    /// Of exchange and receiver.
+    pub(super) cores: Cores,
+    pub(super) signals: &'a Signals,
+}
+
+/// What one round gave.
+pub(super) struct Outcome {
+    /// The receiver's, with its rows complete.
+    pub(super) received: ReceiverOutcome,
+    /// Recorded packets that the interface had no room for.
+    pub(super) unsent: u64,
+}
+
+/// A side, and the page it is told by.
+struct Told {
+    side: Side,
+    page: Page,
+}
+
+impl Told {
+    fn start(ground: &Ground, role: Role, setup: &impl serde::Serialize) -> Result<Self> {
+        let page = Page::create()?;
+        Ok(Self { side: Side::start(ground, role, &page, setup)?, page })
+    }
+}
+
+impl Stand<'_> {
+    /// Runs one round. `told` hears how many packets have left.
+    ///
+    /// # Errors
+    /// A side that cannot be started, that fails (with its own words), or that does not end.
+    pub(super) fn round(&self, cell: &Cell, mut told: impl FnMut(u64)) -> Result<Outcome> {
+        if cell.receiver == Receiver::Batch {
+            let receiver = Told::start(self.ground, Role::Receiver, &self.receiver_setup(cell))?;
+            let received = self.wait(receiver, None, length(cell), &mut told)?;
+            return Ok(Outcome { received, unsent: 0 });
+        }
+        let begun = Instant::now();
+        let mut sender = Told::start(self.ground, Role::Sender, &self.sender_setup(cell))?;
+        let _: Ready = sender.side.line(PATIENCE)?;
+        let mut receiver = Told::start(self.ground, Role::Receiver, &self.receiver_setup(cell))?;
+        let _: Ready = self.ready(&mut receiver, &mut sender)?;
+        let start = begun.elapsed();
+        sender.page.let_begin();
+        let sent: SenderOutcome =
+            self.wait(sender, Some(&mut receiver.side), length(cell), &mut told)?;
+        std::thread::sleep(SETTLE);
+        receiver.page.ask_to_stop();
+        let mut received: ReceiverOutcome = receiver.side.line(PATIENCE)?;
+        receiver.side.end()?;
+        received.interrupted |= sent.interrupted;
+        let start_ns = u64::try_from(start.as_nanos()).ok();
+        for row in &mut received.rows {
+            complete(row, &sent);
+            row.start_ns = start_ns;
+        }
+        Ok(Outcome { received, unsent: sent.unsent })
+    }
+
+    /// The receiver's word that it is in sync, while the sender is watched.
+    fn ready(&self, receiver: &mut Told, sender: &mut Told) -> Result<Ready> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(ready) = receiver.side.poll_line(LOOK)? {
+                return Ok(ready);
+            }
+            if let Some(words) = sender.side.failed()? {
+                bail!("sender: {words}");
+            }
+            if self.signals.asked_to_stop() {
+                bail!("interrupted before its first packet");
+            }
+            if Instant::now() > deadline {
+                bail!("the receiver does not come in sync");
+            }
+        }
+    }
+
+    /// What a side says at its end, while the other one is watched.
+    fn wait<T: DeserializeOwned>(
+        &self,
+        mut of: Told,
+        mut other: Option<&mut Side>,
+        length: Duration,
+        told: &mut impl FnMut(u64),
+    ) -> Result<T> {
+        let mut deadline = Instant::now() + length + PATIENCE;
+        let mut asked = false;
+        let outcome = loop {
+            match of.side.poll_line(LOOK)? {
+                Some(outcome) => break outcome,
+                None => told(of.page.ticks()),
+            }
+            if let Some(words) = other.as_mut().and_then(|other| other.failed().transpose()) {
+                bail!("receiver: {}", words?);
+            }
+            if self.signals.asked_to_stop() && !asked {
+                of.page.ask_to_stop();
+                deadline = Instant::now() + PATIENCE;
+                asked = true;
+            }
+            if Instant::now() > deadline {
+                bail!("the round did not end in time");
+            }
+        };
+        told(of.page.ticks());
+        of.side.end()?;
+        Ok(outcome)
+    }
+
+    /// Rows that say why there is nothing in them.
+    pub(super) fn failed(&self, cell: &Cell, reason: &str) -> Vec<Row> {
+        let settings = setup::settings(cell.receiver, cell.wait.name(), &cell.load, clock());
+        settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
+    }
+
+    fn sender_setup(&self, cell: &Cell) -> SenderSetup {
+        SenderSetup {
+            groups: self.ground.groups,
+            interface: self.ground.address(Role::Sender),
+            core: self.cores.exchange,
+            load: cell.load,
+            wait: cell.wait.to_string(),
+        }
+    }
+
+    fn receiver_setup(&self, cell: &Cell) -> ReceiverSetup {
+        ReceiverSetup {
+            groups: self.ground.groups,
+            interface: self.ground.address(Role::Receiver),
+            source: self.ground.address(Role::Sender),
+            core: self.cores.trader,
+            wait: cell.wait.to_string(),
+            receiver: cell.receiver,
+            load: cell.load,
+        }
+    }
+}
+
+/// What the children's rows are measured with.
+fn clock() -> Clock {
+    setup::clock_of(hairpin_host::Clock::new().source())
+}
+
+/// Puts beside a receiver's samples how they were sent, and how many are missing.
+fn complete(row: &mut Row, sent: &SenderOutcome) {
+    let SenderOutcome { sent, lateness, .. } = sent;
+    row.lost = sent.saturating_sub(row.samples);
+    row.late = lateness.late;
+    row.lateness_p50 = lateness.lateness_p50;
+    row.lateness_p99 = lateness.lateness_p99;
+    row.lateness_histogram.clone_from(&lateness.lateness_histogram);
+}
+
+/// How long a round takes at the most.
+fn length(cell: &Cell) -> Duration {
+    // Without a delay a packet takes a few microseconds; a batch of 64 with what makes it, some
+    // hundred.
+    let each = cell.load.interval_us.max(1_000);
+    Duration::from_micros((cell.load.warm_up + cell.load.samples).saturating_mul(each))
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_measure::{Recorder, Setting};
+    use hairpin_time::Duration as Span;
+
+    use super::*;
+    use crate::bench::feed::plan::Load;
+
+    fn recorder(samples: impl IntoIterator<Item = u64>) -> Recorder {
+        let samples: Vec<u64> = samples.into_iter().collect();
+        let mut recorder = Recorder::with_capacity(samples.len());
+        samples.into_iter().for_each(|nanos| recorder.record(Span::from_nanos(nanos)));
+        recorder
+    }
+
+    #[test]
+    fn what_was_sent_and_not_recorded_is_lost_and_lateness_is_the_senders() {
+        let load = Load { interval_us: 5_000, warm_up: 0, samples: 100, seed: 1 };
+        let setting = |_: ()| -> Setting {
+            setup::settings(Receiver::Bare, "spin", &load, Clock::Tsc).remove(0)
+        };
+        let late = recorder(std::iter::repeat_n(300_000, 100));
+        let lateness = Row::new(setting(()), &recorder([]), &late);
+        let sent = SenderOutcome { sent: 100, unsent: 0, lateness, interrupted: false };
+        let mut row = Row::new(setting(()), &recorder(1..98), &recorder([]));
+        complete(&mut row, &sent);
+        assert_eq!((row.lost, row.late, row.lateness_p50), (3, true, Some(300_000)));
+        assert!(row.validate().is_ok());
+    }
+}
