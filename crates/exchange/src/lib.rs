@@ -2,8 +2,7 @@
 //!
 //! Layer L3. CME's protocols, read from CME's documents a second time: this crate shares only the
 //! generated codecs with Hairpin's clients, so that each side can find the other's misreadings.
-//! It is a partner for tests and benchmarks, not a venue: no risk checks, no rate limits, nothing
-//! kept on disk.
+//! It is a partner for tests and benchmarks, not a venue: no risk checks, nothing kept on disk.
 //!
 //! | module | is | IO |
 //! |---|---|---|
@@ -54,8 +53,9 @@ pub use exchange::{
 pub use faults::{FaultSettings, FaultTally, FeedFaults, SideFaults};
 pub use floor::{Floor, FloorSettings};
 pub use gateway::{
-    Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,
-    LogonReject, OrderReason, Rejected, RetransmitReason, SessionState, TerminateCode,
+    Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
+    GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject, OrderReason,
+    RateLimit, RateLimits, Rejected, RetransmitReason, SessionState, TerminateCode,
 };
 pub use generator::{EXTENT, Flow, Generator, Kind, REACH, Step};
 pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};

@@ -256,6 +256,12 @@ impl Matching {
         self.books[instrument as usize].volume
     }
 
+    /// Orders that can rest in all books.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.orders.capacity()
+    }
+
     /// Orders that rest in all books.
     #[must_use]
     pub fn resting(&self) -> u32 {

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use client::{cancel, credentials, establish, negotiate, order_with, replies, terminate};
-use hairpin_cme_codecs::ilink3::{BusinessReject521, ExecutionReportNew522, Terminate507};
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, EstablishmentAck504, ExecutionReportNew522, Terminate507,
+};
 use hairpin_endpoint::{
     MulticastGroup, Receive, Stream, TcpOptions, TcpStream, UdpOptions, UdpReceiver, UdpSender,
 };
@@ -440,4 +442,23 @@ fn a_client_that_reads_late_loses_nothing() {
         }
     }
     assert_eq!(bench.exchange.gateway_counters().business_rejects, u64::from(total));
+}
+
+#[test]
+fn the_backup_ends_with_the_primary() {
+    let mut bench = Bench::new(8, false);
+    let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+    let time = now(bench.start);
+    let address = bench.exchange.serve_backup(any, time, &mut bench.reactor).unwrap();
+    bench.log_on();
+    let backup = TcpStream::connect(address, TcpOptions::default()).unwrap();
+    let mut primary = std::mem::replace(&mut bench.stream, backup);
+    bench.until("a connection", |bench| bench.stream.finish_connect().unwrap());
+    let timestamp = now(bench.start).utc.as_nanos();
+    bench.send(&establish(UUID, timestamp, 0));
+    let ack = bench.read();
+    assert_eq!(decode!(EstablishmentAck504, ack).next_seq_no(), 0);
+    primary.shutdown().unwrap();
+    let reply = bench.read();
+    assert_eq!(decode!(Terminate507, reply).error_codes(), 26);
 }

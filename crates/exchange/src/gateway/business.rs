@@ -17,7 +17,7 @@ use crate::{Listener, Market};
 pub(super) const LARGEST_SEQUENCE: u32 = 999_999_999;
 
 /// The owner that an account's orders have.
-fn owner_of(account: usize) -> Owner {
+pub(super) fn owner_of(account: usize) -> Owner {
     Owner(account as u32 + 1)
 }
 

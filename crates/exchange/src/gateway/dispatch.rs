@@ -11,9 +11,11 @@ use hairpin_time::Now;
 use super::account::Account;
 use super::business::LARGEST_SEQUENCE;
 use super::check::Refusal;
+use super::faults::Faults;
 use super::reason::{BusinessReason, TerminateCode};
 use super::request::{ClientOrder, Request};
 use super::session::Session;
+use super::settings::Rules;
 use super::{GatewayCounters, Rejected, SessionState};
 use crate::{Listener, Market};
 
@@ -25,9 +27,13 @@ pub(super) struct Handling<'a, L> {
     pub(super) orders: &'a mut [ClientOrder],
     pub(super) executions: &'a mut u64,
     pub(super) counters: &'a mut GatewayCounters,
+    pub(super) rules: &'a Rules,
+    pub(super) faults: &'a mut Option<Box<Faults>>,
     pub(super) listener: &'a mut L,
     /// A connection that another one has taken the place of.
     pub(super) displaced: &'a mut Option<u32>,
+    /// Set where other connections have to end too.
+    pub(super) has_orphans: &'a mut bool,
 }
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
@@ -50,6 +56,26 @@ const UNSUPPORTED: [(u16, usize); 16] = [
     (569, 17),
     (570, 17),
 ];
+
+/// CME's letter of a message, as in FIX.
+pub(super) fn message_type(header: &MessageHeader) -> &'static str {
+    let of = MESSAGES.iter().find(|message| message.template_id == header.template_id);
+    of.map_or("", |message| message.semantic_type)
+}
+
+/// Where SeqNum is in a business message that clients send, done here or not.
+pub(super) fn number_offset(template: u16) -> Option<usize> {
+    match template {
+        514..=516 => Some(17),
+        _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
+    }
+}
+
+/// The number that is at `offset` of a message's block, if it is that long.
+pub(super) fn number_at(header: &MessageHeader, body: &[u8], offset: usize) -> Option<u32> {
+    let block = body.get(..usize::from(header.block_length))?;
+    block.get(offset..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
 
 impl<L: Listener> Handling<'_, L> {
     pub(super) fn fail(&mut self, code: TerminateCode) {
@@ -110,6 +136,12 @@ impl<L: Listener> Handling<'_, L> {
             (SessionState::Negotiated, _) => return self.violate(TerminateCode::NotEstablished),
             _ => return self.violate(TerminateCode::Unnegotiated),
         };
+        if self.session.is_backup && self.refuses_on_backup(header, body) {
+            return;
+        }
+        if self.rules.limits.is_some() && self.is_above_limits(account, header, body) {
+            return;
+        }
         match header.template_id {
             NewOrderSingle514::TEMPLATE_ID => {
                 let mut scratch = NewOrderSingle514::SCRATCH;
@@ -149,20 +181,32 @@ impl<L: Listener> Handling<'_, L> {
         let Ok(message) = Sequence506::decode(header, body, &mut scratch) else {
             return self.undecodable();
         };
+        if message.uuid() == u64::MAX {
+            return self.violate(TerminateCode::RequiredUuidMissing);
+        }
         if message.uuid() != self.session.uuid {
             return self.violate(TerminateCode::InvalidUuid);
         }
+        let lapsed = message.keep_alive_interval_lapsed();
+        if lapsed.0 == u8::MAX {
+            return self.violate(TerminateCode::RequiredLapsedMissing);
+        }
         let known = &mut self.accounts[account];
+        let expected = self.session.next_of(known.next_inbound);
         let next = message.next_seq_no();
-        if next < known.next_inbound || next > LARGEST_SEQUENCE + 1 {
+        if next == u32::MAX {
+            return self.violate(TerminateCode::RequiredNextSeqNoMissing);
+        }
+        let is_beyond = next > LARGEST_SEQUENCE + 1 || self.session.is_backup && next != 0;
+        if next < expected || is_beyond {
             return self.violate(TerminateCode::InvalidNextSeqNo);
         }
-        if next > known.next_inbound {
+        if next > expected {
             self.counters.gap_fills += 1;
             known.next_inbound = next;
         }
-        if message.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
-            let next = known.next_outbound;
+        if lapsed == KeepAliveLapsed::LAPSED {
+            let next = self.session.next_of(known.next_outbound);
             self.session.send_sequence(self.now, next, KeepAliveLapsed::NOT_LAPSED);
         }
     }
@@ -175,13 +219,18 @@ impl<L: Listener> Handling<'_, L> {
         if self.session.state == SessionState::Terminating {
             return self.session.close(self.now);
         }
-        if message.uuid() != self.session.uuid {
-            return self.violate(TerminateCode::InvalidUuid);
+        let (uuid, timestamp) = (message.uuid(), message.request_timestamp());
+        let checks = [
+            (uuid == u64::MAX, TerminateCode::RequiredUuidMissing),
+            (uuid != self.session.uuid, TerminateCode::InvalidUuid),
+            (timestamp == u64::MAX, TerminateCode::RequiredRequestTimestampMissing),
+            (message.error_codes() == u16::MAX, TerminateCode::RequiredCodeMissing),
+            (message.error_codes() != TerminateCode::Finished.code(), TerminateCode::Other),
+        ];
+        if let Some((_, code)) = checks.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return self.violate(code);
         }
-        if message.error_codes() != TerminateCode::Finished.code() {
-            return self.violate(TerminateCode::Other);
-        }
-        let timestamp = message.request_timestamp();
+        self.session.is_graceful = true;
         self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
         self.session.enter(SessionState::Terminating, self.listener);
         self.session.close(self.now);
@@ -195,15 +244,8 @@ impl<L: Listener> Handling<'_, L> {
         body: &[u8],
         offset: usize,
     ) {
-        let message_type = MESSAGES
-            .iter()
-            .find(|message| message.template_id == header.template_id)
-            .map_or("", |message| message.semantic_type);
-        let number = body
-            .get(..usize::from(header.block_length))
-            .and_then(|block| block.get(offset..)?.first_chunk().copied())
-            .map(u32::from_le_bytes);
-        let Some(number) = number else {
+        let message_type = message_type(header);
+        let Some(number) = number_at(header, body, offset) else {
             return self.reject_undecodable(account, message_type.as_bytes());
         };
         if !self.take_number(account, number) {

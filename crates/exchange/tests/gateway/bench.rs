@@ -2,8 +2,8 @@
 
 use hairpin_cme_codecs::ilink3::Terminate507;
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Floor, FloorSettings, Gateway, GatewayCounters,
-    Instrument, Listener, OrderId, Rejected, SessionState,
+    Action, Capacity, ConnectionId, Credentials, Designation, Floor, FloorSettings, Gateway,
+    GatewayCounters, GatewaySettings, Instrument, Listener, OrderId, Rejected, SessionState,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -78,13 +78,21 @@ impl Bench {
 
     /// A bench for three accounts and so many connections.
     pub(crate) fn with_places(places: u32) -> Self {
+        Self::with(places, |_| {})
+    }
+
+    /// The same, with a gateway that is lenient but for what `change` does to its settings.
+    pub(crate) fn with(places: u32, change: impl FnOnce(&mut GatewaySettings)) -> Self {
         let third = Credentials::new("THIRDKEY", KEY, "TRI", "DEFGH").unwrap();
         let other = Credentials::new("OTHERKEY", KEY, "XYZ", "DEFGH").unwrap();
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(START) };
         let instruments = Instrument::numbered(2);
         let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
         let floor = Floor::new(&settings, now);
-        let gateway = Gateway::new(vec![credentials(), other, third], places, CAPACITY.orders);
+        let accounts = vec![credentials(), other, third];
+        let mut settings = GatewaySettings::lenient(accounts, places, CAPACITY.orders);
+        change(&mut settings);
+        let gateway = Gateway::with_settings(settings);
         Self { now, floor, gateway, notes: Notes::default() }
     }
 
@@ -130,6 +138,10 @@ impl Bench {
 
     pub(crate) fn connect(&mut self) -> ConnectionId {
         self.gateway.handle_connected(self.now, &mut self.notes).unwrap()
+    }
+
+    pub(crate) fn connect_at(&mut self, at: Designation) -> Option<ConnectionId> {
+        self.gateway.handle_connected_at(self.now, at, &mut self.notes)
     }
 
     pub(crate) fn pass(&mut self, span: Duration) {
