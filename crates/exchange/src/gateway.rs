@@ -14,18 +14,22 @@
 //! | request | answers |
 //! |---|---|
 //! | NewOrderSingle514 | 522, then 525 for trades, 524 for what may not rest; or 523 |
+//! | a stop order of before that a trade triggers | 522 once more, then as above |
 //! | OrderCancelReplaceRequest515 | 531, then as above; 534 if mitigation leaves nothing; or 536 |
 //! | OrderCancelRequest516 | 534, or 535 |
+//! | OrderMassActionRequest529 | 562, as many as it takes |
+//! | OrderStatusRequest533 | 532 |
+//! | OrderMassStatusRequest530 | 532 for each order |
 //! | what is none of these, or cannot be read | BusinessReject521 |
 //!
-//! Orders are limit, market with protection and market-limit; good for the day, till cancelled,
-//! fill and kill or fill or kill; with a minimum quantity or without. What happens to them while
-//! their session is away is numbered and kept, and sent when it is back and asks. There is **no
-//! self-match prevention**: a session's orders trade with each other like any others, and both
-//! sides are reported.
+//! Orders are limit, market with protection, market-limit, stop limit and stop with protection;
+//! good for the day, till a date, till cancelled, fill and kill or fill or kill; with a minimum
+//! quantity or without. What happens to them while their session is away is numbered and kept, and
+//! sent when it is back and asks. There is **no self-match prevention**: a session's orders trade
+//! with each other like any others, and both sides are reported.
 //!
-//! Not here: stop and display orders, orders good till a date, requests by ClOrdID alone, and all
-//! other messages (BusinessReject 3).
+//! Not here: display orders, orders good for the session, requests by ClOrdID alone, and all other
+//! messages, quotes among them (BusinessReject 3).
 //!
 //! Accounts and connections are tables: many sessions are served at once.
 
@@ -42,6 +46,7 @@ mod frame;
 mod kept;
 mod limits;
 mod logon;
+mod mass_action;
 mod notices;
 mod number;
 mod ports;
@@ -50,8 +55,10 @@ mod reason;
 mod reports;
 mod request;
 mod retransmission;
+mod selection;
 mod session;
 mod settings;
+mod status;
 mod week;
 
 pub use account::{Credentials, CredentialsError};
@@ -59,7 +66,9 @@ pub use counters::GatewayCounters;
 pub use failover::Designation;
 pub use faults::{GatewayFaultTally, GatewayFaults};
 pub use limits::{RateLimit, RateLimits};
-pub use reason::{BusinessReason, LogonReject, OrderReason, RetransmitReason, TerminateCode};
+pub use reason::{
+    BusinessReason, LogonReject, MassActionReason, OrderReason, RetransmitReason, TerminateCode,
+};
 pub use settings::GatewaySettings;
 
 use hairpin_time::{Instant, Now};
@@ -272,14 +281,22 @@ impl Gateway {
         if let Some(account) = connection.session.account {
             retransmission::continue_replay(&mut connection.session, &self.accounts[account], now);
         }
+        self.continue_mass_status(now, id, market);
         while self.handle_frame(now, id, market, listener) {
             self.handle_fills(now, market, listener);
+            self.continue_mass_status(now, id, market);
         }
         self.connections[id.0 as usize].session.split = None;
         if self.has_orphans {
             self.end_orphans(now, listener);
         }
         self.make_faults(now);
+    }
+
+    fn continue_mass_status(&mut self, now: Now, id: ConnectionId, market: &impl Market) {
+        if self.connections[id.0 as usize].session.mass_status.is_some() {
+            self.continue_status(now, id.0 as usize, market);
+        }
     }
 
     /// Whether a connection's next bytes can be taken; if not, its client has to read first.
@@ -292,7 +309,9 @@ impl Gateway {
     /// [`Gateway::handle_bytes`] without bytes when some of that has been sent.
     #[must_use]
     pub fn is_stalled(&self, id: ConnectionId) -> bool {
-        let is_stalled = |of: &Connection| of.is_stalled || of.session.replay.is_some();
+        let is_stalled = |of: &Connection| {
+            of.is_stalled || of.session.replay.is_some() || of.session.mass_status.is_some()
+        };
         self.connections.get(id.0 as usize).is_some_and(is_stalled)
     }
 

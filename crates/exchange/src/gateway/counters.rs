@@ -96,13 +96,21 @@ counters! {
     cancelled,
     /// Errors: OrderCancelRejects sent.
     cancel_rejects,
+    /// OrderStatusRequests and OrderMassStatusRequests read in sequence.
+    status_requests,
+    /// OrderMassActionRequests read in sequence.
+    mass_actions,
+    /// Errors: OrderMassActionRequests refused.
+    mass_action_rejects,
     /// Errors: BusinessRejects sent for messages that could be read.
     business_rejects,
     /// Trades reported to sessions.
     fills,
     /// Eliminations reported to sessions.
     eliminations,
-    /// Warnings: reports of trades and eliminations for sessions that were not there. They are
-    /// kept, and sent when asked for.
+    /// Stop orders reported to sessions as triggered.
+    triggers,
+    /// Warnings: reports of trades, eliminations, triggers and cancels for sessions that were not
+    /// there. They are kept, and sent when asked for.
     unreported,
 }

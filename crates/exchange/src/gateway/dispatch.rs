@@ -2,8 +2,9 @@
 
 use hairpin_cme_codecs::ilink3::{
     Establish503, KeepAliveLapsed, MESSAGES, Negotiate500, NewOrderSingle514,
-    OrderCancelReplaceRequest515, OrderCancelRequest516, RetransmitRequest508, SCHEMA_ID,
-    Sequence506, Terminate507,
+    OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
+    OrderMassStatusRequest530, OrderStatusRequest533, RetransmitRequest508, SCHEMA_ID, Sequence506,
+    Terminate507,
 };
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
@@ -38,13 +39,10 @@ pub(super) struct Handling<'a, L> {
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
 /// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 16] = [
+const UNSUPPORTED: [(u16, usize); 13] = [
     (517, 17),
     (518, 17),
     (528, 17),
-    (529, 17),
-    (530, 17),
-    (533, 17),
     (537, 16),
     (539, 17),
     (543, 17),
@@ -66,7 +64,7 @@ pub(super) fn message_type(header: &MessageHeader) -> &'static str {
 /// Where SeqNum is in a business message that clients send, done here or not.
 pub(super) fn number_offset(template: u16) -> Option<usize> {
     match template {
-        514..=516 => Some(17),
+        514..=516 | 529 | 530 | 533 => Some(17),
         _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
     }
 }
@@ -164,6 +162,33 @@ impl<L: Listener> Handling<'_, L> {
                     Err(_) => self.reject_undecodable(account, b"F"),
                 }
             }
+            OrderStatusRequest533::TEMPLATE_ID => {
+                let mut scratch = OrderStatusRequest533::SCRATCH;
+                match OrderStatusRequest533::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_status_request(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, b"H"),
+                }
+            }
+            OrderMassStatusRequest530::TEMPLATE_ID => {
+                let mut scratch = OrderMassStatusRequest530::SCRATCH;
+                match OrderMassStatusRequest530::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_mass_status_request(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, b"AF"),
+                }
+            }
+            OrderMassActionRequest529::TEMPLATE_ID => {
+                let mut scratch = OrderMassActionRequest529::SCRATCH;
+                match OrderMassActionRequest529::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_mass_action(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, b"CA"),
+                }
+            }
+            _ => self.handle_session_message(account, header, body),
+        }
+    }
+
+    fn handle_session_message(&mut self, account: usize, header: &MessageHeader, body: &[u8]) {
+        match header.template_id {
             Sequence506::TEMPLATE_ID => self.handle_sequence(account, header, body),
             Terminate507::TEMPLATE_ID => self.handle_terminate(header, body),
             RetransmitRequest508::TEMPLATE_ID => {

@@ -6,7 +6,8 @@
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
     ExecutionReportModify531, ExecutionReportNew522, ExecutionReportReject523,
-    ExecutionReportTradeOutright525, OrderCancelReject535, OrderCancelReplaceReject536,
+    ExecutionReportStatus532, ExecutionReportTradeOutright525, OrderCancelReject535,
+    OrderCancelReplaceReject536, OrderMassActionReport562,
 };
 use hairpin_sbe::EncodeError;
 
@@ -41,9 +42,9 @@ pub(super) struct Replay {
 }
 
 impl Kept {
-    /// No message that this gateway publishes is longer: a trade with one fill has 330 bytes, an
-    /// ExecutionReportReject 491.
-    const LONGEST: usize = 512;
+    /// No message that this gateway publishes is longer: an ExecutionReportStatus has 521 bytes, an
+    /// OrderMassActionReport of 25 orders 941.
+    const LONGEST: usize = 1_024;
 
     /// A ring of so many messages.
     pub(super) fn new(messages: u32) -> Self {
@@ -132,7 +133,9 @@ fn flag_offset(message: &[u8]) -> Option<usize> {
         ExecutionReportElimination524::TEMPLATE_ID => 195,
         ExecutionReportTradeOutright525::TEMPLATE_ID => 226,
         ExecutionReportModify531::TEMPLATE_ID => 201,
+        ExecutionReportStatus532::TEMPLATE_ID => 472,
         ExecutionReportCancel534::TEMPLATE_ID => 197,
+        OrderMassActionReport562::TEMPLATE_ID => 105,
         OrderCancelReject535::TEMPLATE_ID | OrderCancelReplaceReject536::TEMPLATE_ID => 398,
         _ => return None,
     };

@@ -8,7 +8,7 @@ use hairpin_sbe::{CharArray, EncodeError};
 use hairpin_time::Now;
 
 use super::publish::{Stamp, publish};
-use super::reports::{execution_report, order_terms};
+use super::reports::{encode_new, execution_report, order_terms};
 use super::request::ClientOrder;
 use super::{Connection, ConnectionId, Gateway};
 use crate::{Listener, Market, Notice, OrderId, Owner, SessionElimination, SessionFill};
@@ -49,6 +49,13 @@ impl Gateway {
                         self.counters.eliminations += 1;
                         let cl_ord_id = CharArray::new(&text).as_bytes();
                         listener.on_eliminated(told, cl_ord_id, order);
+                    }
+                }
+                Notice::Trigger { order, owner } => {
+                    if let Some((told, text)) = self.report(now, owner, order, encode_new) {
+                        self.counters.triggers += 1;
+                        let cl_ord_id = CharArray::new(&text).as_bytes();
+                        listener.on_triggered(told, cl_ord_id, order);
                     }
                 }
             }

@@ -232,6 +232,8 @@ pub enum BusinessReason {
     Other = 0,
     /// PartyDetailsListReqID is not registered.
     UnknownPartyDetailsListReqId = 1,
+    /// No instrument or group has this name.
+    UnknownSecurity = 2,
     /// The gateway does not do this message.
     UnsupportedMessageType = 3,
     /// A field that this order needs is null or empty.
@@ -246,6 +248,8 @@ pub enum BusinessReason {
     CouldNotBeDecoded = 109,
     /// A value that the field does not have.
     EnumNotSupported = 115,
+    /// A mass status request is still being answered.
+    MassStatusInFlight = 124,
     /// This is the backup: it takes session messages only.
     NotOnBackup = 131,
 }
@@ -255,6 +259,27 @@ impl BusinessReason {
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
+    }
+}
+
+/// Why a mass action is refused: MassActionRejectReason (tag 1376) of OrderMassActionReport562,
+/// as FIX numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum MassActionReason {
+    /// A scope that this gateway does not have.
+    NotSupported = 0,
+    /// No instrument has this SecurityID, or there is none.
+    UnknownSecurity = 1,
+    /// No instrument is of this group.
+    UnknownSecurityGroup = 9,
+}
+
+impl MassActionReason {
+    /// The number on the wire.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
     }
 }
 
@@ -280,13 +305,21 @@ pub enum OrderReason {
     OtherSession = 2048,
     /// The order is on the other side.
     OtherSide = 2051,
+    /// The limit of a stop limit order to buy is below its trigger.
+    LimitBelowStop = 2058,
+    /// The limit of a stop limit order to sell is above its trigger.
+    LimitAboveStop = 2059,
+    /// The trigger of an order to sell is not below the last trade.
+    StopNotBelow = 2060,
+    /// The trigger of an order to buy is not above the last trade.
+    StopNotAbove = 2061,
     /// The order is one of another instrument.
     OtherContract = 2100,
     /// The order's first replacement had another OFMOverride.
     OtherMitigation = 2101,
     /// No contract, or more than the instrument allows.
     Quantity = 2115,
-    /// A kind of order that this market does not have.
+    /// A replacement that makes a stop order of another, or another of a stop order.
     OrderType = 2311,
     /// The exchange holds no more orders.
     Rejected = 7000,
@@ -311,6 +344,10 @@ impl OrderReason {
             Self::UnknownContract => "Unknown contract",
             Self::OtherSession => "Order of another session",
             Self::OtherSide => "Order of the other side",
+            Self::LimitBelowStop => "Limit price below the stop price",
+            Self::LimitAboveStop => "Limit price above the stop price",
+            Self::StopNotBelow => "Stop price not below the last trade",
+            Self::StopNotAbove => "Stop price not above the last trade",
             Self::OtherContract => "Order of another contract",
             Self::OtherMitigation => "In-flight mitigation may not change",
             Self::Quantity => "Quantity out of range",

@@ -41,6 +41,8 @@ macro_rules! order_terms {
             .set_order_qty($order.quantity)
             .set_ord_type($order.ord_type)
             .set_side($order.side)
+            .set_stop_px($order.stop_px)
+            .set_expire_date($order.expire_date)
             .set_time_in_force($order.time_in_force)
             .set_exec_inst(ExecInst($order.exec_inst))
             .set_execution_mode($order.execution_mode)
@@ -54,15 +56,7 @@ pub(super) use {execution_report, order_terms};
 
 impl<L: Listener> Handling<'_, L> {
     pub(super) fn send_new(&mut self, account: usize, order: &ClientOrder) {
-        self.publish(account, |buffer, stamp| {
-            let mut report = ExecutionReportNew522::encode(buffer)?;
-            execution_report!(report, stamp, order.request).set_split_msg(stamp.split);
-            order_terms!(report, order)
-                .set_order_id(order.order.0)
-                .set_price(order.price.unwrap_or_default())
-                .set_min_qty(order.min_qty);
-            Ok(ExecutionReportNew522::ENCODED_LENGTH)
-        });
+        self.publish(account, |buffer, stamp| encode_new(buffer, stamp, order));
     }
 
     /// The number of an order that was never accepted is 0.
@@ -80,10 +74,8 @@ impl<L: Listener> Handling<'_, L> {
                 .set_ord_rej_reason(reason.code())
                 .set_order_id(0)
                 .set_price(order.price)
-                .set_stop_px(order.stop_px)
                 .set_min_qty(order.min_qty)
-                .set_display_qty(order.display_qty)
-                .set_expire_date(order.expire_date);
+                .set_display_qty(order.display_qty);
             Ok(ExecutionReportReject523::ENCODED_LENGTH)
         });
     }
@@ -184,7 +176,7 @@ impl<L: Listener> Handling<'_, L> {
         });
     }
 
-    fn publish(
+    pub(super) fn publish(
         &mut self,
         account: usize,
         encode: impl FnOnce(&mut [u8], &Stamp) -> Result<usize, EncodeError>,
@@ -193,6 +185,21 @@ impl<L: Listener> Handling<'_, L> {
         let faults = faults.as_deref_mut();
         publish(Some(session), &mut accounts[account], executions, faults, counters, *now, encode);
     }
+}
+
+/// The report of an order that was accepted, or of a stop order that was triggered.
+pub(super) fn encode_new(
+    buffer: &mut [u8],
+    stamp: &Stamp,
+    order: &ClientOrder,
+) -> Result<usize, EncodeError> {
+    let mut report = ExecutionReportNew522::encode(buffer)?;
+    execution_report!(report, stamp, order.request).set_split_msg(stamp.split);
+    order_terms!(report, order)
+        .set_order_id(order.order.0)
+        .set_price(order.price.unwrap_or_default())
+        .set_min_qty(order.min_qty);
+    Ok(ExecutionReportNew522::ENCODED_LENGTH)
 }
 
 /// The report of an order that was cancelled, by a request or, for a reason, by the exchange.

@@ -2,7 +2,8 @@
 
 use hairpin_cme_codecs::ilink3::{
     BooleanNULL, ExecMode, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
-    OrderType, ShortSaleType, SideReq, TimeInForce,
+    OrderMassActionRequest529, OrderMassStatusRequest530, OrderStatusRequest533, OrderType,
+    OrderTypeReq, ShortSaleType, SideReq, TimeInForce,
 };
 
 use crate::Price;
@@ -86,6 +87,20 @@ macro_rules! request {
     };
 }
 
+/// Reads the fields that requests without a ClOrdID have.
+macro_rules! many {
+    ($message:expr, $order_request_id:expr) => {
+        Request {
+            sender_id: array($message.sender_id().raw()),
+            location: array($message.location().raw()),
+            party_details_list_req_id: $message.party_details_list_req_id(),
+            order_request_id: $order_request_id,
+            manual_order_indicator: $message.manual_order_indicator().0,
+            ..Request::UNREAD
+        }
+    };
+}
+
 /// Reads the fields that a new order and a replacement have, under the same names.
 macro_rules! client_order {
     ($message:expr) => {
@@ -122,12 +137,32 @@ impl Request {
         manual_order_indicator: u8::MAX,
     };
 
+    pub(super) fn from_status(message: &OrderStatusRequest533<'_>) -> Self {
+        many!(message, u64::MAX)
+    }
+
+    pub(super) fn from_mass_status(message: &OrderMassStatusRequest530<'_>) -> Self {
+        many!(message, u64::MAX)
+    }
+
+    pub(super) fn from_mass_action(message: &OrderMassActionRequest529<'_>) -> Self {
+        many!(message, message.order_request_id())
+    }
+
     pub(super) fn from_cancel(message: &OrderCancelRequest516<'_>) -> Self {
         request!(message)
     }
 }
 
 impl ClientOrder {
+    /// The order as it is to be found in reports once it is accepted: reports have no type for a
+    /// stop order with protection, which is a stop limit order with the limit that it was given.
+    pub(super) fn accepted(self, order: OrderId, price: Price) -> Self {
+        let is_stop = self.ord_type.0 == OrderTypeReq::STOPWITH_PROTECTION.0;
+        let ord_type = if is_stop { OrderType::STOP_LIMIT } else { self.ord_type };
+        Self { order, price: Some(price), ord_type, ..self }
+    }
+
     pub(super) fn from_order(message: &NewOrderSingle514<'_>) -> Self {
         client_order!(message)
     }

@@ -13,6 +13,7 @@ use super::frame::Outbound;
 use super::kept::Replay;
 use super::ports::BadLogons;
 use super::reason::{LogonReject, RetransmitReason, TerminateCode};
+use super::status::MassStatus;
 use super::{ConnectionId, Designation, GatewayCounters, SessionState};
 use crate::Listener;
 
@@ -54,6 +55,8 @@ pub(super) struct Session {
     pub(super) behind_split: Option<u32>,
     /// Bad logons that named nobody.
     pub(super) bad_logons: BadLogons,
+    /// Orders whose status is being told.
+    pub(super) mass_status: Option<MassStatus>,
     /// Bytes that may leave; all unless faults are made.
     pub(super) allowed: usize,
     /// What faults keep from leaving.
@@ -82,6 +85,7 @@ impl Session {
             split: None,
             behind_split: None,
             bad_logons: BadLogons::default(),
+            mass_status: None,
             allowed: usize::MAX,
             hold: None,
         }
@@ -105,6 +109,7 @@ impl Session {
         self.split = None;
         self.behind_split = None;
         self.bad_logons = BadLogons::default();
+        self.mass_status = None;
         self.allowed = usize::MAX;
         self.hold = None;
     }

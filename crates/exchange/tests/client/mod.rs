@@ -5,9 +5,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, ManualOrdIndReq, Negotiate500, NewOrderSingle514,
-    NewOrderSingle514Encoder, OFMOverrideReq, OrderCancelReplaceRequest515,
-    OrderCancelReplaceRequest515Encoder, OrderCancelRequest516, OrderCancelRequest516Encoder,
+    Establish503, KeepAliveLapsed, ManualOrdIndReq, MassActionScope, MassStatusReqTyp,
+    Negotiate500, NewOrderSingle514, NewOrderSingle514Encoder, OFMOverrideReq,
+    OrderCancelReplaceRequest515, OrderCancelReplaceRequest515Encoder, OrderCancelRequest516,
+    OrderCancelRequest516Encoder, OrderMassActionRequest529, OrderMassActionRequest529Encoder,
+    OrderMassStatusRequest530, OrderMassStatusRequest530Encoder, OrderStatusRequest533,
     OrderTypeReq, RetransmitRequest508, Sequence506, SideReq, Terminate507, TimeInForce,
 };
 use hairpin_exchange::Credentials;
@@ -224,6 +226,62 @@ pub(crate) fn cancel_with(
         .set_security_id(1_001)
         .set_side(SideReq::BUY);
     change(&mut cancel);
+    frame(&buffer)
+}
+
+/// A request for an order's status; its own number is 8,000 more than its SeqNum.
+pub(crate) fn status_request(number: u32, order: u64) -> Vec<u8> {
+    let mut buffer = [0; OrderStatusRequest533::ENCODED_LENGTH];
+    OrderStatusRequest533::encode(&mut buffer)
+        .unwrap()
+        .set_party_details_list_req_id(1)
+        .set_ord_status_req_id(u64::from(number) + 8_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_order_id(order)
+        .set_sending_time_epoch(1)
+        .set_location("US,IL");
+    frame(&buffer)
+}
+
+/// A request for the status of all orders, and whatever `change` does to it; numbered likewise.
+pub(crate) fn mass_status_request_with(
+    number: u32,
+    change: impl FnOnce(&mut OrderMassStatusRequest530Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; OrderMassStatusRequest530::ENCODED_LENGTH];
+    let mut request = OrderMassStatusRequest530::encode(&mut buffer).unwrap();
+    request
+        .set_party_details_list_req_id(1)
+        .set_mass_status_req_id(u64::from(number) + 8_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_mass_status_req_type(MassStatusReqTyp::ALL_ORDERS);
+    change(&mut request);
+    frame(&buffer)
+}
+
+/// A request to cancel all orders, and whatever `change` does to it.
+pub(crate) fn mass_action_with(
+    number: u32,
+    change: impl FnOnce(&mut OrderMassActionRequest529Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; OrderMassActionRequest529::ENCODED_LENGTH];
+    let mut request = OrderMassActionRequest529::encode(&mut buffer).unwrap();
+    request
+        .set_party_details_list_req_id(1)
+        .set_order_request_id(u64::from(number) + 7_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_mass_action_scope(MassActionScope::ALL);
+    change(&mut request);
     frame(&buffer)
 }
 

@@ -39,6 +39,9 @@ impl Listener for Notes {
     fn on_eliminated(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
         self.0.push(format!("eliminated {}", String::from_utf8_lossy(cl_ord_id)));
     }
+    fn on_triggered(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
+        self.0.push(format!("triggered {}", String::from_utf8_lossy(cl_ord_id)));
+    }
     fn on_cancel(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
         self.0.push(format!("cancel {}", String::from_utf8_lossy(cl_ord_id)));
     }

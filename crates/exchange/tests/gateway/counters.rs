@@ -1,16 +1,17 @@
 //! Each error counter by itself: what makes it 1 makes no other 1.
 
+use hairpin_cme_codecs::ilink3::MassActionScope;
 use hairpin_exchange::{ConnectionId, Designation, GatewaySettings, RateLimit, RateLimits, Side};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
 use crate::client::{
-    cancel, establish, frame, negotiate, negotiate_by, order, order_with, replace_with,
-    retransmit_request,
+    cancel, establish, frame, mass_action_with, negotiate, negotiate_by, order, order_with,
+    replace_with, retransmit_request,
 };
 
 /// The counters of `GatewayCounters` that begin with `Errors:` or `Warnings:`.
-const ERRORS: [&str; 25] = [
+const ERRORS: [&str; 26] = [
     "refused_connections",
     "failed_connections",
     "displaced_connections",
@@ -34,6 +35,7 @@ const ERRORS: [&str; 25] = [
     "order_rejects",
     "replace_rejects",
     "cancel_rejects",
+    "mass_action_rejects",
     "business_rejects",
     "unreported",
 ];
@@ -220,6 +222,18 @@ fn counts_cancel_rejects_only() {
     let (mut bench, id, _) = established();
     bench.send(id, &cancel(1, 99));
     assert_only(&bench, "cancel_rejects");
+}
+
+#[test]
+fn counts_mass_action_rejects_only() {
+    let (mut bench, id, _) = established();
+    bench.send(
+        id,
+        &mass_action_with(1, |request| {
+            request.set_mass_action_scope(MassActionScope(99));
+        }),
+    );
+    assert_only(&bench, "mass_action_rejects");
 }
 
 #[test]
