@@ -18,6 +18,8 @@
 //! | OrderCancelReplaceRequest515 | 531, then as above; 534 if mitigation leaves nothing; or 536 |
 //! | OrderCancelRequest516 | 534, or 535 |
 //! | OrderMassActionRequest529 | 562, as many as it takes |
+//! | MassQuote517 | 545, then 525 for trades |
+//! | QuoteCancel528, and 568 to 570 | 563 |
 //! | OrderStatusRequest533 | 532 |
 //! | OrderMassStatusRequest530 | 532 for each order |
 //! | what is none of these, or cannot be read | BusinessReject521 |
@@ -29,7 +31,7 @@
 //! with each other like any others, and both sides are reported.
 //!
 //! Not here: display orders, orders good for the session, requests by ClOrdID alone, and all other
-//! messages, quotes among them (BusinessReject 3).
+//! messages (BusinessReject 3).
 //!
 //! Accounts and connections are tables: many sessions are served at once.
 
@@ -51,6 +53,8 @@ mod notices;
 mod number;
 mod ports;
 mod publish;
+mod quote_cancel;
+mod quotes;
 mod reason;
 mod reports;
 mod request;
@@ -67,7 +71,8 @@ pub use failover::Designation;
 pub use faults::{GatewayFaultTally, GatewayFaults};
 pub use limits::{RateLimit, RateLimits};
 pub use reason::{
-    BusinessReason, LogonReject, MassActionReason, OrderReason, RetransmitReason, TerminateCode,
+    BusinessReason, LogonReject, MassActionReason, OrderReason, QuoteReason, RetransmitReason,
+    TerminateCode,
 };
 pub use settings::GatewaySettings;
 

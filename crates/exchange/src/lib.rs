@@ -55,8 +55,8 @@ pub use floor::{Floor, FloorSettings};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
     GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject,
-    MassActionReason, OrderReason, RateLimit, RateLimits, Rejected, RetransmitReason, SessionState,
-    TerminateCode,
+    MassActionReason, OrderReason, QuoteReason, RateLimit, RateLimits, Rejected, RetransmitReason,
+    SessionState, TerminateCode,
 };
 pub use generator::{EXTENT, Flow, Generator, Kind, REACH, Step};
 pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};

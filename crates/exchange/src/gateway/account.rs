@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 use super::kept::Kept;
 use super::limits::Windows;
 use super::ports::BadLogons;
+use super::quotes::{QUOTES_MAX, Quote};
 
 /// What a client needs to log on: one access key for one session of one firm.
 #[derive(Clone)]
@@ -121,6 +122,8 @@ pub(super) struct Account {
     /// Its session is lost, and its orders have yet to be cancelled for it.
     pub(super) is_lost: bool,
     pub(super) windows: Windows,
+    /// What it quotes, or has quoted.
+    pub(super) quotes: Vec<Quote>,
 }
 
 impl Account {
@@ -141,6 +144,7 @@ impl Account {
             is_closed: false,
             is_lost: false,
             windows: Windows::default(),
+            quotes: Vec::with_capacity(QUOTES_MAX),
         }
     }
 

@@ -97,6 +97,15 @@ impl<L: Listener> Handling<'_, L> {
         accepted.map_err(|rejection| OrderReason::from(rejection).into())
     }
 
+    /// Quotes are no orders: only quotes and quote cancels change them.
+    fn check_no_quote(&self, id: OrderId) -> Result<(), Refusal> {
+        let of = self.orders.get(id.slot() as usize);
+        match of {
+            Some(of) if of.order == id && of.is_quote => Err(OrderReason::NotOnBook.into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Days since 1970-01-01, which fit in 16 bits until 2149.
     fn today(&self) -> u16 {
         self.now.utc.days() as u16
@@ -148,6 +157,7 @@ impl<L: Listener> Handling<'_, L> {
         let (new, trigger) = check::check_order(order, market, self.today())?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
+        self.check_no_quote(id)?;
         let resting = check::check_target(market, id, owner, new.side)?;
         if resting.instrument != new.instrument {
             return Err(OrderReason::OtherContract.into());
@@ -208,6 +218,7 @@ impl<L: Listener> Handling<'_, L> {
         let side = check::check_cancel(request, message.side())?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
+        self.check_no_quote(id)?;
         check::check_target(market, id, owner, side)?;
         market.cancel(self.now, id, owner).ok_or(OrderReason::NotOnBook.into())
     }

@@ -7,7 +7,7 @@
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, SideReq, TimeInForce};
 use hairpin_sbe::CharArray;
 
-use super::reason::{BusinessReason, OrderReason};
+use super::reason::{BusinessReason, OrderReason, QuoteReason};
 use super::request::{ClientOrder, Request};
 use crate::matching::{self, NewOrder, OrderKind, Owner, Rejection, Side};
 use crate::{Market, Price};
@@ -15,6 +15,7 @@ use crate::{Market, Price};
 /// Tags of the fields that messages are refused for.
 pub(super) mod tag {
     pub(crate) const SECURITY: u16 = 48;
+    pub(crate) const QUOTE_CANCEL_TYPE: u16 = 298;
     pub(crate) const MASS_STATUS_REQ_TYPE: u16 = 585;
     pub(crate) const SECURITY_GROUP: u16 = 1151;
     pub(super) const CL_ORD_ID: u16 = 11;
@@ -63,6 +64,18 @@ impl From<Rejection> for OrderReason {
             Rejection::LimitAboveStop => Self::LimitAboveStop,
             Rejection::NotForStop => Self::Qualifier,
             Rejection::Full => Self::Rejected,
+        }
+    }
+}
+
+impl From<Rejection> for QuoteReason {
+    fn from(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::UnknownInstrument => Self::UnknownSecurity,
+            Rejection::Closed => Self::Closed,
+            Rejection::Full => Self::ExceedsLimit,
+            Rejection::Price => Self::InvalidPrice,
+            _ => Self::Other,
         }
     }
 }

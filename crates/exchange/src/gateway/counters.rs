@@ -102,6 +102,12 @@ counters! {
     mass_actions,
     /// Errors: OrderMassActionRequests refused.
     mass_action_rejects,
+    /// MassQuotes read in sequence.
+    mass_quotes,
+    /// Quote cancels read in sequence.
+    quote_cancels,
+    /// Errors: quotes refused, and quote cancels and MassQuotes refused as a whole.
+    quote_rejects,
     /// Errors: BusinessRejects sent for messages that could be read.
     business_rejects,
     /// Trades reported to sessions.

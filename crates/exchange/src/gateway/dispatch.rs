@@ -1,9 +1,10 @@
 //! Frames to what they mean: which message, and whether it may come now.
 
 use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, MESSAGES, Negotiate500, NewOrderSingle514,
+    Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, Negotiate500, NewOrderSingle514,
     OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
-    OrderMassStatusRequest530, OrderStatusRequest533, RetransmitRequest508, SCHEMA_ID, Sequence506,
+    OrderMassStatusRequest530, OrderStatusRequest533, QuoteCancel528, QuoteCancelByGroup569,
+    QuoteCancelByInstrument570, QuoteCancelBySet568, RetransmitRequest508, SCHEMA_ID, Sequence506,
     Terminate507,
 };
 use hairpin_sbe::MessageHeader;
@@ -39,21 +40,8 @@ pub(super) struct Handling<'a, L> {
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
 /// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 13] = [
-    (517, 17),
-    (518, 17),
-    (528, 17),
-    (537, 16),
-    (539, 17),
-    (543, 17),
-    (544, 17),
-    (560, 17),
-    (566, 17),
-    (567, 17),
-    (568, 17),
-    (569, 17),
-    (570, 17),
-];
+const UNSUPPORTED: [(u16, usize); 8] =
+    [(518, 17), (537, 16), (539, 17), (543, 17), (544, 17), (560, 17), (566, 17), (567, 17)];
 
 /// CME's letter of a message, as in FIX.
 pub(super) fn message_type(header: &MessageHeader) -> &'static str {
@@ -64,7 +52,7 @@ pub(super) fn message_type(header: &MessageHeader) -> &'static str {
 /// Where SeqNum is in a business message that clients send, done here or not.
 pub(super) fn number_offset(template: u16) -> Option<usize> {
     match template {
-        514..=516 | 529 | 530 | 533 => Some(17),
+        514..=517 | 528..=530 | 533 | 568..=570 => Some(17),
         _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
     }
 }
@@ -162,28 +150,49 @@ impl<L: Listener> Handling<'_, L> {
                     Err(_) => self.reject_undecodable(account, b"F"),
                 }
             }
-            OrderStatusRequest533::TEMPLATE_ID => {
-                let mut scratch = OrderStatusRequest533::SCRATCH;
-                match OrderStatusRequest533::decode(header, body, &mut scratch) {
-                    Ok(message) => self.handle_status_request(account, &message, market),
-                    Err(_) => self.reject_undecodable(account, b"H"),
-                }
-            }
-            OrderMassStatusRequest530::TEMPLATE_ID => {
-                let mut scratch = OrderMassStatusRequest530::SCRATCH;
-                match OrderMassStatusRequest530::decode(header, body, &mut scratch) {
-                    Ok(message) => self.handle_mass_status_request(account, &message, market),
-                    Err(_) => self.reject_undecodable(account, b"AF"),
-                }
-            }
-            OrderMassActionRequest529::TEMPLATE_ID => {
-                let mut scratch = OrderMassActionRequest529::SCRATCH;
-                match OrderMassActionRequest529::decode(header, body, &mut scratch) {
-                    Ok(message) => self.handle_mass_action(account, &message, market),
-                    Err(_) => self.reject_undecodable(account, b"CA"),
-                }
+            529 | 530 | 533 | 517 | 528 | 568..=570 => {
+                self.handle_other_request(account, header, body, market);
             }
             _ => self.handle_session_message(account, header, body),
+        }
+    }
+
+    /// What is about many orders, an order's status, or quotes.
+    fn handle_other_request(
+        &mut self,
+        account: usize,
+        header: &MessageHeader,
+        body: &[u8],
+        market: &mut impl Market,
+    ) {
+        macro_rules! decoded {
+            ($message:ident, $handle:ident, $message_type:literal) => {{
+                let mut scratch = $message::SCRATCH;
+                match $message::decode(header, body, &mut scratch) {
+                    Ok(message) => self.$handle(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, $message_type),
+                }
+            }};
+        }
+        match header.template_id {
+            OrderStatusRequest533::TEMPLATE_ID => {
+                decoded!(OrderStatusRequest533, handle_status_request, b"H");
+            }
+            OrderMassStatusRequest530::TEMPLATE_ID => {
+                decoded!(OrderMassStatusRequest530, handle_mass_status_request, b"AF");
+            }
+            OrderMassActionRequest529::TEMPLATE_ID => {
+                decoded!(OrderMassActionRequest529, handle_mass_action, b"CA");
+            }
+            MassQuote517::TEMPLATE_ID => decoded!(MassQuote517, handle_mass_quote, b"i"),
+            QuoteCancel528::TEMPLATE_ID => decoded!(QuoteCancel528, handle_quote_cancel, b"Z"),
+            QuoteCancelBySet568::TEMPLATE_ID => {
+                decoded!(QuoteCancelBySet568, handle_quote_cancel_by_set, b"Z");
+            }
+            QuoteCancelByGroup569::TEMPLATE_ID => {
+                decoded!(QuoteCancelByGroup569, handle_quote_cancel_by_group, b"Z");
+            }
+            _ => decoded!(QuoteCancelByInstrument570, handle_quote_cancel_by_instrument, b"Z"),
         }
     }
 

@@ -6,8 +6,8 @@
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
     ExecutionReportModify531, ExecutionReportNew522, ExecutionReportReject523,
-    ExecutionReportStatus532, ExecutionReportTradeOutright525, OrderCancelReject535,
-    OrderCancelReplaceReject536, OrderMassActionReport562,
+    ExecutionReportStatus532, ExecutionReportTradeOutright525, MassQuoteAck545,
+    OrderCancelReject535, OrderCancelReplaceReject536, OrderMassActionReport562, QuoteCancelAck563,
 };
 use hairpin_sbe::EncodeError;
 
@@ -43,8 +43,9 @@ pub(super) struct Replay {
 
 impl Kept {
     /// No message that this gateway publishes is longer: an ExecutionReportStatus has 521 bytes, an
-    /// OrderMassActionReport of 25 orders 941.
-    const LONGEST: usize = 1_024;
+    /// OrderMassActionReport of 25 orders 941, a
+    /// QuoteCancelAck of 50 names 834 and of 50 sets 584, both 1,034 at most.
+    const LONGEST: usize = 1_280;
 
     /// A ring of so many messages.
     pub(super) fn new(messages: u32) -> Self {
@@ -136,6 +137,8 @@ fn flag_offset(message: &[u8]) -> Option<usize> {
         ExecutionReportStatus532::TEMPLATE_ID => 472,
         ExecutionReportCancel534::TEMPLATE_ID => 197,
         OrderMassActionReport562::TEMPLATE_ID => 105,
+        MassQuoteAck545::TEMPLATE_ID => 341,
+        QuoteCancelAck563::TEMPLATE_ID => 342,
         OrderCancelReject535::TEMPLATE_ID | OrderCancelReplaceReject536::TEMPLATE_ID => 398,
         _ => return None,
     };

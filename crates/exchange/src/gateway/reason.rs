@@ -283,6 +283,35 @@ impl MassActionReason {
     }
 }
 
+/// Why a quote is refused: QuoteEntryRejectReason (tag 368) of an entry, QuoteRejectReason (tag
+/// 300) of a whole message, QuoteErrorCode (tag 9030) of a quote set. The numbers are FIX's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum QuoteReason {
+    /// No instrument has this SecurityID, or none is of this group.
+    UnknownSecurity = 1,
+    /// The instrument does not trade now.
+    Closed = 2,
+    /// No entry, more than 50, or more quotes than the gateway holds.
+    ExceedsLimit = 3,
+    /// The session has no quote of this set.
+    UnknownQuote = 5,
+    /// The bid is not below the offer.
+    InvalidSpread = 7,
+    /// A price is not a multiple of the tick, or out of range.
+    InvalidPrice = 8,
+    /// Another, such as a quantity out of range.
+    Other = 99,
+}
+
+impl QuoteReason {
+    /// The number on the wire.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
 /// Why an order, a replacement or a cancel is refused: OrdRejReason (tag 103) of
 /// ExecutionReportReject523, CxlRejReason (tag 102) of OrderCancelReplaceReject536 and
 /// OrderCancelReject535. The numbers are those of CME's list of reject codes.

@@ -1,10 +1,12 @@
 //! What reports repeat of requests, and what is remembered of orders for them.
 
 use hairpin_cme_codecs::ilink3::{
-    BooleanNULL, ExecMode, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
-    OrderMassActionRequest529, OrderMassStatusRequest530, OrderStatusRequest533, OrderType,
-    OrderTypeReq, ShortSaleType, SideReq, TimeInForce,
+    BooleanNULL, ExecMode, ManualOrdIndReq, MassQuote517, NewOrderSingle514,
+    OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
+    OrderMassStatusRequest530, OrderStatusRequest533, OrderType, OrderTypeReq, ShortSaleType,
+    SideReq, TimeInForce,
 };
+use hairpin_sbe::CharArray;
 
 use crate::Price;
 use crate::matching::OrderId;
@@ -36,6 +38,8 @@ pub(super) struct ClientOrder {
     pub(super) stop_px: Option<Price>,
     pub(super) expire_date: Option<u16>,
     pub(super) exec_inst: u8,
+    /// It is a side of a quote.
+    pub(super) is_quote: bool,
     /// Day if the request has none.
     pub(super) time_in_force: TimeInForce,
     pub(super) execution_mode: Option<ExecMode>,
@@ -59,6 +63,7 @@ impl Default for ClientOrder {
             stop_px: None,
             expire_date: None,
             exec_inst: 0,
+            is_quote: false,
             time_in_force: TimeInForce::DAY,
             execution_mode: None,
             liquidity_flag: None,
@@ -117,6 +122,7 @@ macro_rules! client_order {
             stop_px: $message.stop_px(),
             expire_date: $message.expire_date(),
             exec_inst: $message.exec_inst().0,
+            is_quote: false,
             time_in_force: $message.time_in_force().unwrap_or(TimeInForce::DAY),
             execution_mode: $message.execution_mode(),
             liquidity_flag: $message.liquidity_flag(),
@@ -147,6 +153,25 @@ impl Request {
 
     pub(super) fn from_mass_action(message: &OrderMassActionRequest529<'_>) -> Self {
         many!(message, message.order_request_id())
+    }
+
+    pub(super) fn from_mass_quote(message: &MassQuote517<'_>) -> Self {
+        many!(message, u64::MAX)
+    }
+
+    pub(super) fn from_quote_cancel(
+        sender_id: CharArray<'_>,
+        location: CharArray<'_>,
+        party_details_list_req_id: u64,
+        manual_order_indicator: ManualOrdIndReq,
+    ) -> Self {
+        Self {
+            sender_id: array(sender_id.raw()),
+            location: array(location.raw()),
+            party_details_list_req_id,
+            manual_order_indicator: manual_order_indicator.0,
+            ..Self::UNREAD
+        }
     }
 
     pub(super) fn from_cancel(message: &OrderCancelRequest516<'_>) -> Self {

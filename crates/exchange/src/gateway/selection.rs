@@ -24,7 +24,8 @@ impl Selection {
         let is_meant = self.side.is_none_or(|side| side == of.side)
             && self.ord_type.is_none_or(|kind| kind == of.ord_type.0)
             && self.time_in_force.is_none_or(|time| time == of.time_in_force)
-            && of.order != OrderId::NONE;
+            && of.order != OrderId::NONE
+            && !of.is_quote;
         if !is_meant {
             return None;
         }

@@ -13,7 +13,7 @@ pub struct GatewaySettings {
     pub connections: u32,
     /// Orders that the engine behind it holds.
     pub orders: u32,
-    /// Business messages kept of each account for retransmission, a KiB each. CME keeps a
+    /// Business messages kept of each account for retransmission, 1,280 bytes each. CME keeps a
     /// week's.
     pub kept_messages: u32,
     /// Whether the fifth bad logon within a minute closes a session's ports.

@@ -8,8 +8,9 @@ use proptest::prelude::*;
 
 use crate::bench::{Bench, START, UUID};
 use crate::client::{
-    cancel, establish, mass_action_with, mass_status_request_with, negotiate, order, order_with,
-    replace_with, retransmit_request, sequence, status_request, terminate,
+    Named, QuoteEntry, cancel, establish, mass_action_with, mass_quote, mass_status_request_with,
+    negotiate, order, order_with, quote_cancel, quote_cancel_by, replace_with, retransmit_request,
+    sequence, status_request, terminate,
 };
 
 /// Frames that a client could send, to be bent.
@@ -29,6 +30,9 @@ fn valid_frames() -> Vec<Vec<u8>> {
             order.set_ord_type(OrderTypeReq::STOP_LIMIT).set_stop_px(Decimal(1_050_000_000_000));
         }),
         replace_with(8, 1, 980_000_000_000, |_| {}),
+        mass_quote(9, &[QuoteEntry { bid: (980_000_000_000, 3), ..QuoteEntry::default() }]),
+        quote_cancel(10, Named::Instruments(&[1_001])),
+        quote_cancel_by(11, Named::Sets(&[1])),
         terminate(UUID, 1, 0),
     ]
 }

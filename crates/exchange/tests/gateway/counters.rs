@@ -6,12 +6,12 @@ use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
 use crate::client::{
-    cancel, establish, frame, mass_action_with, negotiate, negotiate_by, order, order_with,
-    replace_with, retransmit_request,
+    QuoteEntry, cancel, establish, frame, mass_action_with, mass_quote, negotiate, negotiate_by,
+    order, order_with, replace_with, retransmit_request,
 };
 
 /// The counters of `GatewayCounters` that begin with `Errors:` or `Warnings:`.
-const ERRORS: [&str; 26] = [
+const ERRORS: [&str; 27] = [
     "refused_connections",
     "failed_connections",
     "displaced_connections",
@@ -36,6 +36,7 @@ const ERRORS: [&str; 26] = [
     "replace_rejects",
     "cancel_rejects",
     "mass_action_rejects",
+    "quote_rejects",
     "business_rejects",
     "unreported",
 ];
@@ -234,6 +235,13 @@ fn counts_mass_action_rejects_only() {
         }),
     );
     assert_only(&bench, "mass_action_rejects");
+}
+
+#[test]
+fn counts_quote_rejects_only() {
+    let (mut bench, id, _) = established();
+    bench.send(id, &mass_quote(1, &[QuoteEntry { security: 7, ..QuoteEntry::default() }]));
+    assert_only(&bench, "quote_rejects");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod mass_action;
 mod numbers;
 mod orders;
 mod ports;
+mod quotes;
 mod replace;
 mod retransmission;
 mod session;
