@@ -28,7 +28,7 @@ mod metric;
 #[allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "tests use more of it")]
 mod packets;
 #[path = "../../crates/exchange/tests/matching/reference.rs"]
-#[allow(clippy::unwrap_used, reason = "a test of the engine has it too")]
+#[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
 
 /// Of the command, which is no library.

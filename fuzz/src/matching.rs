@@ -67,7 +67,7 @@ impl Both {
         Self {
             events: matching.accumulator(),
             matching,
-            reference: Reference { orders: Vec::new(), protection: PROTECTION },
+            reference: Reference::new(PROTECTION),
             ids: Vec::new(),
             is_open: true,
         }

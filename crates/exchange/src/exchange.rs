@@ -21,9 +21,9 @@ use hairpin_reactor::{Interest, Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use crate::{
-    Action, ConnectionId, EventPacket, EventPart, FaultTally, Feed, FeedFaults, Floor, Gateway,
-    GatewayCounters, Listener, Pace, Publication, ReplayCounters, ReplaySettings, SessionState,
-    Tick,
+    Action, ConnectionId, Designation, EventPacket, EventPart, FaultTally, Feed, FeedFaults, Floor,
+    Gateway, GatewayCounters, GatewaySettings, Listener, Pace, Publication, ReplayCounters,
+    ReplaySettings, SessionState, Tick,
 };
 use acceptor::{Accepted, Acceptor};
 use connections::Connections;
@@ -68,11 +68,16 @@ pub struct Exchange {
     feeds: Feeds,
     replay: Option<ReplaySide>,
     acceptor: Acceptor,
+    backup: Option<Acceptor>,
     connections: Connections,
     matching: bool,
     /// The event that is being sent is this tick's.
     tick: Option<u64>,
     counters: ExchangeCounters,
+}
+
+fn gateway_options() -> TcpOptions {
+    TcpOptions { chunk_max: CHUNK_MAX, message_max: 0, ..TcpOptions::default() }
 }
 
 impl Exchange {
@@ -87,7 +92,7 @@ impl Exchange {
     /// If instruments are not as [`crate::Instrument`] says.
     pub fn new(settings: ExchangeSettings, now: Now, reactor: &mut Reactor) -> io::Result<Self> {
         let addresses = &settings.addresses;
-        let options = TcpOptions { chunk_max: CHUNK_MAX, message_max: 0, ..TcpOptions::default() };
+        let options = gateway_options();
         let start = now.monotonic;
         // What is likely to fail comes first, so that nothing is left in the reactor.
         let listener = TcpListener::bind(addresses.gateway)?;
@@ -98,6 +103,7 @@ impl Exchange {
             feeds: Feeds::new(addresses, start, reactor)?,
             replay: None,
             acceptor: Acceptor::new(listener, options, start, reactor)?,
+            backup: None,
             connections: Connections::new(settings.connections),
             matching: settings.matching,
             tick: None,
@@ -155,6 +161,10 @@ impl Exchange {
         if self.gateway.poll_timeout().is_some_and(|deadline| now.monotonic >= deadline) {
             self.gateway.handle_timeout(now, listener);
         }
+        if self.gateway.has_lost() {
+            self.gateway.handle_fills(now, &mut self.floor, listener);
+            self.send_events(now, listener)?;
+        }
         for id in self.connections.places() {
             self.transmit(id, reactor, listener)?;
         }
@@ -162,7 +172,10 @@ impl Exchange {
             self.connections.finish(id, now.monotonic, reactor)?;
         }
         self.connections.linger(now.monotonic, ready, reactor)?;
-        self.accept(now, ready, reactor, listener)?;
+        self.accept(now, Designation::Primary, ready, reactor, listener)?;
+        if self.backup.is_some() {
+            self.accept(now, Designation::Backup, ready, reactor, listener)?;
+        }
         self.feeds.tend(now.monotonic, ready, reactor, &mut self.counters)?;
         if let Some(replay) = &mut self.replay {
             replay.tend(now, ready, reactor, &mut self.counters)?;
@@ -178,6 +191,7 @@ impl Exchange {
             self.gateway.poll_timeout(),
             self.connections.poll_timeout(),
             self.acceptor.poll_timeout(),
+            self.backup.as_ref().and_then(Acceptor::poll_timeout),
             self.feeds.poll_timeout(),
             self.replay.as_ref().and_then(ReplaySide::poll_timeout),
         ];
@@ -223,6 +237,40 @@ impl Exchange {
         let address = replay.address();
         self.replay = Some(replay);
         Ok(address)
+    }
+
+    /// Listens for the gateway's backup too from now on; returns where. Port 0 has the kernel
+    /// choose one. What is connected there and at the primary together has the places that
+    /// [`ExchangeSettings::connections`] says.
+    ///
+    /// # Errors
+    /// Those of the listener; `OutOfMemory` if the reactor has no room for it.
+    pub fn serve_backup(
+        &mut self,
+        address: SocketAddrV4,
+        now: Now,
+        reactor: &mut Reactor,
+    ) -> io::Result<SocketAddrV4> {
+        let listener = TcpListener::bind(address)?;
+        let acceptor = Acceptor::new(listener, gateway_options(), now.monotonic, reactor)?;
+        let address = acceptor.address();
+        self.backup = Some(acceptor);
+        Ok(address)
+    }
+
+    /// Puts another gateway in the place of this one, with other accounts or other rules: before
+    /// anybody has connected. It has no more places than
+    /// [`ExchangeSettings::connections`] says and holds as many orders as the floor.
+    pub fn set_gateway(&mut self, settings: GatewaySettings) {
+        let orders = self.floor.matching().capacity();
+        let connections = settings.connections.min(self.connections.count());
+        let settings = GatewaySettings { orders, connections, ..settings };
+        self.gateway = Gateway::with_settings(settings);
+    }
+
+    /// The gateway, for what the house can do: a week begins, the primary fails, ports are opened.
+    pub fn gateway_mut(&mut self) -> &mut Gateway {
+        &mut self.gateway
     }
 
     /// What has happened at the replay service, if there is one.
@@ -412,11 +460,16 @@ impl Exchange {
     fn accept(
         &mut self,
         now: Now,
+        at: Designation,
         ready: Ready,
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        let stream = match self.acceptor.accept(now.monotonic, ready, reactor)? {
+        let acceptor = match (at, &mut self.backup) {
+            (Designation::Backup, Some(backup)) => backup,
+            _ => &mut self.acceptor,
+        };
+        let stream = match acceptor.accept(now.monotonic, ready, reactor)? {
             Accepted::Stream(stream) => stream,
             Accepted::Nobody => return Ok(()),
             Accepted::Failed => {
@@ -425,7 +478,7 @@ impl Exchange {
             }
         };
         // Without a place the stream is dropped, which closes it.
-        let Some(id) = self.gateway.handle_connected(now, listener) else { return Ok(()) };
+        let Some(id) = self.gateway.handle_connected_at(now, at, listener) else { return Ok(()) };
         if self.connections.insert(id, stream, reactor).is_err() {
             self.counters.failed_accepts += 1;
             self.gateway.handle_closed(id, listener);

@@ -6,9 +6,9 @@ use hairpin_time::Now;
 
 use crate::{
     Accumulator, Capacity, DefinitionChange, Flow, Generator, Group, Instrument, Market, Matching,
-    NewOrder, Notice, Order, OrderId, Owner, PriceLevel, Publication, Publisher, PublisherSettings,
-    Rejection, Replaced, Replacement, SessionElimination, SessionFill, Side, Step, Submitted,
-    TradingStatus,
+    NewOrder, Notice, Order, OrderId, Owner, Price, PriceLevel, Publication, Publisher,
+    PublisherSettings, Rejection, Replaced, Replacement, SessionElimination, SessionFill, Side,
+    Step, Submitted, TradingStatus,
 };
 
 /// What a [`Floor`] is made from.
@@ -51,6 +51,8 @@ pub struct Floor {
     notices: VecDeque<Notice>,
     /// Fills of `events` that are in `notices` already.
     noted_fills: usize,
+    /// Trades of `events` that stop orders have been looked through for.
+    seen_trades: usize,
 }
 
 impl Floor {
@@ -73,14 +75,15 @@ impl Floor {
         let mut floor = Self {
             publisher: Publisher::new(settings.publisher, instruments, &events, now),
             generator: Generator::with_flow(settings.seed, instruments, settings.flow),
-            // All fills there can be, and every order eliminated.
+            // All fills there can be, and every order triggered and eliminated.
             notices: VecDeque::with_capacity(
-                events.capacity().1 + settings.capacity.orders as usize,
+                events.capacity().1 + 2 * settings.capacity.orders as usize,
             ),
             matching,
             events,
             securities,
             noted_fills: 0,
+            seen_trades: 0,
         };
         let all = floor.matching.instruments();
         let listed = all.saturating_sub(settings.publisher.unlisted);
@@ -104,19 +107,25 @@ impl Floor {
     /// Publishes what has happened; only needed after [`Publication::Deferred`].
     pub fn publish(&mut self, now: Now) -> Publication {
         self.note_fills();
+        if self.events.trades().len() > self.seen_trades {
+            self.trigger_stops();
+        }
         let publication = self.publisher.publish(now, &self.matching, &mut self.events);
         if publication != Publication::Deferred {
             self.noted_fills = 0;
+            self.seen_trades = 0;
         }
         publication
     }
 
-    /// Ends the session: orders good for the day leave their books, those good till cancelled stay,
-    /// the house's and sessions' alike. Sessions have notices of theirs; the books are published
-    /// as one event. No status changes by it.
+    /// Ends the session: orders good for the day leave their books, and those good till the day
+    /// that `now` is in or till one before; others stay, the house's and sessions' alike. Sessions
+    /// have notices of theirs; the books are published as one event. No status changes by it.
     pub fn end_session(&mut self, now: Now) -> Publication {
         let notices = &mut self.notices;
-        self.matching.end_session(&mut self.events, |order| {
+        // Days since 1970 fit in 16 bits until 2149.
+        let day = now.utc.days() as u16;
+        self.matching.end_session_of(day, &mut self.events, |order| {
             if order.owner != Owner::HOUSE {
                 let &Order { id: order, owner, traded, .. } = order;
                 let elimination = SessionElimination { order, owner, traded };
@@ -250,6 +259,18 @@ impl Floor {
         &mut self.publisher
     }
 
+    /// Has stop orders come in that the latest trades have triggered, and those that these trigger.
+    fn trigger_stops(&mut self) {
+        while let Some(order) = self.matching.trigger_next(&mut self.seen_trades, &mut self.events)
+        {
+            if order.owner != Owner::HOUSE {
+                let Order { id: order, owner, .. } = order;
+                self.notices.push_back(Notice::Trigger { order, owner });
+            }
+            self.note_fills();
+        }
+    }
+
     /// Keeps what sessions have to be told of the latest trades.
     fn note_fills(&mut self) {
         if self.events.fills().len() == self.noted_fills {
@@ -294,8 +315,39 @@ impl Market for Floor {
         Some(self.securities[place].1)
     }
 
+    fn security_group(&self, _: u32) -> &[u8] {
+        crate::publisher::SECURITY_GROUP
+    }
+
     fn order(&self, order: OrderId) -> Option<&Order> {
-        self.matching.order(order)
+        self.matching.order(order).or_else(|| Some(&self.matching.stop(order)?.order))
+    }
+
+    fn is_stop(&self, order: OrderId) -> bool {
+        self.matching.stop(order).is_some()
+    }
+
+    fn submit_stop(
+        &mut self,
+        _: Now,
+        order: &NewOrder,
+        trigger: Price,
+    ) -> Result<Order, Rejection> {
+        self.matching.submit_stop(order, trigger)
+    }
+
+    fn replace_stop(
+        &mut self,
+        _: Now,
+        order: OrderId,
+        owner: Owner,
+        (replacement, trigger): (&Replacement, Price),
+    ) -> Result<Order, Rejection> {
+        let waits = self.matching.stop(order).is_some_and(|stop| stop.order.owner == owner);
+        if !waits {
+            return Err(Rejection::UnknownOrder);
+        }
+        self.matching.replace_stop(order, replacement, trigger)
     }
 
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection> {
@@ -326,7 +378,10 @@ impl Market for Floor {
     }
 
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order> {
-        self.matching.order(order).filter(|order| order.owner == owner)?;
+        let known = self.order(order).filter(|order| order.owner == owner)?;
+        if known.priority == 0 {
+            return self.matching.cancel_stop(order);
+        }
         let cancelled = self.matching.cancel(order, &mut self.events);
         self.publish(now);
         cancelled

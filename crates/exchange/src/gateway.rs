@@ -6,62 +6,86 @@
 //!     └──────── Establish, with the UUID of before ─────▲
 //! ```
 //!
-//! What a client may rely on, with CME's codes: framing (18), known and whole messages (19, or
-//! BusinessReject 109), nothing before its time (2, 3) or twice (4, 6; 5 and 7 cannot happen, as
-//! every answer is immediate), UUID (13), HMAC in constant time, RequestTimestamp (reject 3),
-//! KeepAliveInterval (reject 11), NextSeqNo (10), SeqNum (11, or NotApplied for a gap), keep-alive
-//! both ways (20), the Terminate handshake, retransmission of what was published.
+//! What a client may rely on, rule by rule and with the test of each, is in `docs/gateway.md`:
+//! framing, logon, numbers, keep-alive, Terminate, retransmission across UUIDs and of what was
+//! published before the week's first logon, closed ports, rate limits, cancel on disconnect,
+//! primary and backup. Which of the latter apply [`GatewaySettings`] says.
 //!
 //! | request | answers |
 //! |---|---|
 //! | NewOrderSingle514 | 522, then 525 for trades, 524 for what may not rest; or 523 |
+//! | a stop order of before that a trade triggers | 522 once more, then as above |
 //! | OrderCancelReplaceRequest515 | 531, then as above; 534 if mitigation leaves nothing; or 536 |
 //! | OrderCancelRequest516 | 534, or 535 |
+//! | OrderMassActionRequest529 | 562, as many as it takes |
+//! | MassQuote517 | 545, then 525 for trades |
+//! | QuoteCancel528, and 568 to 570 | 563 |
+//! | OrderStatusRequest533 | 532 |
+//! | OrderMassStatusRequest530 | 532 for each order |
 //! | what is none of these, or cannot be read | BusinessReject521 |
 //!
-//! Orders are limit, market with protection and market-limit; good for the day, till cancelled,
-//! fill and kill or fill or kill; with a minimum quantity or without. They stay when their session
-//! leaves. What happens to them then is numbered and kept (the last 4,096 messages of an account)
-//! and sent when the session is back and asks. There is **no self-match prevention**: a session's
-//! orders trade with each other like any others, and both sides are reported.
+//! Orders are limit, market with protection, market-limit, stop limit and stop with protection;
+//! good for the day, till a date, till cancelled, fill and kill or fill or kill; with a minimum
+//! quantity or without. What happens to them while their session is away is numbered and kept, and
+//! sent when it is back and asks. There is **no self-match prevention**: a session's orders trade
+//! with each other like any others, and both sides are reported.
 //!
-//! **There are no rate limits**: this gateway serves benchmarks, and says so.
+//! Not here: display orders, orders good for the session, requests by ClOrdID alone, and all other
+//! messages (BusinessReject 3).
 //!
-//! Not here: port closure after bad logons, cancel on disconnect, backup, messages published
-//! before a session's first Negotiate (it has no orders then), stop and display orders, orders
-//! good till a date, requests by ClOrdID alone, and all other messages (BusinessReject 3).
-//!
-//! Accounts and connections are tables: several sessions are served at once.
+//! Accounts and connections are tables: many sessions are served at once.
 
 mod account;
 mod business;
 mod check;
+mod controls;
 mod counters;
+mod disconnect;
 mod dispatch;
+mod failover;
+mod faults;
 mod frame;
 mod kept;
+mod limits;
 mod logon;
+mod mass_action;
 mod notices;
 mod number;
+mod ports;
 mod publish;
+mod quote_cancel;
+mod quotes;
 mod reason;
 mod reports;
 mod request;
 mod retransmission;
+mod selection;
 mod session;
+mod settings;
+mod status;
+mod week;
 
 pub use account::{Credentials, CredentialsError};
 pub use counters::GatewayCounters;
-pub use reason::{BusinessReason, LogonReject, OrderReason, RetransmitReason, TerminateCode};
+pub use failover::Designation;
+pub use faults::{GatewayFaultTally, GatewayFaults};
+pub use limits::{RateLimit, RateLimits};
+pub use reason::{
+    BusinessReason, LogonReject, MassActionReason, OrderReason, QuoteReason, RetransmitReason,
+    TerminateCode,
+};
+pub use settings::GatewaySettings;
 
 use hairpin_time::{Instant, Now};
 
 use crate::{Listener, Market};
 use account::Account;
 use dispatch::Handling;
+use faults::Faults;
 use frame::Inbound;
 use request::ClientOrder;
 use session::Session;
+use settings::Rules;
 
 /// A place for a connection, used again after the connection has been closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -132,6 +156,16 @@ pub struct Gateway {
     orders: Box<[ClientOrder]>,
     /// Execution reports published to anybody.
     executions: u64,
+    rules: Rules,
+    /// Which of the two gateways is the primary now.
+    primary: Designation,
+    /// The one that has failed.
+    failed: Option<Designation>,
+    /// Connections may have to end because of what became of others.
+    has_orphans: bool,
+    /// Orders have to be cancelled because their session is lost.
+    has_lost: bool,
+    faults: Option<Box<Faults>>,
     counters: GatewayCounters,
 }
 
@@ -148,29 +182,62 @@ impl Gateway {
     pub const CHUNK_MAX: usize = Inbound::CHUNK_MAX;
 
     /// A gateway for these accounts, with places for so many connections, in front of an engine
-    /// that holds up to `orders` orders.
+    /// that holds up to `orders` orders: [`GatewaySettings::lenient`].
     #[must_use]
     pub fn new(accounts: Vec<Credentials>, connections: u32, orders: u32) -> Self {
+        Self::with_settings(GatewaySettings::lenient(accounts, connections, orders))
+    }
+
+    /// A gateway as `settings` say.
+    #[must_use]
+    pub fn with_settings(settings: GatewaySettings) -> Self {
+        let rules = Rules::from(&settings);
+        let GatewaySettings { accounts, connections, orders, kept_messages, faults, .. } = settings;
         let connection = |index| Connection {
             is_stalled: false,
             inbound: Inbound::new(),
             session: Session::new(ConnectionId(index)),
         };
         Self {
-            accounts: accounts.into_iter().map(Account::new).collect(),
+            accounts: accounts.into_iter().map(|of| Account::new(of, kept_messages)).collect(),
             connections: (0..connections).map(connection).collect(),
             orders: vec![ClientOrder::default(); orders as usize].into(),
             executions: 0,
+            rules,
+            primary: Designation::Primary,
+            failed: None,
+            has_orphans: false,
+            has_lost: false,
+            faults: faults.map(|faults| Box::new(Faults::new(faults))),
             counters: GatewayCounters::default(),
         }
     }
 
-    /// A connection has been accepted; `None` if there is no place for it: close it.
+    /// A connection has been accepted by the designated primary; `None` if there is no place for
+    /// it: close it.
     pub fn handle_connected(
         &mut self,
         now: Now,
         listener: &mut impl Listener,
     ) -> Option<ConnectionId> {
+        self.handle_connected_at(now, Designation::Primary, listener)
+    }
+
+    /// A connection has been accepted by one of the two gateways; `None` if there is no place for
+    /// it, or if that gateway has failed: close it.
+    pub fn handle_connected_at(
+        &mut self,
+        now: Now,
+        at: Designation,
+        listener: &mut impl Listener,
+    ) -> Option<ConnectionId> {
+        if self.failed == Some(at) {
+            self.counters.failed_connections += 1;
+            return None;
+        }
+        if self.faults.as_mut().is_some_and(|faults| faults.refuses()) {
+            return None;
+        }
         let free = |connection: &&mut Connection| connection.session.state == SessionState::Closed;
         let Some(connection) = self.connections.iter_mut().find(free) else {
             self.counters.refused_connections += 1;
@@ -180,6 +247,11 @@ impl Gateway {
         connection.is_stalled = false;
         connection.inbound.clear();
         connection.session.open(now);
+        connection.session.at = at;
+        if self.faults.is_some() {
+            connection.session.allowed = 0;
+        }
+        connection.session.is_backup = at != self.primary;
         listener.on_session(connection.session.id, None, SessionState::Connected);
         Some(connection.session.id)
     }
@@ -201,6 +273,11 @@ impl Gateway {
         if !connection.session.listens() {
             return;
         }
+        if self.has_lost {
+            self.cancel_lost(now, market, listener);
+        }
+        let Some(connection) = self.connections.get_mut(id.0 as usize) else { return };
+        connection.session.behind_split = None;
         if connection.inbound.append(bytes) < bytes.len() {
             // Only a caller that does not ask can bring this about.
             connection.session.fail(now, TerminateCode::Other, &mut self.counters, listener);
@@ -209,8 +286,21 @@ impl Gateway {
         if let Some(account) = connection.session.account {
             retransmission::continue_replay(&mut connection.session, &self.accounts[account], now);
         }
+        self.continue_mass_status(now, id, market);
         while self.handle_frame(now, id, market, listener) {
             self.handle_fills(now, market, listener);
+            self.continue_mass_status(now, id, market);
+        }
+        self.connections[id.0 as usize].session.split = None;
+        if self.has_orphans {
+            self.end_orphans(now, listener);
+        }
+        self.make_faults(now);
+    }
+
+    fn continue_mass_status(&mut self, now: Now, id: ConnectionId, market: &impl Market) {
+        if self.connections[id.0 as usize].session.mass_status.is_some() {
+            self.continue_status(now, id.0 as usize, market);
         }
     }
 
@@ -224,7 +314,9 @@ impl Gateway {
     /// [`Gateway::handle_bytes`] without bytes when some of that has been sent.
     #[must_use]
     pub fn is_stalled(&self, id: ConnectionId) -> bool {
-        let is_stalled = |of: &Connection| of.is_stalled || of.session.replay.is_some();
+        let is_stalled = |of: &Connection| {
+            of.is_stalled || of.session.replay.is_some() || of.session.mass_status.is_some()
+        };
         self.connections.get(id.0 as usize).is_some_and(is_stalled)
     }
 
@@ -235,13 +327,13 @@ impl Gateway {
         if session.state == SessionState::Closed {
             return;
         }
-        if let Some(account) = session.account.take()
-            && self.accounts[account].connection == Some(id.0)
-        {
-            self.accounts[account].connection = None;
-        }
+        let account = session.account.take();
         session.outbound.clear();
         session.enter(SessionState::Closed, listener);
+        if let Some(account) = account {
+            let is_graceful = session.is_graceful;
+            self.leave(account, id.0, is_graceful);
+        }
     }
 
     /// Does what is due by now.
@@ -250,11 +342,32 @@ impl Gateway {
             let session = &mut connection.session;
             session.handle_timeout(now, &self.accounts, &mut self.counters, listener);
         }
+        if self.has_orphans {
+            self.end_orphans(now, listener);
+        }
+        self.make_faults(now);
+    }
+
+    /// Decides what becomes of bytes that were written since.
+    fn make_faults(&mut self, now: Now) {
+        let Some(faults) = &mut self.faults else { return };
+        for connection in &mut self.connections {
+            faults.tend(now, &mut connection.session);
+        }
+    }
+
+    /// What faults have happened, if any are made.
+    #[must_use]
+    pub fn fault_tally(&self) -> Option<&GatewayFaultTally> {
+        self.faults.as_ref().map(|faults| &faults.tally)
     }
 
     /// When [`Gateway::handle_timeout`] has something to do next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.has_orphans {
+            return Some(Instant::ZERO);
+        }
         let open = self.connections.iter().filter(|c| c.session.state != SessionState::Closed);
         open.map(|connection| connection.session.timeout()).min()
     }
@@ -263,14 +376,14 @@ impl Gateway {
     /// [`Gateway::handle_sent`] how many have left.
     #[must_use]
     pub fn poll_transmit(&self, id: ConnectionId) -> Option<&[u8]> {
-        let bytes = self.connections.get(id.0 as usize)?.session.outbound.bytes();
+        let bytes = self.connections.get(id.0 as usize)?.session.sendable();
         (!bytes.is_empty()).then_some(bytes)
     }
 
     /// `count` bytes of those that waited have been sent.
     pub fn handle_sent(&mut self, id: ConnectionId, count: usize) {
         if let Some(connection) = self.connections.get_mut(id.0 as usize) {
-            connection.session.outbound.consume(count);
+            connection.session.consume(count);
         }
     }
 
@@ -295,6 +408,7 @@ impl Gateway {
         match session.state {
             SessionState::Negotiated | SessionState::Established if session.listens() => {
                 session.send_terminate(now, now.utc.as_nanos(), TerminateCode::Finished);
+                session.is_graceful = true;
                 session.deadline = now.monotonic + session.keep_alive;
                 session.enter(SessionState::Terminating, listener);
             }
@@ -325,12 +439,21 @@ impl Gateway {
         market: &mut impl Market,
         listener: &mut impl Listener,
     ) -> bool {
+        let rules = &self.rules;
         let Connection { is_stalled, inbound, session } = &mut self.connections[id.0 as usize];
         *is_stalled = session.listens() && !session.outbound.has_room();
         if !session.listens() || *is_stalled {
             return false;
         }
+        let is_split = inbound.is_split();
         let Some(frame) = inbound.next_frame() else { return false };
+        if let Some(most) = rules.split_queue_max
+            && session.note_frame(is_split) > most
+        {
+            self.counters.split_overflows += 1;
+            session.fail(now, TerminateCode::TooManySplitQueued, &mut self.counters, listener);
+            return true;
+        }
         let mut displaced = None;
         let mut handling = Handling {
             now,
@@ -339,8 +462,11 @@ impl Gateway {
             orders: &mut self.orders,
             executions: &mut self.executions,
             counters: &mut self.counters,
+            rules: &self.rules,
+            faults: &mut self.faults,
             listener,
             displaced: &mut displaced,
+            has_orphans: &mut self.has_orphans,
         };
         match frame {
             Ok(frame) => handling.handle_frame(frame, market),

@@ -2,12 +2,11 @@
 //!
 //! Layer L3. CME's protocols, read from CME's documents a second time: this crate shares only the
 //! generated codecs with Hairpin's clients, so that each side can find the other's misreadings.
-//! It is a partner for tests and benchmarks, not a venue: no risk checks, no rate limits, nothing
-//! kept on disk.
+//! It is a partner for tests and benchmarks, not a venue: no risk checks, nothing kept on disk.
 //!
 //! | module | is | IO |
 //! |---|---|---|
-//! | [`Matching`] | price-time priority: limit and market orders, replace, cancel | no |
+//! | [`Matching`] | price-time priority: limit, market and stop orders, replace, cancel | no |
 //! | [`Generator`] | seeded order flow that always changes a best price | no |
 //! | [`Publisher`] | MDP 3.0: a Premium or a conflated group, all its feeds | no |
 //! | [`FeedFaults`] | loss, repetition, reordering, delay and silence on side A and side B | no |
@@ -54,8 +53,10 @@ pub use exchange::{
 pub use faults::{FaultSettings, FaultTally, FeedFaults, SideFaults};
 pub use floor::{Floor, FloorSettings};
 pub use gateway::{
-    Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Gateway, GatewayCounters,
-    LogonReject, OrderReason, Rejected, RetransmitReason, SessionState, TerminateCode,
+    Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
+    GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject,
+    MassActionReason, OrderReason, QuoteReason, RateLimit, RateLimits, Rejected, RetransmitReason,
+    SessionState, TerminateCode,
 };
 pub use generator::{EXTENT, Flow, Generator, Kind, REACH, Step};
 pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};
@@ -63,7 +64,7 @@ pub use listener::{EventPacket, Listener, Tick};
 pub use market::{Market, Notice, SessionElimination, SessionFill};
 pub use matching::{
     Accumulator, Capacity, Fill, Matching, NewOrder, Order, OrderId, OrderKind, Owner, PriceLevel,
-    Rejection, Replaced, Replacement, Side, Submitted, Terms, TimeInForce, Trade,
+    Rejection, Replaced, Replacement, Side, Stop, Submitted, Terms, TimeInForce, Trade,
 };
 pub use publisher::{
     BROKERTEC_INTERVAL, Collateral, DEPTH, Daily, DailyStatistic, DefinitionChange, Digest,

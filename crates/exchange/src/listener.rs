@@ -100,6 +100,12 @@ pub trait Listener {
         let _ = (connection, cl_ord_id, order, quantity);
     }
 
+    /// A stop order of a session has been triggered and its report is encoded; what it traded
+    /// follows.
+    fn on_triggered(&mut self, connection: ConnectionId, cl_ord_id: &[u8], order: OrderId) {
+        let _ = (connection, cl_ord_id, order);
+    }
+
     /// An order of a session is gone without a cancel, and its report is encoded: the rest of one
     /// that may not rest, or a day order at the session's end.
     fn on_eliminated(&mut self, connection: ConnectionId, cl_ord_id: &[u8], order: OrderId) {

@@ -49,6 +49,13 @@ pub enum Notice {
     Fill(SessionFill),
     /// It is gone.
     Elimination(SessionElimination),
+    /// A stop order has been triggered and has come in.
+    Trigger {
+        /// The order.
+        order: OrderId,
+        /// Whose it is: not the house's.
+        owner: Owner,
+    },
 }
 
 /// Where a gateway's orders go.
@@ -56,7 +63,10 @@ pub trait Market {
     /// The index of the instrument with this SecurityID.
     fn instrument(&self, security_id: i32) -> Option<u32>;
 
-    /// A resting order, whoever's it is.
+    /// CME's group of an instrument (tag 1151).
+    fn security_group(&self, instrument: u32) -> &[u8];
+
+    /// An order that rests, or a stop order that waits, whoever's it is.
     fn order(&self, order: OrderId) -> Option<&Order>;
 
     /// Matches an order.
@@ -64,6 +74,32 @@ pub trait Market {
     /// # Errors
     /// See [`Rejection`].
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection>;
+
+    /// Whether an order is a stop order that waits.
+    fn is_stop(&self, order: OrderId) -> bool;
+
+    /// Accepts a stop order that `trigger` triggers; the order as it waits.
+    ///
+    /// # Errors
+    /// See [`Rejection`].
+    fn submit_stop(
+        &mut self,
+        now: Now,
+        order: &NewOrder,
+        trigger: Price,
+    ) -> Result<Order, Rejection>;
+
+    /// Replaces a stop order of `owner` that waits.
+    ///
+    /// # Errors
+    /// See [`Rejection`]; [`Rejection::UnknownOrder`] if `owner` has no such order.
+    fn replace_stop(
+        &mut self,
+        now: Now,
+        order: OrderId,
+        owner: Owner,
+        replacement: (&Replacement, Price),
+    ) -> Result<Order, Rejection>;
 
     /// Replaces an order of `owner`.
     ///
@@ -77,7 +113,8 @@ pub trait Market {
         replacement: &Replacement,
     ) -> Result<Replaced, Rejection>;
 
-    /// Takes an order out of its book; `None` if `owner` has no such order there.
+    /// Takes an order out of its book, or a stop order from where it waits; `None` if `owner` has
+    /// no such order there.
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order>;
 
     /// The oldest notice to a session that has not been asked for yet.

@@ -20,6 +20,8 @@
 //! eliminated instead. An order with a minimum quantity is eliminated whole when that much cannot
 //! trade at once.
 //!
+//! Stop orders wait outside the books until a trade triggers them; see [`Stop`].
+//!
 //! A replaced order keeps its place when its price and kind stay and no more contracts are open
 //! than before; else it comes in again, and may trade. Orders of one owner trade with each other
 //! like any others: there is no self-match prevention.
@@ -28,12 +30,14 @@ mod accumulator;
 mod order;
 mod replace;
 mod session;
+mod stops;
 
 pub use accumulator::{Accumulator, Fill, Trade};
 pub use order::{
     NewOrder, Order, OrderId, OrderKind, Owner, Rejection, Replacement, Side, TimeInForce,
 };
 pub use replace::Replaced;
+pub use stops::Stop;
 
 use accumulator::{Taken, TradeNumbers};
 
@@ -102,6 +106,10 @@ pub struct Matching {
     /// Orders that have joined a queue, those that came in again included.
     priorities: u64,
     numbers: TradeNumbers,
+    /// Stop orders that wait, oldest first. Their slots are taken, and have no order.
+    stops: Vec<Stop>,
+    /// The last trade of each instrument, for stop orders.
+    last: Box<[Option<Price>]>,
 }
 
 #[derive(Debug)]
@@ -145,8 +153,11 @@ impl Matching {
             let (tick, protection) = (tick.0, protection.0);
             Book { tick, protection, is_open: true, best, depth, orders: 0, volume: 0 }
         };
+        let books: Box<[Book]> = terms.into_iter().map(book).collect();
         Self {
-            books: terms.into_iter().map(book).collect(),
+            stops: Vec::with_capacity(capacity.orders as usize),
+            last: vec![None; books.len()].into(),
+            books,
             orders: Slab::new(capacity.orders),
             levels: Slab::new(capacity.levels),
             submissions: 0,
@@ -256,7 +267,13 @@ impl Matching {
         self.books[instrument as usize].volume
     }
 
-    /// Orders that rest in all books.
+    /// Orders that can rest in all books, or wait, at once.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.orders.capacity()
+    }
+
+    /// Orders that rest in all books, and stop orders that wait.
     #[must_use]
     pub fn resting(&self) -> u32 {
         self.orders.used()

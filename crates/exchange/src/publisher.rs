@@ -78,7 +78,7 @@ use snapshots::{Books, Heading};
 use verbs::Implied;
 
 /// The security group (tag 1151) of all instruments.
-const SECURITY_GROUP: &[u8] = b"HP";
+pub(crate) const SECURITY_GROUP: &[u8] = b"HP";
 /// Silence after which a heartbeat is sent while loops go flat out: whoever is being waited for
 /// can be sure of a book only from its first incremental packet on.
 const HURRIED_HEARTBEAT: Duration = Duration::from_millis(10);

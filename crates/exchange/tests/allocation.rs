@@ -150,7 +150,9 @@ fn nothing_else_allocates_either() {
     let mut packet = [0; MAX_PAYLOAD];
     let logon = [negotiate(UUID, now.utc.as_nanos()), establish(UUID, now.utc.as_nanos() + 1, 1)];
     let requests: Vec<[Vec<u8>; 5]> = (0..4_000).map(|n| requests_from(5 * n + 1)).collect();
-    let again = retransmit_request(UUID, 1);
+    // One in fifty turns, each with a timestamp of its own behind those of the logon.
+    let stamps = (2..82).map(|n| now.utc.as_nanos() + n);
+    let again: Vec<Vec<u8>> = stamps.map(|stamp| retransmit_request(UUID, stamp)).collect();
     let mut packets = [0; 3];
 
     let before = allocations();
@@ -168,7 +170,8 @@ fn nothing_else_allocates_either() {
         }
         say(&mut floor, now, turn);
         if turn % 50 == 6 {
-            gateway.handle_bytes(now, id, &again, &mut floor, &mut ());
+            let again = &again[turn as usize / 50];
+            gateway.handle_bytes(now, id, again, &mut floor, &mut ());
         }
         gateway.handle_fills(now, &mut floor, &mut ());
         for (sum, count) in packets.iter_mut().zip(drain(&mut floor, now, &mut packet)) {

@@ -8,14 +8,20 @@ mod receiver;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use client::{cancel, credentials, establish, negotiate, order_with, replies, terminate};
-use hairpin_cme_codecs::ilink3::{BusinessReject521, ExecutionReportNew522, Terminate507};
+use client::{
+    cancel, credentials, establish, negotiate, order_with, replies, retransmit_request_of,
+    terminate,
+};
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, EstablishmentAck504, ExecutionReportCancel534, ExecutionReportNew522,
+    ExecutionReportTradeOutright525, Retransmission509, Terminate507,
+};
 use hairpin_endpoint::{
     MulticastGroup, Receive, Stream, TcpOptions, TcpStream, UdpOptions, UdpReceiver, UdpSender,
 };
 use hairpin_exchange::{
     Addresses, ConnectionId, EventPacket, Exchange, ExchangeSettings, FeedSide, FloorSettings,
-    Groups, Listener, Multicast, OrderId, Pace, SessionState, Tick,
+    Groups, Listener, Multicast, OrderId, Pace, SessionState, Side, Tick,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -440,4 +446,53 @@ fn a_client_that_reads_late_loses_nothing() {
         }
     }
     assert_eq!(bench.exchange.gateway_counters().business_rejects, u64::from(total));
+}
+
+#[test]
+fn the_backup_ends_with_the_primary() {
+    let mut bench = Bench::new(8, false);
+    let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+    let time = now(bench.start);
+    let address = bench.exchange.serve_backup(any, time, &mut bench.reactor).unwrap();
+    bench.log_on();
+    let backup = TcpStream::connect(address, TcpOptions::default()).unwrap();
+    let mut primary = std::mem::replace(&mut bench.stream, backup);
+    bench.until("a connection", |bench| bench.stream.finish_connect().unwrap());
+    let timestamp = now(bench.start).utc.as_nanos();
+    bench.send(&establish(UUID, timestamp, 0));
+    let ack = bench.read();
+    assert_eq!(decode!(EstablishmentAck504, ack).next_seq_no(), 0);
+    primary.shutdown().unwrap();
+    let reply = bench.read();
+    assert_eq!(decode!(Terminate507, reply).error_codes(), 26);
+}
+
+/// A client that was written to CME's documents alone, from its first byte to its last.
+#[test]
+fn an_independent_client_logs_on_trades_asks_again_and_leaves() {
+    let mut bench = Bench::new(9, false);
+    bench.log_on();
+    let offer = bench.exchange.floor().matching().best(0, Side::Offer).unwrap();
+    let take = order_with(1, offer.price.0, |order| {
+        order.set_order_qty(offer.quantity + 1);
+    });
+    bench.send(&take);
+    let new = bench.read();
+    let number = decode!(ExecutionReportNew522, new).order_id();
+    let trade = bench.read();
+    assert_eq!(decode!(ExecutionReportTradeOutright525, trade).last_qty(), offer.quantity);
+    bench.send(&cancel(2, number));
+    let gone = bench.read();
+    assert_eq!(decode!(ExecutionReportCancel534, gone).cum_qty(), offer.quantity);
+    let timestamp = now(bench.start).utc.as_nanos();
+    bench.send(&retransmit_request_of(UUID, timestamp, None, 1, 3));
+    let announced = bench.read();
+    assert_eq!(decode!(Retransmission509, announced).msg_count(), 3);
+    for template in [new.template(), trade.template(), gone.template()] {
+        assert_eq!(bench.read().template(), template);
+    }
+    bench.send(&terminate(UUID, timestamp + 1, 0));
+    let answer = bench.read();
+    assert_eq!(decode!(Terminate507, answer).request_timestamp(), timestamp + 1);
+    bench.expect_end();
 }

@@ -40,6 +40,12 @@ impl Connections {
         (0..self.open.len() as u32).map(ConnectionId)
     }
 
+    /// How many places there are.
+    pub(super) fn count(&self) -> u32 {
+        // As many as settings asked for in a `u32`.
+        self.open.len() as u32
+    }
+
     pub(super) fn at(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         self.open.get_mut(id.0 as usize)?.as_mut()
     }

@@ -10,6 +10,9 @@ use thiserror::Error;
 use zeroize::Zeroizing;
 
 use super::kept::Kept;
+use super::limits::Windows;
+use super::ports::BadLogons;
+use super::quotes::{QUOTES_MAX, Quote};
 
 /// What a client needs to log on: one access key for one session of one firm.
 #[derive(Clone)]
@@ -94,8 +97,11 @@ pub(super) struct Previous {
 #[derive(Debug)]
 pub(super) struct Account {
     credentials: Credentials,
-    /// The last UUID negotiated, 0 before the first.
+    /// The UUID of what is published: the last one negotiated this week, 0 before the first.
     pub(super) uuid: u64,
+    /// The last UUID ever negotiated: the next one has to be greater.
+    pub(super) last_uuid: u64,
+    /// The last RequestTimestamp: the next one has to be greater.
     pub(super) last_timestamp: u64,
     /// SeqNum that the client's next business message has.
     pub(super) next_inbound: u32,
@@ -104,21 +110,41 @@ pub(super) struct Account {
     pub(super) previous: Previous,
     /// What was published to it.
     pub(super) kept: Kept,
-    /// The connection it is established or negotiated on.
+    /// The connection to the primary that it is established or negotiated on.
     pub(super) connection: Option<u32>,
+    /// Whether it is established there.
+    pub(super) is_established: bool,
+    /// The connection to the backup that it is established on.
+    pub(super) backup: Option<u32>,
+    pub(super) bad_logons: BadLogons,
+    /// Its ports are closed: nobody logs on.
+    pub(super) is_closed: bool,
+    /// Its session is lost, and its orders have yet to be cancelled for it.
+    pub(super) is_lost: bool,
+    pub(super) windows: Windows,
+    /// What it quotes, or has quoted.
+    pub(super) quotes: Vec<Quote>,
 }
 
 impl Account {
-    pub(super) fn new(credentials: Credentials) -> Self {
+    pub(super) fn new(credentials: Credentials, kept_messages: u32) -> Self {
         Self {
             credentials,
             uuid: 0,
+            last_uuid: 0,
             last_timestamp: 0,
             next_inbound: 1,
             next_outbound: 1,
             previous: Previous::default(),
-            kept: Kept::new(),
+            kept: Kept::new(kept_messages),
             connection: None,
+            is_established: false,
+            backup: None,
+            bad_logons: BadLogons::default(),
+            is_closed: false,
+            is_lost: false,
+            windows: Windows::default(),
+            quotes: Vec::with_capacity(QUOTES_MAX),
         }
     }
 
@@ -147,6 +173,25 @@ impl Account {
 
     /// Begins a FIXP session: both directions restart at 1.
     pub(super) fn begin(&mut self, uuid: u64) {
+        self.last_uuid = uuid;
+        self.restart(uuid);
+    }
+
+    /// Begins a week: until somebody logs on, what is published has UUID 0, and nothing of the
+    /// week before is kept.
+    pub(super) fn begin_week(&mut self) {
+        self.restart(0);
+        self.previous = Previous::default();
+        self.kept.clear();
+        self.open_ports();
+    }
+
+    pub(super) fn open_ports(&mut self) {
+        self.is_closed = false;
+        self.bad_logons = BadLogons::default();
+    }
+
+    fn restart(&mut self, uuid: u64) {
         self.uuid = uuid;
         self.next_inbound = 1;
         self.next_outbound = 1;
@@ -173,7 +218,7 @@ mod tests {
 
     #[test]
     fn verifies_the_vectors_of_both_logon_messages() {
-        let account = Account::new(Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap());
+        let account = Account::new(Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap(), 1);
         let negotiate: [&[u8]; 4] = [b"1700000000000000000", b"1700000000000000", b"ABC", b"DEFGH"];
         let mut signature =
             bytes("085cbf5302eb48c6c5bada49a71bd7348d02834f5876abc8570c833f2c23394b");

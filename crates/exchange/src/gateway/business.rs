@@ -10,14 +10,14 @@ use super::check::{self, Refusal};
 use super::dispatch::Handling;
 use super::reason::{OrderReason, TerminateCode};
 use super::request::{ClientOrder, Request};
-use crate::matching::{NewOrder, Order, OrderId, Owner, Replaced, Replacement};
-use crate::{Listener, Market};
+use crate::matching::{NewOrder, Order, OrderId, Owner, Replaced, Replacement, Submitted};
+use crate::{Listener, Market, Price};
 
 /// Numbers run from 1 to this.
 pub(super) const LARGEST_SEQUENCE: u32 = 999_999_999;
 
 /// The owner that an account's orders have.
-fn owner_of(account: usize) -> Owner {
+pub(super) fn owner_of(account: usize) -> Owner {
     Owner(account as u32 + 1)
 }
 
@@ -60,18 +60,13 @@ impl<L: Listener> Handling<'_, L> {
         self.counters.orders += 1;
         self.listener.on_order(self.session.id, cl_ord_id);
         let order = ClientOrder::from_order(message);
-        let accepted = check::check_order(&order, market).and_then(|new| {
-            let new = NewOrder { owner: owner_of(account), ..new };
-            market.submit(self.now, &new).map_err(|rejection| OrderReason::from(rejection).into())
-        });
-        match accepted {
-            Ok(submitted) => {
-                let price = Some(submitted.price);
-                let order = ClientOrder { order: submitted.order, price, ..order };
-                self.orders[submitted.order.slot() as usize] = order;
+        match self.submit(account, &order, market) {
+            Ok((id, price)) => {
+                let order = order.accepted(id, price);
+                self.orders[id.slot() as usize] = order;
                 self.send_new(account, &order);
                 self.counters.acknowledgements += 1;
-                self.listener.on_acknowledged(self.session.id, cl_ord_id, submitted.order);
+                self.listener.on_acknowledged(self.session.id, cl_ord_id, id);
             }
             Err(Refusal::Order(reason)) => {
                 self.send_order_reject(account, &order, reason);
@@ -82,6 +77,38 @@ impl<L: Listener> Handling<'_, L> {
                 self.reject(account, &order.request, b"D", message.seq_num(), refusal);
             }
         }
+    }
+
+    /// Has the market take an order; its number and its limit.
+    fn submit(
+        &mut self,
+        account: usize,
+        order: &ClientOrder,
+        market: &mut impl Market,
+    ) -> Result<(OrderId, Price), Refusal> {
+        let (new, trigger) = check::check_order(order, market, self.today())?;
+        let new = NewOrder { owner: owner_of(account), ..new };
+        let accepted = match trigger {
+            None => market.submit(self.now, &new).map(|new| (new.order, new.price)),
+            Some(trigger) => {
+                market.submit_stop(self.now, &new, trigger).map(|stop| (stop.id, stop.price))
+            }
+        };
+        accepted.map_err(|rejection| OrderReason::from(rejection).into())
+    }
+
+    /// Quotes are no orders: only quotes and quote cancels change them.
+    fn check_no_quote(&self, id: OrderId) -> Result<(), Refusal> {
+        let of = self.orders.get(id.slot() as usize);
+        match of {
+            Some(of) if of.order == id && of.is_quote => Err(OrderReason::NotOnBook.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Days since 1970-01-01, which fit in 16 bits until 2149.
+    fn today(&self) -> u16 {
+        self.now.utc.days() as u16
     }
 
     pub(super) fn handle_replace_request(
@@ -100,7 +127,7 @@ impl<L: Listener> Handling<'_, L> {
         let order = ClientOrder { order: id, ..ClientOrder::from_replace(message) };
         match self.replace(account, message, &order, market) {
             Ok(Replaced::Modified { order: resting, .. }) => {
-                let order = ClientOrder { price: Some(resting.price), ..order };
+                let order = order.accepted(id, resting.price);
                 self.orders[id.slot() as usize] = order;
                 self.send_modified(account, &order, &resting);
                 self.counters.replaced += 1;
@@ -127,19 +154,31 @@ impl<L: Listener> Handling<'_, L> {
         order: &ClientOrder,
         market: &mut impl Market,
     ) -> Result<Replaced, Refusal> {
-        let new = check::check_order(order, market)?;
+        let (new, trigger) = check::check_order(order, market, self.today())?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
+        self.check_no_quote(id)?;
         let resting = check::check_target(market, id, owner, new.side)?;
         if resting.instrument != new.instrument {
             return Err(OrderReason::OtherContract.into());
         }
+        if market.is_stop(id) != trigger.is_some() {
+            return Err(OrderReason::OrderType.into());
+        }
         let NewOrder { kind, price, quantity, minimum, time_in_force, .. } = new;
         let mitigates = message.ofm_override() == OFMOverrideReq::ENABLED;
         let replacement = Replacement { kind, price, quantity, minimum, time_in_force, mitigates };
-        market
-            .replace(self.now, id, owner, &replacement)
-            .map_err(|rejection| OrderReason::from(rejection).into())
+        let replaced = match trigger {
+            None => market.replace(self.now, id, owner, &replacement),
+            Some(trigger) => {
+                market.replace_stop(self.now, id, owner, (&replacement, trigger)).map(|order| {
+                    let (price, remaining) = (order.price, order.remaining);
+                    let submitted = Submitted { order: id, price, remaining, eliminated: 0 };
+                    Replaced::Modified { order, submitted }
+                })
+            }
+        };
+        replaced.map_err(|rejection| OrderReason::from(rejection).into())
     }
 
     pub(super) fn handle_cancel_request(
@@ -179,6 +218,7 @@ impl<L: Listener> Handling<'_, L> {
         let side = check::check_cancel(request, message.side())?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
+        self.check_no_quote(id)?;
         check::check_target(market, id, owner, side)?;
         market.cancel(self.now, id, owner).ok_or(OrderReason::NotOnBook.into())
     }

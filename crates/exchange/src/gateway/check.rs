@@ -4,16 +4,20 @@
 //! value, is refused by BusinessReject521; an order that could be one but that this market does
 //! not take, by the report of its own kind (523, 536, 535) with one of CME's order reject codes.
 
-use hairpin_cme_codecs::ilink3::{OrderType, SideReq, TimeInForce};
+use hairpin_cme_codecs::ilink3::{OrderTypeReq, SideReq, TimeInForce};
 use hairpin_sbe::CharArray;
 
-use super::reason::{BusinessReason, OrderReason};
+use super::reason::{BusinessReason, OrderReason, QuoteReason};
 use super::request::{ClientOrder, Request};
-use crate::Market;
 use crate::matching::{self, NewOrder, OrderKind, Owner, Rejection, Side};
+use crate::{Market, Price};
 
 /// Tags of the fields that messages are refused for.
-mod tag {
+pub(super) mod tag {
+    pub(crate) const SECURITY: u16 = 48;
+    pub(crate) const QUOTE_CANCEL_TYPE: u16 = 298;
+    pub(crate) const MASS_STATUS_REQ_TYPE: u16 = 585;
+    pub(crate) const SECURITY_GROUP: u16 = 1151;
     pub(super) const CL_ORD_ID: u16 = 11;
     pub(super) const EXEC_INST: u16 = 18;
     pub(super) const ORDER_ID: u16 = 37;
@@ -23,6 +27,7 @@ mod tag {
     pub(super) const SIDE: u16 = 54;
     pub(super) const TIME_IN_FORCE: u16 = 59;
     pub(super) const STOP_PX: u16 = 99;
+    pub(super) const EXPIRE_DATE: u16 = 432;
     pub(super) const DISPLAY_QTY: u16 = 1138;
     pub(super) const PARTY_DETAILS_LIST_REQ_ID: u16 = 1505;
     pub(super) const SENDER_ID: u16 = 5392;
@@ -53,7 +58,24 @@ impl From<Rejection> for OrderReason {
             Rejection::Closed => Self::Closed,
             Rejection::UnknownOrder => Self::NotOnBook,
             Rejection::Mitigation => Self::OtherMitigation,
+            Rejection::StopNotAbove => Self::StopNotAbove,
+            Rejection::StopNotBelow => Self::StopNotBelow,
+            Rejection::LimitBelowStop => Self::LimitBelowStop,
+            Rejection::LimitAboveStop => Self::LimitAboveStop,
+            Rejection::NotForStop => Self::Qualifier,
             Rejection::Full => Self::Rejected,
+        }
+    }
+}
+
+impl From<Rejection> for QuoteReason {
+    fn from(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::UnknownInstrument => Self::UnknownSecurity,
+            Rejection::Closed => Self::Closed,
+            Rejection::Full => Self::ExceedsLimit,
+            Rejection::Price => Self::InvalidPrice,
+            _ => Self::Other,
         }
     }
 }
@@ -69,11 +91,20 @@ const fn business(reason: BusinessReason, tag: u16, text: &'static str) -> Refus
     Refusal::Business { reason, tag: Some(tag), text }
 }
 
-const fn missing(tag: u16) -> Refusal {
+/// A refusal that is about no order.
+pub(super) const fn business_refusal(
+    reason: BusinessReason,
+    tag: Option<u16>,
+    text: &'static str,
+) -> Refusal {
+    Refusal::Business { reason, tag, text }
+}
+
+pub(super) const fn missing(tag: u16) -> Refusal {
     business(BusinessReason::RequiredFieldMissing, tag, "Required field missing")
 }
 
-const fn no_such_value(tag: u16) -> Refusal {
+pub(super) const fn no_such_value(tag: u16) -> Refusal {
     business(BusinessReason::EnumNotSupported, tag, "The field has no such value")
 }
 
@@ -81,13 +112,14 @@ const fn not_done(tag: u16) -> Refusal {
     business(BusinessReason::Other, tag, "This field is not supported here")
 }
 
-/// What orders, replacements and cancels have in common.
-fn check_request(request: &Request, side: SideReq) -> Result<Side, Refusal> {
-    for (text, tag) in [
-        (CharArray::new(&request.sender_id), tag::SENDER_ID),
-        (CharArray::new(&request.cl_ord_id), tag::CL_ORD_ID),
-        (CharArray::new(&request.location), tag::LOCATION),
-    ] {
+/// A text without its padding.
+pub(super) fn trimmed(text: &[u8]) -> &[u8] {
+    CharArray::new(text).as_bytes()
+}
+
+fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
+    for &(text, tag) in texts {
+        let text = CharArray::new(text);
         if text.is_empty() {
             return Err(missing(tag));
         }
@@ -95,13 +127,34 @@ fn check_request(request: &Request, side: SideReq) -> Result<Side, Refusal> {
             return Err(business(BusinessReason::IncorrectDataFormat, tag, "Not printable ASCII"));
         }
     }
-    if request.party_details_list_req_id != PARTY_DETAILS_LIST_REQ_ID {
-        return Err(business(
-            BusinessReason::UnknownPartyDetailsListReqId,
-            tag::PARTY_DETAILS_LIST_REQ_ID,
-            "Unknown PartyDetailsListReqID",
-        ));
+    Ok(())
+}
+
+fn check_party(request: &Request) -> Result<(), Refusal> {
+    if request.party_details_list_req_id == PARTY_DETAILS_LIST_REQ_ID {
+        return Ok(());
     }
+    Err(business(
+        BusinessReason::UnknownPartyDetailsListReqId,
+        tag::PARTY_DETAILS_LIST_REQ_ID,
+        "Unknown PartyDetailsListReqID",
+    ))
+}
+
+/// What all requests have in common.
+pub(super) fn check_sender(request: &Request) -> Result<(), Refusal> {
+    check_texts(&[(&request.sender_id, tag::SENDER_ID), (&request.location, tag::LOCATION)])?;
+    check_party(request)
+}
+
+/// What orders, replacements and cancels have in common.
+fn check_request(request: &Request, side: SideReq) -> Result<Side, Refusal> {
+    check_texts(&[
+        (&request.sender_id, tag::SENDER_ID),
+        (&request.cl_ord_id, tag::CL_ORD_ID),
+        (&request.location, tag::LOCATION),
+    ])?;
+    check_party(request)?;
     match side {
         SideReq::BUY => Ok(Side::Bid),
         SideReq::SELL => Ok(Side::Offer),
@@ -109,12 +162,19 @@ fn check_request(request: &Request, side: SideReq) -> Result<Side, Refusal> {
     }
 }
 
-/// The order as matching takes it, but for its owner.
-pub(super) fn check_order(order: &ClientOrder, market: &impl Market) -> Result<NewOrder, Refusal> {
+/// An order as matching takes it, but for its owner, and the trigger of a stop order.
+pub(super) type Wanted = (NewOrder, Option<Price>);
+
+/// The order as matching takes it. `today` counts days from 1970-01-01.
+pub(super) fn check_order(
+    order: &ClientOrder,
+    market: &impl Market,
+    today: u16,
+) -> Result<Wanted, Refusal> {
     let side = check_request(&order.request, order.side)?;
-    let kind = check_kind(order)?;
+    let (kind, is_stop) = check_kind(order)?;
     let extras = [
-        (order.stop_px.is_some(), tag::STOP_PX),
+        (order.stop_px.is_some() && !is_stop, tag::STOP_PX),
         (order.display_qty.is_some(), tag::DISPLAY_QTY),
         (order.exec_inst != 0, tag::EXEC_INST),
     ];
@@ -125,32 +185,41 @@ pub(super) fn check_order(order: &ClientOrder, market: &impl Market) -> Result<N
         let text = "No order has so many contracts";
         return Err(business(BusinessReason::ValueOutOfRange, tag::ORDER_QTY, text));
     }
-    // Of a market order the price is not looked at.
+    // Of a market order, and of a stop order with protection, the price is not looked at.
     let price = match kind {
         OrderKind::Limit => order.price.ok_or(missing(tag::PRICE))?,
         OrderKind::Market | OrderKind::MarketLimit => order.price.unwrap_or_default(),
     };
-    let (time_in_force, minimum) = check_qualifier(order)?;
+    let trigger = match order.stop_px {
+        None if is_stop => return Err(missing(tag::STOP_PX)),
+        trigger => trigger,
+    };
+    let (time_in_force, minimum) = check_qualifier(order, today)?;
     let instrument = market.instrument(order.security_id).ok_or(OrderReason::UnknownContract)?;
     let quantity = order.quantity;
     let owner = Owner::HOUSE;
-    Ok(NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner })
+    let new = NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner };
+    Ok((new, trigger))
 }
 
-fn check_kind(order: &ClientOrder) -> Result<OrderKind, Refusal> {
-    match order.ord_type {
-        OrderType::LIMIT => Ok(OrderKind::Limit),
-        OrderType::MARKET_WITH_PROTECTION => Ok(OrderKind::Market),
-        OrderType::MARKET_WITH_LEFTOVER_AS_LIMIT => Ok(OrderKind::MarketLimit),
-        // Stop orders, which this market does not have: with protection, and limit.
-        OrderType(b'3') | OrderType::STOP_LIMIT => Err(OrderReason::OrderType.into()),
+/// The kind of an order, that of a stop order as it comes in, and whether it is one.
+fn check_kind(order: &ClientOrder) -> Result<(OrderKind, bool), Refusal> {
+    match OrderTypeReq(order.ord_type.0) {
+        OrderTypeReq::LIMIT => Ok((OrderKind::Limit, false)),
+        OrderTypeReq::MARKETWITH_PROTECTION => Ok((OrderKind::Market, false)),
+        OrderTypeReq::MARKET_WITH_LEFTOVER_AS_LIMIT => Ok((OrderKind::MarketLimit, false)),
+        OrderTypeReq::STOP_LIMIT => Ok((OrderKind::Limit, true)),
+        OrderTypeReq::STOPWITH_PROTECTION => Ok((OrderKind::Market, true)),
         _ => Err(no_such_value(tag::ORD_TYPE)),
     }
 }
 
 /// How long an order works, and how much of it has to trade at once. Fill or kill is what CME
 /// makes of it: fill and kill with all of it as the minimum.
-fn check_qualifier(order: &ClientOrder) -> Result<(matching::TimeInForce, u32), Refusal> {
+fn check_qualifier(
+    order: &ClientOrder,
+    today: u16,
+) -> Result<(matching::TimeInForce, u32), Refusal> {
     let minimum = order.min_qty.unwrap_or(0);
     let qualifier = match order.time_in_force {
         TimeInForce::DAY => (matching::TimeInForce::Day, minimum),
@@ -159,13 +228,20 @@ fn check_qualifier(order: &ClientOrder) -> Result<(matching::TimeInForce, u32), 
         TimeInForce::FILL_OR_KILL if order.min_qty.is_none_or(|min| min == order.quantity) => {
             (matching::TimeInForce::FillAndKill, order.quantity)
         }
-        // Another minimum, and orders that end at a date or with the client's session.
-        TimeInForce::FILL_OR_KILL | TimeInForce::GOOD_TILL_DATE | TimeInForce::GOOD_FOR_SESSION => {
+        TimeInForce::GOOD_TILL_DATE => {
+            let last = order.expire_date.ok_or(missing(tag::EXPIRE_DATE))?;
+            if last < today {
+                return Err(OrderReason::Qualifier.into());
+            }
+            (matching::TimeInForce::GoodTillDate(last), minimum)
+        }
+        // Another minimum, and orders that end with the client's session.
+        TimeInForce::FILL_OR_KILL | TimeInForce::GOOD_FOR_SESSION => {
             return Err(OrderReason::Qualifier.into());
         }
         _ => return Err(no_such_value(tag::TIME_IN_FORCE)),
     };
-    if order.expire_date.is_some() {
+    if order.expire_date.is_some() && order.time_in_force != TimeInForce::GOOD_TILL_DATE {
         return Err(OrderReason::Qualifier.into());
     }
     Ok(qualifier)

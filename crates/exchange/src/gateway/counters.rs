@@ -22,6 +22,8 @@ counters! {
     connections,
     /// Warnings: connections refused because every place was taken.
     refused_connections,
+    /// Warnings: connections refused because that gateway had failed.
+    failed_connections,
     /// Warnings: connections ended because their session logged on again on another.
     displaced_connections,
     /// Errors: connections given up because their client did not read what was sent.
@@ -44,6 +46,11 @@ counters! {
     established,
     /// Errors: NegotiationRejects and EstablishmentRejects sent.
     logon_rejects,
+    /// Errors: times the ports of a session were closed, or a connection ended, for the fifth bad
+    /// logon within a minute.
+    port_closures,
+    /// Errors: logons that named a session whose ports are closed.
+    turned_away,
     /// Terminates sent to end a session that was not asked to end: an error counted here under
     /// its own name, a second lapse, or a displaced connection.
     terminates,
@@ -57,6 +64,20 @@ counters! {
     retransmissions,
     /// Errors: RetransmitRequests refused.
     retransmit_rejects,
+    /// Errors: messages above the limit for refusing them.
+    throttled,
+    /// Errors: sessions ended for messages above the limit for logging out.
+    volume_logouts,
+    /// Errors: sessions ended since too many messages waited behind a split one.
+    split_overflows,
+    /// Errors: business messages on the backup.
+    backup_rejects,
+    /// Sessions on the backup that became those on the primary.
+    promotions,
+    /// Warnings: sessions lost whose orders were cancelled for it.
+    disconnect_cancels,
+    /// Warnings: sessions on the backup ended with those on the primary.
+    orphaned_backups,
     /// NewOrderSingles read in sequence.
     orders,
     /// ExecutionReportNews sent.
@@ -75,13 +96,27 @@ counters! {
     cancelled,
     /// Errors: OrderCancelRejects sent.
     cancel_rejects,
+    /// OrderStatusRequests and OrderMassStatusRequests read in sequence.
+    status_requests,
+    /// OrderMassActionRequests read in sequence.
+    mass_actions,
+    /// Errors: OrderMassActionRequests refused.
+    mass_action_rejects,
+    /// MassQuotes read in sequence.
+    mass_quotes,
+    /// Quote cancels read in sequence.
+    quote_cancels,
+    /// Errors: quotes refused, and quote cancels and MassQuotes refused as a whole.
+    quote_rejects,
     /// Errors: BusinessRejects sent for messages that could be read.
     business_rejects,
     /// Trades reported to sessions.
     fills,
     /// Eliminations reported to sessions.
     eliminations,
-    /// Warnings: reports of trades and eliminations for sessions that were not there. They are
-    /// kept, and sent when asked for.
+    /// Stop orders reported to sessions as triggered.
+    triggers,
+    /// Warnings: reports of trades, eliminations, triggers and cancels for sessions that were not
+    /// there. They are kept, and sent when asked for.
     unreported,
 }

@@ -1,9 +1,11 @@
 //! Frames to what they mean: which message, and whether it may come now.
 
 use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, MESSAGES, Negotiate500, NewOrderSingle514,
-    OrderCancelReplaceRequest515, OrderCancelRequest516, RetransmitRequest508, SCHEMA_ID,
-    Sequence506, Terminate507,
+    Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, Negotiate500, NewOrderSingle514,
+    OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
+    OrderMassStatusRequest530, OrderStatusRequest533, QuoteCancel528, QuoteCancelByGroup569,
+    QuoteCancelByInstrument570, QuoteCancelBySet568, RetransmitRequest508, SCHEMA_ID, Sequence506,
+    Terminate507,
 };
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
@@ -11,9 +13,11 @@ use hairpin_time::Now;
 use super::account::Account;
 use super::business::LARGEST_SEQUENCE;
 use super::check::Refusal;
+use super::faults::Faults;
 use super::reason::{BusinessReason, TerminateCode};
 use super::request::{ClientOrder, Request};
 use super::session::Session;
+use super::settings::Rules;
 use super::{GatewayCounters, Rejected, SessionState};
 use crate::{Listener, Market};
 
@@ -25,31 +29,39 @@ pub(super) struct Handling<'a, L> {
     pub(super) orders: &'a mut [ClientOrder],
     pub(super) executions: &'a mut u64,
     pub(super) counters: &'a mut GatewayCounters,
+    pub(super) rules: &'a Rules,
+    pub(super) faults: &'a mut Option<Box<Faults>>,
     pub(super) listener: &'a mut L,
     /// A connection that another one has taken the place of.
     pub(super) displaced: &'a mut Option<u32>,
+    /// Set where other connections have to end too.
+    pub(super) has_orphans: &'a mut bool,
 }
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
 /// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 16] = [
-    (517, 17),
-    (518, 17),
-    (528, 17),
-    (529, 17),
-    (530, 17),
-    (533, 17),
-    (537, 16),
-    (539, 17),
-    (543, 17),
-    (544, 17),
-    (560, 17),
-    (566, 17),
-    (567, 17),
-    (568, 17),
-    (569, 17),
-    (570, 17),
-];
+const UNSUPPORTED: [(u16, usize); 8] =
+    [(518, 17), (537, 16), (539, 17), (543, 17), (544, 17), (560, 17), (566, 17), (567, 17)];
+
+/// CME's letter of a message, as in FIX.
+pub(super) fn message_type(header: &MessageHeader) -> &'static str {
+    let of = MESSAGES.iter().find(|message| message.template_id == header.template_id);
+    of.map_or("", |message| message.semantic_type)
+}
+
+/// Where SeqNum is in a business message that clients send, done here or not.
+pub(super) fn number_offset(template: u16) -> Option<usize> {
+    match template {
+        514..=517 | 528..=530 | 533 | 568..=570 => Some(17),
+        _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
+    }
+}
+
+/// The number that is at `offset` of a message's block, if it is that long.
+pub(super) fn number_at(header: &MessageHeader, body: &[u8], offset: usize) -> Option<u32> {
+    let block = body.get(..usize::from(header.block_length))?;
+    block.get(offset..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
 
 impl<L: Listener> Handling<'_, L> {
     pub(super) fn fail(&mut self, code: TerminateCode) {
@@ -110,6 +122,12 @@ impl<L: Listener> Handling<'_, L> {
             (SessionState::Negotiated, _) => return self.violate(TerminateCode::NotEstablished),
             _ => return self.violate(TerminateCode::Unnegotiated),
         };
+        if self.session.is_backup && self.refuses_on_backup(header, body) {
+            return;
+        }
+        if self.rules.limits.is_some() && self.is_above_limits(account, header, body) {
+            return;
+        }
         match header.template_id {
             NewOrderSingle514::TEMPLATE_ID => {
                 let mut scratch = NewOrderSingle514::SCRATCH;
@@ -132,6 +150,54 @@ impl<L: Listener> Handling<'_, L> {
                     Err(_) => self.reject_undecodable(account, b"F"),
                 }
             }
+            529 | 530 | 533 | 517 | 528 | 568..=570 => {
+                self.handle_other_request(account, header, body, market);
+            }
+            _ => self.handle_session_message(account, header, body),
+        }
+    }
+
+    /// What is about many orders, an order's status, or quotes.
+    fn handle_other_request(
+        &mut self,
+        account: usize,
+        header: &MessageHeader,
+        body: &[u8],
+        market: &mut impl Market,
+    ) {
+        macro_rules! decoded {
+            ($message:ident, $handle:ident, $message_type:literal) => {{
+                let mut scratch = $message::SCRATCH;
+                match $message::decode(header, body, &mut scratch) {
+                    Ok(message) => self.$handle(account, &message, market),
+                    Err(_) => self.reject_undecodable(account, $message_type),
+                }
+            }};
+        }
+        match header.template_id {
+            OrderStatusRequest533::TEMPLATE_ID => {
+                decoded!(OrderStatusRequest533, handle_status_request, b"H");
+            }
+            OrderMassStatusRequest530::TEMPLATE_ID => {
+                decoded!(OrderMassStatusRequest530, handle_mass_status_request, b"AF");
+            }
+            OrderMassActionRequest529::TEMPLATE_ID => {
+                decoded!(OrderMassActionRequest529, handle_mass_action, b"CA");
+            }
+            MassQuote517::TEMPLATE_ID => decoded!(MassQuote517, handle_mass_quote, b"i"),
+            QuoteCancel528::TEMPLATE_ID => decoded!(QuoteCancel528, handle_quote_cancel, b"Z"),
+            QuoteCancelBySet568::TEMPLATE_ID => {
+                decoded!(QuoteCancelBySet568, handle_quote_cancel_by_set, b"Z");
+            }
+            QuoteCancelByGroup569::TEMPLATE_ID => {
+                decoded!(QuoteCancelByGroup569, handle_quote_cancel_by_group, b"Z");
+            }
+            _ => decoded!(QuoteCancelByInstrument570, handle_quote_cancel_by_instrument, b"Z"),
+        }
+    }
+
+    fn handle_session_message(&mut self, account: usize, header: &MessageHeader, body: &[u8]) {
+        match header.template_id {
             Sequence506::TEMPLATE_ID => self.handle_sequence(account, header, body),
             Terminate507::TEMPLATE_ID => self.handle_terminate(header, body),
             RetransmitRequest508::TEMPLATE_ID => {
@@ -149,20 +215,32 @@ impl<L: Listener> Handling<'_, L> {
         let Ok(message) = Sequence506::decode(header, body, &mut scratch) else {
             return self.undecodable();
         };
+        if message.uuid() == u64::MAX {
+            return self.violate(TerminateCode::RequiredUuidMissing);
+        }
         if message.uuid() != self.session.uuid {
             return self.violate(TerminateCode::InvalidUuid);
         }
+        let lapsed = message.keep_alive_interval_lapsed();
+        if lapsed.0 == u8::MAX {
+            return self.violate(TerminateCode::RequiredLapsedMissing);
+        }
         let known = &mut self.accounts[account];
+        let expected = self.session.next_of(known.next_inbound);
         let next = message.next_seq_no();
-        if next < known.next_inbound || next > LARGEST_SEQUENCE + 1 {
+        if next == u32::MAX {
+            return self.violate(TerminateCode::RequiredNextSeqNoMissing);
+        }
+        let is_beyond = next > LARGEST_SEQUENCE + 1 || self.session.is_backup && next != 0;
+        if next < expected || is_beyond {
             return self.violate(TerminateCode::InvalidNextSeqNo);
         }
-        if next > known.next_inbound {
+        if next > expected {
             self.counters.gap_fills += 1;
             known.next_inbound = next;
         }
-        if message.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
-            let next = known.next_outbound;
+        if lapsed == KeepAliveLapsed::LAPSED {
+            let next = self.session.next_of(known.next_outbound);
             self.session.send_sequence(self.now, next, KeepAliveLapsed::NOT_LAPSED);
         }
     }
@@ -175,13 +253,18 @@ impl<L: Listener> Handling<'_, L> {
         if self.session.state == SessionState::Terminating {
             return self.session.close(self.now);
         }
-        if message.uuid() != self.session.uuid {
-            return self.violate(TerminateCode::InvalidUuid);
+        let (uuid, timestamp) = (message.uuid(), message.request_timestamp());
+        let checks = [
+            (uuid == u64::MAX, TerminateCode::RequiredUuidMissing),
+            (uuid != self.session.uuid, TerminateCode::InvalidUuid),
+            (timestamp == u64::MAX, TerminateCode::RequiredRequestTimestampMissing),
+            (message.error_codes() == u16::MAX, TerminateCode::RequiredCodeMissing),
+            (message.error_codes() != TerminateCode::Finished.code(), TerminateCode::Other),
+        ];
+        if let Some((_, code)) = checks.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return self.violate(code);
         }
-        if message.error_codes() != TerminateCode::Finished.code() {
-            return self.violate(TerminateCode::Other);
-        }
-        let timestamp = message.request_timestamp();
+        self.session.is_graceful = true;
         self.session.send_terminate(self.now, timestamp, TerminateCode::Finished);
         self.session.enter(SessionState::Terminating, self.listener);
         self.session.close(self.now);
@@ -195,15 +278,8 @@ impl<L: Listener> Handling<'_, L> {
         body: &[u8],
         offset: usize,
     ) {
-        let message_type = MESSAGES
-            .iter()
-            .find(|message| message.template_id == header.template_id)
-            .map_or("", |message| message.semantic_type);
-        let number = body
-            .get(..usize::from(header.block_length))
-            .and_then(|block| block.get(offset..)?.first_chunk().copied())
-            .map(u32::from_le_bytes);
-        let Some(number) = number else {
+        let message_type = message_type(header);
+        let Some(number) = number_at(header, body, offset) else {
             return self.reject_undecodable(account, message_type.as_bytes());
         };
         if !self.take_number(account, number) {

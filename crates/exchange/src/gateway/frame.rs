@@ -33,6 +33,8 @@ pub(super) struct BadFrame;
 pub(super) struct Inbound {
     buffer: Box<[u8]>,
     filled: Range<usize>,
+    /// The first frame began in a chunk before the last.
+    is_split: bool,
 }
 
 impl Inbound {
@@ -40,11 +42,17 @@ impl Inbound {
     pub(super) const CHUNK_MAX: usize = 64 << 10;
 
     pub(super) fn new() -> Self {
-        Self { buffer: vec![0; Self::CHUNK_MAX + LONGEST].into(), filled: 0..0 }
+        Self { buffer: vec![0; Self::CHUNK_MAX + LONGEST].into(), filled: 0..0, is_split: false }
     }
 
     pub(super) fn clear(&mut self) {
         self.filled = 0..0;
+        self.is_split = false;
+    }
+
+    /// Whether the next frame has arrived in more chunks than one.
+    pub(super) fn is_split(&self) -> bool {
+        self.is_split
     }
 
     /// Takes as many of `bytes` as there is room for; returns how many.
@@ -53,11 +61,21 @@ impl Inbound {
             self.buffer.copy_within(self.filled.clone(), 0);
             self.filled = 0..self.filled.len();
         }
+        self.is_split |= !bytes.is_empty() && self.is_partial();
         let free = &mut self.buffer[self.filled.end..];
         let count = bytes.len().min(free.len());
         free[..count].copy_from_slice(&bytes[..count]);
         self.filled.end += count;
         count
+    }
+
+    /// Whether there is something, and less than the first frame.
+    fn is_partial(&self) -> bool {
+        match &self.buffer[self.filled.clone()] {
+            [] => false,
+            bytes @ [low, high, ..] => bytes.len() < u16::from_le_bytes([*low, *high]).into(),
+            _ => true,
+        }
     }
 
     /// Whether there is less than a frame's worth, so that another chunk is sure to fit.
@@ -79,6 +97,7 @@ impl Inbound {
         }
         let start = self.filled.start;
         self.filled.start += size;
+        self.is_split = false;
         Some(Ok(&self.buffer[start + SOFH..start + size]))
     }
 }
@@ -108,6 +127,11 @@ impl Outbound {
     /// Whether the answer to one more request is sure to fit.
     pub(super) fn has_room(&self) -> bool {
         self.filled.len() + Self::RESERVE <= Self::CAPACITY
+    }
+
+    /// Whether less than half of it waits.
+    pub(super) fn is_half_empty(&self) -> bool {
+        self.filled.len() < Self::CAPACITY / 2
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

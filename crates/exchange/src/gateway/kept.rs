@@ -1,11 +1,13 @@
 //! Business messages that were published to a session, kept for retransmission.
 //!
-//! CME keeps a week; here it is the last [`Kept::MESSAGES`] of each account, whatever their UUID.
+//! CME keeps a week; here it is the last so many of each account, whatever their UUID, and nothing
+//! of the week before.
 
 use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
     ExecutionReportModify531, ExecutionReportNew522, ExecutionReportReject523,
-    ExecutionReportTradeOutright525, OrderCancelReject535, OrderCancelReplaceReject536,
+    ExecutionReportStatus532, ExecutionReportTradeOutright525, MassQuoteAck545,
+    OrderCancelReject535, OrderCancelReplaceReject536, OrderMassActionReport562, QuoteCancelAck563,
 };
 use hairpin_sbe::EncodeError;
 
@@ -40,19 +42,29 @@ pub(super) struct Replay {
 }
 
 impl Kept {
-    /// Messages kept of each account.
-    pub(super) const MESSAGES: usize = 4_096;
+    /// No message that this gateway publishes is longer: an ExecutionReportStatus has 521 bytes, an
+    /// OrderMassActionReport of 25 orders 941, a
+    /// QuoteCancelAck of 50 names 834 and of 50 sets 584, both 1,034 at most.
+    const LONGEST: usize = 1_280;
 
-    /// No message that this gateway publishes is longer: a trade with one fill has 330 bytes, an
-    /// ExecutionReportReject 491.
-    const LONGEST: usize = 512;
-
-    pub(super) fn new() -> Self {
+    /// A ring of so many messages.
+    pub(super) fn new(messages: u32) -> Self {
+        // At least one, so that there is a place to encode in.
+        let messages = messages.max(1) as usize;
         Self {
-            entries: vec![Entry::default(); Self::MESSAGES].into(),
-            bytes: vec![0; Self::MESSAGES * Self::LONGEST].into(),
+            entries: vec![Entry::default(); messages].into(),
+            bytes: vec![0; messages * Self::LONGEST].into(),
             next: 0,
         }
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.next = 0;
+    }
+
+    fn slot(&self, place: u64) -> usize {
+        (place % self.entries.len() as u64) as usize
     }
 
     /// Keeps the message that `encode` writes, in the place of the oldest; returns its bytes.
@@ -61,7 +73,7 @@ impl Kept {
         (uuid, number): (u64, u32),
         encode: impl FnOnce(&mut [u8]) -> Result<usize, EncodeError>,
     ) -> Result<&[u8], EncodeError> {
-        let slot = slot(self.next);
+        let slot = self.slot(self.next);
         let bytes = &mut self.bytes[slot * Self::LONGEST..][..Self::LONGEST];
         let length = encode(bytes)?;
         self.entries[slot] = Entry { uuid, number, length };
@@ -71,14 +83,14 @@ impl Kept {
 
     /// Messages of `uuid` from number `from` on, at most `count`: `None` if the first is not kept.
     pub(super) fn find(&self, uuid: u64, from: u32, count: u32) -> Option<Replay> {
-        let oldest = self.next.saturating_sub(Self::MESSAGES as u64);
+        let oldest = self.next.saturating_sub(self.entries.len() as u64);
         let is_first = |&place: &u64| {
-            let entry = &self.entries[slot(place)];
+            let entry = &self.entries[self.slot(place)];
             entry.uuid == uuid && entry.number == from
         };
         let place = (oldest..self.next).find(is_first)?;
         let following = (place..self.next).take(count as usize);
-        let is_same = |&place: &u64| self.entries[slot(place)].uuid == uuid;
+        let is_same = |&place: &u64| self.entries[self.slot(place)].uuid == uuid;
         // No more than `count`.
         let count = following.take_while(is_same).count() as u32;
         Some(Replay { uuid, from, count, place })
@@ -86,16 +98,20 @@ impl Kept {
 
     /// Whether anything of `uuid` is kept.
     pub(super) fn knows(&self, uuid: u64) -> bool {
-        let kept = self.next.min(Self::MESSAGES as u64) as usize;
+        let kept = self.next.min(self.entries.len() as u64) as usize;
         self.entries[..kept].iter().any(|entry| entry.uuid == uuid)
     }
 
     /// The next message of a replay, and that PossRetransFlag is at this offset of it; `None` when
     /// it is over or what is left has been overwritten.
     pub(super) fn advance(&self, replay: &mut Replay) -> Option<(&[u8], Option<usize>)> {
-        let slot = slot(replay.place);
+        let slot = self.slot(replay.place);
         let entry = self.entries[slot];
-        if replay.count == 0 || entry.uuid != replay.uuid || entry.number != replay.from {
+        if replay.count == 0
+            || replay.place >= self.next
+            || entry.uuid != replay.uuid
+            || entry.number != replay.from
+        {
             return None;
         }
         replay.count -= 1;
@@ -109,10 +125,6 @@ impl Kept {
 /// The value that PossRetransFlag has in a message sent again.
 pub(super) const RETRANSMITTED: u8 = BooleanFlag::TRUE.0;
 
-fn slot(place: u64) -> usize {
-    (place % Kept::MESSAGES as u64) as usize
-}
-
 /// Where PossRetransFlag (tag 9765) is in a message, from its SBE header on.
 fn flag_offset(message: &[u8]) -> Option<usize> {
     let offset = match u16::from_le_bytes([*message.get(2)?, *message.get(3)?]) {
@@ -122,7 +134,11 @@ fn flag_offset(message: &[u8]) -> Option<usize> {
         ExecutionReportElimination524::TEMPLATE_ID => 195,
         ExecutionReportTradeOutright525::TEMPLATE_ID => 226,
         ExecutionReportModify531::TEMPLATE_ID => 201,
+        ExecutionReportStatus532::TEMPLATE_ID => 472,
         ExecutionReportCancel534::TEMPLATE_ID => 197,
+        OrderMassActionReport562::TEMPLATE_ID => 105,
+        MassQuoteAck545::TEMPLATE_ID => 341,
+        QuoteCancelAck563::TEMPLATE_ID => 342,
         OrderCancelReject535::TEMPLATE_ID | OrderCancelReplaceReject536::TEMPLATE_ID => 398,
         _ => return None,
     };
@@ -133,8 +149,10 @@ fn flag_offset(message: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
+    const SIZE: u32 = 64;
+
     fn filled(messages: u32) -> Kept {
-        let mut kept = Kept::new();
+        let mut kept = Kept::new(SIZE);
         for number in 1..=messages {
             let bytes = number.to_le_bytes();
             let write = |buffer: &mut [u8]| {
@@ -162,7 +180,7 @@ mod tests {
 
     #[test]
     fn overwrites_the_oldest_and_stops_a_replay_that_comes_too_late() {
-        let size = Kept::MESSAGES as u32;
+        let size = SIZE;
         let mut kept = filled(size + 5);
         assert_eq!((kept.find(7, 5, 1), kept.find(7, 6, 9999).unwrap().count), (None, size));
         let mut replay = kept.find(7, 6, 2).unwrap();

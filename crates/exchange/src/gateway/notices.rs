@@ -8,7 +8,7 @@ use hairpin_sbe::{CharArray, EncodeError};
 use hairpin_time::Now;
 
 use super::publish::{Stamp, publish};
-use super::reports::{execution_report, order_terms};
+use super::reports::{encode_new, execution_report, order_terms};
 use super::request::ClientOrder;
 use super::{Connection, ConnectionId, Gateway};
 use crate::{Listener, Market, Notice, OrderId, Owner, SessionElimination, SessionFill};
@@ -25,6 +25,9 @@ impl Gateway {
         market: &mut impl Market,
         listener: &mut impl Listener,
     ) {
+        if self.has_lost {
+            self.cancel_lost(now, market, listener);
+        }
         while let Some(notice) = market.next_notice() {
             match notice {
                 Notice::Fill(fill) => {
@@ -48,19 +51,26 @@ impl Gateway {
                         listener.on_eliminated(told, cl_ord_id, order);
                     }
                 }
+                Notice::Trigger { order, owner } => {
+                    if let Some((told, text)) = self.report(now, owner, order, encode_new) {
+                        self.counters.triggers += 1;
+                        let cl_ord_id = CharArray::new(&text).as_bytes();
+                        listener.on_triggered(told, cl_ord_id, order);
+                    }
+                }
             }
         }
     }
 
     /// Publishes a report of an order; to whom, and its ClOrdID, if its session was there.
-    fn report(
+    pub(super) fn report(
         &mut self,
         now: Now,
         owner: Owner,
         order: OrderId,
         encode: impl FnOnce(&mut [u8], &Stamp, &ClientOrder) -> Result<usize, EncodeError>,
     ) -> Option<(ConnectionId, [u8; 20])> {
-        let Self { accounts, connections, orders, executions, counters, .. } = self;
+        let Self { accounts, connections, orders, executions, faults, counters, .. } = self;
         let of = orders.get(order.slot() as usize).filter(|of| of.order == order)?;
         let account = accounts.get_mut(owner.0.checked_sub(1)? as usize)?;
         let connection = account.connection.and_then(|place| connections.get_mut(place as usize));
@@ -69,7 +79,8 @@ impl Gateway {
             .filter(|session| session.is_established());
         let connection = session.as_ref().map(|session| session.id);
         counters.unreported += u64::from(connection.is_none());
-        publish(session, account, executions, counters, now, |buffer, stamp| {
+        let faults = faults.as_deref_mut();
+        publish(session, account, executions, faults, counters, now, |buffer, stamp| {
             encode(buffer, stamp, of)
         });
         connection.map(|connection| (connection, of.request.cl_ord_id))

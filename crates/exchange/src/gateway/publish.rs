@@ -1,10 +1,12 @@
 //! A business message on its way: numbered, kept, and sent if its session is there.
 
+use hairpin_cme_codecs::ilink3::SplitMsg;
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
 use super::GatewayCounters;
 use super::account::Account;
+use super::faults::{Fate, Faults};
 use super::number::Digits;
 use super::session::Session;
 
@@ -18,6 +20,8 @@ pub(super) struct Stamp {
     pub(super) utc: u64,
     /// ExecID (tag 17): a number that no other report of this gateway has.
     pub(super) exec_id: Digits,
+    /// How the message that is answered was split (tag 9553).
+    pub(super) split: Option<SplitMsg>,
 }
 
 /// Publishes the message that `encode` writes, from the SBE header on; it returns the length.
@@ -25,20 +29,36 @@ pub(super) fn publish(
     session: Option<&mut Session>,
     account: &mut Account,
     executions: &mut u64,
+    faults: Option<&mut Faults>,
     counters: &mut GatewayCounters,
     now: Now,
     encode: impl FnOnce(&mut [u8], &Stamp) -> Result<usize, EncodeError>,
 ) {
+    let mut fate = Fate::Sent;
+    if let Some(faults) = faults {
+        if faults.skips() {
+            account.number();
+        }
+        fate = faults.fate();
+    }
     let (number, uuid) = (account.number(), account.uuid);
     *executions += 1;
     let exec_id = Digits::of(*executions);
-    let stamp = Stamp { number, uuid, utc: now.utc.as_nanos(), exec_id };
+    let split = session.as_ref().and_then(|session| session.split);
+    let stamp = Stamp { number, uuid, utc: now.utc.as_nanos(), exec_id, split };
     let kept = account.kept.keep((uuid, number), |buffer| encode(buffer, &stamp));
     let (Ok(message), Some(session)) = (kept, session) else { return };
-    let is_sent = session.send(now, |buffer| {
+    if fate == Fate::Lost {
+        return;
+    }
+    let copy = |buffer: &mut [u8]| {
         let buffer = buffer.get_mut(..message.len()).ok_or(EncodeError::Buffer)?;
         buffer.copy_from_slice(message);
         Ok(message.len())
-    });
+    };
+    let mut is_sent = session.send(now, copy);
+    if fate == Fate::Twice {
+        is_sent &= session.send(now, copy);
+    }
     counters.overflows += u64::from(!is_sent);
 }

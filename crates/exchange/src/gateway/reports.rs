@@ -1,9 +1,9 @@
 //! What the gateway answers to business messages.
 
 use hairpin_cme_codecs::ilink3::{
-    BooleanFlag, BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportModify531,
-    ExecutionReportNew522, ExecutionReportReject523, ManualOrdInd, ManualOrdIndReq,
-    OrderCancelReject535, OrderCancelReplaceReject536, OrderCancelRequest516,
+    BooleanFlag, BusinessReject521, ExecInst, ExecReason, ExecutionReportCancel534,
+    ExecutionReportModify531, ExecutionReportNew522, ExecutionReportReject523, ManualOrdInd,
+    ManualOrdIndReq, OrderCancelReject535, OrderCancelReplaceReject536, OrderCancelRequest516,
 };
 use hairpin_sbe::EncodeError;
 
@@ -41,6 +41,8 @@ macro_rules! order_terms {
             .set_order_qty($order.quantity)
             .set_ord_type($order.ord_type)
             .set_side($order.side)
+            .set_stop_px($order.stop_px)
+            .set_expire_date($order.expire_date)
             .set_time_in_force($order.time_in_force)
             .set_exec_inst(ExecInst($order.exec_inst))
             .set_execution_mode($order.execution_mode)
@@ -54,15 +56,7 @@ pub(super) use {execution_report, order_terms};
 
 impl<L: Listener> Handling<'_, L> {
     pub(super) fn send_new(&mut self, account: usize, order: &ClientOrder) {
-        self.publish(account, |buffer, stamp| {
-            let mut report = ExecutionReportNew522::encode(buffer)?;
-            execution_report!(report, stamp, order.request);
-            order_terms!(report, order)
-                .set_order_id(order.order.0)
-                .set_price(order.price.unwrap_or_default())
-                .set_min_qty(order.min_qty);
-            Ok(ExecutionReportNew522::ENCODED_LENGTH)
-        });
+        self.publish(account, |buffer, stamp| encode_new(buffer, stamp, order));
     }
 
     /// The number of an order that was never accepted is 0.
@@ -74,16 +68,14 @@ impl<L: Listener> Handling<'_, L> {
     ) {
         self.publish(account, |buffer, stamp| {
             let mut report = ExecutionReportReject523::encode(buffer)?;
-            execution_report!(report, stamp, order.request);
+            execution_report!(report, stamp, order.request).set_split_msg(stamp.split);
             order_terms!(report, order)
                 .set_text(reason.text())
                 .set_ord_rej_reason(reason.code())
                 .set_order_id(0)
                 .set_price(order.price)
-                .set_stop_px(order.stop_px)
                 .set_min_qty(order.min_qty)
-                .set_display_qty(order.display_qty)
-                .set_expire_date(order.expire_date);
+                .set_display_qty(order.display_qty);
             Ok(ExecutionReportReject523::ENCODED_LENGTH)
         });
     }
@@ -92,7 +84,7 @@ impl<L: Listener> Handling<'_, L> {
     pub(super) fn send_modified(&mut self, account: usize, order: &ClientOrder, resting: &Order) {
         self.publish(account, |buffer, stamp| {
             let mut report = ExecutionReportModify531::encode(buffer)?;
-            execution_report!(report, stamp, order.request);
+            execution_report!(report, stamp, order.request).set_split_msg(stamp.split);
             order_terms!(report, order)
                 .set_order_id(order.order.0)
                 .set_price(order.price.unwrap_or_default())
@@ -113,15 +105,7 @@ impl<L: Listener> Handling<'_, L> {
         orig_order_user: &[u8],
     ) {
         self.publish(account, |buffer, stamp| {
-            let mut report = ExecutionReportCancel534::encode(buffer)?;
-            execution_report!(report, stamp, request);
-            order_terms!(report, order)
-                .set_order_id(resting.id.0)
-                .set_price(resting.price)
-                .set_cum_qty(resting.traded)
-                .set_min_qty(order.min_qty)
-                .set_orig_order_user(orig_order_user);
-            Ok(ExecutionReportCancel534::ENCODED_LENGTH)
+            encode_cancelled(buffer, stamp, (request, orig_order_user), (order, resting), None)
         });
     }
 
@@ -135,6 +119,7 @@ impl<L: Listener> Handling<'_, L> {
         self.publish(account, |buffer, stamp| {
             let mut reject = OrderCancelReject535::encode(buffer)?;
             execution_report!(reject, stamp, request)
+                .set_split_msg(stamp.split)
                 .set_text(reason.text())
                 .set_order_id(message.order_id().unwrap_or(0))
                 .set_cxl_rej_reason(reason.code())
@@ -152,6 +137,7 @@ impl<L: Listener> Handling<'_, L> {
         self.publish(account, |buffer, stamp| {
             let mut reject = OrderCancelReplaceReject536::encode(buffer)?;
             execution_report!(reject, stamp, order.request)
+                .set_split_msg(stamp.split)
                 .set_text(reason.text())
                 .set_order_id(order.order.0)
                 .set_cxl_rej_reason(reason.code())
@@ -184,17 +170,54 @@ impl<L: Listener> Handling<'_, L> {
                 .set_business_reject_reason(reason.code())
                 .set_ref_msg_type(message_type)
                 .set_poss_retrans_flag(BooleanFlag::FALSE)
+                .set_split_msg(stamp.split)
                 .set_manual_order_indicator(ManualOrdInd(request.manual_order_indicator));
             Ok(BusinessReject521::ENCODED_LENGTH)
         });
     }
 
-    fn publish(
+    pub(super) fn publish(
         &mut self,
         account: usize,
         encode: impl FnOnce(&mut [u8], &Stamp) -> Result<usize, EncodeError>,
     ) {
-        let Self { now, session, accounts, executions, counters, .. } = self;
-        publish(Some(session), &mut accounts[account], executions, counters, *now, encode);
+        let Self { now, session, accounts, executions, faults, counters, .. } = self;
+        let faults = faults.as_deref_mut();
+        publish(Some(session), &mut accounts[account], executions, faults, counters, *now, encode);
     }
+}
+
+/// The report of an order that was accepted, or of a stop order that was triggered.
+pub(super) fn encode_new(
+    buffer: &mut [u8],
+    stamp: &Stamp,
+    order: &ClientOrder,
+) -> Result<usize, EncodeError> {
+    let mut report = ExecutionReportNew522::encode(buffer)?;
+    execution_report!(report, stamp, order.request).set_split_msg(stamp.split);
+    order_terms!(report, order)
+        .set_order_id(order.order.0)
+        .set_price(order.price.unwrap_or_default())
+        .set_min_qty(order.min_qty);
+    Ok(ExecutionReportNew522::ENCODED_LENGTH)
+}
+
+/// The report of an order that was cancelled, by a request or, for a reason, by the exchange.
+pub(super) fn encode_cancelled(
+    buffer: &mut [u8],
+    stamp: &Stamp,
+    (request, orig_order_user): (&Request, &[u8]),
+    (order, resting): (&ClientOrder, &Order),
+    reason: Option<ExecReason>,
+) -> Result<usize, EncodeError> {
+    let mut report = ExecutionReportCancel534::encode(buffer)?;
+    execution_report!(report, stamp, request).set_split_msg(stamp.split);
+    order_terms!(report, order)
+        .set_order_id(resting.id.0)
+        .set_price(resting.price)
+        .set_cum_qty(resting.traded)
+        .set_min_qty(order.min_qty)
+        .set_orig_order_user(orig_order_user)
+        .set_exec_restatement_reason(reason);
+    Ok(ExecutionReportCancel534::ENCODED_LENGTH)
 }

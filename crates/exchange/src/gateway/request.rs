@@ -1,9 +1,12 @@
 //! What reports repeat of requests, and what is remembered of orders for them.
 
 use hairpin_cme_codecs::ilink3::{
-    BooleanNULL, ExecMode, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
-    OrderType, ShortSaleType, SideReq, TimeInForce,
+    BooleanNULL, ExecMode, ManualOrdIndReq, MassQuote517, NewOrderSingle514,
+    OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
+    OrderMassStatusRequest530, OrderStatusRequest533, OrderType, OrderTypeReq, ShortSaleType,
+    SideReq, TimeInForce,
 };
+use hairpin_sbe::CharArray;
 
 use crate::Price;
 use crate::matching::OrderId;
@@ -35,6 +38,8 @@ pub(super) struct ClientOrder {
     pub(super) stop_px: Option<Price>,
     pub(super) expire_date: Option<u16>,
     pub(super) exec_inst: u8,
+    /// It is a side of a quote.
+    pub(super) is_quote: bool,
     /// Day if the request has none.
     pub(super) time_in_force: TimeInForce,
     pub(super) execution_mode: Option<ExecMode>,
@@ -58,6 +63,7 @@ impl Default for ClientOrder {
             stop_px: None,
             expire_date: None,
             exec_inst: 0,
+            is_quote: false,
             time_in_force: TimeInForce::DAY,
             execution_mode: None,
             liquidity_flag: None,
@@ -86,6 +92,20 @@ macro_rules! request {
     };
 }
 
+/// Reads the fields that requests without a ClOrdID have.
+macro_rules! many {
+    ($message:expr, $order_request_id:expr) => {
+        Request {
+            sender_id: array($message.sender_id().raw()),
+            location: array($message.location().raw()),
+            party_details_list_req_id: $message.party_details_list_req_id(),
+            order_request_id: $order_request_id,
+            manual_order_indicator: $message.manual_order_indicator().0,
+            ..Request::UNREAD
+        }
+    };
+}
+
 /// Reads the fields that a new order and a replacement have, under the same names.
 macro_rules! client_order {
     ($message:expr) => {
@@ -102,6 +122,7 @@ macro_rules! client_order {
             stop_px: $message.stop_px(),
             expire_date: $message.expire_date(),
             exec_inst: $message.exec_inst().0,
+            is_quote: false,
             time_in_force: $message.time_in_force().unwrap_or(TimeInForce::DAY),
             execution_mode: $message.execution_mode(),
             liquidity_flag: $message.liquidity_flag(),
@@ -122,12 +143,51 @@ impl Request {
         manual_order_indicator: u8::MAX,
     };
 
+    pub(super) fn from_status(message: &OrderStatusRequest533<'_>) -> Self {
+        many!(message, u64::MAX)
+    }
+
+    pub(super) fn from_mass_status(message: &OrderMassStatusRequest530<'_>) -> Self {
+        many!(message, u64::MAX)
+    }
+
+    pub(super) fn from_mass_action(message: &OrderMassActionRequest529<'_>) -> Self {
+        many!(message, message.order_request_id())
+    }
+
+    pub(super) fn from_mass_quote(message: &MassQuote517<'_>) -> Self {
+        many!(message, u64::MAX)
+    }
+
+    pub(super) fn from_quote_cancel(
+        sender_id: CharArray<'_>,
+        location: CharArray<'_>,
+        party_details_list_req_id: u64,
+        manual_order_indicator: ManualOrdIndReq,
+    ) -> Self {
+        Self {
+            sender_id: array(sender_id.raw()),
+            location: array(location.raw()),
+            party_details_list_req_id,
+            manual_order_indicator: manual_order_indicator.0,
+            ..Self::UNREAD
+        }
+    }
+
     pub(super) fn from_cancel(message: &OrderCancelRequest516<'_>) -> Self {
         request!(message)
     }
 }
 
 impl ClientOrder {
+    /// The order as it is to be found in reports once it is accepted: reports have no type for a
+    /// stop order with protection, which is a stop limit order with the limit that it was given.
+    pub(super) fn accepted(self, order: OrderId, price: Price) -> Self {
+        let is_stop = self.ord_type.0 == OrderTypeReq::STOPWITH_PROTECTION.0;
+        let ord_type = if is_stop { OrderType::STOP_LIMIT } else { self.ord_type };
+        Self { order, price: Some(price), ord_type, ..self }
+    }
+
     pub(super) fn from_order(message: &NewOrderSingle514<'_>) -> Self {
         client_order!(message)
     }

@@ -3,15 +3,18 @@
 use hairpin_cme_codecs::ilink3::{
     EstablishmentAck504, EstablishmentReject505, FTI, KeepAliveLapsed, NegotiationReject502,
     NegotiationResponse501, NotApplied513, Retransmission509, RetransmitReject510, Sequence506,
-    Terminate507,
+    SplitMsg, Terminate507,
 };
 use hairpin_time::{Duration, Instant, Now};
 
 use super::account::Account;
+use super::faults::Hold;
 use super::frame::Outbound;
 use super::kept::Replay;
+use super::ports::BadLogons;
 use super::reason::{LogonReject, RetransmitReason, TerminateCode};
-use super::{ConnectionId, GatewayCounters, SessionState};
+use super::status::MassStatus;
+use super::{ConnectionId, Designation, GatewayCounters, SessionState};
 use crate::Listener;
 
 /// How long a client may take to log on: CME's limit between Negotiate and Establish, applied
@@ -40,6 +43,24 @@ pub(super) struct Session {
     pub(super) outbound: Outbound,
     /// The connection ends when all bytes have left.
     pub(super) is_closing: bool,
+    /// Which of the two gateways it came to.
+    pub(super) at: Designation,
+    /// That one is the backup now.
+    pub(super) is_backup: bool,
+    /// It ends by a handshake that was not about an error.
+    pub(super) is_graceful: bool,
+    /// How the message that is being answered was split, as the safeguard sees it.
+    pub(super) split: Option<SplitMsg>,
+    /// Messages that came behind a split one in the same chunk.
+    pub(super) behind_split: Option<u32>,
+    /// Bad logons that named nobody.
+    pub(super) bad_logons: BadLogons,
+    /// Orders whose status is being told.
+    pub(super) mass_status: Option<MassStatus>,
+    /// Bytes that may leave; all unless faults are made.
+    pub(super) allowed: usize,
+    /// What faults keep from leaving.
+    pub(super) hold: Option<Hold>,
 }
 
 impl Session {
@@ -58,6 +79,15 @@ impl Session {
             replay: None,
             outbound: Outbound::new(),
             is_closing: false,
+            at: Designation::Primary,
+            is_backup: false,
+            is_graceful: false,
+            split: None,
+            behind_split: None,
+            bad_logons: BadLogons::default(),
+            mass_status: None,
+            allowed: usize::MAX,
+            hold: None,
         }
     }
 
@@ -75,6 +105,47 @@ impl Session {
         self.replay = None;
         self.outbound.clear();
         self.is_closing = false;
+        self.is_graceful = false;
+        self.split = None;
+        self.behind_split = None;
+        self.bad_logons = BadLogons::default();
+        self.mass_status = None;
+        self.allowed = usize::MAX;
+        self.hold = None;
+    }
+
+    /// The bytes that may leave now.
+    pub(super) fn sendable(&self) -> &[u8] {
+        let bytes = self.outbound.bytes();
+        &bytes[..bytes.len().min(self.allowed)]
+    }
+
+    /// `count` bytes have left.
+    pub(super) fn consume(&mut self, count: usize) {
+        self.outbound.consume(count);
+        if self.allowed != usize::MAX {
+            self.allowed = self.allowed.saturating_sub(count);
+        }
+    }
+
+    /// Notes how the next message came; how many have waited behind a split one.
+    pub(super) fn note_frame(&mut self, is_split: bool) -> u32 {
+        (self.behind_split, self.split) = match self.behind_split {
+            _ if is_split => (Some(0), Some(SplitMsg::SPLIT_MESSAGE_DELAYED)),
+            Some(behind) => (Some(behind + 1), Some(SplitMsg::COMPLETE_MESSAGE_DELAYED)),
+            None => (None, None),
+        };
+        self.behind_split.unwrap_or(0)
+    }
+
+    /// FTI (tag 39010).
+    fn indicator(&self) -> FTI {
+        if self.is_backup { FTI::BACKUP } else { FTI::PRIMARY }
+    }
+
+    /// A number as this connection names it: on the backup every number is 0.
+    pub(super) fn next_of(&self, number: u32) -> u32 {
+        if self.is_backup { 0 } else { number }
     }
 
     pub(super) fn enter(&mut self, state: SessionState, listener: &mut impl Listener) {
@@ -110,6 +181,13 @@ impl Session {
 
     /// When this session has something to do next.
     pub(super) fn timeout(&self) -> Instant {
+        if self.allowed < self.outbound.bytes().len() {
+            return self.hold.map_or(Instant::ZERO, |hold| hold.until()).min(self.due());
+        }
+        self.due()
+    }
+
+    fn due(&self) -> Instant {
         if self.is_closing || self.state != SessionState::Established {
             return self.deadline;
         }
@@ -159,7 +237,7 @@ impl Session {
         counters: &mut GatewayCounters,
         listener: &mut impl Listener,
     ) {
-        let next = self.account.map_or(0, |account| accounts[account].next_outbound);
+        let next = self.next_of(self.account.map_or(0, |account| accounts[account].next_outbound));
         match self.warned {
             Some(warned) if now.monotonic >= warned + self.keep_alive => {
                 self.fail(now, TerminateCode::KeepAliveIntervalLapsed, counters, listener);
@@ -202,9 +280,10 @@ impl Session {
     }
 
     pub(super) fn send_terminate(&mut self, now: Now, timestamp: u64, code: TerminateCode) {
-        let uuid = self.uuid;
+        let (uuid, split) = (self.uuid, self.split);
         self.send(now, |buffer| {
             Terminate507::encode(buffer)?
+                .set_split_msg(split)
                 .set_reason(code.text())
                 .set_uuid(uuid)
                 .set_request_timestamp(timestamp)
@@ -214,23 +293,25 @@ impl Session {
     }
 
     pub(super) fn send_sequence(&mut self, now: Now, next: u32, lapsed: KeepAliveLapsed) {
-        let uuid = self.uuid;
+        let (uuid, indicator) = (self.uuid, self.indicator());
         self.send(now, |buffer| {
             Sequence506::encode(buffer)?
                 .set_uuid(uuid)
                 .set_next_seq_no(next)
-                .set_fault_tolerance_indicator(FTI::PRIMARY)
+                .set_fault_tolerance_indicator(indicator)
                 .set_keep_alive_interval_lapsed(lapsed);
             Ok(Sequence506::ENCODED_LENGTH)
         });
     }
 
     pub(super) fn send_negotiation_response(&mut self, now: Now, timestamp: u64, of: &Account) {
+        let (indicator, split) = (self.indicator(), self.split);
         self.send(now, |buffer| {
             NegotiationResponse501::encode(buffer)?
                 .set_uuid(of.uuid)
                 .set_request_timestamp(timestamp)
-                .set_fault_tolerance_indicator(FTI::PRIMARY)
+                .set_fault_tolerance_indicator(indicator)
+                .set_split_msg(split)
                 .set_previous_seq_no(of.previous.sequence)
                 .set_previous_uuid(of.previous.uuid);
             Ok(NegotiationResponse501::ENCODED_LENGTH)
@@ -243,13 +324,15 @@ impl Session {
         (uuid, timestamp): (u64, u64),
         why: LogonReject,
     ) {
+        let (indicator, split) = (self.indicator(), self.split);
         self.send(now, |buffer| {
             NegotiationReject502::encode(buffer)?
                 .set_reason(why.text())
                 .set_uuid(uuid)
                 .set_request_timestamp(timestamp)
                 .set_error_codes(why.code())
-                .set_fault_tolerance_indicator(FTI::PRIMARY);
+                .set_fault_tolerance_indicator(indicator)
+                .set_split_msg(split);
             Ok(NegotiationReject502::ENCODED_LENGTH)
         });
     }
@@ -261,15 +344,18 @@ impl Session {
         keep_alive_interval: u16,
         of: &Account,
     ) {
+        let (indicator, split) = (self.indicator(), self.split);
+        let next = self.next_of(of.next_outbound);
         self.send(now, |buffer| {
             EstablishmentAck504::encode(buffer)?
                 .set_uuid(of.uuid)
                 .set_request_timestamp(timestamp)
-                .set_next_seq_no(of.next_outbound)
+                .set_next_seq_no(next)
                 .set_previous_seq_no(of.previous.sequence)
                 .set_previous_uuid(of.previous.uuid)
                 .set_keep_alive_interval(keep_alive_interval)
-                .set_fault_tolerance_indicator(FTI::PRIMARY);
+                .set_fault_tolerance_indicator(indicator)
+                .set_split_msg(split);
             Ok(EstablishmentAck504::ENCODED_LENGTH)
         });
     }
@@ -281,6 +367,7 @@ impl Session {
         next_inbound: u32,
         why: LogonReject,
     ) {
+        let (indicator, split) = (self.indicator(), self.split);
         self.send(now, |buffer| {
             EstablishmentReject505::encode(buffer)?
                 .set_reason(why.text())
@@ -288,15 +375,17 @@ impl Session {
                 .set_request_timestamp(timestamp)
                 .set_next_seq_no(next_inbound)
                 .set_error_codes(why.code())
-                .set_fault_tolerance_indicator(FTI::PRIMARY);
+                .set_fault_tolerance_indicator(indicator)
+                .set_split_msg(split);
             Ok(EstablishmentReject505::ENCODED_LENGTH)
         });
     }
 
     pub(super) fn send_not_applied(&mut self, now: Now, from: u32, count: u32) {
-        let uuid = self.uuid;
+        let (uuid, split) = (self.uuid, self.split);
         self.send(now, |buffer| {
             NotApplied513::encode(buffer)?
+                .set_split_msg(split)
                 .set_uuid(uuid)
                 .set_from_seq_no(from)
                 .set_msg_count(count);
@@ -311,9 +400,10 @@ impl Session {
         from: u32,
         count: u16,
     ) {
-        let uuid = self.uuid;
+        let (uuid, split) = (self.uuid, self.split);
         self.send(now, |buffer| {
             Retransmission509::encode(buffer)?
+                .set_split_msg(split)
                 .set_uuid(uuid)
                 .set_last_uuid(last_uuid)
                 .set_request_timestamp(timestamp)
@@ -330,9 +420,10 @@ impl Session {
         last_uuid: Option<u64>,
         why: RetransmitReason,
     ) {
-        let uuid = self.uuid;
+        let (uuid, split) = (self.uuid, self.split);
         self.send(now, |buffer| {
             RetransmitReject510::encode(buffer)?
+                .set_split_msg(split)
                 .set_reason(why.text())
                 .set_uuid(uuid)
                 .set_last_uuid(last_uuid)

@@ -103,6 +103,8 @@ pub enum TimeInForce {
     Day,
     /// Until it is cancelled.
     GoodTillCancel,
+    /// Until a day is over, counted from 1970-01-01.
+    GoodTillDate(u16),
     /// It never rests: what does not trade at once is eliminated. With a minimum of the whole
     /// quantity this is fill or kill.
     FillAndKill,
@@ -219,6 +221,22 @@ pub enum Rejection {
     /// There is no such order in the book.
     #[error("unknown order")]
     UnknownOrder,
+    /// The trigger of a stop order to buy that is not above the last trade.
+    #[error("stop price not above the last trade")]
+    StopNotAbove,
+    /// The trigger of a stop order to sell that is not below the last trade.
+    #[error("stop price not below the last trade")]
+    StopNotBelow,
+    /// The limit of a stop limit order to buy that is below its trigger.
+    #[error("limit below the stop price")]
+    LimitBelowStop,
+    /// The limit of a stop limit order to sell that is above its trigger.
+    #[error("limit above the stop price")]
+    LimitAboveStop,
+    /// A stop order that would have to trade at once, or a replacement that makes a stop order of
+    /// another or another of a stop order.
+    #[error("not for a stop order")]
+    NotForStop,
     /// An earlier replacement of the order decided otherwise.
     #[error("another in-flight mitigation than the order's first replacement")]
     Mitigation,

@@ -5,10 +5,14 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, ManualOrdIndReq, Negotiate500, NewOrderSingle514,
-    NewOrderSingle514Encoder, OFMOverrideReq, OrderCancelReplaceRequest515,
-    OrderCancelReplaceRequest515Encoder, OrderCancelRequest516, OrderCancelRequest516Encoder,
-    OrderTypeReq, RetransmitRequest508, Sequence506, SideReq, Terminate507, TimeInForce,
+    BooleanFlag, Establish503, KeepAliveLapsed, ManualOrdIndReq, MassActionScope, MassQuote517,
+    MassStatusReqTyp, Negotiate500, NewOrderSingle514, NewOrderSingle514Encoder, OFMOverrideReq,
+    OrderCancelReplaceRequest515, OrderCancelReplaceRequest515Encoder, OrderCancelRequest516,
+    OrderCancelRequest516Encoder, OrderMassActionRequest529, OrderMassActionRequest529Encoder,
+    OrderMassStatusRequest530, OrderMassStatusRequest530Encoder, OrderStatusRequest533,
+    OrderTypeReq, QuoteCancel528, QuoteCancelByGroup569, QuoteCancelByInstrument570,
+    QuoteCancelBySet568, QuoteCxlTyp, RetransmitRequest508, Sequence506, SideReq, Terminate507,
+    TimeInForce,
 };
 use hairpin_exchange::Credentials;
 use hairpin_sbe::{Decimal, MessageHeader};
@@ -225,6 +229,206 @@ pub(crate) fn cancel_with(
         .set_side(SideReq::BUY);
     change(&mut cancel);
     frame(&buffer)
+}
+
+/// A request for an order's status; its own number is 8,000 more than its SeqNum.
+pub(crate) fn status_request(number: u32, order: u64) -> Vec<u8> {
+    let mut buffer = [0; OrderStatusRequest533::ENCODED_LENGTH];
+    OrderStatusRequest533::encode(&mut buffer)
+        .unwrap()
+        .set_party_details_list_req_id(1)
+        .set_ord_status_req_id(u64::from(number) + 8_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_order_id(order)
+        .set_sending_time_epoch(1)
+        .set_location("US,IL");
+    frame(&buffer)
+}
+
+/// A request for the status of all orders, and whatever `change` does to it; numbered likewise.
+pub(crate) fn mass_status_request_with(
+    number: u32,
+    change: impl FnOnce(&mut OrderMassStatusRequest530Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; OrderMassStatusRequest530::ENCODED_LENGTH];
+    let mut request = OrderMassStatusRequest530::encode(&mut buffer).unwrap();
+    request
+        .set_party_details_list_req_id(1)
+        .set_mass_status_req_id(u64::from(number) + 8_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_mass_status_req_type(MassStatusReqTyp::ALL_ORDERS);
+    change(&mut request);
+    frame(&buffer)
+}
+
+/// A request to cancel all orders, and whatever `change` does to it.
+pub(crate) fn mass_action_with(
+    number: u32,
+    change: impl FnOnce(&mut OrderMassActionRequest529Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; OrderMassActionRequest529::ENCODED_LENGTH];
+    let mut request = OrderMassActionRequest529::encode(&mut buffer).unwrap();
+    request
+        .set_party_details_list_req_id(1)
+        .set_order_request_id(u64::from(number) + 7_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_mass_action_scope(MassActionScope::ALL);
+    change(&mut request);
+    frame(&buffer)
+}
+
+/// One entry of a mass quote; prices of 0 are null.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct QuoteEntry {
+    pub(crate) id: u32,
+    pub(crate) set: u16,
+    pub(crate) security: i32,
+    pub(crate) bid: (i64, u32),
+    pub(crate) offer: (i64, u32),
+}
+
+impl Default for QuoteEntry {
+    fn default() -> Self {
+        Self { id: 1, set: 1, security: 1_001, bid: (0, 0), offer: (0, 0) }
+    }
+}
+
+/// A mass quote; its QuoteID is 9,000 more than its SeqNum.
+pub(crate) fn mass_quote(number: u32, entries: &[QuoteEntry]) -> Vec<u8> {
+    let mut buffer = [0; 4_096];
+    let (mut root, mut groups) = MassQuote517::encode(&mut buffer).unwrap();
+    root.set_party_details_list_req_id(1)
+        .set_sending_time_epoch(1)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_location("US,IL")
+        .set_quote_id(number + 9_000)
+        .set_tot_no_quote_entries(u8::try_from(entries.len()).unwrap())
+        .set_mm_protection_reset(BooleanFlag::FALSE);
+    let mut group = groups.no_quote_entries().unwrap();
+    let price = |price: i64| (price != 0).then_some(Decimal(price));
+    for entry in entries {
+        let mut of = group.push().unwrap();
+        of.set_bid_px(price(entry.bid.0))
+            .set_bid_size(entry.bid.1)
+            .set_offer_px(price(entry.offer.0))
+            .set_offer_size(entry.offer.1)
+            .set_quote_entry_id(entry.id)
+            .set_security_id(entry.security)
+            .set_quote_set_id(entry.set);
+    }
+    let length = groups.finish().unwrap();
+    frame(&buffer[..length])
+}
+
+/// What a quote cancel names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Named<'a> {
+    All,
+    Instruments(&'a [i32]),
+    Groups(&'a [&'a str]),
+    Sets(&'a [u16]),
+    /// A QuoteCancelType of one's own.
+    Type(u8),
+}
+
+/// A QuoteCancel528; its QuoteID is 9,000 more than its SeqNum.
+pub(crate) fn quote_cancel(number: u32, named: Named<'_>) -> Vec<u8> {
+    let mut buffer = [0; 4_096];
+    let (mut root, mut groups) = QuoteCancel528::encode(&mut buffer).unwrap();
+    let kind = match named {
+        Named::Instruments(_) => 1,
+        Named::Groups(_) => 3,
+        Named::All => 4,
+        Named::Sets(_) => 100,
+        Named::Type(kind) => kind,
+    };
+    root.set_party_details_list_req_id(1)
+        .set_sending_time_epoch(1)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_location("US,IL")
+        .set_quote_id(number + 9_000)
+        .set_quote_cancel_type(QuoteCxlTyp(kind));
+    let mut entries = groups.no_quote_entries().unwrap();
+    if let Named::Instruments(ids) = named {
+        for &id in ids {
+            entries.push().unwrap().set_security_id(id);
+        }
+    }
+    if let Named::Groups(names) = named {
+        for name in names {
+            entries.push().unwrap().set_security_group(name);
+        }
+    }
+    let mut sets = groups.no_quote_sets().unwrap();
+    if let Named::Sets(ids) = named {
+        for &id in ids {
+            sets.push().unwrap().set_quote_set_id(id);
+        }
+    }
+    let length = groups.finish().unwrap();
+    frame(&buffer[..length])
+}
+
+/// The same by the message of schema version 9 that does only this.
+pub(crate) fn quote_cancel_by(number: u32, named: Named<'_>) -> Vec<u8> {
+    let mut buffer = [0; 4_096];
+    macro_rules! root {
+        ($root:expr) => {
+            $root
+                .set_party_details_list_req_id(1)
+                .set_sending_time_epoch(1)
+                .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+                .set_seq_num(number)
+                .set_sender_id("TRADER")
+                .set_location("US,IL")
+                .set_quote_id(number + 9_000);
+        };
+    }
+    let length = match named {
+        Named::Instruments(ids) => {
+            let (mut root, mut groups) = QuoteCancelByInstrument570::encode(&mut buffer).unwrap();
+            root!(root);
+            let mut entries = groups.no_quote_entries().unwrap();
+            for &id in ids {
+                entries.push().unwrap().set_security_id(id);
+            }
+            groups.finish().unwrap()
+        }
+        Named::Groups(names) => {
+            let (mut root, mut groups) = QuoteCancelByGroup569::encode(&mut buffer).unwrap();
+            root!(root);
+            let mut entries = groups.no_quote_entries().unwrap();
+            for name in names {
+                entries.push().unwrap().set_security_group(name);
+            }
+            groups.finish().unwrap()
+        }
+        Named::Sets(ids) => {
+            let (mut root, mut groups) = QuoteCancelBySet568::encode(&mut buffer).unwrap();
+            root!(root);
+            let mut sets = groups.no_quote_sets().unwrap();
+            for &id in ids {
+                sets.push().unwrap().set_quote_set_id(id);
+            }
+            groups.finish().unwrap()
+        }
+        Named::All | Named::Type(_) => panic!("there is no such message"),
+    };
+    frame(&buffer[..length])
 }
 
 /// A message of the gateway.

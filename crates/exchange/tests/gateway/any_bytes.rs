@@ -1,12 +1,17 @@
 //! Bytes of any kind.
 
-use hairpin_cme_codecs::ilink3::KeepAliveLapsed;
+use hairpin_cme_codecs::ilink3::{KeepAliveLapsed, OrderTypeReq};
 use hairpin_exchange::{Action, SessionState};
+use hairpin_sbe::Decimal;
 use hairpin_time::Duration;
 use proptest::prelude::*;
 
 use crate::bench::{Bench, START, UUID};
-use crate::client::{cancel, establish, negotiate, order, retransmit_request, sequence, terminate};
+use crate::client::{
+    Named, QuoteEntry, cancel, establish, mass_action_with, mass_quote, mass_status_request_with,
+    negotiate, order, order_with, quote_cancel, quote_cancel_by, replace_with, retransmit_request,
+    sequence, status_request, terminate,
+};
 
 /// Frames that a client could send, to be bent.
 fn valid_frames() -> Vec<Vec<u8>> {
@@ -18,6 +23,16 @@ fn valid_frames() -> Vec<Vec<u8>> {
         order(2, 1_050_000_000_000),
         cancel(3, 1),
         retransmit_request(UUID, 1),
+        status_request(4, 1),
+        mass_status_request_with(5, |_| {}),
+        mass_action_with(6, |_| {}),
+        order_with(7, 1_060_000_000_000, |order| {
+            order.set_ord_type(OrderTypeReq::STOP_LIMIT).set_stop_px(Decimal(1_050_000_000_000));
+        }),
+        replace_with(8, 1, 980_000_000_000, |_| {}),
+        mass_quote(9, &[QuoteEntry { bid: (980_000_000_000, 3), ..QuoteEntry::default() }]),
+        quote_cancel(10, Named::Instruments(&[1_001])),
+        quote_cancel_by(11, Named::Sets(&[1])),
         terminate(UUID, 1, 0),
     ]
 }

@@ -2,8 +2,8 @@
 
 use hairpin_cme_codecs::ilink3::Terminate507;
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Floor, FloorSettings, Gateway, GatewayCounters,
-    Instrument, Listener, OrderId, Rejected, SessionState,
+    Action, Capacity, ConnectionId, Credentials, Designation, Floor, FloorSettings, Gateway,
+    GatewayCounters, GatewaySettings, Instrument, Listener, OrderId, Rejected, SessionState,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -38,6 +38,9 @@ impl Listener for Notes {
     }
     fn on_eliminated(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
         self.0.push(format!("eliminated {}", String::from_utf8_lossy(cl_ord_id)));
+    }
+    fn on_triggered(&mut self, _: ConnectionId, cl_ord_id: &[u8], _: OrderId) {
+        self.0.push(format!("triggered {}", String::from_utf8_lossy(cl_ord_id)));
     }
     fn on_cancel(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
         self.0.push(format!("cancel {}", String::from_utf8_lossy(cl_ord_id)));
@@ -78,13 +81,21 @@ impl Bench {
 
     /// A bench for three accounts and so many connections.
     pub(crate) fn with_places(places: u32) -> Self {
+        Self::with(places, |_| {})
+    }
+
+    /// The same, with a gateway that is lenient but for what `change` does to its settings.
+    pub(crate) fn with(places: u32, change: impl FnOnce(&mut GatewaySettings)) -> Self {
         let third = Credentials::new("THIRDKEY", KEY, "TRI", "DEFGH").unwrap();
         let other = Credentials::new("OTHERKEY", KEY, "XYZ", "DEFGH").unwrap();
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(START) };
         let instruments = Instrument::numbered(2);
         let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
         let floor = Floor::new(&settings, now);
-        let gateway = Gateway::new(vec![credentials(), other, third], places, CAPACITY.orders);
+        let accounts = vec![credentials(), other, third];
+        let mut settings = GatewaySettings::lenient(accounts, places, CAPACITY.orders);
+        change(&mut settings);
+        let gateway = Gateway::with_settings(settings);
         Self { now, floor, gateway, notes: Notes::default() }
     }
 
@@ -130,6 +141,10 @@ impl Bench {
 
     pub(crate) fn connect(&mut self) -> ConnectionId {
         self.gateway.handle_connected(self.now, &mut self.notes).unwrap()
+    }
+
+    pub(crate) fn connect_at(&mut self, at: Designation) -> Option<ConnectionId> {
+        self.gateway.handle_connected_at(self.now, at, &mut self.notes)
     }
 
     pub(crate) fn pass(&mut self, span: Duration) {

@@ -1,16 +1,19 @@
 //! Each error counter by itself: what makes it 1 makes no other 1.
 
-use hairpin_exchange::{ConnectionId, Side};
+use hairpin_cme_codecs::ilink3::MassActionScope;
+use hairpin_exchange::{ConnectionId, Designation, GatewaySettings, RateLimit, RateLimits, Side};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
 use crate::client::{
-    cancel, establish, frame, negotiate_by, order, order_with, replace_with, retransmit_request,
+    QuoteEntry, cancel, establish, frame, mass_action_with, mass_quote, negotiate, negotiate_by,
+    order, order_with, replace_with, retransmit_request,
 };
 
 /// The counters of `GatewayCounters` that begin with `Errors:` or `Warnings:`.
-const ERRORS: [&str; 16] = [
+const ERRORS: [&str; 27] = [
     "refused_connections",
+    "failed_connections",
     "displaced_connections",
     "overflows",
     "bad_frames",
@@ -18,12 +21,22 @@ const ERRORS: [&str; 16] = [
     "violations",
     "logon_timeouts",
     "logon_rejects",
+    "port_closures",
+    "turned_away",
     "lapses",
     "not_applied",
     "retransmit_rejects",
+    "throttled",
+    "volume_logouts",
+    "split_overflows",
+    "backup_rejects",
+    "disconnect_cancels",
+    "orphaned_backups",
     "order_rejects",
     "replace_rejects",
     "cancel_rejects",
+    "mass_action_rejects",
+    "quote_rejects",
     "business_rejects",
     "unreported",
 ];
@@ -38,7 +51,14 @@ fn assert_only(bench: &Bench, name: &str) {
 
 /// An established session, and nothing counted yet.
 fn established() -> (Bench, ConnectionId, i64) {
-    let (bench, id) = Bench::established();
+    established_with(|_| {})
+}
+
+/// The same at a gateway with other settings.
+fn established_with(change: impl FnOnce(&mut GatewaySettings)) -> (Bench, ConnectionId, i64) {
+    let mut bench = Bench::with(2, change);
+    let id = bench.connect();
+    bench.log_on(id);
     assert!(bench.counters().iter().all(|(name, count)| !ERRORS.contains(&name) || count == 0));
     let price = bench.far();
     (bench, id, price)
@@ -206,6 +226,25 @@ fn counts_cancel_rejects_only() {
 }
 
 #[test]
+fn counts_mass_action_rejects_only() {
+    let (mut bench, id, _) = established();
+    bench.send(
+        id,
+        &mass_action_with(1, |request| {
+            request.set_mass_action_scope(MassActionScope(99));
+        }),
+    );
+    assert_only(&bench, "mass_action_rejects");
+}
+
+#[test]
+fn counts_quote_rejects_only() {
+    let (mut bench, id, _) = established();
+    bench.send(id, &mass_quote(1, &[QuoteEntry { security: 7, ..QuoteEntry::default() }]));
+    assert_only(&bench, "quote_rejects");
+}
+
+#[test]
 fn counts_business_rejects_only() {
     let (mut bench, id, _) = established();
     bench.send(id, &cancel(1, None));
@@ -221,4 +260,113 @@ fn counts_unreported_only() {
     bench.floor.end_session(bench.now);
     bench.report();
     assert_only(&bench, "unreported");
+}
+
+#[test]
+fn counts_failed_connections_only() {
+    let mut bench = Bench::new();
+    bench.gateway.fail_primary(bench.now, &mut bench.notes);
+    assert_eq!(bench.connect_at(Designation::Primary), None);
+    assert_only(&bench, "failed_connections");
+}
+
+/// Five bad logons at once.
+fn close_ports(bench: &mut Bench) {
+    let id = bench.connect();
+    for _ in 0..5 {
+        let timestamp = bench.timestamp();
+        let mut bytes = negotiate(UUID + 1, timestamp);
+        bytes[12] ^= 1;
+        bench.send(id, &bytes);
+    }
+    bench.gateway.poll_action(&mut bench.notes);
+}
+
+#[test]
+fn counts_port_closures_only() {
+    let mut bench = Bench::with(2, |settings| settings.closes_ports = true);
+    close_ports(&mut bench);
+    // The four before it are rejects of their own.
+    let counters = bench.counters();
+    assert_eq!((counters.port_closures, counters.logon_rejects), (1, 4));
+    let errors = counters.iter().filter(|(name, _)| ERRORS.contains(name));
+    assert_eq!(errors.map(|(_, count)| count).sum::<u64>(), 5);
+}
+
+#[test]
+fn counts_turned_away_only() {
+    let mut bench = Bench::with(2, |settings| settings.closes_ports = true);
+    close_ports(&mut bench);
+    let before = bench.counters();
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    bench.send(id, &negotiate(UUID, timestamp));
+    let errors =
+        bench.counters().iter().zip(before.iter()).filter(|(now, _)| ERRORS.contains(&now.0));
+    let changed: Vec<&str> =
+        errors.filter(|(now, then)| now != then).map(|(now, _)| now.0).collect();
+    assert_eq!(changed, ["turned_away"]);
+}
+
+fn limits(reject: u32, logout: u32) -> impl FnOnce(&mut GatewaySettings) {
+    let limit = RateLimit { reject, logout };
+    move |settings| {
+        let limits = RateLimits { cancels: limit, quotes: limit, orders: limit, pre_open: limit };
+        settings.limits = Some(limits);
+    }
+}
+
+#[test]
+fn counts_throttled_only() {
+    let (mut bench, id, price) = established_with(limits(0, 1));
+    bench.send(id, &order(1, price));
+    assert_only(&bench, "throttled");
+}
+
+#[test]
+fn counts_volume_logouts_only() {
+    let (mut bench, id, price) = established_with(limits(0, 0));
+    bench.send(id, &order(1, price));
+    assert_only(&bench, "volume_logouts");
+}
+
+#[test]
+fn counts_split_overflows_only() {
+    let (mut bench, id, price) = established_with(|settings| settings.split_queue_max = Some(0));
+    let bytes = [order(1, price), order(2, price)].concat();
+    bench.send(id, &bytes[..50]);
+    bench.send(id, &bytes[50..]);
+    assert_only(&bench, "split_overflows");
+}
+
+/// A session that is established on the backup too.
+fn with_backup() -> (Bench, ConnectionId, ConnectionId) {
+    let (mut bench, id, _) = established();
+    let backup = bench.connect_at(Designation::Backup).unwrap();
+    let timestamp = bench.timestamp();
+    bench.send(backup, &establish(UUID, timestamp, 0));
+    (bench, id, backup)
+}
+
+#[test]
+fn counts_backup_rejects_only() {
+    let (mut bench, _, backup) = with_backup();
+    bench.send(backup, &order(0, 1));
+    assert_only(&bench, "backup_rejects");
+}
+
+#[test]
+fn counts_disconnect_cancels_only() {
+    let (mut bench, id, _) = established_with(|settings| settings.cancels_on_disconnect = true);
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    bench.report();
+    assert_only(&bench, "disconnect_cancels");
+}
+
+#[test]
+fn counts_orphaned_backups_only() {
+    let (mut bench, id, backup) = with_backup();
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    bench.timeout(backup);
+    assert_only(&bench, "orphaned_backups");
 }

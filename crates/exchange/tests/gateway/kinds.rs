@@ -213,3 +213,38 @@ fn a_halted_instrument_takes_cancels_and_nothing_else() {
     assert_eq!(bench.send_one(id, &order(5, price)).template(), 522);
     assert!(bench.floor.step(bench.now).is_some());
 }
+
+#[test]
+fn good_till_a_date_ends_with_that_day_and_not_before() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    // Days since 1970 fit in 16 bits until 2149.
+    let today = bench.now.utc.days() as u16;
+    for (number, last) in [(1, today), (2, today + 1), (3, today + 2)] {
+        let dated = order_with(number, price, |order| {
+            order.set_time_in_force(TimeInForce::GOOD_TILL_DATE).set_expire_date(last);
+        });
+        let reply = bench.send_one(id, &dated);
+        let new = decode!(ExecutionReportNew522, reply);
+        assert_eq!(new.time_in_force(), Some(TimeInForce::GOOD_TILL_DATE));
+        assert_eq!(new.expire_date(), Some(last));
+    }
+    let mut gone = Vec::new();
+    for _ in 0..2 {
+        bench.drain_feed();
+        bench.floor.end_session(bench.now);
+        bench.report();
+        for reply in bench.read(id) {
+            let report = decode!(ExecutionReportElimination524, reply);
+            gone.push((report.cl_ord_id().to_string(), report.expire_date()));
+        }
+        bench.pass(hairpin_time::Duration::from_secs(86_400));
+    }
+    assert_eq!(gone, [("1".into(), Some(today)), ("2".into(), Some(today + 1))]);
+    // The third one is there; a replacement can give it another date.
+    let number = bench.floor.matching().orders(0, Side::Bid).next().unwrap().id.0;
+    let replace = replace_with(4, number, price, |replace| {
+        replace.set_time_in_force(TimeInForce::GOOD_TILL_DATE).set_expire_date(today + 9);
+    });
+    assert_eq!(templates(&bench.send(id, &replace)), [531]);
+}

@@ -79,8 +79,9 @@ fn a_gap_is_filled_or_replayed_and_each_number_told_once() {
 #[test]
 fn says_that_nothing_can_be_retransmitted() {
     let (mut bench, id) = Bench::established();
-    let reply = bench.send_one(id, &retransmit_request(UUID, 55));
+    let asked = bench.timestamp();
+    let reply = bench.send_one(id, &retransmit_request(UUID, asked));
     let reject = decode!(RetransmitReject510, reply);
-    assert_eq!((reject.uuid(), reject.request_timestamp(), reject.error_codes()), (UUID, 55, 0));
+    assert_eq!((reject.uuid(), reject.request_timestamp(), reject.error_codes()), (UUID, asked, 0));
     assert_eq!(bench.counters().retransmit_rejects, 1);
 }

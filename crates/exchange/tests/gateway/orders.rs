@@ -22,7 +22,7 @@ fn refuses_what_is_no_order_with_a_business_reject() {
         EnumNotSupported, IncorrectDataFormat, Other, RequiredFieldMissing,
         UnknownPartyDetailsListReqId, ValueOutOfRange,
     };
-    let cases: [(Change, BusinessReason, u16); 15] = [
+    let cases: [(Change, BusinessReason, u16); 18] = [
         (|o| o.set_price(None), RequiredFieldMissing, 44),
         (|o| o.set_order_qty(100_000), ValueOutOfRange, 38),
         (|o| o.set_sender_id(""), RequiredFieldMissing, 5392),
@@ -34,6 +34,9 @@ fn refuses_what_is_no_order_with_a_business_reject() {
         (|o| o.set_ord_type(OrderTypeReq(b'9')), EnumNotSupported, 40),
         (|o| o.set_time_in_force(TimeInForce(7)), EnumNotSupported, 59),
         (|o| o.set_stop_px(Decimal(1)), Other, 99),
+        (|o| o.set_ord_type(OrderTypeReq::STOP_LIMIT), RequiredFieldMissing, 99),
+        (|o| o.set_ord_type(OrderTypeReq::STOPWITH_PROTECTION), RequiredFieldMissing, 99),
+        (|o| o.set_time_in_force(TimeInForce::GOOD_TILL_DATE), RequiredFieldMissing, 432),
         (|o| o.set_display_qty(1), Other, 1138),
         (|o| o.set_exec_inst(ExecInst::AON), Other, 18),
         (|o| o.set_party_details_list_req_id(2), UnknownPartyDetailsListReqId, 1505),
@@ -66,16 +69,14 @@ fn refuses_what_is_no_order_with_a_business_reject() {
 /// What is an order, but none for this market: an ExecutionReportReject that repeats it.
 #[test]
 fn refuses_orders_the_market_does_not_take_with_an_execution_report() {
-    use OrderReason::{FieldIncorrect, OrderType, Qualifier, Quantity, UnknownContract};
-    let cases: [(Change, OrderReason); 13] = [
+    use OrderReason::{FieldIncorrect, Qualifier, Quantity, UnknownContract};
+    let cases: [(Change, OrderReason); 11] = [
         (|o| o.set_security_id(5), UnknownContract),
         (|o| o.set_price(Decimal(1)), FieldIncorrect),
         (|o| o.set_price(Decimal(i64::MAX - 1)), FieldIncorrect),
         (|o| o.set_order_qty(0), Quantity),
         (|o| o.set_order_qty(10_001), Quantity),
-        (|o| o.set_ord_type(OrderTypeReq::STOP_LIMIT), OrderType),
-        (|o| o.set_ord_type(OrderTypeReq::STOPWITH_PROTECTION), OrderType),
-        (|o| o.set_time_in_force(TimeInForce::GOOD_TILL_DATE), Qualifier),
+        (|o| o.set_time_in_force(TimeInForce::GOOD_TILL_DATE).set_expire_date(1), Qualifier),
         (|o| o.set_time_in_force(TimeInForce::GOOD_FOR_SESSION), Qualifier),
         (|o| o.set_time_in_force(TimeInForce::FILL_OR_KILL).set_min_qty(2), Qualifier),
         (|o| o.set_time_in_force(TimeInForce::FILL_AND_KILL).set_min_qty(2), Qualifier),
@@ -129,9 +130,9 @@ fn a_null_time_in_force_means_day() {
 #[test]
 fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
     let (mut bench, id) = Bench::established();
-    // OrderStatusRequest533 and PartyDetailsListRequest537, whose SeqNum stands elsewhere.
+    // RequestForQuote543 and PartyDetailsListRequest537, whose SeqNum stands elsewhere.
     for (number, template, length, offset, message_type) in
-        [(1_u32, 533_u16, 62_usize, 17_usize, "H"), (2, 537, 20, 16, "CF")]
+        [(1_u32, 543_u16, 55_usize, 17_usize, "R"), (2, 537, 20, 16, "CF")]
     {
         let mut message = vec![0; 8 + length];
         message[..2].copy_from_slice(&(length as u16).to_le_bytes());

@@ -161,8 +161,8 @@ fn a_refused_replacement_says_why_and_leaves_the_order() {
         (|r| r.set_price(Decimal(1)), FieldIncorrect),
         (|r| r.set_order_qty(0), Quantity),
         (|r| r.set_order_qty(10_001), Quantity),
-        (|r| r.set_ord_type(OrderTypeReq::STOP_LIMIT), OrderType),
-        (|r| r.set_time_in_force(TimeInForce::GOOD_TILL_DATE), Qualifier),
+        (|r| r.set_ord_type(OrderTypeReq::STOP_LIMIT).set_stop_px(Decimal(0)), OrderType),
+        (|r| r.set_time_in_force(TimeInForce::GOOD_TILL_DATE).set_expire_date(1), Qualifier),
         (|r| r.set_min_qty(2), Qualifier),
     ];
     let (mut bench, id, order_id, price) = with_order();

@@ -7,9 +7,7 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_exchange::{ConnectionId, Side};
 
 use crate::bench::{Bench, UUID};
-use crate::client::{
-    Reply, establish, negotiate, order, order_with, retransmit_request_of as request,
-};
+use crate::client::{establish, negotiate, order, order_with, retransmit_request_of as request};
 use crate::decode;
 
 /// An established session that has been sent `count` acknowledgements.
@@ -43,10 +41,11 @@ fn a_fill_while_the_client_was_away_is_kept_and_sent_when_asked_for() {
     let ack = decode!(EstablishmentAck504, reply);
     // The gap shows in the acknowledgement: number 1 was the last that arrived.
     assert_eq!((ack.next_seq_no(), ack.previous_seq_no()), (unreported + 2, unreported + 1));
-    let replies = bench.send(id, &request(UUID, 77, None, 2, unreported as u16));
+    let asked = bench.timestamp();
+    let replies = bench.send(id, &request(UUID, asked, None, 2, unreported as u16));
     let announced = decode!(Retransmission509, replies[0]);
     assert_eq!((announced.from_seq_no(), u32::from(announced.msg_count())), (2, unreported));
-    assert_eq!((announced.request_timestamp(), announced.last_uuid()), (77, None));
+    assert_eq!((announced.request_timestamp(), announced.last_uuid()), (asked, None));
     let trade = decode!(ExecutionReportTradeOutright525, replies[1]);
     assert_eq!((trade.seq_num(), trade.uuid(), trade.order_id()), (2, UUID, order_id));
     assert_eq!(trade.poss_retrans_flag().0, 1);
@@ -65,7 +64,8 @@ fn messages_of_an_earlier_uuid_are_sent_again_under_it() {
     bench.send(id, &establish(UUID + 1, timestamp, 1));
     let price = bench.far();
     bench.send_one(id, &order(1, price));
-    let replies = bench.send(id, &request(UUID + 1, 5, Some(UUID), 2, 0));
+    let timestamp = bench.timestamp();
+    let replies = bench.send(id, &request(UUID + 1, timestamp, Some(UUID), 2, 0));
     let announced = decode!(Retransmission509, replies[0]);
     // For an earlier UUID the count is what was asked for: nothing stands for 2,500.
     assert_eq!((announced.last_uuid(), announced.msg_count()), (Some(UUID), 2_500));
@@ -78,7 +78,8 @@ fn messages_of_an_earlier_uuid_are_sent_again_under_it() {
         .collect();
     assert_eq!(numbers, [(UUID, 2), (UUID, 3)]);
     // And of the present one.
-    let replies = bench.send(id, &request(UUID + 1, 6, None, 1, 0));
+    let timestamp = bench.timestamp();
+    let replies = bench.send(id, &request(UUID + 1, timestamp, None, 1, 0));
     assert_eq!(decode!(Retransmission509, replies[0]).msg_count(), 1);
     assert_eq!(decode!(ExecutionReportNew522, replies[1]).uuid(), UUID + 1);
 }
@@ -94,33 +95,85 @@ fn refuses_what_it_cannot_send_again() {
         (Some(0), 1, 1, 1),
         (None, 1, 2_501, 2),
         (None, 0, 1, 5),
+        (None, 1_000_000_000, 1, 5),
+        (None, u32::MAX, 1, 8),
+        (None, 1, u16::MAX, 9),
     ] {
-        let reply = bench.send_one(id, &request(UUID, 9, last_uuid, from, count));
+        let timestamp = bench.timestamp();
+        let reply = bench.send_one(id, &request(UUID, timestamp, last_uuid, from, count));
         let reject = decode!(RetransmitReject510, reply);
         assert_eq!(reject.error_codes(), code, "{last_uuid:?} {from} {count}");
-        assert_eq!((reject.request_timestamp(), reject.last_uuid()), (9, last_uuid));
+        assert_eq!((reject.request_timestamp(), reject.last_uuid()), (timestamp, last_uuid));
     }
-    assert_eq!(bench.counters().retransmit_rejects, 7);
+    assert_eq!(bench.counters().retransmit_rejects, 10);
     assert_eq!(bench.counters().retransmissions, 0);
 }
 
 #[test]
-fn a_long_retransmission_waits_for_the_client_and_another_for_its_end() {
+fn refuses_requests_without_uuid_or_with_a_timestamp_of_before() {
+    let (mut bench, id) = with_reports(1);
+    let last = bench.timestamp();
+    assert_eq!(bench.send(id, &request(UUID, last, None, 1, 1)).len(), 2);
+    for (uuid, timestamp, code) in
+        [(UUID, last, 4), (UUID, last - 1, 4), (u64::MAX, last + 1, 6), (UUID, u64::MAX, 7)]
+    {
+        let reply = bench.send_one(id, &request(uuid, timestamp, None, 1, 1));
+        assert_eq!(decode!(RetransmitReject510, reply).error_codes(), code);
+    }
+    assert_eq!(bench.send(id, &request(UUID, last + 1, None, 1, 1)).len(), 2);
+}
+
+#[test]
+fn a_long_retransmission_waits_for_the_client_and_orders_are_answered_meanwhile() {
     let (mut bench, id) = with_reports(2_000);
-    let bytes = [request(UUID, 1, None, 1, 2_000), request(UUID, 2, None, 7, 1)].concat();
-    let mut replies = bench.send(id, &bytes);
+    let price = bench.far();
+    let (first, second) = (bench.timestamp(), bench.timestamp());
+    let mut replies = bench.send(id, &request(UUID, first, None, 1, 2_000));
     assert!(bench.gateway.is_stalled(id) && replies.len() < 2_000);
+    // Only one at a time.
+    let mut more = bench.send(id, &request(UUID, second, None, 7, 1));
+    more.extend(bench.send(id, &order(2_001, price)));
+    let reject = more.iter().find(|reply| reply.template() == 510).unwrap();
+    assert_eq!(decode!(RetransmitReject510, reject).error_codes(), 3);
+    replies.extend(more.into_iter().filter(|reply| reply.template() != 510));
+    assert!(bench.gateway.is_stalled(id));
     while bench.gateway.is_stalled(id) {
         replies.extend(bench.send(id, &[]));
     }
-    let templates: Vec<u16> = replies.iter().map(Reply::template).collect();
-    assert_eq!(replies.len(), 1 + 2_000 + 1 + 1);
-    assert_eq!((templates[0], templates[2_001]), (509, 509));
-    let reports = replies.iter().filter(|reply| reply.template() == 522);
-    let numbers = reports.map(|reply| {
-        let report = decode!(ExecutionReportNew522, reply);
-        assert_eq!(report.poss_retrans_flag().0, 1);
-        report.seq_num()
-    });
-    assert!(numbers.eq((1..=2_000).chain([7])));
+    assert_eq!((replies.len(), replies[0].template()), (1 + 2_000 + 1, 509));
+    let reports = |again: u8| {
+        let numbers = replies[1..].iter().filter_map(move |reply| {
+            let report = decode!(ExecutionReportNew522, reply);
+            (report.poss_retrans_flag().0 == again).then(|| report.seq_num())
+        });
+        numbers.collect::<Vec<u32>>()
+    };
+    assert_eq!(reports(1), (1..=2_000).collect::<Vec<u32>>());
+    assert_eq!(reports(0), [2_001]);
+    // The live one came in between.
+    assert_eq!(decode!(ExecutionReportNew522, replies.last().unwrap()).seq_num(), 2_000);
+    assert_eq!(bench.send(id, &request(UUID, second, None, 7, 1)).len(), 2);
+}
+
+#[test]
+fn a_request_is_for_at_most_2_500_and_none_means_as_many() {
+    let mut bench = Bench::with(2, |settings| settings.kept_messages = 3_000);
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = bench.far();
+    for number in 1..=2_600 {
+        bench.send_one(id, &order(number, price));
+    }
+    let mut numbers = Vec::new();
+    for (from, count, announces) in [(1, 0, 2_500), (2_501, 100, 100)] {
+        let timestamp = bench.timestamp();
+        let mut replies = bench.send(id, &request(UUID, timestamp, None, from, count));
+        while bench.gateway.is_stalled(id) {
+            replies.extend(bench.send(id, &[]));
+        }
+        assert_eq!(decode!(Retransmission509, replies[0]).msg_count(), announces);
+        let reports = replies[1..].iter().map(|r| decode!(ExecutionReportNew522, r).seq_num());
+        numbers.extend(reports);
+    }
+    assert_eq!(numbers, (1..=2_600).collect::<Vec<u32>>());
 }

@@ -1,14 +1,14 @@
 //! Random commands, done by the engine and by the reference.
 
 use hairpin_exchange::{
-    Accumulator, Capacity, Matching, NewOrder, OrderId, OrderKind, Owner, Rejection, Replaced,
-    Replacement, Side, Submitted, Terms, TimeInForce,
+    Accumulator, Capacity, Matching, NewOrder, Order, OrderId, OrderKind, Owner, Rejection,
+    Replaced, Replacement, Side, Submitted, Terms, TimeInForce,
 };
 use hairpin_sbe::Decimal;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::reference::{Outcome, Reference, Wish};
+use crate::reference::{Met, Outcome, Reference, Wish};
 
 const TICK: i64 = 250_000_000;
 const PROTECTION: i64 = 3;
@@ -35,6 +35,48 @@ struct Census {
     unknown: u32,
     cancel: u32,
     session_ends: u32,
+    dates_over: u32,
+    stop: u32,
+    stop_refused: u32,
+    stop_replaced: u32,
+    stop_cancelled: u32,
+    triggered: u32,
+    triggered_into_trade: u32,
+}
+
+fn new_order(wish: &Wish) -> NewOrder {
+    NewOrder {
+        instrument: 1,
+        side: wish.side,
+        kind: wish.kind,
+        price: Decimal(wish.price * TICK),
+        quantity: wish.quantity,
+        minimum: wish.minimum,
+        time_in_force: wish.time,
+        owner: Owner(1),
+    }
+}
+
+fn replacement(wish: &Wish, mitigates: bool) -> Replacement {
+    Replacement {
+        kind: wish.kind,
+        price: Decimal(wish.price * TICK),
+        quantity: wish.quantity,
+        minimum: wish.minimum,
+        time_in_force: wish.time,
+        mitigates,
+    }
+}
+
+/// Whether the engine's refusal of a stop order is what the reference's word says.
+fn is_refusal(word: &str, rejection: Rejection) -> bool {
+    match rejection {
+        Rejection::NotForStop => word == "must trade",
+        Rejection::StopNotAbove | Rejection::StopNotBelow => word == "last trade",
+        Rejection::LimitBelowStop | Rejection::LimitAboveStop => word == "limit",
+        Rejection::Mitigation => word == "mitigation",
+        _ => false,
+    }
 }
 
 struct Both {
@@ -44,6 +86,8 @@ struct Both {
     reference: Reference,
     /// By name: the number of the order that was accepted under it.
     ids: Vec<OrderId>,
+    /// The day that it is.
+    day: u16,
     census: Census,
 }
 
@@ -55,7 +99,8 @@ impl Both {
             random: ChaCha8Rng::seed_from_u64(seed),
             events: matching.accumulator(),
             matching,
-            reference: Reference { orders: Vec::new(), protection: PROTECTION },
+            reference: Reference::new(PROTECTION),
+            day: 0,
             ids: Vec::new(),
             census: Census::default(),
         }
@@ -73,9 +118,10 @@ impl Both {
             _ => OrderKind::Limit,
         };
         let quantity = 1 + self.below(30);
-        let time = match self.below(6) {
+        let time = match self.below(8) {
             0 => TimeInForce::FillAndKill,
             1 | 2 => TimeInForce::GoodTillCancel,
+            3 | 4 => TimeInForce::GoodTillDate(self.day + self.below(3) as u16),
             _ => TimeInForce::Day,
         };
         let minimum = match self.below(6) {
@@ -88,29 +134,111 @@ impl Both {
     }
 
     fn outcome(&self, open: u32, submitted: &Submitted) -> Outcome {
+        let met = self.met_from(0);
+        Outcome { open, met, rests: submitted.remaining, eliminated: submitted.eliminated }
+    }
+
+    /// What was met in trades from this one on.
+    fn met_from(&self, first: usize) -> Vec<Met> {
         let mut met = Vec::new();
-        for trade in self.events.trades() {
+        for trade in &self.events.trades()[first..] {
             for fill in &self.events.fills_of(trade)[1..] {
                 let name = self.ids.iter().position(|&id| id == fill.order).unwrap();
                 met.push((name, trade.price.0 / TICK, fill.quantity));
             }
         }
-        Outcome { open, met, rests: submitted.remaining, eliminated: submitted.eliminated }
+        met
+    }
+
+    /// Both have the same stop orders come in, in the same order, and these trade the same.
+    fn trigger(&mut self) {
+        let met = self.met_from(0);
+        let mut seen = 0;
+        for (name, outcome) in self.reference.trigger(&met) {
+            let before = self.events.trades().len();
+            let order = self.matching.trigger_next(&mut seen, &mut self.events).unwrap();
+            assert_eq!(order.id, self.ids[name]);
+            assert_eq!(self.met_from(before), outcome.met);
+            self.census.triggered += 1;
+            self.census.triggered_into_trade += u32::from(!outcome.met.is_empty());
+        }
+        assert_eq!(self.matching.trigger_next(&mut seen, &mut self.events), None);
+    }
+
+    fn trigger_price(&mut self) -> i64 {
+        95 + i64::from(self.below(11))
+    }
+
+    fn submit_stop(&mut self) {
+        let (mut wish, trigger) = (self.wish(), self.trigger_price());
+        // Half of them have nothing against them but the last trade.
+        if self.below(2) == 0 {
+            (wish.kind, wish.price, wish.minimum) = (OrderKind::Limit, trigger, 0);
+        }
+        let name = self.ids.len();
+        let expected = self.reference.submit_stop(name, &wish, trigger);
+        let accepted = self.matching.submit_stop(&new_order(&wish), Decimal(trigger * TICK));
+        let census = &mut self.census;
+        match (expected, accepted) {
+            (Ok(()), Ok(order)) => {
+                self.ids.push(order.id);
+                census.stop += 1;
+            }
+            (Err(word), Err(rejection)) => {
+                census.stop_refused += 1;
+                assert!(is_refusal(word, rejection), "{word} {rejection}");
+            }
+            both => panic!("{both:?}"),
+        }
+    }
+
+    fn replace_stop(&mut self) {
+        let count = self.reference.stops.len() as u32;
+        if count == 0 {
+            return;
+        }
+        let place = self.below(count) as usize;
+        let name = self.reference.stops[place].0.name;
+        let (mut wish, trigger) = (self.wish(), self.trigger_price());
+        let mitigates = self.below(2) == 0;
+        if self.below(2) == 0 {
+            (wish.kind, wish.price, wish.minimum) = (OrderKind::Limit, trigger, 0);
+        }
+        let expected = self.reference.replace_stop(name, &wish, trigger, mitigates);
+        let replacement = replacement(&wish, mitigates);
+        let trigger = Decimal(trigger * TICK);
+        match (expected, self.matching.replace_stop(self.ids[name], &replacement, trigger)) {
+            (Ok(()), Ok(_)) => self.census.stop_replaced += 1,
+            (Err(word), Err(rejection)) => {
+                assert!(is_refusal(word, rejection), "{word} {rejection}");
+            }
+            both => panic!("{both:?}"),
+        }
+    }
+
+    fn cancel_stop(&mut self) {
+        let count = self.reference.stops.len() as u32;
+        if self.ids.is_empty() {
+            return;
+        }
+        // Mostly one that waits.
+        let name = if count > 0 && self.below(4) > 0 {
+            let place = self.below(count) as usize;
+            self.reference.stops[place].0.name
+        } else {
+            self.random.next_u32() as usize % self.ids.len()
+        };
+        let id = self.ids[name];
+        let cancelled = self.matching.cancel_stop(id);
+        let expected = self.reference.cancel_stop(name);
+        assert_eq!(cancelled.map(|order| order.remaining), expected);
+        self.census.stop_cancelled += u32::from(expected.is_some());
     }
 
     fn submit(&mut self) {
         let wish = self.wish();
         let name = self.ids.len();
-        let new = NewOrder {
-            instrument: 1,
-            side: wish.side,
-            kind: wish.kind,
-            price: Decimal(wish.price * TICK),
-            quantity: wish.quantity,
-            minimum: wish.minimum,
-            time_in_force: wish.time,
-            owner: Owner(1),
-        };
+        let new = new_order(&wish);
         let expected = self.reference.submit(name, &wish);
         let submitted = self.matching.submit(&new, &mut self.events);
         let Some(expected) = expected else {
@@ -160,14 +288,7 @@ impl Both {
             (wish.kind, wish.price, wish.minimum) = (OrderKind::Limit, old.price, 0);
         }
         let mitigates = self.below(2) == 0;
-        let replacement = Replacement {
-            kind: wish.kind,
-            price: Decimal(wish.price * TICK),
-            quantity: wish.quantity,
-            minimum: wish.minimum,
-            time_in_force: wish.time,
-            mitigates,
-        };
+        let replacement = replacement(&wish, mitigates);
         let place = |reference: &Reference| {
             let side = resting.as_ref().map_or(Side::Bid, |order| order.side);
             reference.queue(side).iter().position(|order| order.name == name)
@@ -202,11 +323,23 @@ impl Both {
     }
 
     fn end_session(&mut self) {
-        let before = self.reference.orders.len();
-        let mut expired = 0;
-        self.matching.end_session(&mut self.events, |_| expired += 1);
-        self.reference.end_session();
-        assert_eq!(before - self.reference.orders.len(), expired);
+        let count = |reference: &Reference| reference.orders.len() + reference.stops.len();
+        let before = count(&self.reference);
+        let (mut expired, mut dated) = (0, 0);
+        let mut on_expired = |order: &Order| {
+            expired += 1;
+            dated += u32::from(order.time_in_force != TimeInForce::Day);
+        };
+        if self.below(4) == 0 {
+            self.matching.end_session(&mut self.events, on_expired);
+            self.reference.end_session();
+        } else {
+            self.matching.end_session_of(self.day, &mut self.events, &mut on_expired);
+            self.reference.end_session_of(self.day);
+            self.day += 1;
+        }
+        assert_eq!(before - count(&self.reference), expired);
+        self.census.dates_over += dated;
         self.census.session_ends += u32::from(expired > 0 && !self.reference.orders.is_empty());
     }
 
@@ -232,18 +365,29 @@ impl Both {
             let found = (resting.remaining, resting.traded, resting.time_in_force);
             assert_eq!(found, (order.open, order.traded, order.time));
         }
-        assert_eq!(self.matching.resting() as usize, self.reference.orders.len());
+        let (orders, stops) = (self.reference.orders.len(), &self.reference.stops);
+        assert_eq!(self.matching.resting() as usize, orders + stops.len());
+        let waiting = self.matching.stops().iter();
+        let waiting =
+            waiting.map(|stop| (stop.order.id, stop.trigger.0 / TICK, stop.order.price.0));
+        let expected =
+            stops.iter().map(|(order, at)| (self.ids[order.name], *at, order.price * TICK));
+        assert!(waiting.eq(expected));
     }
 
     fn run(mut self, commands: u32) -> Census {
         for _ in 0..commands {
             self.events.clear();
             match self.below(200) {
-                0..3 => self.end_session(),
-                3..70 => self.replace(),
+                0..5 => self.end_session(),
+                5..70 => self.replace(),
                 70..85 => self.cancel(),
+                85..115 => self.submit_stop(),
+                115..125 => self.replace_stop(),
+                125..135 => self.cancel_stop(),
                 _ => self.submit(),
             }
+            self.trigger();
             self.compare();
         }
         self.census
@@ -275,6 +419,13 @@ fn does_what_the_reference_does_for_a_hundred_seeds() {
             ("unknown", census.unknown),
             ("cancel", census.cancel),
             ("session ends", census.session_ends),
+            ("dates over", census.dates_over),
+            ("stop", census.stop),
+            ("stop refused", census.stop_refused),
+            ("stop replaced", census.stop_replaced),
+            ("stop cancelled", census.stop_cancelled),
+            ("triggered", census.triggered),
+            ("triggered into a trade", census.triggered_into_trade),
         ] {
             assert!(count > 0, "seed {seed}: no {class}: {census:?}");
         }

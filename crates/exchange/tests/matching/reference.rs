@@ -41,10 +41,17 @@ pub(crate) struct Outcome {
 
 pub(crate) struct Reference {
     pub(crate) orders: Vec<Resting>,
+    /// Stop orders with their triggers, oldest first.
+    pub(crate) stops: Vec<(Resting, i64)>,
     pub(crate) protection: i64,
+    last: Option<i64>,
 }
 
 impl Reference {
+    pub(crate) fn new(protection: i64) -> Self {
+        Self { orders: Vec::new(), stops: Vec::new(), protection, last: None }
+    }
+
     /// A side's orders in priority: the best price, then who came first.
     pub(crate) fn queue(&self, side: Side) -> Vec<&Resting> {
         let mut queue: Vec<&Resting> = self.orders.iter().filter(|o| o.side == side).collect();
@@ -149,6 +156,103 @@ impl Reference {
     }
 
     pub(crate) fn end_session(&mut self) {
-        self.orders.retain(|order| order.time != TimeInForce::Day);
+        self.retain(|order| order.time != TimeInForce::Day);
+    }
+
+    /// The end of a day: what is good till then is over as well.
+    pub(crate) fn end_session_of(&mut self, day: u16) {
+        self.retain(|order| match order.time {
+            TimeInForce::Day => false,
+            TimeInForce::GoodTillDate(last) => last > day,
+            _ => true,
+        });
+    }
+
+    fn retain(&mut self, stays: impl Fn(&Resting) -> bool) {
+        self.orders.retain(|order| stays(order));
+        self.stops.retain(|(order, _)| stays(order));
+    }
+
+    /// The limit of a stop order, or a word of why it cannot be one.
+    fn stop_limit(&self, wish: &Wish, trigger: i64) -> Result<i64, &'static str> {
+        if wish.time == TimeInForce::FillAndKill || wish.minimum > 0 {
+            return Err("must trade");
+        }
+        if wish.kind == OrderKind::MarketLimit {
+            return Err("must trade");
+        }
+        let is_bid = wish.side == Side::Bid;
+        if self.last.is_some_and(|last| if is_bid { trigger <= last } else { trigger >= last }) {
+            return Err("last trade");
+        }
+        let beyond = if is_bid { self.protection } else { -self.protection };
+        match wish.kind {
+            OrderKind::Market => Ok(trigger + beyond),
+            _ if is_bid && wish.price < trigger => Err("limit"),
+            _ if !is_bid && wish.price > trigger => Err("limit"),
+            _ => Ok(wish.price),
+        }
+    }
+
+    pub(crate) fn submit_stop(
+        &mut self,
+        name: usize,
+        wish: &Wish,
+        trigger: i64,
+    ) -> Result<(), &'static str> {
+        let price = self.stop_limit(wish, trigger)?;
+        let &Wish { side, quantity: open, time, .. } = wish;
+        let kind = OrderKind::Limit;
+        let order = Resting { name, side, kind, price, open, traded: 0, time, mitigates: None };
+        self.stops.push((order, trigger));
+        Ok(())
+    }
+
+    pub(crate) fn replace_stop(
+        &mut self,
+        name: usize,
+        wish: &Wish,
+        trigger: i64,
+        mitigates: bool,
+    ) -> Result<(), &'static str> {
+        let place = self.stops.iter().position(|(o, _)| o.name == name).ok_or("unknown")?;
+        let old = self.stops[place].0.clone();
+        if old.mitigates.is_some_and(|before| before != mitigates) {
+            return Err("mitigation");
+        }
+        let price = self.stop_limit(&Wish { side: old.side, ..*wish }, trigger)?;
+        let mitigates = Some(mitigates);
+        let new = Resting { price, open: wish.quantity, time: wish.time, mitigates, ..old };
+        self.stops.remove(place);
+        self.stops.push((new, trigger));
+        Ok(())
+    }
+
+    pub(crate) fn cancel_stop(&mut self, name: usize) -> Option<u32> {
+        let place = self.stops.iter().position(|(order, _)| order.name == name)?;
+        Some(self.stops.remove(place).0.open)
+    }
+
+    /// What trades trigger, given what they met: names of stop orders, each with what became of it.
+    pub(crate) fn trigger(&mut self, met: &[Met]) -> Vec<(usize, Outcome)> {
+        let mut prices: Vec<i64> = met.iter().map(|met| met.1).collect();
+        let mut triggered = Vec::new();
+        let mut place = 0;
+        while place < prices.len() {
+            let price = prices[place];
+            place += 1;
+            self.last = Some(price);
+            let reached = |(order, trigger): &(Resting, i64)| {
+                if order.side == Side::Bid { price >= *trigger } else { price <= *trigger }
+            };
+            while let Some(first) = self.stops.iter().position(reached) {
+                let order = self.stops.remove(first).0;
+                let name = order.name;
+                let outcome = self.enter(order, 0);
+                prices.extend(outcome.met.iter().map(|met| met.1));
+                triggered.push((name, outcome));
+            }
+        }
+        triggered
     }
 }

@@ -68,6 +68,34 @@ impl Trace {
         }
     }
 
+    /// Submits a stop order under a name; it is accepted.
+    pub(crate) fn submit_stop(&mut self, name: &'static str, order: NewOrder, trigger: i64) {
+        let accepted = self.matching.submit_stop(&order, Decimal(trigger * TICK));
+        self.names.insert(accepted.unwrap().id, name);
+    }
+
+    /// What the last trades have triggered, each with its own trades and what rests of it.
+    pub(crate) fn triggered(&mut self) -> Vec<String> {
+        let (mut seen, mut triggered) = (0, Vec::new());
+        loop {
+            let before = self.events.trades().len();
+            let Some(order) = self.matching.trigger_next(&mut seen, &mut self.events) else {
+                return triggered;
+            };
+            let mut parts = Vec::new();
+            for trade in &self.events.trades()[before..] {
+                let ticks = trade.price.0 / TICK;
+                for fill in &self.events.fills_of(trade)[1..] {
+                    parts.push(format!("{}@{ticks}:{}", fill.quantity, self.names[&fill.order]));
+                }
+            }
+            if let Some(rest) = self.matching.order(order.id) {
+                parts.push(format!("rests {}", rest.remaining));
+            }
+            triggered.push(format!("{}: {}", self.names[&order.id], parts.join(" ")));
+        }
+    }
+
     pub(crate) fn replace(&mut self, name: &str, replacement: Replacement) -> String {
         self.events.clear();
         match self.try_replace(name, replacement) {

@@ -335,3 +335,42 @@ fn sides_of_trades_have_numbers_of_their_own() {
     let trades: Vec<u32> = trace.events.trades().iter().map(|trade| trade.id).collect();
     assert_eq!(trades, [1, 2]);
 }
+
+#[test]
+fn a_stop_order_is_outside_the_book_until_a_trade_reaches_its_trigger() {
+    let mut trace = Trace::new();
+    for (name, ticks) in [("a", 20), ("b", 21), ("c", 22)] {
+        trace.submit(name, limit(Offer, ticks, 2));
+    }
+    trace.submit_stop("stop", limit(Bid, 22, 3), 21);
+    assert_eq!(trace.book(Bid), "");
+    assert_eq!(trace.submit("x", limit(Bid, 20, 1)), "1@20:a");
+    assert_eq!(trace.triggered(), [""; 0]);
+    assert_eq!(trace.submit("y", limit(Bid, 21, 2)), "1@20:a 1@21:b");
+    assert_eq!(trace.triggered(), ["stop: 1@21:b 2@22:c"]);
+}
+
+#[test]
+fn of_two_stop_orders_the_older_comes_in_first_and_one_may_trigger_the_next() {
+    let mut trace = Trace::new();
+    for (name, ticks) in [("a", 20), ("b", 19), ("c", 18)] {
+        trace.submit(name, limit(Bid, ticks, 2));
+    }
+    trace.submit_stop("third", limit(Offer, 18, 1), 18);
+    trace.submit_stop("first", limit(Offer, 18, 3), 20);
+    trace.submit_stop("second", limit(Offer, 18, 1), 20);
+    assert_eq!(trace.submit("x", limit(Offer, 20, 1)), "1@20:a");
+    assert_eq!(trace.triggered(), ["first: 1@20:a 2@19:b", "second: 1@18:c", "third: 1@18:c"]);
+}
+
+#[test]
+fn a_stop_order_with_protection_is_limited_from_its_trigger() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 1));
+    trace.submit("b", limit(Offer, 30, 9));
+    let stop = NewOrder { kind: OrderKind::Market, ..limit(Bid, 0, 2) };
+    trace.submit_stop("stop", stop, 20);
+    assert_eq!(trace.submit("x", limit(Bid, 20, 1)), "1@20:a");
+    assert_eq!(trace.triggered(), ["stop: rests 2"]);
+    assert_eq!(trace.book(Bid), "25: 2 in 1");
+}

@@ -1,0 +1,192 @@
+//! OrderMassActionRequest529: cancels many orders at once.
+//!
+//! The answer is an OrderMassActionReport562 that lists them, or several of 25 orders each; there
+//! are no further reports of the single orders.
+
+use hairpin_cme_codecs::ilink3::{
+    BooleanFlag, MassActionResponse, MassActionScope, OrderMassActionReport562,
+    OrderMassActionRequest529, SideReq, TimeInForce,
+};
+use hairpin_sbe::{CharArray, EncodeError};
+
+use super::business::owner_of;
+use super::check;
+use super::dispatch::Handling;
+use super::publish::Stamp;
+use super::reason::MassActionReason;
+use super::request::Request;
+use super::selection::{Selection, is_group};
+use crate::matching::Order;
+use crate::{Listener, Market};
+
+/// Orders that one report lists.
+const LISTED: usize = 25;
+
+/// An order that was cancelled.
+#[derive(Debug, Default, Clone, Copy)]
+struct Affected {
+    cl_ord_id: [u8; 20],
+    order: u64,
+    quantity: u32,
+}
+
+/// What a report says of the whole request.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    refused: Option<MassActionReason>,
+    total: u32,
+    is_last: bool,
+}
+
+impl<L: Listener> Handling<'_, L> {
+    pub(super) fn handle_mass_action(
+        &mut self,
+        account: usize,
+        message: &OrderMassActionRequest529<'_>,
+        market: &mut impl Market,
+    ) {
+        if !self.take_number(account, message.seq_num()) {
+            return;
+        }
+        self.counters.mass_actions += 1;
+        let request = Request::from_mass_action(message);
+        if let Err(refusal) = check::check_sender(&request) {
+            return self.reject(account, &request, b"CA", message.seq_num(), refusal);
+        }
+        match select(account, message, market) {
+            Ok(selection) => self.cancel_selected(account, message, &selection, market),
+            Err(reason) => {
+                self.counters.mass_action_rejects += 1;
+                let outcome = Outcome { refused: Some(reason), total: 0, is_last: true };
+                self.send_mass_action(account, message, outcome, &[]);
+            }
+        }
+    }
+
+    fn cancel_selected(
+        &mut self,
+        account: usize,
+        message: &OrderMassActionRequest529<'_>,
+        selection: &Selection,
+        market: &mut impl Market,
+    ) {
+        let meant = self.orders.iter().filter(|of| selection.find(of, market).is_some());
+        // No more than there are orders.
+        let total = meant.count() as u32;
+        let mut affected = [Affected::default(); LISTED];
+        let (mut listed, mut done, mut place) = (0, 0, 0);
+        while let Some((found, order)) = selection.next(self.orders, place, market) {
+            place = found + 1;
+            affected[listed] = self.cancel_one(found, &order, market);
+            (listed, done) = (listed + 1, done + 1);
+            if listed == LISTED && done < total {
+                let outcome = Outcome { refused: None, total, is_last: false };
+                self.send_mass_action(account, message, outcome, &affected);
+                listed = 0;
+            }
+        }
+        let outcome = Outcome { refused: None, total, is_last: true };
+        self.send_mass_action(account, message, outcome, &affected[..listed]);
+    }
+
+    fn cancel_one(&mut self, place: usize, order: &Order, market: &mut impl Market) -> Affected {
+        let cl_ord_id = self.orders[place].request.cl_ord_id;
+        market.cancel(self.now, order.id, order.owner);
+        self.counters.cancelled += 1;
+        let text = CharArray::new(&cl_ord_id);
+        self.listener.on_cancelled(self.session.id, text.as_bytes(), order.id);
+        Affected { cl_ord_id, order: order.id.0, quantity: order.remaining }
+    }
+
+    fn send_mass_action(
+        &mut self,
+        account: usize,
+        message: &OrderMassActionRequest529<'_>,
+        outcome: Outcome,
+        affected: &[Affected],
+    ) {
+        let report = *self.executions + 1;
+        self.publish(account, |buffer, stamp| {
+            encode(buffer, stamp, (message, report), outcome, affected)
+        });
+    }
+}
+
+/// The orders that a request means.
+fn select(
+    account: usize,
+    message: &OrderMassActionRequest529<'_>,
+    market: &impl Market,
+) -> Result<Selection, MassActionReason> {
+    let mut instrument = None;
+    match message.mass_action_scope() {
+        MassActionScope::INSTRUMENT => {
+            let found = message.security_id().and_then(|security| market.instrument(security));
+            instrument = Some(found.ok_or(MassActionReason::UnknownSecurity)?);
+        }
+        MassActionScope::INSTRUMENT_GROUP => {
+            if !is_group(message.security_group().raw(), market) {
+                return Err(MassActionReason::UnknownSecurityGroup);
+            }
+        }
+        // There is one market segment here, whatever its number.
+        MassActionScope::ALL | MassActionScope::MARKET_SEGMENT_ID => {}
+        _ => return Err(MassActionReason::NotSupported),
+    }
+    Ok(Selection {
+        owner: owner_of(account),
+        instrument,
+        side: message.side().map(|side| SideReq(side.0)),
+        ord_type: message.ord_type().map(|kind| kind.0),
+        time_in_force: message.time_in_force().map(|time| TimeInForce(time.0)),
+    })
+}
+
+fn encode(
+    buffer: &mut [u8],
+    stamp: &Stamp,
+    (message, report): (&OrderMassActionRequest529<'_>, u64),
+    Outcome { refused, total, is_last }: Outcome,
+    affected: &[Affected],
+) -> Result<usize, EncodeError> {
+    let response = match refused {
+        Some(_) => MassActionResponse::REJECTED,
+        None => MassActionResponse::ACCEPTED,
+    };
+    let (mut root, mut groups) = OrderMassActionReport562::encode(buffer)?;
+    root.set_seq_num(stamp.number)
+        .set_uuid(stamp.uuid)
+        .set_sender_id(message.sender_id().raw())
+        .set_party_details_list_req_id(message.party_details_list_req_id())
+        .set_transact_time(stamp.utc)
+        .set_sending_time_epoch(stamp.utc)
+        .set_order_request_id(message.order_request_id())
+        .set_mass_action_report_id(report)
+        .set_security_group(message.security_group().raw())
+        .set_location(message.location().raw())
+        .set_security_id(message.security_id())
+        .set_mass_action_response(response)
+        .set_manual_order_indicator(message.manual_order_indicator())
+        .set_mass_action_scope(message.mass_action_scope())
+        .set_total_affected_orders(total)
+        .set_last_fragment(if is_last { BooleanFlag::TRUE } else { BooleanFlag::FALSE })
+        .set_mass_action_reject_reason(refused.map(MassActionReason::code))
+        .set_market_segment_id(message.market_segment_id())
+        .set_mass_cancel_request_type(message.mass_cancel_request_type())
+        .set_side(message.side())
+        .set_ord_type(message.ord_type())
+        .set_time_in_force(message.time_in_force())
+        .set_split_msg(stamp.split)
+        .set_liquidity_flag(message.liquidity_flag())
+        .set_poss_retrans_flag(BooleanFlag::FALSE)
+        .set_orig_order_user(message.orig_order_user().raw());
+    let mut group = groups.no_affected_orders()?;
+    for of in affected {
+        group
+            .push()?
+            .set_orig_ci_ord_id(of.cl_ord_id)
+            .set_affected_order_id(of.order)
+            .set_cxl_quantity(of.quantity);
+    }
+    groups.finish()
+}

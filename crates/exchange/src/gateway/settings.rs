@@ -1,0 +1,84 @@
+//! What a gateway is made from.
+
+use super::Credentials;
+use super::faults::GatewayFaults;
+use super::limits::RateLimits;
+
+/// What a [`Gateway`](crate::Gateway) is made from.
+#[derive(Debug, Clone)]
+pub struct GatewaySettings {
+    /// Who may log on.
+    pub accounts: Vec<Credentials>,
+    /// Connections at once, those to the backup included.
+    pub connections: u32,
+    /// Orders that the engine behind it holds.
+    pub orders: u32,
+    /// Business messages kept of each account for retransmission, 1,280 bytes each. CME keeps a
+    /// week's.
+    pub kept_messages: u32,
+    /// Whether the fifth bad logon within a minute closes a session's ports.
+    pub closes_ports: bool,
+    /// Whether a session that is lost without a Terminate handshake loses its orders but for those
+    /// good till cancelled or till a date.
+    pub cancels_on_disconnect: bool,
+    /// How many messages a session may send, if that is limited.
+    pub limits: Option<RateLimits>,
+    /// The safeguard against messages split over TCP segments, if there is one: how many messages
+    /// may wait behind a split one (CME: 15 for futures and options, 50 for BrokerTec).
+    pub split_queue_max: Option<u32>,
+    /// Faults for tests and simulations, if any are to be made.
+    pub faults: Option<GatewayFaults>,
+}
+
+impl GatewaySettings {
+    /// As CME runs it, but for the safeguard against split messages, which only makes sense where
+    /// a chunk of bytes is a segment.
+    #[must_use]
+    pub fn new(accounts: Vec<Credentials>, connections: u32, orders: u32) -> Self {
+        Self {
+            closes_ports: true,
+            cancels_on_disconnect: true,
+            limits: Some(RateLimits::default()),
+            ..Self::lenient(accounts, connections, orders)
+        }
+    }
+
+    /// For benchmarks: no limits, no closed ports, and orders stay when their session is lost.
+    #[must_use]
+    pub fn lenient(accounts: Vec<Credentials>, connections: u32, orders: u32) -> Self {
+        Self {
+            accounts,
+            connections,
+            orders,
+            kept_messages: 4_096,
+            closes_ports: false,
+            cancels_on_disconnect: false,
+            limits: None,
+            split_queue_max: None,
+            faults: None,
+        }
+    }
+}
+
+/// The settings that are rules.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) closes_ports: bool,
+    pub(super) cancels_on_disconnect: bool,
+    pub(super) limits: Option<RateLimits>,
+    pub(super) split_queue_max: Option<u32>,
+    /// The house is in a pre-open window.
+    pub(super) is_pre_open: bool,
+}
+
+impl From<&GatewaySettings> for Rules {
+    fn from(settings: &GatewaySettings) -> Self {
+        Self {
+            closes_ports: settings.closes_ports,
+            cancels_on_disconnect: settings.cancels_on_disconnect,
+            limits: settings.limits,
+            split_queue_max: settings.split_queue_max,
+            is_pre_open: false,
+        }
+    }
+}

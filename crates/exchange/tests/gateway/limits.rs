@@ -1,0 +1,62 @@
+//! Messaging controls: what is refused, and what ends the session.
+
+use hairpin_cme_codecs::ilink3::{BusinessReject521, ExecutionReportNew522};
+use hairpin_exchange::{ConnectionId, RateLimit, RateLimits, TerminateCode};
+use hairpin_time::Duration;
+
+use crate::bench::Bench;
+use crate::client::{cancel, order};
+use crate::decode;
+
+/// A gateway that takes two messages a second of each class and ends a session at three, so six
+/// and nine in a window; one and two before the open.
+fn bench() -> (Bench, ConnectionId, i64) {
+    let limit = RateLimit { reject: 2, logout: 3 };
+    let pre_open = RateLimit { reject: 1, logout: 2 };
+    let limits = RateLimits { cancels: limit, quotes: limit, orders: limit, pre_open };
+    let mut bench = Bench::with(2, |settings| settings.limits = Some(limits));
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = bench.far();
+    (bench, id, price)
+}
+
+#[test]
+fn what_is_above_the_limit_is_refused_by_number_until_the_window_is_over() {
+    let (mut bench, id, price) = bench();
+    for number in 1..=6 {
+        assert_eq!(bench.send_one(id, &order(number, price)).template(), 522);
+    }
+    let reply = bench.send_one(id, &order(7, price));
+    let reject = decode!(BusinessReject521, reply);
+    assert_eq!((reject.business_reject_reason(), reject.ref_seq_num()), (8, Some(7)));
+    assert_eq!((reject.ref_msg_type().to_string(), reject.seq_num()), ("D".into(), 7));
+    // Cancels have a window of their own.
+    assert_eq!(bench.send_one(id, &cancel(8, 99)).template(), 535);
+    bench.pass(Duration::from_secs(3));
+    let reply = bench.send_one(id, &order(9, price));
+    assert_eq!(decode!(ExecutionReportNew522, reply).seq_num(), 9);
+    assert_eq!((bench.counters().throttled, bench.counters().orders), (1, 7));
+}
+
+#[test]
+fn above_the_limit_for_logging_out_the_session_ends() {
+    let (mut bench, id, price) = bench();
+    let bytes: Vec<u8> = (1..=10).flat_map(|number| order(number, price)).collect();
+    let replies = bench.send(id, &bytes);
+    let templates: Vec<u16> = replies.iter().map(|reply| reply.template()).collect();
+    assert_eq!(templates, [522, 522, 522, 522, 522, 522, 521, 521, 521, 507]);
+    bench.expect_terminate(id, &replies, TerminateCode::VolumeControls.code());
+}
+
+#[test]
+fn before_the_open_the_limit_of_orders_is_lower() {
+    let (mut bench, id, price) = bench();
+    bench.gateway.set_pre_open(true);
+    for number in 1..=3 {
+        assert_eq!(bench.send_one(id, &order(number, price)).template(), 522);
+    }
+    assert_eq!(bench.send_one(id, &order(4, price)).template(), 521);
+    bench.gateway.set_pre_open(false);
+    assert_eq!(bench.send_one(id, &order(5, price)).template(), 522);
+}

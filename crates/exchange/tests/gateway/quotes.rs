@@ -1,0 +1,242 @@
+//! Quotes and their cancels.
+
+use hairpin_cme_codecs::ilink3::mass_quote_ack545::NoQuoteEntries;
+use hairpin_cme_codecs::ilink3::quote_cancel_ack563::{
+    NoQuoteEntries as UnknownEntries, NoQuoteSets as UnknownSets,
+};
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, ExecutionReportTradeOutright525, MassQuoteAck545, OrderCancelReject535,
+    QuoteAckStatus, QuoteCancelAck563, QuoteCxlStatus, SideReq,
+};
+use hairpin_exchange::{ConnectionId, Order, Owner, Side, TradingStatus};
+
+use crate::bench::Bench;
+use crate::client::{
+    Named, QuoteEntry, Reply, cancel, mass_action_with, mass_quote, order_with, quote_cancel,
+    quote_cancel_by,
+};
+use crate::decode;
+
+const TICK: i64 = 250_000_000;
+
+/// A quoting session, another one, the best bid and the best offer.
+fn bench() -> (Bench, ConnectionId, ConnectionId, i64, i64) {
+    let mut bench = Bench::with_places(3);
+    let id = bench.connect();
+    bench.log_on(id);
+    let other = bench.connect();
+    bench.log_on_by(other, ("OTHERKEY", "XYZ"));
+    let best = |side| bench.floor.matching().best(0, side).unwrap().price.0;
+    let (bid, offer) = (best(Side::Bid), best(Side::Offer));
+    (bench, id, other, bid, offer)
+}
+
+/// What the session has in the book of an instrument: price and contracts by side.
+fn quoted(bench: &Bench, instrument: u32) -> [Vec<(i64, u32)>; 2] {
+    Side::BOTH.map(|side| {
+        let orders = bench.floor.matching().orders(instrument, side);
+        let own = orders.filter(|order| order.owner == Owner(1));
+        own.map(|order: &Order| (order.price.0, order.remaining)).collect()
+    })
+}
+
+/// Entries accepted, and those refused with their reasons.
+fn acknowledged(reply: &Reply) -> (u8, Vec<(u32, u8)>) {
+    let ack = decode!(MassQuoteAck545, reply);
+    let (mut entries, mut scratch) = (ack.no_quote_entries(), NoQuoteEntries::SCRATCH);
+    let mut refused = Vec::new();
+    while let Some(entry) = entries.next(&mut scratch) {
+        refused.push((entry.quote_entry_id(), entry.quote_entry_reject_reason()));
+    }
+    let is_rejected = ack.quote_status() == QuoteAckStatus::REJECTED;
+    assert_eq!(
+        (is_rejected, ack.quote_reject_reason().is_some()),
+        (ack.no_processed_entries() == 0, is_rejected)
+    );
+    (ack.no_processed_entries(), refused)
+}
+
+fn both(bid: i64, offer: i64, quantity: u32) -> QuoteEntry {
+    QuoteEntry { bid: (bid, quantity), offer: (offer, quantity), ..QuoteEntry::default() }
+}
+
+#[test]
+fn a_quote_rests_is_changed_and_trades() {
+    let (mut bench, id, other, bid, offer) = bench();
+    let reply = bench.send_one(id, &mass_quote(1, &[both(bid, offer, 5)]));
+    let ack = decode!(MassQuoteAck545, reply);
+    assert_eq!((ack.quote_id(), ack.seq_num(), ack.tot_no_quote_entries()), (9_001, 1, Some(1)));
+    assert_eq!(acknowledged(&reply), (1, vec![]));
+    assert_eq!(quoted(&bench, 0), [vec![(bid, 5)], vec![(offer, 5)]]);
+    // Another price for the bid, fewer contracts of the offer, in one instrument; a second one.
+    let elsewhere = QuoteEntry { id: 2, security: 1_002, bid: (TICK, 1), ..QuoteEntry::default() };
+    let changed = QuoteEntry { id: 3, bid: (bid - TICK, 6), offer: (offer, 4), ..elsewhere };
+    let changed = QuoteEntry { security: 1_001, ..changed };
+    let reply = bench.send_one(id, &mass_quote(2, &[changed, elsewhere]));
+    assert_eq!(acknowledged(&reply), (2, vec![]));
+    assert_eq!(quoted(&bench, 0), [vec![(bid - TICK, 6)], vec![(offer, 4)]]);
+    assert_eq!(quoted(&bench, 1), [vec![(TICK, 1)], vec![]]);
+    // A quote of another set stands beside it; a side without a price or size goes.
+    let beside = QuoteEntry { set: 2, bid: (bid - 2 * TICK, 1), ..QuoteEntry::default() };
+    let half = QuoteEntry { bid: (bid - TICK, 6), offer: (offer, 0), ..QuoteEntry::default() };
+    bench.send_one(id, &mass_quote(3, &[beside, half]));
+    assert_eq!(quoted(&bench, 0), [vec![(bid - TICK, 6), (bid - 2 * TICK, 1)], vec![]]);
+    // All the bids above are taken, then three of the quote.
+    bench.send_one(
+        id,
+        &mass_quote(4, &[QuoteEntry { id: 77, bid: (bid + TICK, 3), ..both(0, 0, 0) }]),
+    );
+    let sell = order_with(1, bid + TICK, |order| {
+        order.set_side(SideReq::SELL).set_order_qty(2);
+    });
+    bench.drain_feed();
+    assert_eq!(bench.send(other, &sell).len(), 2);
+    let reply = &bench.read(id)[0];
+    let trade = decode!(ExecutionReportTradeOutright525, reply);
+    assert_eq!(
+        (trade.cl_ord_id().to_string(), trade.last_qty(), trade.leaves_qty()),
+        ("77".into(), 2, 1)
+    );
+    assert_eq!(trade.side(), SideReq::BUY);
+    assert_eq!(bench.counters().mass_quotes, 4);
+}
+
+#[test]
+fn a_new_quote_does_not_trade_with_the_one_before() {
+    let (mut bench, id, _, bid, offer) = bench();
+    bench.send_one(id, &mass_quote(1, &[both(bid + TICK, offer, 5)]));
+    let middle = bid + TICK;
+    // The new offer is at the old bid, and the other way round.
+    let down = QuoteEntry { bid: (bid - TICK, 5), offer: (middle, 5), ..QuoteEntry::default() };
+    assert_eq!(bench.send(id, &mass_quote(2, &[down])).len(), 1);
+    assert_eq!(quoted(&bench, 0), [vec![(bid - TICK, 5)], vec![(middle, 5)]]);
+    let up = QuoteEntry { bid: (middle, 5), offer: (offer, 5), ..QuoteEntry::default() };
+    assert_eq!(bench.send(id, &mass_quote(3, &[up])).len(), 1);
+    assert_eq!(quoted(&bench, 0), [vec![(middle, 5)], vec![(offer, 5)]]);
+}
+
+#[test]
+fn refused_entries_are_listed_and_leave_no_quote() {
+    let (mut bench, id, _, bid, offer) = bench();
+    bench.send_one(id, &mass_quote(1, &[both(bid, offer, 5)]));
+    let good = QuoteEntry { id: 9, security: 1_002, bid: (TICK, 1), ..QuoteEntry::default() };
+    let of = |entry: QuoteEntry, id| QuoteEntry { id, ..entry };
+    let wrong = [
+        of(QuoteEntry { security: 7, ..both(bid, offer, 5) }, 1),
+        of(both(offer, offer, 5), 2),
+        of(both(bid + 1, offer, 5), 3),
+        of(both(bid, offer, 10_001), 4),
+        good,
+    ];
+    let reply = bench.send_one(id, &mass_quote(2, &wrong));
+    assert_eq!(acknowledged(&reply), (1, vec![(1, 1), (2, 7), (3, 8), (4, 99)]));
+    assert_eq!(quoted(&bench, 0), [vec![], vec![]]);
+    assert_eq!(quoted(&bench, 1), [vec![(TICK, 1)], vec![]]);
+    // Nothing, or too much, is refused as a whole.
+    for (number, count) in [(3, 0), (4, 51)] {
+        let reply = bench.send_one(id, &mass_quote(number, &vec![good; count]));
+        let ack = decode!(MassQuoteAck545, reply);
+        assert_eq!(
+            (ack.quote_status(), ack.quote_reject_reason()),
+            (QuoteAckStatus::REJECTED, Some(3))
+        );
+    }
+    bench.drain_feed();
+    bench.floor.set_status(bench.now, Some(0), TradingStatus::TradingHalt);
+    let reply = bench.send_one(id, &mass_quote(5, &[both(bid, offer, 5)]));
+    assert_eq!(acknowledged(&reply), (0, vec![(1, 2)]));
+}
+
+/// Three quotes: two sets of one instrument, and one of another.
+fn with_quotes() -> (Bench, ConnectionId) {
+    let (mut bench, id, _, bid, offer) = bench();
+    let elsewhere = QuoteEntry { security: 1_002, bid: (TICK, 1), ..QuoteEntry::default() };
+    let second = QuoteEntry { set: 2, ..both(bid - TICK, offer + TICK, 3) };
+    let reply = bench.send_one(id, &mass_quote(1, &[both(bid, offer, 5), second, elsewhere]));
+    assert_eq!(acknowledged(&reply), (3, vec![]));
+    (bench, id)
+}
+
+fn left(bench: &Bench) -> usize {
+    [0, 1].into_iter().flat_map(|instrument| quoted(bench, instrument)).flatten().count()
+}
+
+#[test]
+fn quotes_are_cancelled_by_what_the_cancel_names() {
+    let cases = [
+        (Named::Instruments(&[1_001]), QuoteCxlStatus::CANCELPER_INSTRUMENT, 2, 1),
+        (Named::Instruments(&[1_002, 1_001]), QuoteCxlStatus::CANCELPER_INSTRUMENT, 3, 0),
+        (Named::Groups(&["HP"]), QuoteCxlStatus::CANCELPER_INSTRUMENTGROUP, 3, 0),
+        (Named::Sets(&[2]), QuoteCxlStatus::CANCELPER_QUOTE_SET, 1, 3),
+        (Named::Sets(&[1]), QuoteCxlStatus::CANCELPER_QUOTE_SET, 2, 2),
+        (Named::All, QuoteCxlStatus::CANCELALLQUOTES, 3, 0),
+    ];
+    for (named, status, cancelled, stay) in cases {
+        let mut messages = vec![quote_cancel(2, named)];
+        if !matches!(named, Named::All) {
+            messages.push(quote_cancel_by(2, named));
+        }
+        for message in messages {
+            let (mut bench, id) = with_quotes();
+            let reply = bench.send_one(id, &message);
+            let ack = decode!(QuoteCancelAck563, reply);
+            assert_eq!(
+                (ack.quote_status(), ack.quote_reject_reason()),
+                (status, None),
+                "{named:?}"
+            );
+            assert_eq!((ack.no_processed_entries(), left(&bench)), (cancelled, stay), "{named:?}");
+            assert_eq!((ack.quote_id(), ack.seq_num()), (9_002, 2));
+        }
+    }
+}
+
+#[test]
+fn a_cancel_that_names_nothing_there_is_is_refused() {
+    let (mut bench, id) = with_quotes();
+    let unknown = |reply: &Reply| {
+        let ack = decode!(QuoteCancelAck563, reply);
+        let (mut entries, mut scratch) = (ack.no_quote_entries(), UnknownEntries::SCRATCH);
+        let mut instruments = Vec::new();
+        while let Some(entry) = entries.next(&mut scratch) {
+            instruments.push((entry.security_id(), entry.quote_entry_reject_reason()));
+        }
+        let (mut sets, mut scratch) = (ack.no_quote_sets(), UnknownSets::SCRATCH);
+        let mut numbers = Vec::new();
+        while let Some(set) = sets.next(&mut scratch) {
+            numbers.push((set.quote_set_id(), set.quote_error_code()));
+        }
+        (ack.quote_status() == QuoteCxlStatus::REJECTED, instruments, numbers)
+    };
+    let reply = bench.send_one(id, &quote_cancel(2, Named::Instruments(&[7])));
+    assert_eq!(unknown(&reply), (true, vec![(7, 1)], vec![]));
+    let reply = bench.send_one(id, &quote_cancel(3, Named::Groups(&["X"])));
+    assert!(unknown(&reply).0);
+    let reply = bench.send_one(id, &quote_cancel(4, Named::Sets(&[8])));
+    assert_eq!(unknown(&reply), (true, vec![], vec![(8, 5)]));
+    assert_eq!(left(&bench), 5);
+    // What is known beside it is cancelled.
+    let reply = bench.send_one(id, &quote_cancel(5, Named::Instruments(&[7, 1_002])));
+    assert_eq!(unknown(&reply), (false, vec![(7, 1)], vec![]));
+    assert_eq!(left(&bench), 4);
+    let reply = bench.send_one(id, &quote_cancel(6, Named::Type(9)));
+    let reject = decode!(BusinessReject521, reply);
+    assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (115, Some(298)));
+    // A second cancel finds nothing, which is no error.
+    bench.send_one(id, &quote_cancel(7, Named::All));
+    let reply = bench.send_one(id, &quote_cancel(8, Named::All));
+    assert_eq!(decode!(QuoteCancelAck563, reply).no_processed_entries(), 0);
+    assert_eq!((bench.counters().quote_cancels, bench.counters().quote_rejects), (7, 3));
+}
+
+#[test]
+fn quotes_are_no_orders() {
+    let (mut bench, id) = with_quotes();
+    let quotes = left(&bench);
+    let matching = bench.floor.matching();
+    let number = matching.orders(0, Side::Bid).find(|order| order.owner == Owner(1)).unwrap().id.0;
+    let reply = bench.send_one(id, &cancel(2, number));
+    assert_eq!(decode!(OrderCancelReject535, reply).cxl_rej_reason(), 2_045);
+    bench.send_one(id, &mass_action_with(3, |_| {}));
+    assert_eq!(left(&bench), quotes);
+}
