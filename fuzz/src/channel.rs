@@ -4,8 +4,8 @@ use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
     Feed, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, MAX_TOP_ORDERS,
     Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay, ReplayOutcome,
-    ReplayUpdate, Settings, Side, Sides, Silence, SilenceState, SyncState, TemplateIds, Trade,
-    UpdateSource, Volume, Warning,
+    ReplayUpdate, Settings, Side, Sides, Silence, SilenceScope, SilenceState, SyncState,
+    TemplateIds, Trade, UpdateSource, Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
 
@@ -181,7 +181,9 @@ impl Watched {
             [counted.replays, counted.replays_filled + counted.replays_given_up]
         );
         if self.settings.silence > Duration::ZERO {
-            return assert!(self.channel.poll_timeout().is_some(), "nobody looks for silence");
+            let is_silent = self.told.silent.iter().any(|it| it.scope == SilenceScope::Channel);
+            let is_watched = self.channel.poll_timeout().is_some();
+            return assert!(is_watched || is_silent, "nobody looks for silence");
         }
         let is_holding = self.channel.poll_timeout().is_some();
         assert!(rest > 0 || !is_holding, "nothing is held");

@@ -410,11 +410,10 @@ fn what_the_market_does_not_take_is_refused_with_a_known_reason() {
     let unknown = NewOrder { security_id: 1, ..order };
     refused("refused 9: 2047 (instrument is unknown)", world.answer(&unknown));
     let qualifier = "refused 9: 1013 (order qualifier is invalid)";
-    refused(qualifier, world.answer(&order.good_till_date(20_000)));
+    refused(qualifier, world.answer(&order.good_till_date(0)));
     refused("business Some(7): 0 (other reason)", world.answer(&order.with_display_quantity(1)));
     let stop = NewOrder::stop(security, SideReq::BUY, Decimal(LOW), 1, 9.into());
-    let order_type = "refused 9: 2311 (order type is not taken for this group)";
-    refused(order_type, world.answer(&stop));
+    refused(qualifier, world.answer(&stop.fill_and_kill()));
 
     let gone = "replacement 9 refused: 2045 (order is not on the book)";
     refused(gone, world.answer(&ReplaceOrder { order_id: 1, ..replace }));
