@@ -34,7 +34,8 @@ struct Case {
     bench: Bench,
 }
 
-/// A benchmark: a program of its own, so that what is inlined into one does not depend on the other.
+/// A benchmark: a program of its own, so that what is inlined into one does not depend on the
+/// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bench {
     /// The exchange's packets, up to the order. It is told where the instructions are.

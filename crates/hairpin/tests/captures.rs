@@ -116,7 +116,7 @@ fn statistics_are_lines_of_the_captures_time() {
     let figures: Vec<_> = lines.iter().filter(|line| !line["statistics"].is_null()).collect();
     assert!(figures.len() >= 2, "{figures:?}");
     let mut events = 0.0;
-    for line in figures {
+    for line in &figures {
         let line = &line["statistics"];
         assert!(line["seconds"].as_f64().unwrap() >= 0.49, "{line}");
         assert_eq!((&line["gaps"], &line["first_a_percent"]), (&0.into(), &100.0.into()));

@@ -79,7 +79,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         changes: &[change(
             "levels.rs",
             "Action::Delete if level < count =>",
-            "Action::Delete if level == 0 => Ok(count),\n        Action::Delete if level < count =>",
+            "Action::Delete if level == 0 => Ok(count),\n        \
+             Action::Delete if level < count =>",
         )],
     },
     Mutant {

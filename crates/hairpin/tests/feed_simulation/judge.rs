@@ -247,7 +247,8 @@ impl Judge {
                 digest.order(entry_type, order.id, order.priority, order.price.0, quantity);
             }
         }
-        // Of who is not named by an empty pass it is known when the next begins, and not told apart.
+        // Of who is not named by an empty pass it is known when the next begins, and not told
+        // apart.
         let is_older = self.orders[&security_id].is_unsure
             && digest.value() == truth.at(security_id, stamp).1.orders;
         if is_older {
@@ -283,7 +284,8 @@ impl Judge {
                 side.len() <= published.len() && found.eq(published[..side.len()].iter().copied());
             assert!(
                 is_prefix,
-                "{}: after {stamp:?} the naturally refreshed book of {} is {side:?}, published {published:?}",
+                "{}: after {stamp:?} the naturally refreshed book of {} is {side:?}, \
+                 published {published:?}",
                 self.name,
                 book.security_id()
             );
