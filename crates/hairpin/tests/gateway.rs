@@ -394,6 +394,25 @@ fn orders_trade_and_what_may_not_rest_is_eliminated() {
 }
 
 #[test]
+fn orders_wait_for_their_trigger_or_their_date() {
+    let mut world = established();
+    let stop = NewOrder::stop(security_id(), SideReq::BUY, Decimal(HIGH), 1, 1.into());
+    assert_eq!(world.answer(&stop).len(), 1);
+    world.cancel(2);
+    assert_eq!(world.told(), ["cancelled 2"]);
+    assert_eq!(world.answer(&buy(3, LOW, 5).good_till_date(20_000)), ["new 3 1"]);
+    world.cancel(4);
+    assert_eq!(world.told(), ["cancelled 4"]);
+    // The trade triggers it: it is new once more, with the limit that its protection gives it.
+    let stop = NewOrder::stop(security_id(), SideReq::BUY, Decimal(LOW), 1, 5.into());
+    assert_eq!(world.answer(&stop).len(), 1);
+    let told = world.answer(&buy(6, HIGH, 1).fill_and_kill());
+    assert_eq!(told, ["new 6 999999", "traded 6 1 leaves 0", "new 5 7"]);
+    world.cancel(7);
+    assert_eq!(world.told(), ["cancelled 7"]);
+}
+
+#[test]
 fn what_the_market_does_not_take_is_refused_with_a_known_reason() {
     let mut world = established();
     world.send(&buy(1, LOW, 5));
