@@ -215,10 +215,12 @@ fn matching_off_means_no_ticks() {
 fn a_or_b_mute_for_a_second_is_no_gap() {
     let _turn = turn();
     for side in ["--mute-a", "--mute-b"] {
-        let words = ["--wait", "epoll", "--interval-us", "500", "--samples", "3000"];
+        // The mute side leaves one copy of each packet: what a starved trader's socket drops then
+        // is a gap indeed. At this interval its buffer holds all of the second.
+        let words = ["--wait", "epoll", "--interval-us", "5000", "--samples", "300"];
         let (_folder, results, mut command) = t2t(&words);
-        assert_done(&command.args([side, "500,2000"]).output().unwrap());
-        assert!(rows(&results).iter().all(|row| row["samples"] == 3000 && row["lost"] == 0));
+        assert_done(&command.args([side, "50,200"]).output().unwrap());
+        assert!(rows(&results).iter().all(|row| row["samples"] == 300 && row["lost"] == 0));
     }
 }
 
