@@ -232,7 +232,7 @@ fn what_was_sent_is_in_the_journal_and_the_next_process_goes_on_from_it() {
     for (record, frame) in session.journal().records() {
         let mut claim = journal.claim(frame.len()).unwrap();
         claim.payload().copy_from_slice(frame);
-        claim.commit_kind(record.kind(), frame.len());
+        claim.commit_as(&session.journal().tag(record), frame.len());
     }
     drop(journal);
     let next = Session::new(exchange::settings(1), Journal::open(&path).unwrap()).unwrap();
