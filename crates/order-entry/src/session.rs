@@ -153,10 +153,17 @@ impl<D: Dial, J: Storage> Session<D, J> {
         self.link.waiting()
     }
 
-    /// The journal.
+    /// The journal, or what stands for it.
     #[must_use]
     pub fn journal(&self) -> &J {
         &self.link.journal
+    }
+
+    /// Tells the journal the lowest number of this session's messages that may still be asked for:
+    /// it drops none from there on, and may drop what is before.
+    pub fn needed_from(&mut self, seq_num: u32) {
+        let uuid = self.protocol.progress().uuid;
+        self.link.journal.needed_from(uuid, seq_num);
     }
 
     /// What the connection counts.

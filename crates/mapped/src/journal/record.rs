@@ -124,7 +124,8 @@ impl Record {
 
     /// The offset of the record behind it.
     pub(super) const fn next(self) -> usize {
-        (self.offset as usize + RECORD_HEADER + self.length as usize).next_multiple_of(8)
+        // As `next_multiple_of`, without its branch.
+        (self.offset as usize + RECORD_HEADER + 7 + self.length as usize) & !7
     }
 }
 

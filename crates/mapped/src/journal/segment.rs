@@ -85,10 +85,9 @@ impl Segment {
     #[inline]
     pub(super) unsafe fn commit(&self, offset: usize, next: usize, header: Header) {
         debug_assert!(offset.is_multiple_of(8) && next + TAIL <= self.bytes());
+        let start = self.memory.as_mut_ptr();
         // SAFETY: in bounds, by the caller's promise; aligned as in `word`.
-        let word = |at: usize| unsafe {
-            AtomicU64::from_ptr(self.memory.as_mut_ptr().add(at).cast::<u64>())
-        };
+        let word = |at: usize| unsafe { AtomicU64::from_ptr(start.add(at).cast::<u64>()) };
         // An earlier claim that was given up may have left anything here.
         word(next).store(0, Ordering::Relaxed);
         let [first, rest @ ..] = header.0;

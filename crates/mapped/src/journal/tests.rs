@@ -370,6 +370,8 @@ fn a_restart_of_the_machine_ends_the_journal_at_the_first_record_without_checksu
     let torn = Some((path.clone(), third.offset() as u64));
     assert_eq!(journal.recovery(), &Recovery { records: 2, torn });
     assert_eq!(numbers(&journal), [1, 2]);
+    // A record that was given up must not come back behind one that takes its place.
+    assert!(fs::read(&path).unwrap()[third.offset()..].iter().all(|&byte| byte == 0));
     send(&mut journal, 4);
     drop(journal);
     assert_eq!(numbers(&Journal::open_with(&folder, SMALL).unwrap()), [1, 2, 4]);
