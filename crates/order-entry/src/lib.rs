@@ -12,7 +12,7 @@
 //! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
 //!
 //! Not here yet: reading a journal back into a session across processes (the identity is, the
-//! numbers of the exchange are not), segments after the first, schedules and failover.
+//! numbers of the exchange are not), schedules and failover.
 //!
 //! Layer L3, no `unsafe`.
 //!
@@ -89,6 +89,6 @@ pub use hairpin_ilink3::{
     Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
-pub use record::{CONTROL_RECORD, MESSAGE_RECORD};
+pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 pub use session::Session;
 pub use settings::{Settings, WAITING_DEFAULT, WhenFull};

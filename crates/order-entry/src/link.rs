@@ -5,18 +5,22 @@ use std::ops::Range;
 
 use hairpin_endpoint::Stream;
 use hairpin_ilink3::{CONTROL_LENGTH, Delivery, Outlet, OutletError, Session};
-use hairpin_mapped::{Claim, Journal, Record};
+use hairpin_mapped::{Direction, Record, Storage, Tag};
 use hairpin_time::Now;
 
 use crate::backlog::Backlog;
-use crate::record::{CONTROL_RECORD, MESSAGE_RECORD};
+use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 use crate::{Counters, WhenFull};
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
 #[derive(Debug)]
-pub(crate) struct Link<S> {
-    pub(crate) journal: Journal,
+pub(crate) struct Link<S, J> {
+    pub(crate) journal: J,
+    /// Of the newest message: the session, its number, and the time of this wake.
+    tag: Tag,
+    /// Whether a record has to be on the disk before its bytes leave.
+    waits: bool,
     when_full: WhenFull,
     /// The connection, once it is established.
     pub(crate) stream: Option<S>,
@@ -29,7 +33,7 @@ pub(crate) struct Link<S> {
     pub(crate) counters: Counters,
 }
 
-impl<S: Stream> Outlet for Link<S> {
+impl<S: Stream, J: Storage> Outlet for Link<S, J> {
     #[inline]
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
         if self.stream.is_none() || self.broken.is_some() {
@@ -41,13 +45,20 @@ impl<S: Stream> Outlet for Link<S> {
         if !self.journal.has_room(max) {
             self.make_room();
         }
-        self.journal.claim(max).map(Claim::into_payload).map_err(|_| OutletError::Full)
+        self.journal.claim(max).map_err(|_| OutletError::Full)
     }
 
     #[inline]
     fn commit(&mut self, length: usize) -> Delivery {
-        let claim = self.journal.claim(length).expect("so much was claimed before");
-        let record = claim.commit_kind(MESSAGE_RECORD, length);
+        let frame = self.journal.claim(length).expect("so much was claimed before");
+        match record::number(frame) {
+            Some(number) => (self.tag.kind, self.tag.seq_num) = (MESSAGE_RECORD, number),
+            None => self.tag.kind = FILL_RECORD,
+        }
+        let record = self.journal.commit(&self.tag, length);
+        if self.waits {
+            self.wait_durable(record);
+        }
         if self.is_waiting() {
             self.backlog.push(record, 0);
             return Delivery::Waiting { waiting: self.waiting() };
@@ -56,9 +67,12 @@ impl<S: Stream> Outlet for Link<S> {
     }
 }
 
-impl<S: Stream> Link<S> {
-    pub(crate) fn new(journal: Journal, waiting_max: usize, when_full: WhenFull) -> Self {
+impl<S: Stream, J: Storage> Link<S, J> {
+    pub(crate) fn new(journal: J, waiting_max: usize, when_full: WhenFull) -> Self {
+        let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
         Self {
+            tag: newest.unwrap_or_default(),
+            waits: journal.waits(),
             journal,
             when_full,
             stream: None,
@@ -70,11 +84,17 @@ impl<S: Stream> Link<S> {
         }
     }
 
+    /// What is committed from now on was at this time.
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: Now) {
+        self.tag.now = now;
+    }
+
     /// Begins the journal again if it may: no record of it is still to leave.
     #[cold]
     fn make_room(&mut self) {
-        if self.when_full == WhenFull::BeginAgain && self.backlog.is_empty() {
-            self.journal.begin_again();
+        let may = self.when_full == WhenFull::BeginAgain && self.backlog.is_empty();
+        if may && self.journal.begin_again() {
             self.counters.journals_begun_again += 1;
         }
     }
@@ -123,7 +143,7 @@ impl<S: Stream> Link<S> {
             // Only a request of ours moves the RequestTimestamp; a Sequence and the answer to a
             // Terminate are not worth a record.
             if session.progress().request_timestamp != before {
-                self.keep_request(length);
+                self.keep_request(length, session.progress().uuid);
             }
             self.control_left = 0..length;
             self.flush();
@@ -157,16 +177,30 @@ impl<S: Stream> Link<S> {
     /// Journals the request of `length` bytes that is about to leave. A Terminate must leave even
     /// when the journal is full.
     #[cold]
-    fn keep_request(&mut self, length: usize) {
+    fn keep_request(&mut self, length: usize, uuid: u64) {
+        if self.tag.uuid != uuid {
+            (self.tag.uuid, self.tag.seq_num) = (uuid, 0);
+        }
         if !self.journal.has_room(length) {
             self.make_room();
         }
-        match self.journal.claim(length) {
-            Ok(mut claim) => {
-                claim.payload().copy_from_slice(&self.control[..length]);
-                claim.commit_kind(CONTROL_RECORD, length);
-            }
-            Err(_) => self.counters.unjournaled_requests += 1,
+        let Ok(payload) = self.journal.claim(length) else {
+            self.counters.unjournaled_requests += 1;
+            return;
+        };
+        payload.copy_from_slice(&self.control[..length]);
+        let (direction, kind) = (Direction::Control, CONTROL_RECORD);
+        let record = self.journal.commit(&Tag { direction, kind, seq_num: 0, ..self.tag }, length);
+        if self.waits {
+            self.wait_durable(record);
+        }
+    }
+
+    /// What is not on the disk must not be on the wire: the connection is given up.
+    #[cold]
+    fn wait_durable(&mut self, record: Record) {
+        if let Err(error) = self.journal.wait_durable(record) {
+            self.broken = Some(io::Error::other(error));
         }
     }
 }

@@ -8,7 +8,7 @@ use hairpin_ilink3::{
     Action, Binding, ConnectError, InboundCounters, Listener, OutboundCounters, Progress, Sender,
     SettingsError, State,
 };
-use hairpin_mapped::Journal;
+use hairpin_mapped::{Journal, Storage};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
@@ -26,9 +26,9 @@ const CHUNK_MAX: usize = 64 << 10;
 /// Every order stands in the journal before its first byte is on the wire. See the crate's
 /// documentation for how to drive it.
 #[derive(Debug)]
-pub struct Session<D: Dial = TcpDial> {
+pub struct Session<D: Dial = TcpDial, J: Storage = Journal> {
     protocol: hairpin_ilink3::Session,
-    link: Link<D::Stream>,
+    link: Link<D::Stream, J>,
     /// A connection that is being made.
     connecting: Option<D::Stream>,
     /// The connection's place in the reactor, and what is waited for there.
@@ -40,17 +40,17 @@ pub struct Session<D: Dial = TcpDial> {
     last_failure: Option<io::Error>,
 }
 
-impl Session<TcpDial> {
+impl<J: Storage> Session<TcpDial, J> {
     /// A session over the kernel's TCP. See [`Session::with_dial`].
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
-    pub fn new(settings: Settings, journal: Journal) -> Result<Self, SettingsError> {
+    pub fn new(settings: Settings, journal: J) -> Result<Self, SettingsError> {
         Self::with_dial(settings, journal, TcpDial::default())
     }
 }
 
-impl<D: Dial> Session<D> {
+impl<D: Dial, J: Storage> Session<D, J> {
     /// A disconnected session whose messages go to `journal` and leave by connections `dial`
     /// makes.
     ///
@@ -60,7 +60,7 @@ impl<D: Dial> Session<D> {
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
-    pub fn with_dial(settings: Settings, journal: Journal, dial: D) -> Result<Self, SettingsError> {
+    pub fn with_dial(settings: Settings, journal: J, dial: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
         Ok(Self {
             protocol: hairpin_ilink3::Session::new(settings.logon, progress)?,
@@ -90,6 +90,7 @@ impl<D: Dial> Session<D> {
         reactor: &mut Reactor,
         listener: &mut L,
     ) -> io::Result<()> {
+        self.link.set_now(now);
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
                 self.handle_writable(now, reactor, listener)?;
@@ -116,6 +117,7 @@ impl<D: Dial> Session<D> {
     /// The sending half, for sends outside of the session's own callbacks.
     #[inline]
     pub fn sender(&mut self, now: Now) -> Sender<'_> {
+        self.link.set_now(now);
         self.protocol.sender(now, &mut self.link)
     }
 
@@ -151,10 +153,17 @@ impl<D: Dial> Session<D> {
         self.link.waiting()
     }
 
-    /// The journal.
+    /// The journal, or what stands for it.
     #[must_use]
-    pub fn journal(&self) -> &Journal {
+    pub fn journal(&self) -> &J {
         &self.link.journal
+    }
+
+    /// Tells the journal the lowest number of this session's messages that may still be asked for:
+    /// it drops none from there on, and may drop what is before.
+    pub fn needed_from(&mut self, seq_num: u32) {
+        let uuid = self.protocol.progress().uuid;
+        self.link.journal.needed_from(uuid, seq_num);
     }
 
     /// What the connection counts.
