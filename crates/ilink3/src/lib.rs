@@ -10,9 +10,13 @@
 //! other message of the schema by [`Outgoing`]. What the exchange answers has a callback of its own
 //! in [`Listener`] for each kind of report on an order.
 //!
-//! Not here yet, and reported instead: retransmission of what is missing ([`Listener::on_gap`],
-//! then the session terminates), replay of what was not applied ([`Listener::on_not_applied`],
-//! then a Sequence fills the gap), the backup connection, resending an unanswered logon.
+//! What the exchange has published and has not arrived is asked for again, in chunks and one at a
+//! time, and what comes meanwhile is held until its turn: the listener sees each message once and
+//! in order.
+//!
+//! Not here yet, and reported instead: replay of what was not applied
+//! ([`Listener::on_not_applied`], then a Sequence fills the gap), the backup connection, resending
+//! an unanswered logon.
 //!
 //! Layer L1: `no_std` with `alloc`, no `unsafe`. After the session is made it allocates nothing.
 //!
@@ -47,6 +51,7 @@ mod ascii;
 mod authentication;
 mod cancel_order;
 mod cl_ord_id;
+mod conduct;
 mod counters;
 mod error;
 mod listener;
@@ -68,15 +73,18 @@ pub use authentication::{
 };
 pub use cancel_order::CancelOrder;
 pub use cl_ord_id::ClOrdId;
+pub use conduct::{Conduct, HELD_BYTES_DEFAULT};
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
-pub use listener::{Established, Gap, Listener, Message, NotApplied, Rejected, Terminated};
+pub use listener::{
+    Established, Gap, Listener, Message, NotApplied, Rejected, RetransmitRejected, Terminated,
+};
 pub use new_order::NewOrder;
 pub use pricing::Pricing;
 pub use qualifier::Qualifier;
 pub use reason::{
     BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
-    TerminateCode,
+    RetransmitRejectCode, TerminateCode,
 };
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
@@ -86,8 +94,8 @@ pub use request::RequestError;
 pub use sender::{
     Delivery, Outgoing, Outlet, OutletError, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
 };
-pub use session::{CONTROL_LENGTH, ConnectError, Session};
+pub use session::{CONTROL_LENGTH, ConnectError, REQUEST_MAX, Session};
 pub use settings::{
     KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
 };
-pub use state::{Action, Binding, Progress, State};
+pub use state::{Action, Binding, EarlierStreams, Progress, State, Stream};

@@ -11,7 +11,7 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::{CharArray, MessageHeader};
 
-use crate::{Error, RejectCode, Sender, State, TerminateCode, Warning};
+use crate::{Error, RejectCode, RetransmitRejectCode, Sender, State, TerminateCode, Warning};
 
 /// A business message of the exchange, whatever its kind, as it came.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +83,17 @@ pub struct Gap {
     pub from: u32,
     /// SeqNum of the last.
     pub to: u32,
+}
+
+/// The exchange does not send messages again: what RetransmitReject510 says.
+#[derive(Debug, Clone, Copy)]
+pub struct RetransmitRejected<'a> {
+    /// ErrorCodes.
+    pub code: RetransmitRejectCode,
+    /// Reason, in the exchange's words; may be empty.
+    pub reason: CharArray<'a>,
+    /// What was asked for and has not come.
+    pub gap: Gap,
 }
 
 /// Messages of ours that the exchange has not applied: what NotApplied513 says.
@@ -301,11 +312,20 @@ pub trait Listener {
     /// The exchange has terminated or answered our Terminate; the connection closes.
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {}
 
-    /// Messages of the exchange are missing. In a gap of the session's own UUID the message that
-    /// showed it is not delivered, and the session terminates gracefully: it does not ask for
-    /// retransmission yet. Messages missing of an earlier UUID are reported at logon only, and
-    /// the session goes on.
+    /// Messages of the exchange are missing. The session asks for them and delivers them, and
+    /// whatever comes meanwhile after them, in order; nothing need be done. What was told to be
+    /// missing is told again only if a new UUID was negotiated before it came.
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
+
+    /// The exchange refuses to send messages again. If the code
+    /// [is final](RetransmitRejectCode::is_final), [`on_lost`](Self::on_lost) follows; else they
+    /// are asked for again after a while.
+    fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, rejected: &RetransmitRejected<'_>) {
+    }
+
+    /// Missing messages will not come any more, and the session goes on with what follows them:
+    /// whoever needs what they said has to ask for it in another way, by status requests say.
+    fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
 
     /// A fault that ends the connection.
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {}

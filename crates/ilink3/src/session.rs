@@ -4,7 +4,9 @@
 
 mod control;
 mod earlier;
+mod held;
 mod inbound;
+mod recovery;
 
 use core::ops::ControlFlow;
 
@@ -14,13 +16,15 @@ use thiserror::Error;
 use crate::pending::{Pending, Terminate};
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, Error, InboundCounters, Listener, OutboundCounters, Outlet, Progress,
+    Action, Binding, Conduct, Error, InboundCounters, Listener, OutboundCounters, Outlet, Progress,
     Reassembly, SendError, Settings, SettingsError, State, Warning,
 };
 
 use earlier::Earlier;
+use recovery::Recovery;
 
 pub use control::CONTROL_LENGTH;
+pub use recovery::REQUEST_MAX;
 
 /// Why a session does not connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -45,7 +49,9 @@ pub struct Session {
     outbound: Outbound,
     inbound: Inbound,
     reassembly: Reassembly,
+    recovery: Recovery,
     settings: Settings,
+    conduct: Conduct,
     binding: Binding,
     earlier: Earlier,
     /// The id of the message [`send`](Session::send) has written last.
@@ -65,8 +71,6 @@ struct Inbound {
     last_heard: Instant,
     /// When the exchange was asked for a sign of life that has not come yet.
     asked: Option<Instant>,
-    /// Messages are missing: nothing is delivered any more on this connection.
-    gap: bool,
     counters: InboundCounters,
 }
 
@@ -79,11 +83,23 @@ struct Context<'a, L> {
 
 impl Session {
     /// A disconnected session that goes on from `progress`: the default one, or what an earlier
-    /// process has kept.
+    /// process has kept. It conducts itself in the [default](Conduct) way.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
     pub fn new(settings: Settings, progress: Progress) -> Result<Self, SettingsError> {
+        Self::with_conduct(settings, progress, Conduct::default())
+    }
+
+    /// Like [`new`](Self::new), with a [`Conduct`] of its own.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the first setting CME would refuse.
+    pub fn with_conduct(
+        settings: Settings,
+        progress: Progress,
+        conduct: Conduct,
+    ) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
             outbound: Outbound {
@@ -98,9 +114,11 @@ impl Session {
             },
             inbound: Inbound::default(),
             reassembly: Reassembly::new(),
+            recovery: Recovery::new(conduct.held_bytes),
             settings,
+            conduct,
             binding: Binding::New,
-            earlier: Earlier::new(progress),
+            earlier: Earlier::default(),
             written: None,
             requested: 0,
             response_deadline: Instant::MAX,
@@ -208,11 +226,11 @@ impl Session {
         self.settle(&mut context);
         self.reassembly.clear();
         self.inbound = Inbound { counters: self.inbound.counters, ..Inbound::default() };
+        self.recovery.begin();
         match self.binding {
             Binding::New => {
-                let present = self.outbound.progress;
-                let uuid = present.new_uuid(now.utc.as_nanos());
-                self.earlier.negotiate(present, uuid);
+                let uuid = self.outbound.progress.new_uuid(now.utc.as_nanos());
+                self.earlier.negotiate(&mut self.outbound.progress, uuid);
                 self.outbound.progress.uuid = uuid;
                 self.outbound.progress.next_outgoing = 1;
                 self.outbound.progress.next_incoming = 1;
@@ -265,7 +283,12 @@ impl Session {
                     self.fail(&mut context, error);
                 }
             }
-            State::Established => self.keep_alive(&mut context),
+            State::Established => {
+                self.keep_alive(&mut context);
+                if self.state() == State::Established {
+                    self.handle_recovery_timeout(&mut context);
+                }
+            }
             State::Terminating => self.give_up_terminate(&mut context),
         }
         self.settle(&mut context);
@@ -281,8 +304,14 @@ impl Session {
             State::Connecting | State::Negotiating | State::Establishing => {
                 Some(self.response_deadline)
             }
-            State::Established if pending.sequence.is_some() => Some(self.silence_deadline()),
-            State::Established => Some(self.silence_deadline().min(self.keep_alive_deadline())),
+            State::Established => {
+                let keep_alive = self.keep_alive_deadline();
+                let wanted = [
+                    Some(keep_alive).filter(|_| pending.sequence.is_none()),
+                    self.recovery.deadline(),
+                ];
+                Some(wanted.into_iter().flatten().fold(self.silence_deadline(), Instant::min))
+            }
             State::Terminating => Some(pending.terminate_deadline),
         }
     }
@@ -297,7 +326,12 @@ impl Session {
     /// something now: after a `terminate` from outside, say.
     #[must_use]
     pub fn has_pending(&self) -> bool {
-        self.outbound.pending.is_any()
+        self.outbound.pending.is_any() || self.wants_retransmission()
+    }
+
+    /// Whether a RetransmitRequest is to leave.
+    fn wants_retransmission(&self) -> bool {
+        self.recovery.is_wanted() && self.state() == State::Established
     }
 
     /// The state of the session.
@@ -322,6 +356,12 @@ impl Session {
     #[must_use]
     pub fn outbound_counters(&self) -> &OutboundCounters {
         &self.outbound.counters
+    }
+
+    /// How it conducts itself.
+    #[must_use]
+    pub fn conduct(&self) -> &Conduct {
+        &self.conduct
     }
 
     /// The settings it was made with.

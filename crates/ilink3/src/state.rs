@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::Gap;
+
 /// The states of a session, in the order of a logon.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
@@ -45,12 +47,88 @@ pub struct Progress {
     pub next_outgoing: u32,
     /// SeqNum of the next business message the exchange sends.
     pub next_incoming: u32,
+    /// What arrived under earlier UUIDs, and what is missing of it.
+    pub earlier: EarlierStreams,
 }
 
 /// Nothing negotiated yet: both streams begin at 1.
 impl Default for Progress {
     fn default() -> Self {
-        Self { uuid: 0, request_timestamp: 0, next_outgoing: 1, next_incoming: 1 }
+        let earlier = EarlierStreams::default();
+        Self { uuid: 0, request_timestamp: 0, next_outgoing: 1, next_incoming: 1, earlier }
+    }
+}
+
+/// How far the exchange's messages under a UUID have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream {
+    /// The UUID; 0 stands for no stream.
+    pub uuid: u64,
+    /// SeqNum of the first message that is neither there nor known to be missing.
+    pub next_incoming: u32,
+}
+
+/// The exchange's streams before the present one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EarlierStreams {
+    /// The UUID that was established last before the present one, and the last one before that
+    /// under which anything arrived.
+    pub streams: [Stream; 2],
+    /// SeqNum of the next message under UUID 0: what was published this week before its first
+    /// logon.
+    pub next_default: u32,
+    /// Messages under earlier UUIDs that are to be asked for, in this order. Four places: one is
+    /// taken where a connection breaks before what was missing at its logon has come.
+    pub missing: [Option<Gap>; 4],
+}
+
+/// Nothing arrived, nothing is missing.
+impl Default for EarlierStreams {
+    fn default() -> Self {
+        let none = Stream { uuid: 0, next_incoming: 1 };
+        Self { streams: [none; 2], next_default: 1, missing: [None; 4] }
+    }
+}
+
+impl EarlierStreams {
+    /// A UUID under which `stream` has arrived is left behind.
+    pub(crate) fn push(&mut self, stream: Stream) {
+        let [last, _] = self.streams;
+        // CME names the last UUID under which it has published: of one with nothing, no word.
+        if last.next_incoming > 1 {
+            self.streams[1] = last;
+        }
+        self.streams[0] = stream;
+    }
+
+    /// Notes messages that are to be asked for: all of their UUID that is not there. `false` if as
+    /// many gaps as there are places wait already, and these will not be asked for.
+    pub(crate) fn note(&mut self, gap: Gap) -> bool {
+        let next_incoming = gap.to.saturating_add(1);
+        match self.streams.iter_mut().find(|stream| stream.uuid == gap.uuid) {
+            _ if gap.uuid == 0 => self.next_default = next_incoming,
+            Some(stream) => stream.next_incoming = next_incoming,
+            None => self.push(Stream { uuid: gap.uuid, next_incoming }),
+        }
+        let place = self.missing.iter_mut().find(|place| place.is_none());
+        place.map(|place| *place = Some(gap)).is_some()
+    }
+
+    /// The first gap to be asked for.
+    pub(crate) fn first_missing(&self) -> Option<Gap> {
+        self.missing[0]
+    }
+
+    /// The messages of the first gap up to `last` are there, or lost.
+    pub(crate) fn settle(&mut self, last: u32) {
+        let rest = self.missing[0].filter(|gap| gap.to > last);
+        match rest {
+            Some(gap) => self.missing[0] = Some(Gap { from: last + 1, ..gap }),
+            None => {
+                self.missing.rotate_left(1);
+                self.missing[3] = None;
+            }
+        }
     }
 }
 

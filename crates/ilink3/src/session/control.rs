@@ -1,5 +1,5 @@
-//! Control traffic: Negotiate, Establish, Sequence and Terminate, written into the buffer that
-//! leaves.
+//! Control traffic: Negotiate, Establish, Sequence, RetransmitRequest and Terminate, written into
+//! the buffer that leaves.
 
 use hairpin_cme_codecs::ilink3::{
     Establish503, KeepAliveLapsed, Negotiate500, Sequence506, Terminate507,
@@ -26,6 +26,7 @@ impl Session {
             return None;
         }
         let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
+        let wants_retransmission = self.wants_retransmission();
         let pending = &mut self.outbound.pending;
         let written = if core::mem::take(&mut pending.negotiate) {
             self.write_negotiate(now, body)
@@ -33,6 +34,8 @@ impl Session {
             self.write_establish(now, body)
         } else if let Some(asks_for_life) = pending.sequence.take() {
             self.write_sequence(asks_for_life, body)
+        } else if wants_retransmission {
+            self.write_retransmit_request(now, body)
         } else {
             let terminate = pending.terminate.take()?;
             self.write_terminate(now, terminate, body)
@@ -167,7 +170,7 @@ impl Session {
         }
     }
 
-    fn next_request_timestamp(&self, now: Now) -> u64 {
+    pub(super) fn next_request_timestamp(&self, now: Now) -> u64 {
         self.outbound.progress.new_request_timestamp(now.utc.as_nanos())
     }
 

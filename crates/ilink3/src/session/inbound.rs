@@ -1,4 +1,6 @@
 //! What the exchange sends, judged and told.
+//!
+//! What is not the next message in its stream is judged in `recovery`.
 
 use core::ops::RangeInclusive;
 
@@ -51,7 +53,7 @@ macro_rules! business {
                     == Some(BooleanFlag::TRUE),
             };
             if $session.accept($context, &message) {
-                $($($session.$first(decoded);)?)?
+                $($($session.$first(decoded, &message);)?)?
                 $session.tell($context, |listener, sender| {
                     $(let $view = decoded;)?
                     listener.$callback(sender, $($view,)? &message)
@@ -63,9 +65,9 @@ macro_rules! business {
 
 /// A frame without its framing header.
 #[derive(Clone, Copy)]
-struct Frame<'a> {
-    header: MessageHeader,
-    body: &'a [u8],
+pub(super) struct Frame<'a> {
+    pub(super) header: MessageHeader,
+    pub(super) body: &'a [u8],
 }
 
 impl Session {
@@ -84,8 +86,17 @@ impl Session {
         if header.schema_id != SCHEMA_ID {
             return self.fail(context, Error::Schema(header.schema_id));
         }
-        let frame = Frame { header, body };
-        match header.template_id {
+        self.dispatch(context, Frame { header, body });
+        if self.recovery.is_active {
+            self.recover(context);
+        }
+        self.settle(context);
+    }
+
+    /// Takes a message by its template.
+    #[inline]
+    pub(super) fn dispatch<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: Frame<'_>) {
+        match frame.header.template_id {
             ExecutionReportNew522::TEMPLATE_ID => business!(self, context, frame,
                 ExecutionReportNew522 => on_execution_report_new report),
             ExecutionReportCancel534::TEMPLATE_ID => business!(self, context, frame,
@@ -95,7 +106,6 @@ impl Session {
             }
             _ => self.handle_other_business_message(context, frame),
         }
-        self.settle(context);
     }
 
     #[inline(never)]
@@ -144,8 +154,8 @@ impl Session {
     }
 
     /// A refusal without the number it refuses: that number is not used on the exchange's side.
-    fn settle_number(&mut self, reject: BusinessReject521<'_>) {
-        if reject.ref_seq_num().is_none() {
+    fn settle_number(&mut self, reject: BusinessReject521<'_>, message: &Message<'_>) {
+        if reject.ref_seq_num().is_none() && message.uuid == self.outbound.progress.uuid {
             self.outbound.take_back(reject.business_reject_ref_id());
         }
     }
@@ -157,52 +167,21 @@ impl Session {
         let expected = message.uuid == progress.uuid
             && message.seq_num == progress.next_incoming
             && message.seq_num <= SEQ_NUM_MAX
+            && !self.recovery.is_earlier
             && matches!(self.outbound.state, State::Established | State::Terminating);
         if expected {
             progress.next_incoming += 1;
             self.inbound.counters.business_messages += 1;
+            if self.recovery.is_active {
+                let is_retransmitted = message.possible_retransmission;
+                self.inbound.counters.retransmitted += u64::from(is_retransmitted);
+            }
             return true;
         }
-        self.judge(context, message);
-        false
+        self.judge(context, message)
     }
 
-    /// Finds what is wrong with a business message that is not the next one.
-    #[cold]
-    fn judge<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        let (state, progress) = (self.state(), self.outbound.progress);
-        let Message { seq_num: received, uuid, .. } = *message;
-        let expected = progress.next_incoming;
-        if !matches!(state, State::Established | State::Terminating) {
-            let template_id = message.header.template_id;
-            self.fail(context, Error::Unexpected { template_id, state });
-        } else if message.possible_retransmission && (uuid != progress.uuid || received < expected)
-        {
-            self.inbound.counters.retransmissions_dropped += 1;
-            self.warn(context, Warning::Retransmitted { uuid, seq_num: received });
-        } else if uuid != progress.uuid {
-            self.fail(context, Error::Uuid { expected: progress.uuid, received: uuid });
-        } else if received < expected || received > SEQ_NUM_MAX {
-            self.fail(context, Error::SeqNum { expected, received });
-        } else {
-            self.inbound.counters.undelivered += 1;
-            self.missed(context, received - 1);
-        }
-    }
-
-    /// Reports that messages up to `to` are missing, once a connection, and terminates.
-    #[cold]
-    fn missed<L: Listener>(&mut self, context: &mut Context<'_, L>, to: u32) {
-        if self.inbound.gap {
-            return;
-        }
-        self.inbound.gap = true;
-        let progress = self.outbound.progress;
-        self.report_gap(context, Gap { uuid: progress.uuid, from: progress.next_incoming, to });
-        self.outbound.terminate(context.now);
-    }
-
-    fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
+    pub(super) fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
         self.inbound.counters.gaps += 1;
         self.inbound.counters.gap_messages += u64::from(gap.to - gap.from) + 1;
         self.tell(context, |listener, sender| listener.on_gap(sender, gap));
@@ -214,13 +193,17 @@ impl Session {
         context: &mut Context<'_, L>,
         established: &Established,
     ) {
-        let missing = self.earlier.acknowledge(established);
+        let missing = self.earlier.acknowledge(&mut self.outbound.progress, established);
         if let Some(warning) = missing.warning {
             self.inbound.counters.unknown_ends += 1;
             self.warn(context, warning);
         }
         if let Some(gap) = missing.gap {
             self.report_gap(context, gap);
+        }
+        if let Some(gap) = missing.gap.filter(|_| missing.is_lost) {
+            self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
+            self.tell(context, |listener, sender| listener.on_lost(sender, gap));
         }
     }
 
@@ -263,13 +246,12 @@ impl Session {
             (NotApplied513::TEMPLATE_ID, State::Established) => decode!(self, context,
                 frame, NotApplied513 as not_applied =>
                 self.handle_not_applied(context, not_applied)),
-            (
-                Retransmission509::TEMPLATE_ID | RetransmitReject510::TEMPLATE_ID,
-                State::Established,
-            ) => {
-                self.inbound.counters.unrequested += 1;
-                self.warn(context, Warning::Unrequested(template_id));
-            }
+            (Retransmission509::TEMPLATE_ID, State::Established) => decode!(self, context,
+                frame, Retransmission509 as announced =>
+                self.handle_retransmission(context, announced)),
+            (RetransmitReject510::TEMPLATE_ID, State::Established) => decode!(self, context,
+                frame, RetransmitReject510 as reject =>
+                self.handle_retransmit_reject(context, reject)),
             (
                 Negotiate500::TEMPLATE_ID
                 | Establish503::TEMPLATE_ID
@@ -322,6 +304,8 @@ impl Session {
         };
         self.tell(context, |listener, sender| listener.on_established(sender, &established));
         self.report_missing(context, &established);
+        self.publish(context, ack.next_seq_no() - 1);
+        self.begin_recovery(context);
     }
 
     fn handle_reject<L: Listener>(
@@ -345,6 +329,7 @@ impl Session {
         {
             return;
         }
+        self.publish(context, sequence.next_seq_no() - 1);
         if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
             self.inbound.counters.asked_for_life += 1;
             self.outbound.pending.sequence(false);
@@ -419,20 +404,19 @@ impl Session {
         received == expected
     }
 
-    /// Whether the number the exchange will use next is the one we expect.
+    /// Whether the number the exchange will use next is the one we expect, or above it.
     fn check_next_seq_no<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         received: u32,
     ) -> bool {
-        let expected = self.outbound.progress.next_incoming;
+        let expected = self.next_published();
         // One beyond the last number says that there will be none.
-        if received < expected || received > SEQ_NUM_MAX + 1 {
+        let is_possible = (expected..=SEQ_NUM_MAX + 1).contains(&received);
+        if !is_possible {
             self.fail(context, Error::NextSeqNo { expected, received });
-        } else if received > expected {
-            self.missed(context, received - 1);
         }
-        received == expected
+        is_possible
     }
 
     /// Warns of bytes behind the message: its frame is longer than it.
@@ -444,7 +428,8 @@ impl Session {
         length: usize,
     ) {
         let bytes = (MessageHeader::LENGTH + frame.body.len()).saturating_sub(length);
-        if bytes > 0 {
+        // Of a message that was held the warning was given when it came.
+        if bytes > 0 && !self.recovery.is_releasing {
             self.inbound.counters.trailing_bytes += 1;
             let template_id = frame.header.template_id;
             self.warn(context, Warning::TrailingBytes { template_id, bytes });

@@ -18,7 +18,7 @@ use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
     CancelOrder, ClOrdId, Delivery, Established, FramingError, Gap, Message, NewOrder, NotApplied,
-    Outgoing, OutletError, Rejected, Stamp, TerminateCode, Terminated,
+    Outgoing, OutletError, Rejected, RetransmitRejected, Stamp, TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.
@@ -35,6 +35,7 @@ mod faults;
 mod keep_alive;
 mod logon;
 mod numbers;
+mod recovery;
 mod refusals;
 mod requests;
 mod sending;
@@ -116,6 +117,22 @@ fn not_applied(from_seq_no: u32, count: u32) -> Vec<u8> {
     })
 }
 
+/// The announcement of a retransmission of `count` messages under `last_uuid`, or the present one.
+fn retransmission(last_uuid: Option<u64>, timestamp: u64, from: u32, count: u16) -> Vec<u8> {
+    frame(Retransmission509::ENCODED_LENGTH, |buffer| {
+        let mut message = Retransmission509::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_last_uuid(last_uuid).set_request_timestamp(timestamp);
+        message.set_from_seq_no(from).set_msg_count(count);
+    })
+}
+
+fn retransmit_reject(timestamp: u64, code: u16) -> Vec<u8> {
+    frame(RetransmitReject510::ENCODED_LENGTH, |buffer| {
+        let mut message = RetransmitReject510::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_request_timestamp(timestamp).set_error_codes(code);
+    })
+}
+
 fn template_only(template_id: u16, schema_id: u16, block: usize) -> Vec<u8> {
     frame(8 + block, |buffer| {
         let block_length = block as u16;
@@ -179,6 +196,13 @@ impl Listener for Log {
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         self.note(sender, "gap", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
     }
+    fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, it: &RetransmitRejected<'_>) {
+        let Gap { uuid, from, to } = it.gap;
+        self.note(sender, "refused", format!("{from} to {to} of {uuid}: {}", it.code));
+    }
+    fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
+        self.note(sender, "lost", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
+    }
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         self.note(sender, "error", error.to_string());
     }
@@ -226,8 +250,12 @@ impl Trace {
     }
 
     fn with(progress: Progress) -> Self {
+        Self::conducted(progress, Conduct::default())
+    }
+
+    fn conducted(progress: Progress, conduct: Conduct) -> Self {
         Self {
-            session: Session::new(settings(), progress).unwrap(),
+            session: Session::with_conduct(settings(), progress, conduct).unwrap(),
             log: Log::default(),
             wire: Wire::default(),
             now: Now { monotonic: Instant::from_nanos(5), utc: Utc::from_nanos(UTC) },
@@ -349,6 +377,11 @@ fn describe(frame: &[u8]) -> String {
         507 => {
             decode!(frame => Terminate507 as message);
             format!("Terminate {}", message.error_codes())
+        }
+        508 => {
+            decode!(frame => RetransmitRequest508 as message);
+            let of = message.last_uuid().map_or(String::new(), |uuid| format!(" of {uuid}"));
+            format!("Retransmit {} count {}{of}", message.from_seq_no(), message.msg_count())
         }
         514 => {
             decode!(frame => NewOrderSingle514 as message);

@@ -60,7 +60,13 @@ fn logs_on_with_negotiate_and_establish() {
 
 #[test]
 fn resume_establishes_the_same_uuid_and_goes_on() {
-    let progress = Progress { uuid: 7, request_timestamp: 9, next_outgoing: 5, next_incoming: 3 };
+    let progress = Progress {
+        uuid: 7,
+        request_timestamp: 9,
+        next_outgoing: 5,
+        next_incoming: 3,
+        ..Progress::default()
+    };
     let mut trace = Trace::with(progress);
     trace.connect(Binding::Resume);
     assert_eq!(trace.told(), ["state connecting", "state establishing"]);
