@@ -73,6 +73,10 @@ counters! {
     unknown_ends,
     /// Warnings: NotApplied messages.
     not_applied,
+    /// Warnings: times a backup session was made the primary.
+    failovers,
+    /// Warnings: logon requests sent again because no answer came.
+    logons_repeated,
     /// Errors: NegotiationReject and EstablishmentReject messages.
     rejects,
     /// Terminate messages of the exchange, answers to ours included.
@@ -161,8 +165,20 @@ counters! {
     /// Warnings: numbers taken back because the exchange refused the newest message without using
     /// its number.
     taken_back,
+    /// Business messages sent again because they were not applied.
+    replayed,
+    /// Warnings: times the gap was filled though messages were to be sent again: they could not
+    /// be, see [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer).
+    not_replayed,
+    /// Errors: messages that were to be sent again and that the outlet had not kept; the gap was
+    /// filled.
+    not_kept,
     /// Errors: sends refused because the session was not established.
     refused_not_established,
+    /// Errors: sends refused because the connection was the backup's.
+    refused_on_backup,
+    /// Errors: sends refused because earlier messages were still to be sent again.
+    refused_replaying,
     /// Errors: sends refused because the last number was used.
     refused_without_number,
     /// Errors: sends refused because the message contradicts itself.

@@ -127,6 +127,9 @@ pub enum Warning {
     /// The exchange heard nothing from us for a keep-alive interval, and asks; it is answered.
     #[error("the exchange has heard nothing from us for a keep-alive interval")]
     AskedForLife,
+    /// Negotiate or Establish was not answered within two keep-alive intervals and is sent again.
+    #[error("no answer while {0}: asked again")]
+    LogonRepeated(State),
     /// EstablishmentAck carries another KeepAliveInterval than was asked for; ours stays.
     #[error("the exchange acknowledges a KeepAliveInterval of {0} ms, not ours")]
     KeepAliveInterval(u16),
@@ -172,6 +175,13 @@ pub enum Warning {
         uuid: u64,
         /// SeqNum of the message.
         seq_num: u32,
+    },
+    /// Messages that were not applied are not sent again, though that was wanted: see
+    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer). The gap was filled.
+    #[error("messages from {from} on cannot be sent again")]
+    NotReplayed {
+        /// SeqNum of the first.
+        from: u32,
     },
     /// Nothing of these messages came for as long as [`Conduct`](crate::Conduct) allows: they are
     /// asked for again.

@@ -307,6 +307,30 @@ mod tests {
     }
 
     #[test]
+    fn every_code_of_the_documents_has_a_text_of_its_own() {
+        let unknown = "unknown code";
+        for code in (0..=24).chain([26, 28, 29]) {
+            assert_ne!(TerminateCode(code).text(), unknown, "Terminate {code}");
+        }
+        for code in (0..=25).chain([27, 28]) {
+            assert_ne!(RejectCode(code).text(), unknown, "reject of a logon {code}");
+        }
+        for code in 0..=9 {
+            assert_ne!(RetransmitRejectCode(code).text(), unknown, "RetransmitReject {code}");
+        }
+        for code in [0, 1, 2, 3, 5, 6, 8].into_iter().chain(100..=148) {
+            assert_ne!(BusinessRejectReason(code).text(), unknown, "BusinessReject {code}");
+        }
+    }
+
+    #[test]
+    fn a_refused_retransmission_is_final_unless_time_can_help() {
+        let is_final = |code| RetransmitRejectCode(code).is_final();
+        assert!([0, 1, 5, 6, 7, 8, 9].into_iter().all(is_final));
+        assert!(![2, 3, 4, 10, 65_535].into_iter().any(is_final));
+    }
+
+    #[test]
     fn an_unknown_code_survives() {
         assert_eq!(TerminateCode(4711).to_string(), "4711 (unknown code)");
         assert_eq!(RejectCode(26).text(), "unknown code");

@@ -77,20 +77,23 @@ pub struct EarlierStreams {
     /// SeqNum of the next message under UUID 0: what was published this week before its first
     /// logon.
     pub next_default: u32,
-    /// Messages under earlier UUIDs that are to be asked for, in this order. Four places: one is
-    /// taken where a connection breaks before what was missing at its logon has come.
-    pub missing: [Option<Gap>; 4],
+    /// Messages under earlier UUIDs that are to be asked for, in this order. A place is taken where
+    /// a new UUID is negotiated before what was missing under the last has come.
+    pub missing: [Option<Gap>; Self::PLACES],
 }
 
 /// Nothing arrived, nothing is missing.
 impl Default for EarlierStreams {
     fn default() -> Self {
         let none = Stream { uuid: 0, next_incoming: 1 };
-        Self { streams: [none; 2], next_default: 1, missing: [None; 4] }
+        Self { streams: [none; 2], next_default: 1, missing: [None; Self::PLACES] }
     }
 }
 
 impl EarlierStreams {
+    /// Gaps there is room for; of more than these the last is [lost](crate::Listener::on_lost).
+    pub const PLACES: usize = 8;
+
     /// A UUID under which `stream` has arrived is left behind.
     pub(crate) fn push(&mut self, stream: Stream) {
         let [last, _] = self.streams;
@@ -126,7 +129,7 @@ impl EarlierStreams {
             Some(gap) => self.missing[0] = Some(Gap { from: last + 1, ..gap }),
             None => {
                 self.missing.rotate_left(1);
-                self.missing[3] = None;
+                self.missing[Self::PLACES - 1] = None;
             }
         }
     }
@@ -151,8 +154,16 @@ pub enum Binding {
     /// Negotiate a new UUID, then establish; both streams begin at 1. At the beginning of the
     /// week, and mid-week for a fresh start.
     New,
+    /// Like [`New`](Self::New), at the first logon of a week: what is known of earlier UUIDs is
+    /// forgotten, for CME sends nothing of an earlier week again, and UUID 0 begins at 1 anew.
+    NewWeek,
     /// Establish the UUID negotiated before; both streams go on.
     Resume,
+    /// Establish the primary's UUID on the backup gateway, beside an established primary: see
+    /// [`Session::follow`](crate::Session::follow). NextSeqNo is 0 both ways and no business
+    /// message flows, until the exchange makes it the primary:
+    /// [`Listener::on_failover`](crate::Listener::on_failover).
+    Backup,
 }
 
 /// What only the owner of the connection can do.

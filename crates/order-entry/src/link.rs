@@ -9,7 +9,7 @@ use hairpin_mapped::{Claim, Journal, Record};
 use hairpin_time::Now;
 
 use crate::backlog::Backlog;
-use crate::record::{CONTROL_RECORD, MESSAGE_RECORD};
+use crate::record::{self, CONTROL_RECORD, MESSAGE_RECORD};
 use crate::{Counters, WhenFull};
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
@@ -53,6 +53,23 @@ impl<S: Stream> Outlet for Link<S> {
             return Delivery::Waiting { waiting: self.waiting() };
         }
         self.write_record(record)
+    }
+
+    /// Finds the record by walking over the journal: what is to be sent again is rare and recent.
+    #[cold]
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+        if self.stream.is_none() || self.broken.is_some() {
+            return Err(OutletError::Closed);
+        }
+        if self.backlog.is_full() {
+            return Err(OutletError::WouldBlock { waiting: self.waiting() });
+        }
+        let record = record::find(&self.journal, seq_num).ok_or(OutletError::NotKept)?;
+        if self.is_waiting() {
+            self.backlog.push(record, 0);
+            return Ok(Delivery::Waiting { waiting: self.waiting() });
+        }
+        Ok(self.write_record(record))
     }
 }
 

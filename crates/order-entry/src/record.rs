@@ -3,16 +3,18 @@
 //! Each record is one frame as it left, framing header included.
 
 use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
-use hairpin_mapped::Journal;
+use hairpin_mapped::{Journal, Record};
 use hairpin_sbe::MessageHeader;
 
-use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, SCHEMA_ID, Terminate507};
+use hairpin_cme_codecs::ilink3::{
+    Establish503, Negotiate500, RetransmitRequest508, SCHEMA_ID, Terminate507,
+};
 
 /// Kind of a record that holds a business message, or the Sequence that fills a gap between them.
 /// Two messages have the same number where the exchange refused the first without using it.
 pub const MESSAGE_RECORD: u32 = 0;
-/// Kind of a record that holds a request of ours, Negotiate, Establish or Terminate: the identity
-/// of the session and the RequestTimestamp last used.
+/// Kind of a record that holds a request of ours, Negotiate, Establish, RetransmitRequest or
+/// Terminate: the identity of the session and the RequestTimestamp last used.
 pub const CONTROL_RECORD: u32 = 1;
 
 /// The first template that is a business message.
@@ -55,15 +57,36 @@ fn after(mut progress: Progress, frame: &[u8]) -> Progress {
                 progress.request_timestamp = terminate.request_timestamp();
             }
         }
-        BUSINESS.. => {
-            let offset = SEQ_NUM - usize::from(header.template_id == PARTY_DETAILS_LIST_REQUEST);
-            if let Some(number) = body.get(offset..).and_then(|rest| rest.first_chunk()) {
-                progress.next_outgoing = u32::from_le_bytes(*number).saturating_add(1);
+        RetransmitRequest508::TEMPLATE_ID => {
+            let mut scratch = RetransmitRequest508::SCRATCH;
+            if let Ok(request) = RetransmitRequest508::decode(&header, body, &mut scratch) {
+                progress.request_timestamp = request.request_timestamp();
             }
         }
-        _ => {}
+        _ => {
+            if let Some(number) = number(&header, body) {
+                progress.next_outgoing = number.saturating_add(1);
+            }
+        }
     }
     progress
+}
+
+/// SeqNum of a business message of ours.
+fn number(header: &MessageHeader, body: &[u8]) -> Option<u32> {
+    if header.template_id < BUSINESS {
+        return None;
+    }
+    let offset = SEQ_NUM - usize::from(header.template_id == PARTY_DETAILS_LIST_REQUEST);
+    Some(u32::from_le_bytes(*body.get(offset..)?.first_chunk()?))
+}
+
+/// The last message that was sent under `seq_num`.
+pub(crate) fn find(journal: &Journal, seq_num: u32) -> Option<Record> {
+    let found = journal.records().filter(|(_, frame)| {
+        header_and_body(frame).and_then(|(header, body)| number(&header, body)) == Some(seq_num)
+    });
+    found.last().map(|(record, _)| record)
 }
 
 /// The parts of a frame of this schema.
@@ -126,6 +149,32 @@ mod tests {
             Sequence506::ENCODED_LENGTH
         });
         assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
+    }
+
+    #[test]
+    fn a_retransmit_request_moves_the_timestamp() {
+        let mut journal = Journal::anonymous(4_096).unwrap();
+        negotiate(&mut journal, 7, 70);
+        order(&mut journal, 1);
+        append(&mut journal, |buffer| {
+            RetransmitRequest508::encode(buffer).unwrap().set_uuid(7).set_request_timestamp(75);
+            RetransmitRequest508::ENCODED_LENGTH
+        });
+        let expected = Progress { uuid: 7, request_timestamp: 75, ..Progress::default() };
+        assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..expected });
+    }
+
+    #[test]
+    fn the_last_message_of_a_number_is_found() {
+        let mut journal = Journal::anonymous(4_096).unwrap();
+        order(&mut journal, 1);
+        negotiate(&mut journal, 7, 70);
+        order(&mut journal, 1);
+        order(&mut journal, 2);
+        let records: Vec<_> = journal.records().map(|(record, _)| record).collect();
+        assert_eq!(find(&journal, 1), Some(records[2]));
+        assert_eq!(find(&journal, 2), Some(records[3]));
+        assert_eq!(find(&journal, 3), None);
     }
 
     #[test]

@@ -63,7 +63,11 @@ impl<D: Dial> Session<D> {
     pub fn with_dial(settings: Settings, journal: Journal, dial: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
         Ok(Self {
-            protocol: hairpin_ilink3::Session::new(settings.logon, progress)?,
+            protocol: hairpin_ilink3::Session::with_conduct(
+                settings.logon,
+                progress,
+                settings.conduct,
+            )?,
             link: Link::new(journal, settings.waiting_max, settings.when_full),
             connecting: None,
             token: None,

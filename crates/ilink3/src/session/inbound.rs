@@ -12,7 +12,7 @@ use crate::pending::Terminate;
 use crate::reassembly::FRAMING_HEADER_LENGTH;
 use crate::sender::SEQ_NUM_MAX;
 use crate::session::{Context, Session};
-use crate::{Error, Listener, RejectCode, State, TerminateCode, Warning};
+use crate::{Error, Listener, NotAppliedAnswer, RejectCode, State, TerminateCode, Warning};
 
 /// Templates of session messages, both directions.
 const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
@@ -128,7 +128,7 @@ impl Session {
         }
         by_template! {
             BusinessReject521 => on_business_reject reject after settle_number;
-            PartyDetailsDefinitionRequestAck519 => on_message;
+            PartyDetailsDefinitionRequestAck519 => on_party_details_definition_ack ack;
             ExecutionReportReject523 => on_execution_report_reject report;
             ExecutionReportElimination524 => on_execution_report_elimination report;
             ExecutionReportTradeOutright525 => on_execution_report_trade_outright report;
@@ -138,18 +138,18 @@ impl Session {
             ExecutionReportStatus532 => on_execution_report_status report;
             OrderCancelReject535 => on_order_cancel_reject reject;
             OrderCancelReplaceReject536 => on_order_cancel_replace_reject reject;
-            PartyDetailsListReport538 => on_message;
-            MassQuoteAck545 => on_message;
-            RequestForQuoteAck546 => on_message;
+            PartyDetailsListReport538 => on_party_details_list_report report;
+            MassQuoteAck545 => on_mass_quote_ack ack;
+            RequestForQuoteAck546 => on_request_for_quote_ack ack;
             ExecutionReportTradeAddendumOutright548 => on_trade_addendum_outright addendum;
             ExecutionReportTradeAddendumSpread549 => on_trade_addendum_spread addendum;
             ExecutionReportTradeAddendumSpreadLeg550 => on_trade_addendum_spread_leg addendum;
-            SecurityDefinitionResponse561 => on_message;
-            OrderMassActionReport562 => on_message;
-            QuoteCancelAck563 => on_message;
+            SecurityDefinitionResponse561 => on_security_definition_response response;
+            OrderMassActionReport562 => on_order_mass_action_report report;
+            QuoteCancelAck563 => on_quote_cancel_ack ack;
             ExecutionReportPendingCancel564 => on_execution_report_pending_cancel report;
             ExecutionReportPendingReplace565 => on_execution_report_pending_replace report;
-            MassQuoteResponse571 => on_message;
+            MassQuoteResponse571 => on_mass_quote_response response;
         }
     }
 
@@ -241,6 +241,13 @@ impl Session {
                 next_seq_no: Some(reject.next_seq_no()),
                 fault_tolerance: reject.fault_tolerance_indicator(),
             })),
+            // Both of two requests may be answered, if the second only was sent in vain.
+            (NegotiationResponse501::TEMPLATE_ID, State::Establishing | State::Established)
+            | (EstablishmentAck504::TEMPLATE_ID, State::Established)
+                if self.has_repeated =>
+            {
+                self.warn_unrequested(context, template_id);
+            }
             (Sequence506::TEMPLATE_ID, State::Established) => decode!(self, context,
                 frame, Sequence506 as sequence => self.handle_sequence(context, sequence)),
             (NotApplied513::TEMPLATE_ID, State::Established) => decode!(self, context,
@@ -303,9 +310,11 @@ impl Session {
             environment: ack.environment_indicator(),
         };
         self.tell(context, |listener, sender| listener.on_established(sender, &established));
-        self.report_missing(context, &established);
-        self.publish(context, ack.next_seq_no() - 1);
-        self.begin_recovery(context);
+        if !self.outbound.is_backup {
+            self.report_missing(context, &established);
+            self.publish(context, ack.next_seq_no() - 1);
+            self.begin_recovery(context);
+        }
     }
 
     fn handle_reject<L: Listener>(
@@ -324,12 +333,20 @@ impl Session {
         context: &mut Context<'_, L>,
         sequence: Sequence506<'_>,
     ) {
-        if !self.check_uuid(context, sequence.uuid())
-            || !self.check_next_seq_no(context, sequence.next_seq_no())
-        {
+        if !self.check_uuid(context, sequence.uuid()) {
             return;
         }
-        self.publish(context, sequence.next_seq_no() - 1);
+        let next_seq_no = sequence.next_seq_no();
+        let is_primary = sequence.fault_tolerance_indicator() == Some(FTI::PRIMARY);
+        if self.outbound.is_backup && (is_primary || self.awaits_take_over()) {
+            return self.handle_failover(context, next_seq_no);
+        }
+        if !self.check_next_seq_no(context, next_seq_no) {
+            return;
+        }
+        if !self.outbound.is_backup {
+            self.publish(context, next_seq_no - 1);
+        }
         if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
             self.inbound.counters.asked_for_life += 1;
             self.outbound.pending.sequence(false);
@@ -337,8 +354,8 @@ impl Session {
         }
     }
 
-    /// A Sequence fills the gap on the exchange's side, before anything the listener sends: until
-    /// then the exchange takes no message.
+    /// A Sequence fills the gap on the exchange's side, or the messages are sent again, before
+    /// anything the listener sends: until then the exchange takes no message.
     fn handle_not_applied<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
@@ -350,8 +367,36 @@ impl Session {
         self.inbound.counters.not_applied += 1;
         let not_applied =
             NotApplied { from_seq_no: message.from_seq_no(), count: message.msg_count() };
-        self.fill_gap(context);
+        let last = not_applied.from_seq_no.saturating_add(not_applied.count).saturating_sub(1);
+        if !self.outbound.has_replayed(last) {
+            self.answer_not_applied(context, not_applied);
+        }
         self.tell(context, |listener, sender| listener.on_not_applied(sender, not_applied));
+    }
+
+    fn answer_not_applied<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        not_applied: NotApplied,
+    ) {
+        let from = not_applied.from_seq_no;
+        let preferred = self.conduct.not_applied;
+        let can_replay = self.outbound.can_replay(from);
+        let answer = match preferred {
+            NotAppliedAnswer::Replay if !can_replay => {
+                self.outbound.counters.not_replayed += 1;
+                self.warn(context, Warning::NotReplayed { from });
+                NotAppliedAnswer::FillGap
+            }
+            preferred if can_replay => context.listener.answer_not_applied(not_applied, preferred),
+            preferred => preferred,
+        };
+        match answer {
+            NotAppliedAnswer::FillGap => self.outbound.fill_gap(context.now, &mut *context.outlet),
+            NotAppliedAnswer::Replay => {
+                self.outbound.replay(context.now, &mut *context.outlet, from);
+            }
+        }
     }
 
     fn handle_terminate<L: Listener>(
@@ -389,11 +434,12 @@ impl Session {
         if !self.check_uuid(context, uuid) {
             return false;
         }
-        let expected = self.requested;
-        if received != expected {
+        let is_ours = (self.first_requested..=self.requested).contains(&received);
+        if !is_ours {
+            let expected = self.requested;
             self.fail(context, Error::RequestTimestamp { expected, received });
         }
-        received == expected
+        is_ours
     }
 
     fn check_uuid<L: Listener>(&mut self, context: &mut Context<'_, L>, received: u64) -> bool {
@@ -410,6 +456,9 @@ impl Session {
         context: &mut Context<'_, L>,
         received: u32,
     ) -> bool {
+        if self.outbound.is_backup {
+            return self.check_backup_next_seq_no(context, received);
+        }
         let expected = self.next_published();
         // One beyond the last number says that there will be none.
         let is_possible = (expected..=SEQ_NUM_MAX + 1).contains(&received);

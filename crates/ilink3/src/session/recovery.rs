@@ -51,7 +51,7 @@ pub(super) struct Recovery {
     /// Held messages are being delivered.
     pub(super) is_releasing: bool,
     /// SeqNum of the last message of the present UUID that is known to be published.
-    known: u32,
+    pub(super) known: u32,
     held: Held,
     /// There was no room to hold a message since all were there.
     has_overflowed: bool,
@@ -223,6 +223,13 @@ impl Session {
         self.known() + 1
     }
 
+    /// Keeps all messages from `next_seq_no` on until it is known what was delivered before them.
+    pub(super) fn hold_from(&mut self, next_seq_no: u32) {
+        self.outbound.progress.next_incoming = next_seq_no;
+        self.recovery.known = next_seq_no - 1;
+        (self.recovery.is_earlier, self.recovery.is_active) = (true, true);
+    }
+
     /// Keeps a message until those before it are there.
     fn hold<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
         self.recovery.is_active = true;
@@ -254,6 +261,9 @@ impl Session {
     /// Delivers what has waited and is next now, and asks for what is missing.
     #[cold]
     pub(super) fn recover<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.awaits_take_over() {
+            return;
+        }
         self.recovery.is_earlier = self.outbound.progress.earlier.first_missing().is_some();
         self.release(context);
         if self.state() != State::Established {
@@ -323,7 +333,10 @@ impl Session {
     /// Asks again for what has not come of the present request, unless it was asked for too often
     /// in vain.
     fn ask_again<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let Some(gap) = self.first_missing() else { return };
+        let Some(gap) = self.first_missing() else {
+            self.recovery.request = None;
+            return;
+        };
         let has_moved = self.recovery.request.is_none_or(|request| request.gap.from != gap.from);
         self.recovery.fruitless = if has_moved { 0 } else { self.recovery.fruitless + 1 };
         if self.recovery.fruitless < self.conduct.retransmission_attempts.max(1) {
@@ -426,7 +439,11 @@ impl Session {
         self.recovery.request.filter(is_answered)
     }
 
-    fn warn_unrequested<L: Listener>(&mut self, context: &mut Context<'_, L>, template_id: u16) {
+    pub(super) fn warn_unrequested<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        template_id: u16,
+    ) {
         self.inbound.counters.unrequested += 1;
         self.warn(context, Warning::Unrequested(template_id));
     }

@@ -17,8 +17,9 @@ use super::*;
 use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
-    CancelOrder, ClOrdId, Delivery, Established, FramingError, Gap, Message, NewOrder, NotApplied,
-    Outgoing, OutletError, Rejected, RetransmitRejected, Stamp, TerminateCode, Terminated,
+    CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, Message, NewOrder,
+    NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rejected, RetransmitRejected, Stamp,
+    TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.
@@ -30,13 +31,17 @@ macro_rules! decode {
     };
 }
 
+mod backup;
+mod bindings;
 mod counters;
 mod faults;
 mod keep_alive;
 mod logon;
 mod numbers;
+mod parties;
 mod recovery;
 mod refusals;
+mod replay;
 mod requests;
 mod sending;
 mod terminate;
@@ -148,6 +153,8 @@ struct Log {
     /// How many orders to send from each callback of this name.
     order_on: Option<&'static str>,
     terminate_on: Option<&'static str>,
+    /// What to do about messages that were not applied, if not what is preferred.
+    answer: Option<NotAppliedAnswer>,
 }
 
 impl Log {
@@ -182,6 +189,16 @@ impl Listener for Log {
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         let template_id = message.header.template_id;
         self.note(sender, "message", format!("{} of {template_id}", message.seq_num));
+    }
+    fn answer_not_applied(
+        &mut self,
+        _: NotApplied,
+        preferred: NotAppliedAnswer,
+    ) -> NotAppliedAnswer {
+        self.answer.unwrap_or(preferred)
+    }
+    fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
+        self.note(sender, "failover", format!("from {}", failover.next_seq_no));
     }
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
         self.note(sender, "not applied", format!("{} from {}", it.count, it.from_seq_no));
@@ -222,6 +239,9 @@ struct Wire {
     claimed: Vec<u8>,
     refusal: Option<OutletError>,
     delivery: Option<Delivery>,
+    /// Business messages, to be sent again.
+    kept: Vec<Vec<u8>>,
+    forgets: bool,
 }
 
 impl Outlet for Wire {
@@ -232,7 +252,19 @@ impl Outlet for Wire {
 
     fn commit(&mut self, length: usize) -> Delivery {
         self.frames.push(self.claimed[..length].to_vec());
+        self.kept.push(self.claimed[..length].to_vec());
         self.delivery.unwrap_or(Delivery::Written)
+    }
+
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+        let has_number = |frame: &&Vec<u8>| {
+            frame[6..8] == 514_u16.to_le_bytes() && frame[29..33] == seq_num.to_le_bytes()
+        };
+        let kept = self.kept.iter().rfind(has_number).filter(|_| !self.forgets);
+        let frame = kept.ok_or(OutletError::NotKept)?.clone();
+        self.refusal.map_or(Ok(()), Err)?;
+        self.frames.push(frame);
+        Ok(self.delivery.unwrap_or(Delivery::Written))
     }
 }
 

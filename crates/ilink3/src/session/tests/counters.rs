@@ -4,7 +4,7 @@ use super::*;
 use crate::{InboundCounters, OutboundCounters};
 
 /// Counters of what is ordinary: they have no mark, and no test of their own.
-const ORDINARY: [&str; 14] = [
+const ORDINARY: [&str; 15] = [
     "bytes",
     "frames",
     "business_messages",
@@ -12,6 +12,7 @@ const ORDINARY: [&str; 14] = [
     "undelivered",
     "held",
     "retransmitted",
+    "replayed",
     "gap_messages",
     "terminates",
     "business_bytes",
@@ -254,7 +255,9 @@ fn counts_sequence_errors_only() {
 
 #[test]
 fn counts_timeouts_only() {
-    let mut trace = Trace::connected();
+    let conduct = Conduct { logon_attempts: 1, ..Conduct::default() };
+    let mut trace = Trace::conducted(Progress::default(), conduct);
+    trace.connect(Binding::New);
     trace.transmitted();
     trace.at(2 * KEEP_ALIVE);
     assert_only(&trace, "timeouts");
@@ -318,12 +321,64 @@ fn counts_refused_not_established_only() {
 
 #[test]
 fn counts_refused_without_number_only() {
-    let next_outgoing = 1_000_000_000;
+    let next_outgoing = 999_999_999;
     let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
     trace.connect(Binding::Resume);
     trace.acknowledge();
+    assert_eq!(trace.send(1), Ok(999_999_999));
     assert_eq!(trace.send(1), Err(SendError::NumbersExhausted));
     assert_only(&trace, "refused_without_number");
+}
+
+#[test]
+fn counts_failovers_only() {
+    let mut trace = super::backup::established();
+    trace.receive(&super::backup::promotion(1));
+    assert_only(&trace, "failovers");
+}
+
+#[test]
+fn counts_logons_repeated_only() {
+    let mut trace = Trace::connected();
+    trace.transmitted();
+    trace.at(2 * KEEP_ALIVE);
+    assert_only(&trace, "logons_repeated");
+}
+
+#[test]
+fn counts_not_replayed_only() {
+    let mut trace = super::replay::having_sent(2);
+    trace.at(9_000);
+    assert_eq!(trace.sent(), ["Sequence 3"]);
+    trace.receive(&not_applied(1, 1));
+    assert_eq!(trace.session.inbound_counters().not_applied, 1);
+    assert_eq!(trace.session.outbound_counters().not_replayed, 1);
+    assert_eq!(trace.session.outbound_counters().not_kept, 0);
+}
+
+#[test]
+fn counts_not_kept_only() {
+    let mut trace = super::replay::having_sent(2);
+    trace.wire.forgets = true;
+    trace.receive(&not_applied(1, 1));
+    assert_eq!(trace.session.outbound_counters().not_kept, 1);
+    assert_eq!(trace.session.outbound_counters().not_replayed, 0);
+}
+
+#[test]
+fn counts_refused_on_backup_only() {
+    let mut trace = super::backup::established();
+    assert_eq!(trace.send(1), Err(SendError::Backup));
+    assert_only(&trace, "refused_on_backup");
+}
+
+#[test]
+fn counts_refused_replaying_only() {
+    let mut trace = super::replay::having_sent(2);
+    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 1 });
+    trace.receive(&not_applied(1, 1));
+    assert_eq!(trace.send(1), Err(SendError::Replaying));
+    assert_eq!(trace.session.outbound_counters().refused_replaying, 1);
 }
 
 #[test]
