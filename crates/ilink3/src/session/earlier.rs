@@ -35,6 +35,22 @@ impl Earlier {
         self.is_told = false;
     }
 
+    /// The exchange agrees to `uuid` and says what it has published last: what is not known to have
+    /// arrived of it. The acknowledgement says so again, unless it is lost: then it speaks of `uuid`
+    /// when the session is resumed.
+    pub(crate) fn agree(
+        &mut self,
+        progress: &mut Progress,
+        uuid: u64,
+        previous: (u64, u32),
+    ) -> Missing {
+        let mut missing = self.missing(progress, uuid, previous);
+        if let Some(gap) = missing.gap {
+            missing.is_lost = !progress.earlier.note(gap);
+        }
+        missing
+    }
+
     /// The session is established: what is not known to have arrived of what was published under
     /// an earlier UUID, or before the first logon of the week. Told once a UUID, and from then on
     /// in `progress`.
@@ -43,13 +59,11 @@ impl Earlier {
         progress: &mut Progress,
         established: &Established,
     ) -> Missing {
-        let mut missing = match self.is_told {
+        let Established { uuid, previous_uuid, previous_seq_no, .. } = *established;
+        let missing = match self.is_told {
             true => Missing::default(),
-            false => self.missing(progress, established),
+            false => self.agree(progress, uuid, (previous_uuid, previous_seq_no)),
         };
-        if let Some(gap) = missing.gap {
-            missing.is_lost = !progress.earlier.note(gap);
-        }
         if established.previous_uuid != 0 {
             // Something was published under a UUID of ours this week; should the exchange speak
             // of UUID 0 again, that is another week's.
@@ -60,8 +74,7 @@ impl Earlier {
         missing
     }
 
-    fn missing(&self, progress: &Progress, established: &Established) -> Missing {
-        let Established { uuid, previous_uuid: previous, previous_seq_no: to, .. } = *established;
+    fn missing(&self, progress: &Progress, uuid: u64, (previous, to): (u64, u32)) -> Missing {
         let earlier = &progress.earlier;
         let since = self.unacknowledged.unwrap_or(uuid);
         let [last, before] = earlier.streams;

@@ -11,6 +11,7 @@ use crate::listener::{Established, Gap, Message, NotApplied, Rejected, Terminate
 use crate::pending::Terminate;
 use crate::reassembly::FRAMING_HEADER_LENGTH;
 use crate::sender::SEQ_NUM_MAX;
+use crate::session::earlier::Missing;
 use crate::session::{Context, Session};
 use crate::{Error, Listener, NotAppliedAnswer, RejectCode, State, TerminateCode, Warning};
 
@@ -194,6 +195,10 @@ impl Session {
         established: &Established,
     ) {
         let missing = self.earlier.acknowledge(&mut self.outbound.progress, established);
+        self.tell_missing(context, missing);
+    }
+
+    fn tell_missing<L: Listener>(&mut self, context: &mut Context<'_, L>, missing: Missing) {
         if let Some(warning) = missing.warning {
             self.inbound.counters.unknown_ends += 1;
             self.warn(context, warning);
@@ -283,6 +288,10 @@ impl Session {
         if self.check_answer(context, response.uuid(), response.request_timestamp()) {
             self.outbound.pending.establish = true;
             self.enter(context, State::Establishing);
+            let previous = (response.previous_uuid(), response.previous_seq_no());
+            let progress = &mut self.outbound.progress;
+            let missing = self.earlier.agree(progress, response.uuid(), previous);
+            self.tell_missing(context, missing);
         }
     }
 

@@ -59,6 +59,27 @@ fn a_new_week_has_a_greater_uuid_and_a_greater_timestamp_even_if_utc_steps_back(
 }
 
 #[test]
+fn a_logon_whose_acknowledgement_is_lost_forgets_nothing_of_what_the_response_told() {
+    let mut trace = Trace::with(Progress { uuid: 7, next_incoming: 3, ..Progress::default() });
+    trace.connect(Binding::New);
+    let requested = trace.sent_request();
+    trace.told();
+    trace.receive(&frame(NegotiationResponse501::ENCODED_LENGTH, |buffer| {
+        let mut message = NegotiationResponse501::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_request_timestamp(requested);
+        message.set_previous_uuid(7).set_previous_seq_no(5);
+    }));
+    assert_eq!(trace.told(), ["state establishing", "gap 3 to 5 of 7"]);
+    trace.transmitted();
+    trace.disconnect();
+    // The exchange had established it, and has published since.
+    trace.connect(Binding::Resume);
+    let ack = Ack { previous: (UUID, 1), next_seq_no: 2, ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    assert_eq!(trace.sent(), ["Retransmit 3 count 3 of 7"]);
+}
+
+#[test]
 fn a_session_without_numbers_cannot_be_resumed_but_begun_anew() {
     let next_outgoing = SEQ_NUM_MAX + 1;
     let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
