@@ -2,8 +2,8 @@
 //!
 //! Codes are newtypes, not enums: a code that CME adds tomorrow survives and prints its number.
 //! Sources: CME Client Systems Wiki, "iLink 3 - Terminate", "- Negotiation Reject",
-//! "- Establishment Reject", "- Retransmit Reject", "- Business Reject", "Futures and Options Reject
-//! Codes".
+//! "- Establishment Reject", "- Retransmit Reject", "- Business Reject", "Futures and Options
+//! Reject Codes".
 
 use core::fmt;
 

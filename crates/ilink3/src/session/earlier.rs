@@ -36,8 +36,8 @@ impl Earlier {
     }
 
     /// The exchange agrees to `uuid` and says what it has published last: what is not known to have
-    /// arrived of it. The acknowledgement says so again, unless it is lost: then it speaks of `uuid`
-    /// when the session is resumed.
+    /// arrived of it. The acknowledgement says so again, unless it is lost: then the next one speaks
+    /// of `uuid`.
     pub(crate) fn agree(
         &mut self,
         progress: &mut Progress,
