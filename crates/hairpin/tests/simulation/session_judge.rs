@@ -4,7 +4,7 @@ use hairpin_netsim::Census;
 use hairpin_order_entry as order_entry;
 use hairpin_order_entry::{
     BusinessReject521, Established, ExecutionReportCancel534, ExecutionReportNew522, Gap, Listener,
-    Message, NotApplied, Rejected, Sender, State, Terminated, Warning,
+    Message, NotApplied, OrderCancelReject535, Rejected, Sender, State, Terminated, Warning,
 };
 
 use crate::ledger::Ledger;
@@ -167,6 +167,18 @@ impl Listener for Clerk<'_> {
         self.take(message);
         self.judge.rejects += 1;
         self.strategy.on_business_reject(sender, reject, message);
+    }
+
+    /// After a restart reports come again that the process before had seen, and what their orders
+    /// were cancelled by has long gone.
+    fn on_order_cancel_reject(
+        &mut self,
+        _: &mut Sender<'_>,
+        _: OrderCancelReject535<'_>,
+        message: &Message<'_>,
+    ) {
+        assert!(self.judge.gaps > 0 || self.judge.is_lenient(), "a cancel was refused");
+        self.take(message);
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
