@@ -35,9 +35,9 @@ impl Earlier {
         self.is_told = false;
     }
 
-    /// The exchange agrees to `uuid` and says what it has published last: what is not known to have
-    /// arrived of it. The acknowledgement says so again, unless it is lost: then the next one speaks
-    /// of `uuid`.
+    /// The exchange agrees to `uuid` and says what it has published last: what is not known to
+    /// have arrived of it. The acknowledgement says so again, unless it is lost: then the next one
+    /// speaks of `uuid`.
     pub(crate) fn agree(
         &mut self,
         progress: &mut Progress,
