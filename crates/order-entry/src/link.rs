@@ -65,6 +65,25 @@ impl<S: Stream, J: Storage> Outlet for Link<S, J> {
         }
         self.write_record(record)
     }
+
+    #[cold]
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+        if self.stream.is_none() || self.broken.is_some() {
+            return Err(OutletError::Closed);
+        }
+        if self.backlog.is_full() {
+            return Err(OutletError::WouldBlock { waiting: self.waiting() });
+        }
+        let (direction, uuid) = (Direction::Outbound, self.tag.uuid);
+        let mut found = self.journal.replay(direction, MESSAGE_RECORD, uuid, seq_num..=seq_num);
+        let record = found.next().ok_or(OutletError::NotKept)?;
+        drop(found);
+        if self.is_waiting() {
+            self.backlog.push(record, 0);
+            return Ok(Delivery::Waiting { waiting: self.waiting() });
+        }
+        Ok(self.write_record(record))
+    }
 }
 
 impl<S: Stream, J: Storage> Link<S, J> {

@@ -6,13 +6,15 @@ use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
 use hairpin_mapped::{Direction, Storage};
 use hairpin_sbe::MessageHeader;
 
-use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, SCHEMA_ID, Terminate507};
+use hairpin_cme_codecs::ilink3::{
+    Establish503, Negotiate500, RetransmitRequest508, SCHEMA_ID, Terminate507,
+};
 
 /// Kind of a record that holds a business message. Two have the same number where the exchange
 /// refused the first without using it.
 pub const MESSAGE_RECORD: u16 = 0;
-/// Kind of a record that holds a request of ours, Negotiate, Establish or Terminate: the identity
-/// of the session and the RequestTimestamp last used.
+/// Kind of a record that holds a request of ours, Negotiate, Establish, RetransmitRequest or
+/// Terminate: the identity of the session and the RequestTimestamp last used.
 pub const CONTROL_RECORD: u16 = 1;
 /// Kind of a record that holds the Sequence that fills a gap between business messages; it has the
 /// number of the message before it.
@@ -66,6 +68,11 @@ fn identity(frame: &[u8]) -> Option<(u64, u64)> {
             let mut scratch = Terminate507::SCRATCH;
             let terminate = Terminate507::decode(&header, body, &mut scratch).ok()?;
             Some((terminate.uuid(), terminate.request_timestamp()))
+        }
+        RetransmitRequest508::TEMPLATE_ID => {
+            let mut scratch = RetransmitRequest508::SCRATCH;
+            let request = RetransmitRequest508::decode(&header, body, &mut scratch).ok()?;
+            Some((request.uuid(), request.request_timestamp()))
         }
         _ => None,
     }
@@ -163,6 +170,12 @@ mod tests {
             Terminate507::ENCODED_LENGTH
         });
         assert_eq!(progress(&journal), Progress { request_timestamp: 91, ..expected });
+        append(&mut journal, tag, |buffer| {
+            let mut request = RetransmitRequest508::encode(buffer).unwrap();
+            request.set_uuid(9).set_request_timestamp(95).set_last_uuid(8);
+            RetransmitRequest508::ENCODED_LENGTH
+        });
+        assert_eq!(progress(&journal), Progress { request_timestamp: 95, ..expected });
     }
 
     #[test]

@@ -63,7 +63,11 @@ impl<D: Dial, J: Storage> Session<D, J> {
     pub fn with_dial(settings: Settings, journal: J, dial: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
         Ok(Self {
-            protocol: hairpin_ilink3::Session::new(settings.logon, progress)?,
+            protocol: hairpin_ilink3::Session::with_conduct(
+                settings.logon,
+                progress,
+                settings.conduct,
+            )?,
             link: Link::new(journal, settings.waiting_max, settings.when_full),
             connecting: None,
             token: None,

@@ -128,7 +128,7 @@ impl Life {
         if is_known {
             orders.census.count(match binding {
                 Binding::Resume => "sessions resumed",
-                Binding::New => "sessions begun anew",
+                _ => "sessions begun anew",
             });
         }
         if binding == Binding::New {

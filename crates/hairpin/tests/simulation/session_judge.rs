@@ -4,7 +4,7 @@ use hairpin_netsim::Census;
 use hairpin_order_entry as order_entry;
 use hairpin_order_entry::{
     BusinessReject521, Established, ExecutionReportCancel534, ExecutionReportNew522, Gap, Listener,
-    Message, NotApplied, Rejected, Sender, State, Terminated, Warning,
+    Message, NotApplied, OrderCancelReject535, Rejected, Sender, State, Terminated, Warning,
 };
 
 use crate::ledger::Ledger;
@@ -29,6 +29,8 @@ pub(crate) struct SessionJudge {
     pub(crate) resumes: u64,
     /// It cannot be resumed.
     pub(crate) is_spoilt: bool,
+    /// Nothing has come since the logon.
+    is_fresh: bool,
     pub(crate) census: Census,
 }
 
@@ -46,6 +48,7 @@ impl SessionJudge {
             established: 0,
             resumes: 0,
             is_spoilt: false,
+            is_fresh: false,
             census: Census::new(),
         }
     }
@@ -84,6 +87,7 @@ impl Clerk<'_> {
     fn take(&mut self, message: &Message<'_>) {
         let run = self.ledger.run(message.uuid);
         assert_eq!(message.seq_num, run.told + 1, "a report out of order");
+        self.judge.is_fresh = false;
         let may_come = matches!(self.judge.state, State::Established | State::Terminating);
         assert!(may_come, "a report while {}", self.judge.state);
         run.told = message.seq_num;
@@ -111,7 +115,8 @@ impl Listener for Clerk<'_> {
         self.judge.census.count("logons");
         let run = self.ledger.run(established.uuid);
         let known = run.told + 1;
-        assert!(self.judge.is_lenient() || established.next_seq_no == known, "{established:?}");
+        assert!(self.judge.is_lenient() || established.next_seq_no >= known, "{established:?}");
+        self.judge.is_fresh = true;
         run.has_skipped = false;
         if self.judge.resumes == established.uuid {
             self.judge.census.count(match run.is_taken() {
@@ -164,6 +169,18 @@ impl Listener for Clerk<'_> {
         self.strategy.on_business_reject(sender, reject, message);
     }
 
+    /// After a restart reports come again that the process before had seen, and what their orders
+    /// were cancelled by has long gone.
+    fn on_order_cancel_reject(
+        &mut self,
+        _: &mut Sender<'_>,
+        _: OrderCancelReject535<'_>,
+        message: &Message<'_>,
+    ) {
+        assert!(self.judge.gaps > 0 || self.judge.is_lenient(), "a cancel was refused");
+        self.take(message);
+    }
+
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         assert!(self.judge.is_lenient(), "template {}", message.header.template_id);
         self.take(message);
@@ -188,10 +205,11 @@ impl Listener for Clerk<'_> {
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         self.judge.gaps += 1;
         self.judge.is_spoilt = true;
-        self.judge.census.count(match self.judge.state {
-            State::Established if gap.uuid == sender.progress().uuid => "reports missing amid",
-            State::Established => "reports missing under the UUID before",
-            _ => "logons resumed with reports missing",
+        let is_present = gap.uuid == sender.progress().uuid;
+        self.judge.census.count(match self.judge.is_fresh {
+            _ if !is_present => "reports missing under the UUID before",
+            true => "logons resumed with reports missing",
+            false => "reports missing amid",
         });
         if !self.judge.is_lenient() {
             let present = sender.progress().uuid;
@@ -203,8 +221,14 @@ impl Listener for Clerk<'_> {
             assert!(is_all || (is_amid && gap.to < run.reported), "{gap:?}: {}", run.reported);
             // After a restart nobody knows what the process before was told.
             assert!([1, run.told + 1].contains(&gap.from), "{gap:?}, told {}", run.told);
+            run.told = gap.from - 1;
         }
         self.strategy.on_gap(sender, gap);
+    }
+
+    fn on_lost(&mut self, _: &mut Sender<'_>, gap: Gap) {
+        assert!(self.judge.is_lenient(), "{gap:?}, though the gateway keeps all");
+        self.ledger.run(gap.uuid).told = gap.to;
     }
 
     /// Just those messages were not applied that were sent and not accepted.

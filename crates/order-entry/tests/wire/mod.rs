@@ -159,6 +159,12 @@ impl Bench {
         Self::with(Settings { waiting_max, when_full, ..exchange::settings(1) }).establish()
     }
 
+    /// Established, and sends again what was not applied.
+    pub(crate) fn replaying(waiting_max: usize) -> Self {
+        let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+        Self::with(Settings { waiting_max, conduct, ..exchange::settings(1) }).establish()
+    }
+
     pub(crate) fn connecting(waiting_max: usize) -> Self {
         Self::with(Settings { waiting_max, ..exchange::settings(1) })
     }
