@@ -29,9 +29,9 @@ const PACKET_MAX: usize = 128;
 /// for each type: a strategy that is not to trade, say. It is told of instruments 1 to 4.
 /// With `()` the path is warm only up to the callbacks of `()`.
 ///
-/// What this does not warm is the data of the real channel, which only real packets may touch.
-/// Under a wait that sleeps there is no sense in it. Whether it pays is to be measured on the
-/// machine that it is to run on.
+/// The data of the real channel only real packets may change; [`KeepWarm::prefetch`] reads it, an
+/// instrument a turn. Under a wait that sleeps there is no sense in either. Whether they pay is to
+/// be measured on the machine that they are to run on.
 #[derive(Debug)]
 pub struct KeepWarm {
     channel: Channel,
@@ -46,6 +46,8 @@ pub struct KeepWarm {
     has_level: [[bool; 2]; INSTRUMENTS as usize],
     packet: [u8; PACKET_MAX],
     packets: u64,
+    /// The instrument of the real channel that is read next.
+    place: usize,
 }
 
 impl KeepWarm {
@@ -86,6 +88,7 @@ impl KeepWarm {
             has_level: [[false; 2]; INSTRUMENTS as usize],
             packet: [0; PACKET_MAX],
             packets: 0,
+            place: 0,
         }
     }
 
@@ -106,6 +109,14 @@ impl KeepWarm {
         self.next = now.monotonic + self.interval;
         self.pass(now, dry);
         true
+    }
+
+    /// Reads what the next packet for one instrument of `channel` would read, another one each
+    /// time. To be called in each turn that has brought nothing: all of 100 instruments are read
+    /// in less time than memory forgets them.
+    #[inline]
+    pub fn prefetch(&mut self, channel: &Channel) {
+        self.place = channel.prefetch(self.place);
     }
 
     /// Dry packets so far.
@@ -237,6 +248,25 @@ mod tests {
         (0..100).for_each(|turn| _ = warm.turn(at(turn * 50), &mut dry));
         assert_eq!((dry.ends, dry.changed, dry.wrong), (100, 100, 0));
         assert_eq!(warm.channel().counters().book_entries, 100);
+    }
+
+    #[test]
+    fn the_real_channel_is_read_and_stays_as_it_was() {
+        let mut warm = KeepWarm::new(Duration::from_micros(50));
+        // One with instruments, and one with none.
+        let (mut other, mut dry) = (KeepWarm::new(Duration::from_micros(50)), Told::default());
+        (0..100).for_each(|turn| _ = other.turn(at(turn * 50), &mut dry));
+        let before = format!("{:?}", other.channel());
+        let mut places = Vec::new();
+        for _ in 0..2 * INSTRUMENTS {
+            warm.prefetch(other.channel());
+            places.push(warm.place);
+        }
+        assert_eq!(places, [1, 2, 3, 4, 1, 2, 3, 4]);
+        assert_eq!(format!("{:?}", other.channel()), before);
+        let empty = Channel::new(Settings { max_instruments: 0, ..Settings::default() });
+        warm.prefetch(&empty);
+        assert_eq!(warm.place, 1);
     }
 
     #[test]

@@ -123,6 +123,12 @@ pub(crate) struct Arbiter {
 }
 
 impl Arbiter {
+    /// Reads what a packet would.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        core::hint::black_box((self.expected, self.sides, self.epoch, self.doubtful));
+    }
+
     /// An arbiter that believes any jump within the reorder window.
     pub(crate) fn new(reorder_packets: usize) -> Self {
         let window = u32::try_from(reorder_packets).unwrap_or(u32::MAX);

@@ -8,6 +8,8 @@
 //! that a decision on them touches one cache line; they follow the levels when a message is done,
 //! which also tells whether they have changed.
 
+use core::hint::black_box;
+
 use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply, replace};
 use crate::sync::State;
 use crate::{BookSide, Changes};
@@ -91,6 +93,16 @@ impl<const N: usize> Cell<N> {
         bids: [Level::NONE; N],
         asks: [Level::NONE; N],
     };
+
+    /// Reads something of each of its cache lines.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        black_box(self.head.next_rpt_seq);
+        for levels in [&self.bids, &self.asks] {
+            // 24 bytes each: no line without one of these.
+            levels.iter().step_by(2).for_each(|level| _ = black_box(level.price));
+        }
+    }
 
     /// Replaces a level, counted from 0; returns what it was.
     #[inline]

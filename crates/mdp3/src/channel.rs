@@ -67,6 +67,19 @@ pub struct Channel {
 }
 
 impl Channel {
+    /// Reads what a packet of the incremental feed with an entry for the instrument at `place`
+    /// would read, and does nothing: its lines are in the caches then and its pages' translations
+    /// at hand. Returns the place of the next; any number may be given.
+    ///
+    /// A loop that spins and has nothing to do calls it each turn; it takes some tens of
+    /// nanoseconds.
+    #[inline]
+    pub fn prefetch(&self, place: usize) -> usize {
+        self.arbiter.prefetch();
+        core::hint::black_box((self.has_more, self.hole_deadline, self.joined));
+        self.market.prefetch(place)
+    }
+
     /// A channel that has seen nothing. Takes all the memory it will ever use.
     #[must_use]
     pub fn new(settings: Settings) -> Self {

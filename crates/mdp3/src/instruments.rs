@@ -35,6 +35,18 @@ pub struct Instruments {
 }
 
 impl Instruments {
+    /// Reads what a book entry for the instrument at `place` would read, and returns its place: no
+    /// more than there are.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize) -> usize {
+        let place = if place < self.count { place } else { 0 };
+        if let Some(cell) = self.cells.get(place) {
+            cell.prefetch();
+            core::hint::black_box(self.ids.find(cell.head.security_id));
+        }
+        place
+    }
+
     pub(crate) fn new(settings: &Settings) -> Self {
         let capacity = settings.max_instruments;
         Self {

@@ -3,6 +3,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::hint::black_box;
 
 use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
 use hairpin_sbe::MessageHeader;
@@ -100,6 +101,18 @@ pub(crate) struct Market {
 }
 
 impl Market {
+    /// Reads what a packet with an entry for the instrument at `place` would read; returns where
+    /// the next is.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize) -> usize {
+        black_box((self.counters, self.settings, self.next_sequence, self.last_sent));
+        black_box((self.floor, self.unproven, self.out_of_sync, self.state, self.warned));
+        black_box((self.touched.first(), self.changed.first()));
+        let place = self.instruments.prefetch(place);
+        black_box(self.recovery.get(place).map(|recovery| recovery.waiting_from));
+        place + 1
+    }
+
     pub(crate) fn new(settings: Settings, filter: Filter) -> Self {
         let late_join = settings.possible_late_join();
         let lacks_instrument_feed = late_join != settings.late_join;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use hairpin_feed_handler::{
-    Arrival, ChannelState, FeedHandlers, Group, HandlerId, KeepWarm, LineAddress, Lines, Multicast,
-    SocketEngine, TappedEngine,
+    Arrival, Channel, ChannelState, FeedHandlers, Group, HandlerId, KeepWarm, LineAddress, Lines,
+    Multicast, SocketEngine, TappedEngine,
 };
 use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
@@ -105,7 +105,7 @@ fn handler(
             warmth.iter_mut().for_each(|warmth| warmth.hear(now));
             continue;
         }
-        warmth.iter_mut().for_each(|warmth| warmth.turn(now));
+        warmth.iter_mut().for_each(|warmth| warmth.turn(now, feeds.channel(handler)));
         if !idle.may_look(now.monotonic) {
             continue;
         }
@@ -206,7 +206,8 @@ impl Warmth {
     }
 
     #[inline]
-    fn turn(&mut self, now: Now) {
+    fn turn(&mut self, now: Now, channel: &Channel) {
+        self.keep_warm.prefetch(channel);
         if self.keep_warm.turn(now, &mut self.probe) {
             self.probe.forget();
         }
