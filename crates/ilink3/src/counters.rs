@@ -35,6 +35,10 @@ counters! {
     frames,
     /// Business messages given to the listener.
     business_messages,
+    /// Business messages given to the listener that an earlier process had kept.
+    redelivered,
+    /// Warnings: messages an earlier process had kept that cannot be read.
+    not_redelivered,
     /// Session messages (templates 500 to 513).
     session_messages,
     /// Business messages that came after a gap and were not delivered: there was no room to hold

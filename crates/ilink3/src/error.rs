@@ -176,6 +176,13 @@ pub enum Warning {
         /// SeqNum of the message.
         seq_num: u32,
     },
+    /// A message that an earlier process has kept and not delivered is none that can be read: see
+    /// [`Session::redeliver`](crate::Session::redeliver).
+    #[error("a kept message, template {template_id}, cannot be read")]
+    NotRedelivered {
+        /// Its template; 0 if not even that is known.
+        template_id: u16,
+    },
     /// Messages that were not applied are not sent again, though that was wanted: see
     /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer). The gap was filled.
     #[error("messages from {from} on cannot be sent again")]

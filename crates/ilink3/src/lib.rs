@@ -98,6 +98,7 @@ pub use reason::{
 };
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
+    write_framing_header,
 };
 pub use replace_order::{InFlightMitigation, ReplaceOrder};
 pub use request::RequestError;

@@ -31,6 +31,9 @@ pub struct Message<'a> {
     pub uuid: u64,
     /// PossRetransFlag (9765): the exchange may have sent it before.
     pub possible_retransmission: bool,
+    /// It came to an earlier process, which died before its callback had returned: see
+    /// [`Session::redeliver`](crate::Session::redeliver).
+    pub redelivered: bool,
 }
 
 /// The session is established: what EstablishmentAck504 says.

@@ -96,6 +96,15 @@ pub trait Outlet {
         let _ = seq_num;
         Err(OutletError::NotKept)
     }
+
+    /// Keeps a business message of the exchange, its SBE header and what follows, before its
+    /// callback is called. Nothing is kept by default.
+    fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
+        let _ = (uuid, seq_num, message);
+    }
+
+    /// The callback of the message that was kept last has returned.
+    fn mark(&mut self) {}
 }
 
 /// How far the bytes of a committed message are.

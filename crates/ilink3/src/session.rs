@@ -11,6 +11,7 @@ mod recovery;
 
 use core::ops::ControlFlow;
 
+use hairpin_cme_codecs::ilink3::SCHEMA_ID;
 use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
@@ -76,6 +77,8 @@ pub struct Session {
     response_deadline: Instant,
     /// The state the listener knows of.
     told: State,
+    /// A message that an earlier process has kept is delivered.
+    is_redelivering: bool,
 }
 
 /// What only the receiving half writes.
@@ -146,6 +149,7 @@ impl Session {
             failover: None,
             response_deadline: Instant::MAX,
             told: State::Disconnected,
+            is_redelivering: false,
         })
     }
 
@@ -181,6 +185,35 @@ impl Session {
             self.fail(&mut context, Error::Framing(error));
         }
         self.settle(&mut context);
+    }
+
+    /// Calls the listener for a message that an earlier process was [given to
+    /// keep](Outlet::keep) and never to [mark](Outlet::mark): it died before the callback had
+    /// returned, or before it was called. The [`Message`](crate::Message) says so.
+    ///
+    /// `message` is as it was kept. The numbers stay as they are: what was kept is counted in the
+    /// `progress` the session was made with. One that cannot be read is a warning. Redeliver all
+    /// of them, in order, before the session connects.
+    pub fn redeliver<L: Listener>(
+        &mut self,
+        now: Now,
+        message: &[u8],
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        let mut context = Context { now, outlet, listener };
+        self.is_redelivering = true;
+        match inbound::Frame::decode(message) {
+            Ok(frame) if frame.header.schema_id == SCHEMA_ID => self.dispatch(&mut context, frame),
+            _ => self.not_redelivered(&mut context, 0),
+        }
+        self.is_redelivering = false;
+    }
+
+    #[cold]
+    fn not_redelivered<L: Listener>(&mut self, context: &mut Context<'_, L>, template_id: u16) {
+        self.inbound.counters.not_redelivered += 1;
+        self.warn(context, Warning::NotRedelivered { template_id });
     }
 
     /// The sending half, for sends outside of the session's own callbacks.

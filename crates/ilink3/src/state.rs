@@ -136,6 +136,26 @@ impl EarlierStreams {
 }
 
 impl Progress {
+    /// A business message of the exchange was delivered since this was kept: it and all that came
+    /// before it are there. For a journal that is read again; nothing goes back.
+    pub fn received(&mut self, uuid: u64, seq_num: u32) {
+        if uuid == self.uuid {
+            if seq_num >= self.next_incoming {
+                self.next_incoming = seq_num.saturating_add(1);
+                // What was missing under earlier UUIDs came before.
+                self.earlier.missing = Default::default();
+            }
+            return;
+        }
+        let is_in = |gap: &Gap| gap.uuid == uuid && (gap.from..=gap.to).contains(&seq_num);
+        if self.earlier.missing.iter().flatten().any(is_in) {
+            while self.earlier.first_missing().is_some_and(|gap| !is_in(&gap)) {
+                self.earlier.settle(u32::MAX);
+            }
+            self.earlier.settle(seq_num);
+        }
+    }
+
     /// The UUID for a new session: microseconds of `utc_nanos`, but above the last one even if
     /// the clock has stepped back.
     pub(crate) fn new_uuid(&self, utc_nanos: u64) -> u64 {
@@ -178,6 +198,31 @@ pub enum Action {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_delivered_since_is_not_missing() {
+        let mut progress = Progress { uuid: 9, next_incoming: 4, ..Progress::default() };
+        let gap = |uuid, from, to| Gap { uuid, from, to };
+        progress.earlier.missing[..3].copy_from_slice(&[
+            Some(gap(0, 1, 1)),
+            Some(gap(7, 3, 6)),
+            Some(gap(8, 2, 2)),
+        ]);
+        let missing = |progress: &Progress| progress.earlier.missing;
+        for (uuid, seq_num) in [(7, 2), (7, 7), (6, 4), (9, 3)] {
+            let before = progress;
+            progress.received(uuid, seq_num);
+            assert_eq!(progress, before, "{seq_num} of {uuid} is known");
+        }
+        progress.received(7, 4);
+        assert_eq!(missing(&progress)[..3], [Some(gap(7, 5, 6)), Some(gap(8, 2, 2)), None]);
+        progress.received(7, 6);
+        assert_eq!(missing(&progress)[..2], [Some(gap(8, 2, 2)), None]);
+        progress.received(9, 4);
+        assert_eq!((progress.next_incoming, missing(&progress)[0]), (5, None));
+        progress.received(9, 4);
+        assert_eq!(progress.next_incoming, 5);
+    }
 
     #[test]
     fn uuid_and_timestamp_rise_even_when_utc_steps_back_an_hour() {

@@ -65,6 +65,7 @@ mod link;
 mod record;
 mod session;
 mod settings;
+mod standing;
 mod zone;
 
 pub use counters::Counters;

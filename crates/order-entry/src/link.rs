@@ -4,13 +4,16 @@ use std::io;
 use std::ops::Range;
 
 use hairpin_endpoint::Stream;
-use hairpin_ilink3::{CONTROL_LENGTH, Delivery, Outlet, OutletError, Session};
+use hairpin_ilink3::{
+    CONTROL_LENGTH, Delivery, FRAMING_HEADER_LENGTH, Outlet, OutletError, Progress, Session,
+    write_framing_header,
+};
 use hairpin_mapped::{Direction, Record, Storage, Tag};
 use hairpin_time::Now;
 
 use crate::backlog::Backlog;
 use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
-use crate::{Counters, WhenFull};
+use crate::{Counters, Settings, WhenFull};
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
@@ -28,6 +31,10 @@ pub(crate) struct Link<S, J> {
     control: [u8; CONTROL_LENGTH],
     /// What of the control message has still to leave.
     control_left: Range<usize>,
+    /// Whether what the exchange sends is kept too.
+    keeps_inbound: bool,
+    /// The record of the message whose callback is called now.
+    delivering: Option<Record>,
     /// Why the connection broke while writing.
     pub(crate) broken: Option<io::Error>,
     pub(crate) counters: Counters,
@@ -84,20 +91,51 @@ impl<S: Stream, J: Storage> Outlet for Link<S, J> {
         }
         Ok(self.write_record(record))
     }
+
+    #[inline]
+    fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
+        if !self.keeps_inbound {
+            return;
+        }
+        let length = FRAMING_HEADER_LENGTH + message.len();
+        if !self.journal.has_room(length) {
+            self.make_room();
+        }
+        self.delivering = None;
+        let Ok(payload) = self.journal.claim(length) else {
+            self.counters.unjournaled_messages += 1;
+            return;
+        };
+        let (header, rest) = payload.split_first_chunk_mut().expect("it has room for a frame");
+        write_framing_header(header, length);
+        rest[..message.len()].copy_from_slice(message);
+        let (direction, kind) = (Direction::Inbound, MESSAGE_RECORD);
+        let tag = Tag { direction, kind, seq_num, uuid, now: self.tag.now };
+        self.delivering = Some(self.journal.commit(&tag, length));
+    }
+
+    #[inline]
+    fn mark(&mut self) {
+        if let Some(record) = self.delivering.take() {
+            self.journal.mark(record);
+        }
+    }
 }
 
 impl<S: Stream, J: Storage> Link<S, J> {
-    pub(crate) fn new(journal: J, waiting_max: usize, when_full: WhenFull) -> Self {
+    pub(crate) fn new(journal: J, settings: &Settings) -> Self {
         let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
         Self {
             tag: newest.unwrap_or_default(),
             waits: journal.waits(),
             journal,
-            when_full,
+            when_full: settings.when_full,
             stream: None,
-            backlog: Backlog::new(waiting_max),
+            backlog: Backlog::new(settings.waiting_max),
             control: [0; CONTROL_LENGTH],
             control_left: 0..0,
+            keeps_inbound: settings.keep_inbound,
+            delivering: None,
             broken: None,
             counters: Counters::default(),
         }
@@ -114,6 +152,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
     fn make_room(&mut self) {
         let may = self.when_full == WhenFull::BeginAgain && self.backlog.is_empty();
         if may && self.journal.begin_again() {
+            self.delivering = None;
             self.counters.journals_begun_again += 1;
         }
     }
@@ -162,7 +201,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
             // Only a request of ours moves the RequestTimestamp; a Sequence and the answer to a
             // Terminate are not worth a record.
             if session.progress().request_timestamp != before {
-                self.keep_request(length, session.progress().uuid);
+                self.keep_request(length, &session.progress());
             }
             self.control_left = 0..length;
             self.flush();
@@ -196,10 +235,12 @@ impl<S: Stream, J: Storage> Link<S, J> {
     /// Journals the request of `length` bytes that is about to leave. A Terminate must leave even
     /// when the journal is full.
     #[cold]
-    fn keep_request(&mut self, length: usize, uuid: u64) {
-        if self.tag.uuid != uuid {
-            (self.tag.uuid, self.tag.seq_num) = (uuid, 0);
+    fn keep_request(&mut self, length: usize, progress: &Progress) {
+        if self.tag.uuid != progress.uuid {
+            (self.tag.uuid, self.tag.seq_num) = (progress.uuid, 0);
         }
+        let frame = length;
+        let length = record::control_length(frame);
         if !self.journal.has_room(length) {
             self.make_room();
         }
@@ -207,7 +248,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
             self.counters.unjournaled_requests += 1;
             return;
         };
-        payload.copy_from_slice(&self.control[..length]);
+        record::write_control(payload, &self.control[..frame], progress);
         let (direction, kind) = (Direction::Control, CONTROL_RECORD);
         let record = self.journal.commit(&Tag { direction, kind, seq_num: 0, ..self.tag }, length);
         if self.waits {

@@ -1,20 +1,18 @@
 //! What the records of a session's journal hold, and what an earlier process left in them.
 //!
-//! Each record is one frame as it left, framing header included.
+//! Each record is one frame as it left or came, framing header included; behind a request stands
+//! where the session stood.
 
 use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
 use hairpin_mapped::{Direction, Storage};
-use hairpin_sbe::MessageHeader;
 
-use hairpin_cme_codecs::ilink3::{
-    Establish503, Negotiate500, RetransmitRequest508, SCHEMA_ID, Terminate507,
-};
+use crate::standing::{self, STANDING_LENGTH};
 
-/// Kind of a record that holds a business message. Two have the same number where the exchange
-/// refused the first without using it.
+/// Kind of a record that holds a business message, ours or the exchange's. Two of ours have the
+/// same number where the exchange refused the first without using it.
 pub const MESSAGE_RECORD: u16 = 0;
-/// Kind of a record that holds a request of ours, Negotiate, Establish, RetransmitRequest or
-/// Terminate: the identity of the session and the RequestTimestamp last used.
+/// Kind of a record that holds a request of ours: Negotiate, Establish, RetransmitRequest or
+/// Terminate.
 pub const CONTROL_RECORD: u16 = 1;
 /// Kind of a record that holds the Sequence that fills a gap between business messages; it has the
 /// number of the message before it.
@@ -29,53 +27,45 @@ const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 const TEMPLATE_ID: usize = FRAMING_HEADER_LENGTH + 2;
 const BODY: usize = FRAMING_HEADER_LENGTH + 8;
 
-/// Where the session that wrote this journal stood.
+/// Bytes of a control record whose frame is of `frame` bytes.
+pub(crate) const fn control_length(frame: usize) -> usize {
+    frame + STANDING_LENGTH
+}
+
+/// Writes a control record: the request as it leaves, and behind it where the session stands.
+pub(crate) fn write_control(record: &mut [u8], frame: &[u8], progress: &Progress) {
+    let (request, rest) = record.split_at_mut(frame.len());
+    request.copy_from_slice(frame);
+    let standing = rest.first_chunk_mut().expect("a control record has room for both");
+    standing::encode(progress, standing);
+}
+
+/// What stands behind the frame of a control record.
+fn read_control(record: &[u8]) -> Option<Progress> {
+    let [size_0, size_1, ..] = *record else { return None };
+    standing::decode(record.get(usize::from(u16::from_le_bytes([size_0, size_1]))..)?)
+}
+
+/// Where the session that wrote this journal stood: as it was with its last request, and with what
+/// went out and came in since.
 ///
-/// The number of the exchange's next message is not in it: it is 1. That the last message was
-/// refused and its number taken back is not in it either: its number then counts as used, and
-/// NotApplied settles it.
+/// That the last message was refused and its number taken back is not in it: its number then counts
+/// as used, and NotApplied settles it.
 pub(crate) fn progress(journal: &impl Storage) -> Progress {
-    let mut progress = Progress::default();
-    if let Some(request) = journal.last(Direction::Control)
-        && let Some((uuid, request_timestamp)) = identity(journal.bytes(request))
-    {
-        progress = Progress { uuid, request_timestamp, ..progress };
-    }
+    let request = journal.last(Direction::Control);
+    let standing = request.and_then(|request| read_control(journal.bytes(request)));
+    let mut progress = standing.unwrap_or_default();
     if let Some(message) = journal.last(Direction::Outbound) {
         let tag = journal.tag(message);
         if tag.uuid == progress.uuid {
-            progress.next_outgoing = tag.seq_num.saturating_add(1);
+            progress.next_outgoing = progress.next_outgoing.max(tag.seq_num.saturating_add(1));
         }
+    }
+    if let Some(message) = journal.last(Direction::Inbound) {
+        let tag = journal.tag(message);
+        progress.received(tag.uuid, tag.seq_num);
     }
     progress
-}
-
-/// The UUID and the RequestTimestamp of a request.
-fn identity(frame: &[u8]) -> Option<(u64, u64)> {
-    let (header, body) = header_and_body(frame)?;
-    match header.template_id {
-        Negotiate500::TEMPLATE_ID => {
-            let mut scratch = Negotiate500::SCRATCH;
-            let negotiate = Negotiate500::decode(&header, body, &mut scratch).ok()?;
-            Some((negotiate.uuid(), negotiate.request_timestamp()))
-        }
-        Establish503::TEMPLATE_ID => {
-            let mut scratch = Establish503::SCRATCH;
-            let establish = Establish503::decode(&header, body, &mut scratch).ok()?;
-            Some((establish.uuid(), establish.request_timestamp()))
-        }
-        Terminate507::TEMPLATE_ID => {
-            let mut scratch = Terminate507::SCRATCH;
-            let terminate = Terminate507::decode(&header, body, &mut scratch).ok()?;
-            Some((terminate.uuid(), terminate.request_timestamp()))
-        }
-        RetransmitRequest508::TEMPLATE_ID => {
-            let mut scratch = RetransmitRequest508::SCRATCH;
-            let request = RetransmitRequest508::decode(&header, body, &mut scratch).ok()?;
-            Some((request.uuid(), request.request_timestamp()))
-        }
-        _ => None,
-    }
 }
 
 /// The number of a business message of ours, from a frame as it leaves.
@@ -89,16 +79,11 @@ pub(crate) fn number(frame: &[u8]) -> Option<u32> {
     frame.get(offset..)?.first_chunk().map(|number| u32::from_le_bytes(*number))
 }
 
-/// The parts of a frame of this schema.
-fn header_and_body(frame: &[u8]) -> Option<(MessageHeader, &[u8])> {
-    let (_, message) = frame.split_first_chunk::<FRAMING_HEADER_LENGTH>()?;
-    MessageHeader::decode(message).ok().filter(|(header, _)| header.schema_id == SCHEMA_ID)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use hairpin_cme_codecs::ilink3::{NewOrderSingle514, PartyDetailsListRequest537, Sequence506};
+    use hairpin_ilink3::{Gap, write_framing_header};
     use hairpin_mapped::{Journal, Tag};
 
     fn append(journal: &mut Journal, tag: Tag, encode: impl FnOnce(&mut [u8]) -> usize) {
@@ -108,13 +93,15 @@ mod tests {
         claim.commit_as(&Tag { seq_num, ..tag }, length);
     }
 
-    fn negotiate(journal: &mut Journal, uuid: u64, request_timestamp: u64) {
-        let tag = Tag { direction: Direction::Control, uuid, ..Tag::default() };
-        append(journal, tag, |buffer| {
-            let mut message = Negotiate500::encode(buffer).unwrap();
-            message.set_uuid(uuid).set_request_timestamp(request_timestamp);
-            Negotiate500::ENCODED_LENGTH
-        });
+    /// A request of 40 bytes, whatever it is, left when the session stood there.
+    fn request(journal: &mut Journal, progress: &Progress) {
+        let mut frame = [0xEE; 40];
+        write_framing_header(frame.first_chunk_mut().unwrap(), 40);
+        let length = control_length(frame.len());
+        let mut claim = journal.claim(length).unwrap();
+        write_control(claim.payload(), &frame, progress);
+        let (direction, uuid) = (Direction::Control, progress.uuid);
+        claim.commit_as(&Tag { direction, uuid, kind: CONTROL_RECORD, ..Tag::default() }, length);
     }
 
     fn order(journal: &mut Journal, uuid: u64, seq_num: u32) {
@@ -124,6 +111,11 @@ mod tests {
         });
     }
 
+    fn report(journal: &mut Journal, uuid: u64, seq_num: u32) {
+        let tag = Tag { direction: Direction::Inbound, uuid, seq_num, ..Tag::default() };
+        journal.claim(9).unwrap().commit_as(&tag, 9);
+    }
+
     #[test]
     fn an_empty_journal_is_a_fresh_start() {
         let journal = Journal::anonymous(4_096).unwrap();
@@ -131,16 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn the_last_request_and_the_last_message_count() {
-        let mut journal = Journal::anonymous(8_192).unwrap();
-        negotiate(&mut journal, 7, 70);
-        order(&mut journal, 7, 1);
-        order(&mut journal, 7, 2);
+    fn the_last_request_and_what_came_after_it_count() {
+        let mut journal = Journal::anonymous(1 << 14).unwrap();
         let first = Progress { uuid: 7, request_timestamp: 70, ..Progress::default() };
-        assert_eq!(progress(&journal), Progress { next_outgoing: 3, ..first });
-        negotiate(&mut journal, 8, 80);
-        let second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
-        assert_eq!(progress(&journal), second);
+        request(&mut journal, &first);
+        assert_eq!(progress(&journal), first);
+        (1..3).for_each(|number| order(&mut journal, 7, number));
+        (1..6).for_each(|number| report(&mut journal, 7, number));
+        assert_eq!(progress(&journal), Progress { next_outgoing: 3, next_incoming: 6, ..first });
+        let mut second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
+        second.earlier.missing[0] = Some(Gap { uuid: 7, from: 6, to: 7 });
+        request(&mut journal, &second);
+        assert_eq!(progress(&journal), second, "what came before it was of another session");
         append(&mut journal, Tag { uuid: 8, ..Tag::default() }, |buffer| {
             let (mut root, groups) = PartyDetailsListRequest537::encode(buffer).unwrap();
             root.set_seq_num(1);
@@ -152,36 +146,17 @@ mod tests {
             Sequence506::ENCODED_LENGTH
         });
         assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
-    }
-
-    #[test]
-    fn every_request_says_who_we_are() {
-        let mut journal = Journal::anonymous(8_192).unwrap();
-        let tag = Tag { direction: Direction::Control, uuid: 9, ..Tag::default() };
-        append(&mut journal, tag, |buffer| {
-            let mut message = Establish503::encode(buffer).unwrap();
-            message.set_uuid(9).set_request_timestamp(90);
-            Establish503::ENCODED_LENGTH
-        });
-        let expected = Progress { uuid: 9, request_timestamp: 90, ..Progress::default() };
-        assert_eq!(progress(&journal), expected);
-        append(&mut journal, tag, |buffer| {
-            Terminate507::encode(buffer).unwrap().set_uuid(9).set_request_timestamp(91);
-            Terminate507::ENCODED_LENGTH
-        });
-        assert_eq!(progress(&journal), Progress { request_timestamp: 91, ..expected });
-        append(&mut journal, tag, |buffer| {
-            let mut request = RetransmitRequest508::encode(buffer).unwrap();
-            request.set_uuid(9).set_request_timestamp(95).set_last_uuid(8);
-            RetransmitRequest508::ENCODED_LENGTH
-        });
-        assert_eq!(progress(&journal), Progress { request_timestamp: 95, ..expected });
+        report(&mut journal, 7, 6);
+        assert_eq!(progress(&journal).earlier.missing[0], Some(Gap { uuid: 7, from: 7, to: 7 }));
+        report(&mut journal, 8, 1);
+        let all = Progress { next_outgoing: 2, next_incoming: 2, uuid: 8, ..first };
+        assert_eq!(progress(&journal), Progress { request_timestamp: 80, ..all });
     }
 
     #[test]
     fn a_request_that_is_no_frame_says_nothing() {
-        let mut journal = Journal::anonymous(1 << 14).unwrap();
-        for length in 0..60 {
+        let mut journal = Journal::anonymous(1 << 16).unwrap();
+        for length in 0..300 {
             let mut claim = journal.claim(length).unwrap();
             claim.payload().fill(0xEE);
             let tag = Tag { direction: Direction::Control, ..Tag::default() };

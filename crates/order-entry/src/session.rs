@@ -5,10 +5,10 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Receive, Stream};
 use hairpin_ilink3::{
-    Action, Binding, ConnectError, InboundCounters, Listener, OutboundCounters, Progress, Sender,
-    SettingsError, State,
+    Action, Binding, ConnectError, FRAMING_HEADER_LENGTH, InboundCounters, Listener,
+    OutboundCounters, Progress, Sender, SettingsError, State,
 };
-use hairpin_mapped::{Journal, Storage};
+use hairpin_mapped::{Direction, Journal, Storage};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
@@ -38,6 +38,8 @@ pub struct Session<D: Dial = TcpDial, J: Storage = Journal> {
     dial: D,
     gateway: SocketAddrV4,
     last_failure: Option<io::Error>,
+    /// The journal holds messages whose callback has not returned.
+    is_to_redeliver: bool,
 }
 
 impl<J: Storage> Session<TcpDial, J> {
@@ -55,25 +57,27 @@ impl<D: Dial, J: Storage> Session<D, J> {
     /// makes.
     ///
     /// A journal with records in it is read: UUID and RequestTimestamp go on rising from where
-    /// the earlier process left them, and numbers from its last committed message. Of the
-    /// exchange's messages it holds nothing, so bind with [`Binding::New`] after a restart.
+    /// the earlier process left them, our numbers from its last committed message and the
+    /// exchange's from the last one it has [kept](Settings::keep_inbound). Messages whose callback
+    /// had not returned when that process died are delivered again by the first
+    /// [`process`](Self::process), before anything else; their [`Message`] says so.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
     pub fn with_dial(settings: Settings, journal: J, dial: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
+        let is_kept = journal.unmarked().next().is_some();
+        let link = Link::new(journal, &settings);
+        let Settings { logon, conduct, gateway, .. } = settings;
         Ok(Self {
-            protocol: hairpin_ilink3::Session::with_conduct(
-                settings.logon,
-                progress,
-                settings.conduct,
-            )?,
-            link: Link::new(journal, settings.waiting_max, settings.when_full),
+            protocol: hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?,
+            link,
+            is_to_redeliver: is_kept,
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),
             dial,
-            gateway: settings.gateway,
+            gateway,
             last_failure: None,
         })
     }
@@ -95,6 +99,9 @@ impl<D: Dial, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.link.set_now(now);
+        if self.is_to_redeliver {
+            self.redeliver(now, listener);
+        }
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
                 self.handle_writable(now, reactor, listener)?;
@@ -114,7 +121,9 @@ impl<D: Dial, J: Storage> Session<D, J> {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let due = (self.protocol.has_pending() && !self.link.is_waiting()) || wanted;
+        let due = self.is_to_redeliver
+            || (self.protocol.has_pending() && !self.link.is_waiting())
+            || wanted;
         if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
     }
 
@@ -206,6 +215,26 @@ impl<D: Dial, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.disconnect(now, reactor, listener)
+    }
+
+    /// Delivers what an earlier process was given and had not done with.
+    #[cold]
+    fn redeliver<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        self.is_to_redeliver = false;
+        let mut behind = None;
+        while let Some(record) = self.link.journal.next(behind) {
+            behind = Some(record);
+            let is_open =
+                record.direction() == Direction::Inbound && !self.link.journal.is_marked(record);
+            if !is_open {
+                continue;
+            }
+            self.chunk.clear();
+            let frame = self.link.journal.bytes(record);
+            self.chunk.extend_from_slice(frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default());
+            self.protocol.redeliver(now, &self.chunk, &mut self.link, listener);
+            self.link.journal.mark(record);
+        }
     }
 
     /// Room to send, or the outcome of a connection attempt.

@@ -22,6 +22,10 @@ pub struct Settings {
     pub waiting_max: usize,
     /// What becomes of a message for which the journal has no room.
     pub when_full: WhenFull,
+    /// Whether the journal keeps the exchange's messages too, each before its callback, so that
+    /// another process goes on behind them and is given again those whose callback has not
+    /// returned. Of no use with a journal no other process will read.
+    pub keep_inbound: bool,
 }
 
 /// What becomes of a message for which the journal has no room.
@@ -45,6 +49,7 @@ impl Settings {
             conduct: ilink3::Conduct::default(),
             waiting_max: WAITING_DEFAULT,
             when_full: WhenFull::default(),
+            keep_inbound: true,
         }
     }
 }

@@ -52,13 +52,16 @@ macro_rules! business {
                 // Absent from the oldest versions of some messages.
                 possible_retransmission: Option::from(decoded.poss_retrans_flag())
                     == Some(BooleanFlag::TRUE),
+                redelivered: $session.is_redelivering,
             };
             if $session.accept($context, &message) {
+                $session.keep($context, &message, $frame);
                 $($($session.$first(decoded, &message);)?)?
                 $session.tell($context, |listener, sender| {
                     $(let $view = decoded;)?
                     listener.$callback(sender, $($view,)? &message)
                 });
+                $session.mark($context);
             }
         })
     };
@@ -69,6 +72,15 @@ macro_rules! business {
 pub(super) struct Frame<'a> {
     pub(super) header: MessageHeader,
     pub(super) body: &'a [u8],
+    /// Both, as they came.
+    message: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
+        let (header, body) = MessageHeader::decode(message)?;
+        Ok(Self { header, body, message })
+    }
 }
 
 impl Session {
@@ -80,14 +92,14 @@ impl Session {
         if self.inbound.asked.take().is_some() {
             self.inbound.counters.silences += 1;
         }
-        let (header, body) = match MessageHeader::decode(&frame[FRAMING_HEADER_LENGTH..]) {
-            Ok(decoded) => decoded,
+        let frame = match Frame::decode(&frame[FRAMING_HEADER_LENGTH..]) {
+            Ok(frame) => frame,
             Err(error) => return self.undecodable(context, 0, error),
         };
-        if header.schema_id != SCHEMA_ID {
-            return self.fail(context, Error::Schema(header.schema_id));
+        if frame.header.schema_id != SCHEMA_ID {
+            return self.fail(context, Error::Schema(frame.header.schema_id));
         }
-        self.dispatch(context, Frame { header, body });
+        self.dispatch(context, frame);
         if self.recovery.is_active {
             self.recover(context);
         }
@@ -102,7 +114,7 @@ impl Session {
                 ExecutionReportNew522 => on_execution_report_new report),
             ExecutionReportCancel534::TEMPLATE_ID => business!(self, context, frame,
                 ExecutionReportCancel534 => on_execution_report_cancel report),
-            template if SESSION_TEMPLATES.contains(&template) => {
+            template if SESSION_TEMPLATES.contains(&template) && !self.is_redelivering => {
                 self.handle_session_message(context, frame);
             }
             _ => self.handle_other_business_message(context, frame),
@@ -123,6 +135,7 @@ impl Session {
                         business!(self, context, frame,
                             $name => $callback $($view $(after $first)?)?);
                     })*
+                    template if self.is_redelivering => self.not_redelivered(context, template),
                     template => self.fail(context, Error::UnknownTemplate(template)),
                 }
             };
@@ -156,7 +169,8 @@ impl Session {
 
     /// A refusal without the number it refuses: that number is not used on the exchange's side.
     fn settle_number(&mut self, reject: BusinessReject521<'_>, message: &Message<'_>) {
-        if reject.ref_seq_num().is_none() && message.uuid == self.outbound.progress.uuid {
+        let is_present = message.uuid == self.outbound.progress.uuid && !message.redelivered;
+        if reject.ref_seq_num().is_none() && is_present {
             self.outbound.take_back(reject.business_reject_ref_id());
         }
     }
@@ -164,6 +178,10 @@ impl Session {
     /// Whether a business message is the next one, and to be delivered.
     #[inline]
     fn accept<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) -> bool {
+        if self.is_redelivering {
+            self.inbound.counters.redelivered += 1;
+            return true;
+        }
         let progress = &mut self.outbound.progress;
         let expected = message.uuid == progress.uuid
             && message.seq_num == progress.next_incoming
@@ -180,6 +198,22 @@ impl Session {
             return true;
         }
         self.judge(context, message)
+    }
+
+    /// Has a message kept that is about to be delivered for the first time.
+    #[inline]
+    fn keep<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>, frame: Frame<'_>) {
+        if !self.is_redelivering {
+            context.outlet.keep(message.uuid, message.seq_num, frame.message);
+        }
+    }
+
+    /// The callback of the message that was kept last has returned.
+    #[inline]
+    fn mark<L>(&self, context: &mut Context<'_, L>) {
+        if !self.is_redelivering {
+            context.outlet.mark();
+        }
     }
 
     pub(super) fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
@@ -501,6 +535,9 @@ impl Session {
         template_id: u16,
         error: DecodeError,
     ) {
-        self.fail(context, Error::Decode { template_id, error });
+        match self.is_redelivering {
+            true => self.not_redelivered(context, template_id),
+            false => self.fail(context, Error::Decode { template_id, error }),
+        }
     }
 }

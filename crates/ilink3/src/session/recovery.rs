@@ -6,7 +6,7 @@
 //! not held is asked for too.
 
 use hairpin_cme_codecs::ilink3::{Retransmission509, RetransmitReject510, RetransmitRequest508};
-use hairpin_sbe::{EncodeError, MessageHeader};
+use hairpin_sbe::EncodeError;
 use hairpin_time::{Duration, Instant, Now};
 
 use super::held::Held;
@@ -322,8 +322,8 @@ impl Session {
                 break;
             }
             let Some(message) = held.pop().filter(|_| first == next) else { continue };
-            if let Ok((header, body)) = MessageHeader::decode(message) {
-                self.dispatch(context, Frame { header, body });
+            if let Ok(frame) = Frame::decode(message) {
+                self.dispatch(context, frame);
             }
         }
         self.recovery.is_releasing = false;

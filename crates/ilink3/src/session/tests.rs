@@ -40,6 +40,7 @@ mod logon;
 mod numbers;
 mod parties;
 mod recovery;
+mod redelivery;
 mod refusals;
 mod replay;
 mod requests;
@@ -184,7 +185,8 @@ impl Listener for Log {
         message: &Message<'_>,
     ) {
         assert_eq!(report.order_id(), 70_000 + u64::from(message.seq_num));
-        self.note(sender, "new", message.seq_num.to_string());
+        let again = if message.redelivered { " redelivered" } else { "" };
+        self.note(sender, "new", format!("{}{again}", message.seq_num));
     }
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         let template_id = message.header.template_id;
@@ -242,6 +244,8 @@ struct Wire {
     /// Business messages, to be sent again.
     kept: Vec<Vec<u8>>,
     forgets: bool,
+    /// Business messages of the exchange: UUID, SeqNum, message, and whether it was marked.
+    inbox: Vec<(u64, u32, Vec<u8>, bool)>,
 }
 
 impl Outlet for Wire {
@@ -265,6 +269,16 @@ impl Outlet for Wire {
         self.refusal.map_or(Ok(()), Err)?;
         self.frames.push(frame);
         Ok(self.delivery.unwrap_or(Delivery::Written))
+    }
+
+    fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
+        assert!(self.inbox.iter().all(|kept| kept.3), "kept while another is delivered");
+        self.inbox.push((uuid, seq_num, message.to_vec(), false));
+    }
+
+    fn mark(&mut self) {
+        let newest = self.inbox.last_mut().unwrap();
+        assert!(!std::mem::replace(&mut newest.3, true), "marked twice");
     }
 }
 

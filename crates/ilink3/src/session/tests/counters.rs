@@ -4,10 +4,11 @@ use super::*;
 use crate::{InboundCounters, OutboundCounters};
 
 /// Counters of what is ordinary: they have no mark, and no test of their own.
-const ORDINARY: [&str; 15] = [
+const ORDINARY: [&str; 16] = [
     "bytes",
     "frames",
     "business_messages",
+    "redelivered",
     "session_messages",
     "undelivered",
     "held",
@@ -75,6 +76,13 @@ fn counts_bytes_discarded_only() {
     let mut trace = Trace::new();
     trace.receive(&[7]);
     assert_only(&trace, "bytes_discarded");
+}
+
+#[test]
+fn counts_not_redelivered_only() {
+    let mut trace = Trace::new();
+    trace.session.redeliver(trace.now, &[], &mut trace.wire, &mut trace.log);
+    assert_only(&trace, "not_redelivered");
 }
 
 #[test]
