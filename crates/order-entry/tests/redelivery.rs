@@ -1,5 +1,6 @@
-//! What the exchange sent is in the journal before its callback, and is delivered again if a process
-//! dies before that has returned.
+//! What the exchange sent is in the journal before its callback, and is delivered again if a
+//! process dies before that has returned.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod exchange;
 mod wire;
