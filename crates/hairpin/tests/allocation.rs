@@ -24,6 +24,7 @@ use hairpin_mapped::Journal;
 use hairpin_mdp3::Input;
 use hairpin_order_entry::{
     Binding, Dial, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
+    WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_testbed::{CountingAllocator, allocations};
@@ -158,7 +159,10 @@ impl World {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         let nowhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
-        let journal = Journal::anonymous(TICKS as usize * 288 + (1 << 16)).unwrap();
+        // Messages of both sides fill it again and again.
+        let journal = Journal::anonymous(1 << 24).unwrap();
+        let when_full = WhenFull::BeginAgain;
+        let settings = Settings { when_full, ..Settings::new(nowhere, logon) };
         let dial = MemoryDial(Rc::clone(&wire));
         Self {
             now,
@@ -174,7 +178,7 @@ impl World {
                 max_instruments: 128,
                 ..Default::default()
             }),
-            session: Session::with_dial(Settings::new(nowhere, logon), journal, dial).unwrap(),
+            session: Session::with_dial(settings, journal, dial).unwrap(),
             reactor: Reactor::new(Wait::Spin).unwrap(),
             strategy: Strategy::default(),
         }
@@ -285,6 +289,7 @@ fn a_million_ticks_allocate_nothing() {
     assert_eq!(world.gateway.counters().orders, TICKS);
     assert!(world.packets - packets > TICKS, "loops and split events come on top of the ticks");
     assert!(world.session.outbound_counters().business_messages == 2 * TICKS);
+    assert!(world.session.counters().journals_begun_again > 0);
     let duplicates = world.channel.counters().duplicates;
     assert!(duplicates > TICKS, "side B repeats every packet: {duplicates}");
 }

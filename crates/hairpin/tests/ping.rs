@@ -198,13 +198,20 @@ fn stamps_cut_the_way_into_its_stages() {
         let document: Value = serde_json::from_str(&text).unwrap();
         // There is no card on this way: the kernel's stamps stand in, and it is said so.
         assert_eq!(document["host"]["timestamping"], "software");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let rows = rows(&results);
         assert_eq!(rows.len(), 6 * 4);
         for rows in rows.chunks(4) {
             let cases: Vec<&Value> = rows.iter().map(|row| &row["case"]).collect();
             assert_eq!(cases, ["ping", "app to stamp", "stamp to stamp", "stamp to app"]);
-            rows.iter().for_each(|row| assert_whole(row, 200));
+            assert_whole(&rows[0], 200);
             for row in &rows[1..] {
+                // A starved machine may have no stamp for a ping in time; never for most.
+                let stamped = number(row, "samples");
+                assert!((100..=200).contains(&stamped), "{row}");
+                assert_whole(row, stamped);
+                let line = format!("{stamped} pings stamped both ways, {} not", 200 - stamped);
+                assert!(said.contains(&line), "{line}: {said}");
                 assert_eq!(
                     (&row["kind"], &row["clock"]),
                     (&"stage".into(), &"software_timestamp".into())
@@ -212,8 +219,7 @@ fn stamps_cut_the_way_into_its_stages() {
                 assert!(number(row, "min") <= number(&rows[0], "max"), "a part: {row}");
             }
         }
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(said.matches("200 pings stamped both ways, 0 not").count(), 6, "{said}");
+        assert_eq!(said.matches(" pings stamped both ways, ").count(), 6, "{said}");
     }
 }
 

@@ -35,10 +35,32 @@ counters! {
     frames,
     /// Business messages given to the listener.
     business_messages,
+    /// Business messages given to the listener that an earlier process had kept.
+    redelivered,
+    /// Warnings: messages an earlier process had kept that cannot be read.
+    not_redelivered,
     /// Session messages (templates 500 to 513).
     session_messages,
-    /// Business messages that came after a gap on the same connection and were not delivered.
+    /// Business messages that came after a gap and were not delivered: there was no room to hold
+    /// them, or the session was leaving. They can be asked for.
     undelivered,
+    /// Business messages held until those before them were there.
+    held,
+    /// Warnings: times messages had to be asked for because there was no room to hold them; see
+    /// [`Warning::HeldOverflow`](crate::Warning).
+    held_overflows,
+    /// Business messages delivered that had been missing.
+    retransmitted,
+    /// Warnings: messages of a retransmission that came before others of it, and were asked for
+    /// again; see [`Warning::RetransmissionGap`](crate::Warning).
+    retransmission_gaps,
+    /// Warnings: retransmissions that stood still; see
+    /// [`Warning::RetransmissionStalled`](crate::Warning).
+    retransmissions_stalled,
+    /// Warnings: RetransmitReject messages.
+    retransmit_rejects,
+    /// Errors: messages given up as lost; see [`Listener::on_lost`](crate::Listener::on_lost).
+    lost,
     /// Warnings: possible retransmissions dropped; see
     /// [`Warning::Retransmitted`](crate::Warning).
     retransmissions_dropped,
@@ -55,6 +77,10 @@ counters! {
     unknown_ends,
     /// Warnings: NotApplied messages.
     not_applied,
+    /// Warnings: times a backup session was made the primary.
+    failovers,
+    /// Warnings: logon requests sent again because no answer came.
+    logons_repeated,
     /// Errors: NegotiationReject and EstablishmentReject messages.
     rejects,
     /// Terminate messages of the exchange, answers to ours included.
@@ -80,6 +106,8 @@ counters! {
     request_timestamp_errors,
     /// Errors: [`Error::SeqNum`] and [`Error::NextSeqNo`].
     sequence_errors,
+    /// Errors: [`Error::Retransmission`].
+    retransmission_errors,
     /// Errors: [`Error::ResponseTimeout`] and [`Error::TerminateTimeout`].
     timeouts,
     /// Errors: [`Error::KeepAliveLapsed`].
@@ -100,6 +128,7 @@ impl InboundCounters {
             + self.uuid_errors
             + self.request_timestamp_errors
             + self.sequence_errors
+            + self.retransmission_errors
             + self.timeouts
             + self.keep_alive_lapses
             + self.connections_lost
@@ -117,6 +146,7 @@ impl InboundCounters {
             Error::Uuid { .. } => &mut self.uuid_errors,
             Error::RequestTimestamp { .. } => &mut self.request_timestamp_errors,
             Error::SeqNum { .. } | Error::NextSeqNo { .. } => &mut self.sequence_errors,
+            Error::Retransmission(_) => &mut self.retransmission_errors,
             Error::ResponseTimeout(_) | Error::TerminateTimeout => &mut self.timeouts,
             Error::KeepAliveLapsed => &mut self.keep_alive_lapses,
             Error::ConnectionLost(_) => &mut self.connections_lost,
@@ -139,8 +169,20 @@ counters! {
     /// Warnings: numbers taken back because the exchange refused the newest message without using
     /// its number.
     taken_back,
+    /// Business messages sent again because they were not applied.
+    replayed,
+    /// Warnings: times the gap was filled though messages were to be sent again: they could not
+    /// be, see [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer).
+    not_replayed,
+    /// Errors: messages that were to be sent again and that the outlet had not kept; the gap was
+    /// filled.
+    not_kept,
     /// Errors: sends refused because the session was not established.
     refused_not_established,
+    /// Errors: sends refused because the connection was the backup's.
+    refused_on_backup,
+    /// Errors: sends refused because earlier messages were still to be sent again.
+    refused_replaying,
     /// Errors: sends refused because the last number was used.
     refused_without_number,
     /// Errors: sends refused because the message contradicts itself.
@@ -155,6 +197,8 @@ counters! {
     establishes,
     /// Sequence messages.
     sequences,
+    /// RetransmitRequest messages.
+    retransmit_requests,
     /// Terminate messages.
     terminates,
 }

@@ -3,7 +3,7 @@
 use hairpin_sbe::DecodeError;
 use thiserror::Error;
 
-use crate::{FramingError, State, TerminateCode};
+use crate::{FramingError, Gap, State, TerminateCode};
 
 /// A fault that ends the connection. Each is counted in
 /// [`InboundCounters`](crate::InboundCounters).
@@ -69,6 +69,11 @@ pub enum Error {
         /// The message's.
         received: u32,
     },
+    /// Messages that are missing did not come though they were asked for as often as
+    /// [`Conduct`](crate::Conduct) says. Terminate 23 is sent. They are asked for again when the
+    /// session is resumed.
+    #[error("messages {} to {} of {} did not come though asked for", .0.from, .0.to, .0.uuid)]
+    Retransmission(Gap),
     /// A connection or an answer did not come within two keep-alive intervals.
     #[error("no answer while {0}")]
     ResponseTimeout(State),
@@ -100,7 +105,7 @@ impl Error {
             Self::Unexpected { state: State::Negotiating | State::Establishing, .. } => {
                 Some(TerminateCode::NOT_ESTABLISHED)
             }
-            Self::Unexpected { .. } => Some(TerminateCode::OTHER),
+            Self::Unexpected { .. } | Self::Retransmission(_) => Some(TerminateCode::OTHER),
             Self::Uuid { .. } => Some(TerminateCode::INVALID_UUID),
             Self::RequestTimestamp { .. } => Some(TerminateCode::INVALID_TIMESTAMP),
             Self::SeqNum { .. } => Some(TerminateCode::INVALID_MSG_SEQ_NO),
@@ -122,6 +127,9 @@ pub enum Warning {
     /// The exchange heard nothing from us for a keep-alive interval, and asks; it is answered.
     #[error("the exchange has heard nothing from us for a keep-alive interval")]
     AskedForLife,
+    /// Negotiate or Establish was not answered within two keep-alive intervals and is sent again.
+    #[error("no answer while {0}: asked again")]
+    LogonRepeated(State),
     /// EstablishmentAck carries another KeepAliveInterval than was asked for; ours stays.
     #[error("the exchange acknowledges a KeepAliveInterval of {0} ms, not ours")]
     KeepAliveInterval(u16),
@@ -152,7 +160,41 @@ pub enum Warning {
         /// SeqNum of the first message of it that has not arrived.
         from: u32,
     },
-    /// An answer to a retransmit request, which this session never sends; it is ignored.
+    /// There is no room to hold message `seq_num` until those before it are there: it, and what
+    /// follows without room, will be asked for. Told once until all are there.
+    #[error("no room to hold {seq_num} until what is missing before it has come")]
+    HeldOverflow {
+        /// SeqNum of the message.
+        seq_num: u32,
+    },
+    /// A message of a retransmission that comes before others of it: it is asked for again with
+    /// them.
+    #[error("retransmitted {seq_num} of {uuid} has others missing before it")]
+    RetransmissionGap {
+        /// UUID of the message.
+        uuid: u64,
+        /// SeqNum of the message.
+        seq_num: u32,
+    },
+    /// A message that an earlier process has kept and not delivered is none that can be read: see
+    /// [`Session::redeliver`](crate::Session::redeliver).
+    #[error("a kept message, template {template_id}, cannot be read")]
+    NotRedelivered {
+        /// Its template; 0 if not even that is known.
+        template_id: u16,
+    },
+    /// Messages that were not applied are not sent again, though that was wanted: see
+    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer). The gap was filled.
+    #[error("messages from {from} on cannot be sent again")]
+    NotReplayed {
+        /// SeqNum of the first.
+        from: u32,
+    },
+    /// Nothing of these messages came for as long as [`Conduct`](crate::Conduct) allows: they are
+    /// asked for again.
+    #[error("retransmission of {} to {} of {} stands still", .0.from, .0.to, .0.uuid)]
+    RetransmissionStalled(Gap),
+    /// An answer to no retransmit request of ours, or to one that was given up; it is ignored.
     #[error("template {0} answers no request of ours")]
     Unrequested(u16),
 }

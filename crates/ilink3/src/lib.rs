@@ -10,9 +10,13 @@
 //! other message of the schema by [`Outgoing`]. What the exchange answers has a callback of its own
 //! in [`Listener`] for each kind of report on an order.
 //!
-//! Not here yet, and reported instead: retransmission of what is missing ([`Listener::on_gap`],
-//! then the session terminates), replay of what was not applied ([`Listener::on_not_applied`],
-//! then a Sequence fills the gap), the backup connection, resending an unanswered logon.
+//! What the exchange has published and has not arrived is asked for again, in chunks and one at a
+//! time, and what comes meanwhile is held until its turn: the listener sees each message once and
+//! in order.
+//!
+//! What the exchange has not applied it is moved past, or is sent again, as the user likes:
+//! [`NotAppliedAnswer`]. A second session on the backup gateway takes over when the exchange says
+//! so: [`Binding::Backup`]. When to connect, where to and how decides a [`Connector`].
 //!
 //! Layer L1: `no_std` with `alloc`, no `unsafe`. After the session is made it allocates nothing.
 //!
@@ -47,47 +51,64 @@ mod ascii;
 mod authentication;
 mod cancel_order;
 mod cl_ord_id;
+mod conduct;
+mod connector;
 mod counters;
 mod error;
 mod listener;
 mod new_order;
+mod party_details;
 mod pending;
 mod pricing;
 mod qualifier;
 mod reason;
 mod reassembly;
 mod replace_order;
+mod replay;
 mod request;
+mod schedule;
 mod sender;
 mod session;
 mod settings;
 mod state;
+mod version;
 
 pub use authentication::{
     EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
 };
 pub use cancel_order::CancelOrder;
 pub use cl_ord_id::ClOrdId;
+pub use conduct::{Conduct, HELD_BYTES_DEFAULT, NotAppliedAnswer};
+pub use connector::{
+    BAD_LOGONS_MAX, Connector, ConnectorSettings, Ending, PORT_CLOSURE_WINDOW, Role, Step,
+};
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
-pub use listener::{Established, Gap, Listener, Message, NotApplied, Rejected, Terminated};
+pub use listener::{
+    Established, Failover, Gap, Listener, Message, NotApplied, Rejected, RetransmitRejected,
+    Terminated,
+};
 pub use new_order::NewOrder;
+pub use party_details::{PARTIES_MAX, Party, PartyDetails};
 pub use pricing::Pricing;
 pub use qualifier::Qualifier;
 pub use reason::{
     BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
-    TerminateCode,
+    RetransmitRejectCode, TerminateCode,
 };
 pub use reassembly::{
     ENCODING_TYPE, FRAME_MAX, FRAME_MIN, FRAMING_HEADER_LENGTH, FramingError, Reassembly,
+    write_framing_header,
 };
 pub use replace_order::{InFlightMitigation, ReplaceOrder};
 pub use request::RequestError;
+pub use schedule::{FixedZone, Schedule, ScheduleError, WeekTime, Zone};
 pub use sender::{
     Delivery, Outgoing, Outlet, OutletError, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
 };
-pub use session::{CONTROL_LENGTH, ConnectError, Session};
+pub use session::{CONTROL_LENGTH, ConnectError, REQUEST_MAX, Session};
 pub use settings::{
     KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
 };
-pub use state::{Action, Binding, Progress, State};
+pub use state::{Action, Binding, EarlierStreams, Progress, State, Stream};
+pub use version::Version;

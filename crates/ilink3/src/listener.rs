@@ -6,12 +6,17 @@ use hairpin_cme_codecs::ilink3::{
     ExecutionReportPendingReplace565, ExecutionReportReject523, ExecutionReportStatus532,
     ExecutionReportTradeAddendumOutright548, ExecutionReportTradeAddendumSpread549,
     ExecutionReportTradeAddendumSpreadLeg550, ExecutionReportTradeOutright525,
-    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, FTI, OrderCancelReject535,
-    OrderCancelReplaceReject536,
+    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, FTI, MassQuoteAck545,
+    MassQuoteResponse571, OrderCancelReject535, OrderCancelReplaceReject536,
+    OrderMassActionReport562, PartyDetailsDefinitionRequestAck519, PartyDetailsListReport538,
+    QuoteCancelAck563, RequestForQuoteAck546, SecurityDefinitionResponse561,
 };
 use hairpin_sbe::{CharArray, MessageHeader};
 
-use crate::{Error, RejectCode, Sender, State, TerminateCode, Warning};
+use crate::{
+    Error, NotAppliedAnswer, RejectCode, RetransmitRejectCode, Sender, State, TerminateCode,
+    Warning,
+};
 
 /// A business message of the exchange, whatever its kind, as it came.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +31,9 @@ pub struct Message<'a> {
     pub uuid: u64,
     /// PossRetransFlag (9765): the exchange may have sent it before.
     pub possible_retransmission: bool,
+    /// It came to an earlier process, which died before its callback had returned: see
+    /// [`Session::redeliver`](crate::Session::redeliver).
+    pub redelivered: bool,
 }
 
 /// The session is established: what EstablishmentAck504 says.
@@ -83,6 +91,26 @@ pub struct Gap {
     pub from: u32,
     /// SeqNum of the last.
     pub to: u32,
+}
+
+/// The exchange has made the backup the primary: what its Sequence506 says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failover {
+    /// UUID of the session.
+    pub uuid: u64,
+    /// NextSeqNo: number of the exchange's next business message, on this connection now.
+    pub next_seq_no: u32,
+}
+
+/// The exchange does not send messages again: what RetransmitReject510 says.
+#[derive(Debug, Clone, Copy)]
+pub struct RetransmitRejected<'a> {
+    /// ErrorCodes.
+    pub code: RetransmitRejectCode,
+    /// Reason, in the exchange's words; may be empty.
+    pub reason: CharArray<'a>,
+    /// What was asked for and has not come.
+    pub gap: Gap,
 }
 
 /// Messages of ours that the exchange has not applied: what NotApplied513 says.
@@ -288,12 +316,109 @@ pub trait Listener {
         self.on_message(sender, message);
     }
 
-    /// Any other business message. Its template tells its kind; the generated decoders read it.
+    /// Party details were registered, or not.
+    fn on_party_details_definition_ack(
+        &mut self,
+        sender: &mut Sender<'_>,
+        ack: PartyDetailsDefinitionRequestAck519<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// Registered party details, as asked for.
+    fn on_party_details_list_report(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: PartyDetailsListReport538<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A mass quote was taken, or refused.
+    fn on_mass_quote_ack(
+        &mut self,
+        sender: &mut Sender<'_>,
+        ack: MassQuoteAck545<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A request for quote was taken, or refused.
+    fn on_request_for_quote_ack(
+        &mut self,
+        sender: &mut Sender<'_>,
+        ack: RequestForQuoteAck546<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// An instrument was defined as asked for, or not.
+    fn on_security_definition_response(
+        &mut self,
+        sender: &mut Sender<'_>,
+        response: SecurityDefinitionResponse561<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// Orders were cancelled together, or not: one of the reports on a mass action.
+    fn on_order_mass_action_report(
+        &mut self,
+        sender: &mut Sender<'_>,
+        report: OrderMassActionReport562<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// Quotes were cancelled, on request or not, or a cancel was refused.
+    fn on_quote_cancel_ack(
+        &mut self,
+        sender: &mut Sender<'_>,
+        ack: QuoteCancelAck563<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A mass quote by template 567 was taken, or refused; since version 9.
+    fn on_mass_quote_response(
+        &mut self,
+        sender: &mut Sender<'_>,
+        response: MassQuoteResponse571<'_>,
+        message: &Message<'_>,
+    ) {
+        self.on_message(sender, message);
+    }
+
+    /// A business message whose own callback is not implemented. Its template tells its kind; the
+    /// generated decoders read it.
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {}
 
-    /// Messages of ours were not applied. The session then moves the exchange past them with a
-    /// Sequence: whoever still wants them sends them anew.
+    /// Messages of ours were not applied: what is to be done? `preferred` is what
+    /// [`Conduct`](crate::Conduct) says. Asked once for the same messages, and not if they cannot
+    /// be sent again; [`on_not_applied`](Self::on_not_applied) follows.
+    fn answer_not_applied(
+        &mut self,
+        not_applied: NotApplied,
+        preferred: NotAppliedAnswer,
+    ) -> NotAppliedAnswer {
+        preferred
+    }
+
+    /// Messages of ours were not applied. The session has moved the exchange past them with a
+    /// Sequence: whoever still wants them sends them anew. Or it has sent them again, if
+    /// [`answer_not_applied`](Self::answer_not_applied) wanted it so.
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {}
+
+    /// The exchange has made this backup session the primary. Nothing can be sent, and nothing is
+    /// delivered, until [`Session::take_over`](crate::Session::take_over).
+    fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {}
 
     /// The logon was refused; the connection closes.
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {}
@@ -301,11 +426,20 @@ pub trait Listener {
     /// The exchange has terminated or answered our Terminate; the connection closes.
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {}
 
-    /// Messages of the exchange are missing. In a gap of the session's own UUID the message that
-    /// showed it is not delivered, and the session terminates gracefully: it does not ask for
-    /// retransmission yet. Messages missing of an earlier UUID are reported at logon only, and
-    /// the session goes on.
+    /// Messages of the exchange are missing. The session asks for them and delivers them, and
+    /// whatever comes meanwhile after them, in order; nothing need be done. What was told to be
+    /// missing is told again only if a new UUID was negotiated before it came.
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
+
+    /// The exchange refuses to send messages again. If the code
+    /// [is final](RetransmitRejectCode::is_final), [`on_lost`](Self::on_lost) follows; else they
+    /// are asked for again after a while.
+    fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, rejected: &RetransmitRejected<'_>) {
+    }
+
+    /// Missing messages will not come any more, and the session goes on with what follows them:
+    /// whoever needs what they said has to ask for it in another way, by status requests say.
+    fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
 
     /// A fault that ends the connection.
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {}

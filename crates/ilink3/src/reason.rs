@@ -2,7 +2,8 @@
 //!
 //! Codes are newtypes, not enums: a code that CME adds tomorrow survives and prints its number.
 //! Sources: CME Client Systems Wiki, "iLink 3 - Terminate", "- Negotiation Reject",
-//! "- Establishment Reject", "- Business Reject", "Futures and Options Reject Codes".
+//! "- Establishment Reject", "- Retransmit Reject", "- Business Reject", "Futures and Options
+//! Reject Codes".
 
 use core::fmt;
 
@@ -111,6 +112,30 @@ codes! {
     25 INVALID_TRADING_SYSTEM_VENDOR "TradingSystemVendor is not printable ASCII";
     27 DESIGNATED_BACKUP "backup was used before the primary";
     28 NEGOTIATE_NOT_ALLOWED "Negotiate on the backup while the primary is established";
+}
+
+codes! {
+    /// ErrorCodes (tag 39012) of RetransmitReject510.
+    RetransmitRejectCode;
+    0 OUT_OF_RANGE "FromSeqNo and MsgCount are beyond what was published";
+    1 INVALID_UUID "LastUUID is unknown or not authorised";
+    2 REQUEST_LIMIT_EXCEEDED "more than 2500 messages were asked for";
+    3 RETRANSMIT_IN_PROGRESS "a retransmission is already in progress";
+    4 INVALID_TIMESTAMP "RequestTimestamp is invalid";
+    5 INVALID_FROM_SEQ_NO "FromSeqNo is invalid";
+    6 REQUIRED_UUID_MISSING "UUID is missing";
+    7 REQUIRED_REQUEST_TIMESTAMP_MISSING "RequestTimestamp is missing";
+    8 REQUIRED_FROM_SEQ_NO_MISSING "FromSeqNo is missing";
+    9 REQUIRED_MSG_COUNT_MISSING "MsgCount is missing";
+}
+
+impl RetransmitRejectCode {
+    /// Whether asking again is of no use. It may be after a retransmission in progress (3), a
+    /// limit (2), or a clock that differs (4), and after a code this list does not have.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self.0, 0 | 1 | 5..=9)
+    }
 }
 
 codes! {
@@ -280,6 +305,30 @@ mod tests {
             "27 (backup was used before the primary)"
         );
         assert_eq!(BusinessRejectReason(8), BusinessRejectReason::THROTTLE_LIMIT_EXCEEDED);
+    }
+
+    #[test]
+    fn every_code_of_the_documents_has_a_text_of_its_own() {
+        let unknown = "unknown code";
+        for code in (0..=24).chain([26, 28, 29]) {
+            assert_ne!(TerminateCode(code).text(), unknown, "Terminate {code}");
+        }
+        for code in (0..=25).chain([27, 28]) {
+            assert_ne!(RejectCode(code).text(), unknown, "reject of a logon {code}");
+        }
+        for code in 0..=9 {
+            assert_ne!(RetransmitRejectCode(code).text(), unknown, "RetransmitReject {code}");
+        }
+        for code in [0, 1, 2, 3, 5, 6, 8].into_iter().chain(100..=148) {
+            assert_ne!(BusinessRejectReason(code).text(), unknown, "BusinessReject {code}");
+        }
+    }
+
+    #[test]
+    fn a_refused_retransmission_is_final_unless_time_can_help() {
+        let is_final = |code| RetransmitRejectCode(code).is_final();
+        assert!([0, 1, 5, 6, 7, 8, 9].into_iter().all(is_final));
+        assert!(![2, 3, 4, 10, 65_535].into_iter().any(is_final));
     }
 
     #[test]

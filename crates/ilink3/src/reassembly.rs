@@ -146,7 +146,7 @@ fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FramingError> {
 ///
 /// `length` is at most [`FRAME_MAX`]: every encoder of the schema stays far below it.
 #[inline]
-pub(crate) fn write_framing_header(header: &mut [u8; FRAMING_HEADER_LENGTH], length: usize) {
+pub fn write_framing_header(header: &mut [u8; FRAMING_HEADER_LENGTH], length: usize) {
     debug_assert!((FRAME_MIN..=FRAME_MAX).contains(&length), "frame of {length} bytes");
     let [size_0, size_1] = (length as u16).to_le_bytes();
     let [encoding_0, encoding_1] = ENCODING_TYPE.to_le_bytes();

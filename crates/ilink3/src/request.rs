@@ -25,6 +25,9 @@ pub enum RequestError {
     /// ExpireDate is the number that stands for no date.
     #[error("ExpireDate is the layout's null")]
     ExpireDate,
+    /// Party details have no party, or more than [`PARTIES_MAX`](crate::PARTIES_MAX).
+    #[error("party details need 1 to {} parties", crate::PARTIES_MAX)]
+    Parties,
     /// OrderID is the number that stands for no order.
     #[error("OrderID is the layout's null")]
     OrderId,

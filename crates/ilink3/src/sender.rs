@@ -6,7 +6,11 @@ use thiserror::Error;
 
 use crate::pending::Pending;
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
-use crate::{Operator, OutboundCounters, Progress, RequestError, State, TerminateCode};
+use crate::replay::{Replay, Told};
+use crate::version::{self, Version};
+use crate::{
+    Operator, OutboundCounters, PartyDetails, Progress, RequestError, State, TerminateCode,
+};
 
 /// The greatest SeqNum; after it a new UUID must be negotiated.
 pub const SEQ_NUM_MAX: u32 = 999_999_999;
@@ -80,6 +84,27 @@ pub trait Outlet {
     /// # Panics
     /// It may, if `length` is more than was claimed.
     fn commit(&mut self, length: usize) -> Delivery;
+
+    /// Writes the business message that was committed last under `seq_num` again, byte for byte,
+    /// behind all that was committed and sent again before, and keeps nothing new. Only for
+    /// [`NotAppliedAnswer::Replay`](crate::NotAppliedAnswer); by default nothing can be sent
+    /// again.
+    ///
+    /// # Errors
+    /// [`OutletError::NotKept`] if it has no such message, else why it cannot be written now.
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+        let _ = seq_num;
+        Err(OutletError::NotKept)
+    }
+
+    /// Keeps a business message of the exchange, its SBE header and what follows, before its
+    /// callback is called. Nothing is kept by default.
+    fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
+        let _ = (uuid, seq_num, message);
+    }
+
+    /// The callback of the message that was kept last has returned.
+    fn mark(&mut self) {}
 }
 
 /// How far the bytes of a committed message are.
@@ -114,6 +139,9 @@ pub enum OutletError {
     /// There is no connection.
     #[error("there is no connection")]
     Closed,
+    /// The message that is to be sent again is not there.
+    #[error("the message was not kept")]
+    NotKept,
 }
 
 /// Why a message was not sent. It has no number and is not in the journal.
@@ -123,6 +151,12 @@ pub enum SendError {
     /// Business messages flow only while established.
     #[error("the session is {0}, not established")]
     NotEstablished(State),
+    /// Business messages flow over the primary connection only; this is the backup.
+    #[error("the session is the backup")]
+    Backup,
+    /// Earlier messages are being sent again and wait for the connection: first they must leave.
+    #[error("earlier messages are still to be sent again")]
+    Replaying,
     /// Numbers end at 999,999,999: negotiate a new session.
     #[error("the session has used its last sequence number")]
     NumbersExhausted,
@@ -132,6 +166,9 @@ pub enum SendError {
     /// The message does not fit its layout.
     #[error("encoding: {0}")]
     Encode(EncodeError),
+    /// The version of the schema that the session speaks has no such message.
+    #[error("version {0} of the schema has no such message")]
+    Version(u16),
     /// The outlet keeps nothing.
     #[error(transparent)]
     Outlet(OutletError),
@@ -157,7 +194,14 @@ pub(crate) struct Outbound {
     /// When the last message of any kind left.
     pub(crate) last_sent: Instant,
     pub(crate) operator: Operator,
+    pub(crate) on_demand_party_id: u64,
+    pub(crate) version: Version,
     pub(crate) pending: Pending,
+    /// What is to be sent again before anything else.
+    pub(crate) replay: Option<Replay>,
+    pub(crate) told: Told,
+    /// The connection is the backup's.
+    pub(crate) is_backup: bool,
     pub(crate) keep_alive_interval: Duration,
     pub(crate) counters: OutboundCounters,
 }
@@ -173,18 +217,31 @@ impl Outbound {
     ) -> Result<usize, SendError> {
         let seq_num = self.progress.next_outgoing;
         let stamp = Stamp { seq_num, sending_time: now.utc, operator: &self.operator };
-        write_frame(&stamp, message, frame).map_err(|error| {
+        let length = write_frame(&stamp, message, frame).map_err(|error| {
             self.counters.encode_errors += 1;
             SendError::Encode(error)
-        })
+        })?;
+        if self.version.is_newest() { Ok(length) } else { self.lower(&mut frame[..length]) }
+    }
+
+    /// Lays a frame out as the version of the session has it.
+    #[cold]
+    fn lower(&mut self, frame: &mut [u8]) -> Result<usize, SendError> {
+        let (header, message) = frame.split_at_mut(FRAMING_HEADER_LENGTH);
+        let lowered = version::lower(message, self.version);
+        let Some((length, header)) = lowered.zip(header.first_chunk_mut()) else {
+            self.counters.encode_errors += 1;
+            return Err(SendError::Version(self.version.number()));
+        };
+        write_framing_header(header, FRAMING_HEADER_LENGTH + length);
+        Ok(FRAMING_HEADER_LENGTH + length)
     }
 
     /// Whether `message` may be sent now.
     #[inline]
     pub(crate) fn check<M: Outgoing>(&mut self, message: &M) -> Result<(), SendError> {
-        if self.state != State::Established {
-            self.counters.refused_not_established += 1;
-            return Err(SendError::NotEstablished(self.state));
+        if self.state != State::Established || self.replay.is_some() || self.is_backup {
+            return Err(self.refusal());
         }
         if self.progress.next_outgoing > SEQ_NUM_MAX {
             self.counters.refused_without_number += 1;
@@ -194,6 +251,21 @@ impl Outbound {
             self.counters.refused_requests += 1;
             SendError::Request(error)
         })
+    }
+
+    /// Why nothing is sent now.
+    #[cold]
+    fn refusal(&mut self) -> SendError {
+        if self.state != State::Established {
+            self.counters.refused_not_established += 1;
+            SendError::NotEstablished(self.state)
+        } else if self.is_backup {
+            self.counters.refused_on_backup += 1;
+            SendError::Backup
+        } else {
+            self.counters.refused_replaying += 1;
+            SendError::Replaying
+        }
     }
 
     /// Uses up the next number for a message of `length` bytes that is now in the journal.
@@ -227,6 +299,8 @@ impl Outbound {
             self.newest = None;
             self.progress.next_outgoing -= 1;
             self.counters.taken_back += 1;
+        } else {
+            self.told.has_hole = true;
         }
     }
 
@@ -296,6 +370,9 @@ impl Sender<'_> {
     /// [`SendError`], and nothing has happened: no number is used, no byte is kept or written.
     #[inline]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
+        if self.outbound.replay.is_some() {
+            self.outbound.continue_replay(self.now, self.outlet);
+        }
         self.outbound.check(message)?;
         let frame = self.outlet.claim(FRAMING_HEADER_LENGTH + M::MAX_LENGTH).map_err(|error| {
             self.outbound.counters.refused_by_outlet += 1;
@@ -309,6 +386,31 @@ impl Sender<'_> {
             self.outbound.not_written(delivery);
         }
         Ok(Sent { seq_num, delivery })
+    }
+
+    /// Sends party details and, with nothing between them, the message they are for. Both carry the
+    /// id that [`Conduct`](crate::Conduct) has for it.
+    ///
+    /// # Errors
+    /// [`SendError`], as of [`send`](Self::send). If the outlet has room for the details only,
+    /// they are sent nevertheless: CME pairs them with the next message.
+    pub fn send_with_party<M: Outgoing>(
+        &mut self,
+        party: &PartyDetails<'_>,
+        message: &M,
+    ) -> Result<Sent, SendError> {
+        self.outbound.check(message)?;
+        if self.outbound.progress.next_outgoing >= SEQ_NUM_MAX {
+            self.outbound.counters.refused_without_number += 1;
+            return Err(SendError::NumbersExhausted);
+        }
+        let list_req_id = self.outbound.on_demand_party_id;
+        self.send(&PartyDetails { list_req_id, ..*party })?;
+        let operator = &mut self.outbound.operator;
+        let usual = core::mem::replace(&mut operator.party_details_list_req_id, list_req_id);
+        let sent = self.send(message);
+        self.outbound.operator.party_details_list_req_id = usual;
+        sent
     }
 
     /// Begins to terminate the session gracefully: what was sent leaves, then a Terminate, and

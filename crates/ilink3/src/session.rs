@@ -2,25 +2,33 @@
 //!
 //! What comes in is judged in `inbound`, control traffic is written in `control`.
 
+mod backup;
 mod control;
 mod earlier;
+mod held;
 mod inbound;
+mod recovery;
 
 use core::ops::ControlFlow;
 
+use hairpin_cme_codecs::ilink3::SCHEMA_ID;
 use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
+use crate::listener::Failover;
 use crate::pending::{Pending, Terminate};
+use crate::replay::Told;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, Error, InboundCounters, Listener, OutboundCounters, Outlet, Progress,
-    Reassembly, SendError, Settings, SettingsError, State, Warning,
+    Action, Binding, Conduct, EarlierStreams, Error, InboundCounters, Listener, OutboundCounters,
+    Outlet, Progress, Reassembly, SEQ_NUM_MAX, SendError, Settings, SettingsError, State, Warning,
 };
 
 use earlier::Earlier;
+use recovery::Recovery;
 
 pub use control::CONTROL_LENGTH;
+pub use recovery::REQUEST_MAX;
 
 /// Why a session does not connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -32,6 +40,9 @@ pub enum ConnectError {
     /// There is no session to resume: nothing was negotiated yet.
     #[error("there is no session to resume")]
     NothingToResume,
+    /// The session has used its last number: only a new one can be negotiated.
+    #[error("the session has used its last sequence number")]
+    NumbersExhausted,
 }
 
 /// The client's side of one iLink 3 session, without IO.
@@ -45,17 +56,29 @@ pub struct Session {
     outbound: Outbound,
     inbound: Inbound,
     reassembly: Reassembly,
+    recovery: Recovery,
     settings: Settings,
+    conduct: Conduct,
     binding: Binding,
     earlier: Earlier,
     /// The id of the message [`send`](Session::send) has written last.
     written: Option<u64>,
     /// RequestTimestamp of the request that is unanswered, or was answered last.
     requested: u64,
+    /// RequestTimestamp of the first request of this kind, if it was sent more than once.
+    first_requested: u64,
+    /// How often the request was sent.
+    logon_attempts: u32,
+    /// A request was sent more than once on this connection.
+    has_repeated: bool,
+    /// The exchange has made this backup the primary, and it has not taken over yet.
+    failover: Option<Failover>,
     /// When the connection or the answer that is awaited is given up.
     response_deadline: Instant,
     /// The state the listener knows of.
     told: State,
+    /// A message that an earlier process has kept is delivered.
+    is_redelivering: bool,
 }
 
 /// What only the receiving half writes.
@@ -65,8 +88,6 @@ struct Inbound {
     last_heard: Instant,
     /// When the exchange was asked for a sign of life that has not come yet.
     asked: Option<Instant>,
-    /// Messages are missing: nothing is delivered any more on this connection.
-    gap: bool,
     counters: InboundCounters,
 }
 
@@ -79,11 +100,23 @@ struct Context<'a, L> {
 
 impl Session {
     /// A disconnected session that goes on from `progress`: the default one, or what an earlier
-    /// process has kept.
+    /// process has kept. It conducts itself in the [default](Conduct) way.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
     pub fn new(settings: Settings, progress: Progress) -> Result<Self, SettingsError> {
+        Self::with_conduct(settings, progress, Conduct::default())
+    }
+
+    /// Like [`new`](Self::new), with a [`Conduct`] of its own.
+    ///
+    /// # Errors
+    /// [`SettingsError`] with the first setting CME would refuse.
+    pub fn with_conduct(
+        settings: Settings,
+        progress: Progress,
+        conduct: Conduct,
+    ) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
             outbound: Outbound {
@@ -92,19 +125,31 @@ impl Session {
                 newest: None,
                 last_sent: Instant::ZERO,
                 operator: settings.operator,
+                on_demand_party_id: conduct.on_demand_party_id,
+                version: conduct.version,
                 pending: Pending::default(),
+                replay: None,
+                told: Told::default(),
+                is_backup: false,
                 keep_alive_interval: settings.keep_alive_interval,
                 counters: OutboundCounters::default(),
             },
             inbound: Inbound::default(),
             reassembly: Reassembly::new(),
+            recovery: Recovery::new(conduct.held_bytes),
             settings,
+            conduct,
             binding: Binding::New,
-            earlier: Earlier::new(progress),
+            earlier: Earlier::default(),
             written: None,
             requested: 0,
+            first_requested: 0,
+            logon_attempts: 0,
+            has_repeated: false,
+            failover: None,
             response_deadline: Instant::MAX,
             told: State::Disconnected,
+            is_redelivering: false,
         })
     }
 
@@ -140,6 +185,35 @@ impl Session {
             self.fail(&mut context, Error::Framing(error));
         }
         self.settle(&mut context);
+    }
+
+    /// Calls the listener for a message that an earlier process was [given to
+    /// keep](Outlet::keep) and never to [mark](Outlet::mark): it died before the callback had
+    /// returned, or before it was called. The [`Message`](crate::Message) says so.
+    ///
+    /// `message` is as it was kept. The numbers stay as they are: what was kept is counted in the
+    /// `progress` the session was made with. One that cannot be read is a warning. Redeliver all
+    /// of them, in order, before the session connects.
+    pub fn redeliver<L: Listener>(
+        &mut self,
+        now: Now,
+        message: &[u8],
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        let mut context = Context { now, outlet, listener };
+        self.is_redelivering = true;
+        match inbound::Frame::decode(message) {
+            Ok(frame) if frame.header.schema_id == SCHEMA_ID => self.dispatch(&mut context, frame),
+            _ => self.not_redelivered(&mut context, 0),
+        }
+        self.is_redelivering = false;
+    }
+
+    #[cold]
+    fn not_redelivered<L: Listener>(&mut self, context: &mut Context<'_, L>, template_id: u16) {
+        self.inbound.counters.not_redelivered += 1;
+        self.warn(context, Warning::NotRedelivered { template_id });
     }
 
     /// The sending half, for sends outside of the session's own callbacks.
@@ -179,8 +253,12 @@ impl Session {
         if self.state() != State::Disconnected {
             return Err(ConnectError::Busy(self.state()));
         }
-        if binding == Binding::Resume && self.progress().uuid == 0 {
+        let begins = matches!(binding, Binding::New | Binding::NewWeek);
+        if !begins && self.progress().uuid == 0 {
             return Err(ConnectError::NothingToResume);
+        }
+        if !begins && self.progress().next_outgoing > SEQ_NUM_MAX {
+            return Err(ConnectError::NumbersExhausted);
         }
         self.binding = binding;
         self.outbound.state = State::Connecting;
@@ -208,22 +286,32 @@ impl Session {
         self.settle(&mut context);
         self.reassembly.clear();
         self.inbound = Inbound { counters: self.inbound.counters, ..Inbound::default() };
+        self.recovery.begin();
+        (self.has_repeated, self.failover) = (false, None);
+        (self.outbound.replay, self.outbound.told) = (None, Told::default());
+        self.outbound.is_backup = self.binding == Binding::Backup;
         match self.binding {
-            Binding::New => {
-                let present = self.outbound.progress;
-                let uuid = present.new_uuid(now.utc.as_nanos());
-                self.earlier.negotiate(present, uuid);
-                self.outbound.progress.uuid = uuid;
-                self.outbound.progress.next_outgoing = 1;
-                self.outbound.progress.next_incoming = 1;
+            Binding::New | Binding::NewWeek => {
+                self.begin_stream(now);
                 self.outbound.pending.negotiate = true;
                 self.enter(&mut context, State::Negotiating);
             }
-            Binding::Resume => {
+            Binding::Resume | Binding::Backup => {
                 self.outbound.pending.establish = true;
                 self.enter(&mut context, State::Establishing);
             }
         }
+    }
+
+    /// Takes a new UUID; both streams begin at 1.
+    fn begin_stream(&mut self, now: Now) {
+        let progress = &mut self.outbound.progress;
+        let uuid = progress.new_uuid(now.utc.as_nanos());
+        self.earlier.negotiate(progress, uuid);
+        if self.binding == Binding::NewWeek {
+            progress.earlier = EarlierStreams::default();
+        }
+        (progress.uuid, progress.next_outgoing, progress.next_incoming) = (uuid, 1, 1);
     }
 
     /// The connection is gone, or could not be made, or was closed as the session wanted.
@@ -245,6 +333,8 @@ impl Session {
             self.tell(&mut context, |listener, sender| listener.on_error(sender, &error));
         }
         self.outbound.pending = Pending::default();
+        self.outbound.replay = None;
+        self.failover = None;
         self.enter(&mut context, State::Disconnected);
     }
 
@@ -261,11 +351,16 @@ impl Session {
             State::Disconnected => {}
             State::Connecting | State::Negotiating | State::Establishing => {
                 if now.monotonic >= self.response_deadline {
-                    let error = Error::ResponseTimeout(self.state());
-                    self.fail(&mut context, error);
+                    self.repeat_logon(&mut context);
                 }
             }
-            State::Established => self.keep_alive(&mut context),
+            State::Established => {
+                self.keep_alive(&mut context);
+                if self.state() == State::Established {
+                    self.handle_recovery_timeout(&mut context);
+                    self.outbound.continue_replay(now, &mut *context.outlet);
+                }
+            }
             State::Terminating => self.give_up_terminate(&mut context),
         }
         self.settle(&mut context);
@@ -281,8 +376,15 @@ impl Session {
             State::Connecting | State::Negotiating | State::Establishing => {
                 Some(self.response_deadline)
             }
-            State::Established if pending.sequence.is_some() => Some(self.silence_deadline()),
-            State::Established => Some(self.silence_deadline().min(self.keep_alive_deadline())),
+            State::Established => {
+                let keep_alive = self.keep_alive_deadline();
+                let wanted = [
+                    Some(keep_alive).filter(|_| pending.sequence.is_none()),
+                    self.recovery.deadline(),
+                    self.outbound.replay.map(|replay| replay.retry_at),
+                ];
+                Some(wanted.into_iter().flatten().fold(self.silence_deadline(), Instant::min))
+            }
             State::Terminating => Some(pending.terminate_deadline),
         }
     }
@@ -297,7 +399,12 @@ impl Session {
     /// something now: after a `terminate` from outside, say.
     #[must_use]
     pub fn has_pending(&self) -> bool {
-        self.outbound.pending.is_any()
+        self.outbound.pending.is_any() || self.wants_retransmission()
+    }
+
+    /// Whether a RetransmitRequest is to leave.
+    fn wants_retransmission(&self) -> bool {
+        self.recovery.is_wanted() && self.state() == State::Established
     }
 
     /// The state of the session.
@@ -324,10 +431,34 @@ impl Session {
         &self.outbound.counters
     }
 
+    /// How it conducts itself.
+    #[must_use]
+    pub fn conduct(&self) -> &Conduct {
+        &self.conduct
+    }
+
     /// The settings it was made with.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Sends the request that was not answered again, unless that was done often enough, or it
+    /// could not even leave.
+    fn repeat_logon<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let state = self.state();
+        let pending = &mut self.outbound.pending;
+        let waits = pending.negotiate || pending.establish;
+        let attempts = self.conduct.logon_attempts.max(1);
+        if state == State::Connecting || waits || self.logon_attempts >= attempts {
+            return self.fail(context, Error::ResponseTimeout(state));
+        }
+        (pending.negotiate, pending.establish) =
+            (state == State::Negotiating, state == State::Establishing);
+        self.has_repeated = true;
+        self.inbound.counters.logons_repeated += 1;
+        self.response_deadline = self.response_deadline_after(context.now);
+        self.warn(context, Warning::LogonRepeated(state));
     }
 
     /// Sends a sign of life if nothing else was sent for long, and asks for one, then gives up, if
@@ -407,6 +538,7 @@ impl Session {
         self.outbound.state = state;
         if matches!(state, State::Negotiating | State::Establishing) {
             self.response_deadline = self.response_deadline_after(context.now);
+            self.logon_attempts = 0;
         }
         self.settle(context);
     }

@@ -1,92 +1,141 @@
-//! One pre-sized segment of records, in memory or in a file.
+//! Records of what went out and came in, in memory or in a folder.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::collections::VecDeque;
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use memmap2::MmapRaw;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::memory;
 
+mod attendant;
 mod claim;
+mod folder;
+mod format;
+mod reader;
 mod record;
+mod recovery;
+mod rolling;
+mod search;
+mod segment;
+mod settings;
+mod shared;
+#[cfg(test)]
+mod tests;
 
 pub use claim::Claim;
-pub use record::{Record, Records};
+pub use reader::{Checksum, Entry, Reader};
+pub use record::{Direction, Record, Tag};
+pub use recovery::Recovery;
+pub use search::{Records, Replay};
+pub use settings::{JournalSettings, Retention, SyncPolicy};
 
-/// "HPJOURNL", read as a little-endian number.
-const MAGIC: u64 = u64::from_le_bytes(*b"HPJOURNL");
-const VERSION: u32 = 1;
-/// Bytes before the first record: one cache line, so that the records begin on one.
-const SEGMENT_HEADER: usize = 64;
-/// The length word and the kind.
-const RECORD_HEADER: usize = 8;
-/// The longest payload whose record header still counts in 32 bits.
-const PAYLOAD_MAX: usize = u32::MAX as usize - RECORD_HEADER;
+use format::{Header, RECORD_HEADER, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, TAIL};
+use rolling::Rolling;
+use segment::Segment;
 
 /// What a journal refuses, and why.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The segment has no room left for a record of that size.
+    /// The journal is in memory and has no room left for a record of that size.
     #[error("the journal is full")]
     Full,
-    /// No segment of this capacity could ever hold a record of that size.
-    #[error("a record larger than the journal")]
+    /// No segment of this size could ever hold a record of that size.
+    #[error("a record larger than the journal has room for")]
     TooLarge,
-    /// Another process has the file open as its journal.
-    #[error("the journal is in use by another process")]
-    Busy,
-    /// The file is not a journal, was cut, or has a record header that cannot be true.
-    #[error("the journal is corrupt at byte {offset}")]
+    /// Somebody has the journal open, in this process or another.
+    #[error("the journal in {} is open already: give each session its own", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A segment is missing, is none, was cut, or holds what no journal has written.
+    #[error("the journal is corrupt at byte {offset} of {}", path.display())]
     Corrupt {
+        /// The file.
+        path: PathBuf,
         /// Where in the file, in bytes from its start.
         offset: u64,
     },
-    /// The kernel refused: no such file, no permission, disk full.
+    /// The kernel refused: no such folder, no permission, disk full.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// One segment of records, pre-sized and pre-faulted, written by one thread.
+/// Records both ways in one order, written by one thread.
 ///
 /// A message is encoded in place: [`claim`](Self::claim) room, fill [`Claim::payload`], and
-/// [`Claim::commit`] with the length it came to. Nothing is allocated, no system call is made, and
-/// a process that dies at any point leaves a journal that holds exactly what it had committed.
+/// [`Claim::commit_as`] with its [`Tag`] and the length it came to. Nothing is allocated, no system
+/// call is made, and a process that dies at any point leaves a journal that holds exactly what it
+/// had committed, in order.
 ///
-/// Layout, all integers little-endian:
+/// A journal in a folder consists of segments. A thread of the journal's own (`hairpin-journal`)
+/// makes them ahead of need, every block allocated and every page present, so that going on to the
+/// next costs no system call; writes the records' checksums; forces them to the disk
+/// ([`SyncPolicy`]); and removes old segments ([`Retention`]). A full disk is an error of `claim`.
+///
+/// # Layout
+///
+/// The folder holds `lock`, which is locked (`flock`) while the journal is open, and
+/// `0000000001.segment` and so on, without a gap. A file ending in `.unfinished` is a segment whose
+/// maker died. All integers are little-endian.
 ///
 /// ```text
-/// 0     magic u64 "HPJOURNL" | version u32 = 1 | zero u32 | capacity u64 | zeros up to 64
-/// 64    record, record, …, zeros
+/// segment
+///    0  magic u64 "HPJOURNL" | version u32 = 2 | number u32 | bytes u64 of the file
+///   24  created u64, ns since 1970 | boot [16], the kernel's boot_id when it was last opened
+///   48  checksum u32 of bytes 0 to 47 | zeros
+///   64  durable u64: in front of this byte everything has a checksum and is on the disk;
+///       written by the sync thread | zeros
+///  128  record, record, …, and then a word 0, or 0xFFFFFFFF if the next segment goes on
 ///
 /// record, at a multiple of 8
-///   0   word u32     8 + bytes of payload; the commit mark, stored last; 0: no record from here on
-///   4   kind u32     the caller's own
-///   8   payload, then zeros up to a multiple of 8
+///    0  word u32       48 + bytes of payload; the commit mark, stored last
+///    4  checksum u32   of bytes 0 to 3, 12 to 47 and the payload, never 0 (1 instead); 0: not yet;
+///                      written by the sync thread
+///    8  mark u32       1: the callback of this inbound record has returned
+///   12  seq_num u32
+///   16  uuid u64
+///   24  utc u64        ns since 1970 when it was committed
+///   32  monotonic u64  ns of the clock of deadlines, then
+///   40  back u32       offset in this segment of the record before it of its direction; 0: none
+///   44  kind u16       the caller's own
+///   46  direction u8   1 outbound, 2 inbound, 3 control
+///   47  flags u8       1: repeated from the segment before, where it is at `back`; an outbound or
+///                      inbound one without its payload
+///   48  payload, then anything up to a multiple of 8
 /// ```
 ///
-/// A file is locked (`flock`) for as long as it is open. The lock is advisory: whoever ignores it
-/// and writes to the file, or cuts it, breaks the journal and may kill the process (SIGBUS).
+/// Checksums are CRC-32 (IEEE 802.3). A segment begins with the newest record of each direction
+/// repeated, so that identity and numbers outlive the segments that are dropped.
 ///
-/// It survives the death of its process, not the loss of power: nothing is forced to the disk, and
-/// records carry no checksum.
+/// # What survives what
+///
+/// The death of the process: every record whose commit returned. The loss of power: what was
+/// [durable](Self::is_durable), and of the rest a prefix. The lock is advisory: whoever ignores it
+/// and cuts a file may kill the process (SIGBUS). So may a filesystem that copies on write
+/// (btrfs, ZFS) and is full, since allocated blocks are none of the file's there.
 #[derive(Debug)]
 pub struct Journal {
-    memory: MmapRaw,
-    /// Where the next record goes. From here to the end of the segment lies no commit mark that a
-    /// scan could reach: the word here is zero.
+    segment: Segment,
+    /// Where the next record goes. The word here is zero.
     end: usize,
-    /// Keeps the lock.
-    _file: File,
+    /// Where the payload of a record may end at most, less its header.
+    limit: usize,
+    /// The longest payload there may be.
+    payload_max: usize,
+    /// The offset of the newest record of each direction; 0 if the journal has none.
+    last: [u32; 3],
+    /// The segments before, without a gap, oldest first.
+    old: VecDeque<Segment>,
+    /// Of a journal in a folder.
+    rolling: Option<Rolling>,
 }
 
 impl Journal {
     /// The room that a payload of so many bytes takes: its header, itself and its padding.
-    ///
-    /// A capacity is the sum of these.
     #[must_use]
     pub const fn room(payload: usize) -> usize {
         (payload + RECORD_HEADER).next_multiple_of(8)
@@ -95,335 +144,284 @@ impl Journal {
     /// A journal in memory only, with `capacity` bytes of room for records (rounded up to 8).
     ///
     /// # Errors
-    /// [`JournalError::Io`] if there is no memory or no descriptor left.
+    /// [`JournalError::Io`] if there is no memory or no descriptor left;
+    /// [`JournalError::TooLarge`] beyond 2 GiB.
     pub fn anonymous(capacity: usize) -> Result<Self, JournalError> {
+        let bytes = capacity
+            .checked_next_multiple_of(8)
+            .and_then(|capacity| capacity.checked_add(SEGMENT_HEADER + TAIL))
+            .filter(|&bytes| bytes as u64 <= SEGMENT_MAX)
+            .ok_or(JournalError::TooLarge)?;
         let file = memory::create(c"hairpin-journal")?;
-        Self::format(file, capacity)
+        let header = SegmentHeader { number: 1, bytes: bytes as u64, created: 0, boot: [0; 16] };
+        Segment::format(&file, &header)?;
+        Ok(Self::at_start(Segment::map(&file, 1)?, None))
     }
 
-    /// A journal in a new file, with `capacity` bytes of room for records (rounded up to 8).
-    ///
-    /// Every block of it is allocated here, so that a full disk shows now and not while trading.
-    /// The file can be read and written by its owner only.
+    /// A journal in a new folder, with `room` bytes for records in each segment, and the defaults
+    /// of [`JournalSettings`] otherwise. See [`create_with`](Self::create_with).
     ///
     /// # Errors
-    /// [`JournalError::Io`] if the file exists or cannot be made, or the disk is full; a file that
-    /// was made is removed again.
-    pub fn create(path: impl AsRef<Path>, capacity: usize) -> Result<Self, JournalError> {
-        let path = path.as_ref();
-        let file =
-            OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        lock(&file)?;
-        Self::format(file, capacity).inspect_err(|_| {
+    /// As `create_with`.
+    pub fn create(folder: impl AsRef<Path>, room: usize) -> Result<Self, JournalError> {
+        Self::create_with(folder, JournalSettings::with_room(room))
+    }
+
+    /// A journal in a new folder, which only its owner can read.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] if there is such a file or folder already, or it cannot be made, or
+    /// the disk is full; what was made is removed again. [`JournalError::TooLarge`] if no segment
+    /// can have that size.
+    pub fn create_with(
+        folder: impl AsRef<Path>,
+        settings: JournalSettings,
+    ) -> Result<Self, JournalError> {
+        use std::os::unix::fs::DirBuilderExt;
+        let folder = folder.as_ref();
+        let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
+        fs::DirBuilder::new().mode(0o700).create(folder)?;
+        Rolling::create(folder, settings, bytes).inspect_err(|_| {
             // The first error is the one worth telling.
-            let _ = std::fs::remove_file(path);
+            let _ = fs::remove_dir_all(folder);
         })
     }
 
-    /// Opens the journal in an existing file and goes on after its last committed record.
-    ///
-    /// What lies behind that record (a message that was being encoded when the process died) is
-    /// zeroed.
+    /// Opens the journal in a folder with the defaults of [`JournalSettings`] and segments as large
+    /// as the newest that is there. See [`open_with`](Self::open_with).
     ///
     /// # Errors
-    /// [`JournalError::Corrupt`] if the file is not a journal, is not as long as its header says,
-    /// or has a record header that cannot be true; [`JournalError::Busy`] if another process has
-    /// it open; [`JournalError::Io`] if it cannot be opened or mapped. The file is unchanged then.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, JournalError> {
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        lock(&file)?;
-        check_header(&file)?;
-        // A copy may have left holes where the zeros were.
-        memory::allocate(&file, file.metadata()?.len())?;
-        let memory = memory::map(&file)?;
-        let mut journal = Self { end: memory.len(), memory, _file: file };
-        journal.end = journal.scan()?;
-        journal.clear_from(journal.end);
-        Ok(journal)
+    /// As `open_with`.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
+        let newest = folder::newest_bytes(folder.as_ref())?;
+        Self::open_with(folder, JournalSettings { segment_bytes: newest, ..Default::default() })
     }
 
-    fn format(file: File, capacity: usize) -> Result<Self, JournalError> {
-        let length = capacity
-            .checked_next_multiple_of(8)
-            .and_then(|capacity| capacity.checked_add(SEGMENT_HEADER))
-            .ok_or(JournalError::TooLarge)?;
-        memory::allocate(&file, length as u64)?;
-        file.write_all_at(&header(length - SEGMENT_HEADER), 0)?;
-        Ok(Self { memory: memory::map(&file)?, end: SEGMENT_HEADER, _file: file })
-    }
-
-    /// Claims room for a payload of at most `max` bytes.
+    /// Opens the journal in a folder and goes on after its last committed record. What was being
+    /// encoded or made when the process died is removed; what that was is in
+    /// [`recovery`](Self::recovery).
     ///
     /// # Errors
-    /// [`JournalError::Full`] if that much is not left, [`JournalError::TooLarge`] if it never was.
+    /// [`JournalError::Corrupt`] if a segment is missing, is none, is not as long as it says, or
+    /// holds what no journal has written; the files are unchanged then, and a [`Reader`] still
+    /// shows what can be read. [`JournalError::Busy`] if somebody has it open;
+    /// [`JournalError::Io`] if it cannot be opened or mapped, `NotFound` if there is no journal;
+    /// [`JournalError::TooLarge`] if the settings allow no segment, or not for what is there.
+    pub fn open_with(
+        folder: impl AsRef<Path>,
+        settings: JournalSettings,
+    ) -> Result<Self, JournalError> {
+        let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
+        Rolling::open(folder.as_ref(), settings, bytes)
+    }
+
+    /// A journal that begins with an empty segment.
+    fn at_start(segment: Segment, rolling: Option<Rolling>) -> Self {
+        Self {
+            limit: limit_of(&segment),
+            payload_max: rolling.as_ref().map_or(usize::MAX, Rolling::payload_max),
+            end: SEGMENT_HEADER,
+            last: [0; 3],
+            old: VecDeque::new(),
+            segment,
+            rolling,
+        }
+    }
+
+    /// Claims room for a payload of at most `max` bytes, in the next segment if this one has not
+    /// that much left.
+    ///
+    /// # Errors
+    /// [`JournalError::Full`] if a journal in memory has not that much left;
+    /// [`JournalError::TooLarge`] if it never had, or more than an eighth of a segment is asked
+    /// for; [`JournalError::Io`] if no next segment can be made, `StorageFull` if the disk has no
+    /// room for it. A later claim may succeed.
     #[inline]
     pub fn claim(&mut self, max: usize) -> Result<Claim<'_>, JournalError> {
         if !self.has_room(max) {
-            return Err(self.refusal(max));
+            self.roll(max)?;
         }
         Ok(Claim { journal: self, max })
     }
 
-    /// Whether a payload of so many bytes can be claimed now.
+    /// Whether a payload of so many bytes has room in the segment that is being written.
     #[inline]
     #[must_use]
     pub fn has_room(&self, payload: usize) -> bool {
-        // `end` never passes the end of the mapping, so that the subtraction cannot wrap.
-        payload <= PAYLOAD_MAX && Self::room(payload) <= self.memory.len() - self.end
+        payload <= self.payload_max && self.end.saturating_add(payload) <= self.limit
     }
 
-    /// Forgets every record and begins again at the first byte, for one store. Handles of
-    /// the records forgotten no longer name what they did.
-    pub fn begin_again(&mut self) {
-        self.end = SEGMENT_HEADER;
-        if self.capacity() > 0 {
-            // Release: whoever sees later records in this place sees the forgetting first.
-            self.record_header(SEGMENT_HEADER).store(0, Ordering::Release);
+    /// Forgets every record and begins again at the first byte, for one store; handles of the
+    /// records forgotten no longer name what they did. Only a journal in memory does: in a
+    /// folder nothing is forgotten, and the answer is `false`.
+    pub fn begin_again(&mut self) -> bool {
+        if self.rolling.is_some() {
+            return false;
         }
+        self.end = SEGMENT_HEADER;
+        self.last = [0; 3];
+        // Whoever sees later records in this place sees the forgetting first.
+        self.segment.forget(SEGMENT_HEADER);
+        true
+    }
+
+    /// Notes that the callback of an inbound record has returned: it will not be among the
+    /// [`unmarked`](Self::unmarked). One store.
+    ///
+    /// # Panics
+    /// If the record is none of this journal.
+    #[inline]
+    pub fn mark(&mut self, record: Record) {
+        let (segment, end) = self.place(record).expect("a record of another journal");
+        assert!(record.next() <= end, "a record of another journal");
+        segment.mark(record.offset());
     }
 
     /// The payload of a committed record.
     ///
     /// # Panics
-    /// If the record is of another journal and does not fit into this one.
+    /// If the record is none of this journal, or was dropped with its segment.
     #[inline]
     #[must_use]
     pub fn bytes(&self, record: Record) -> &[u8] {
-        let start = record.offset + RECORD_HEADER;
-        assert!(start + record.length() <= self.end, "a record of another journal");
-        // SAFETY: the range lies inside the mapping, in front of `end`, where nothing is written
-        // while the journal is borrowed: a claim borrows it mutably and writes behind `end`. All
-        // of the mapping is initialised: its file was zeros before it was records.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(start), record.length()) }
+        let (segment, end) = self.place(record).expect("a record of another journal");
+        segment.payload(record, end)
     }
 
-    /// Every committed record with its payload, oldest first.
+    /// What stands in the header of a committed record.
+    ///
+    /// # Panics
+    /// As [`bytes`](Self::bytes).
     #[must_use]
-    pub fn records(&self) -> Records<'_> {
-        Records { journal: self, offset: SEGMENT_HEADER }
+    pub fn tag(&self, record: Record) -> Tag {
+        self.header(record).tag().expect("it was committed with one")
     }
 
-    /// Bytes of room for records in all, as given at creation and rounded up to 8.
+    /// Whether an inbound record is marked.
+    ///
+    /// # Panics
+    /// As [`bytes`](Self::bytes).
+    #[must_use]
+    pub fn is_marked(&self, record: Record) -> bool {
+        self.header(record).is_marked()
+    }
+
+    fn header(&self, record: Record) -> Header {
+        let (segment, end) = self.place(record).expect("a record of another journal");
+        assert!(record.next() <= end, "a record of another journal");
+        segment.header(record.offset())
+    }
+
+    /// The segment of a record, and where its records end.
+    #[inline]
+    fn place(&self, record: Record) -> Option<(&Segment, usize)> {
+        if record.segment == self.segment.number() {
+            return Some((&self.segment, self.end));
+        }
+        self.old_segment(record.segment).map(|segment| (segment, segment.bytes()))
+    }
+
+    #[cold]
+    fn old_segment(&self, number: u32) -> Option<&Segment> {
+        let index = number.checked_sub(self.old.front()?.number())?;
+        self.old.get(index as usize)
+    }
+
+    /// The lowest outbound message that is still needed: the newest of them that the exchange
+    /// has not acknowledged, say. Segments with it or a later one are not dropped, whatever the
+    /// [`Retention`]. Until it was named none with outbound messages is. UUIDs rise.
+    pub fn needed_from(&mut self, uuid: u64, seq_num: u32) {
+        if let Some(rolling) = &self.rolling {
+            rolling.shared().set_needed(uuid, seq_num);
+        }
+    }
+
+    /// Whether a record is on the disk. Never true in memory.
+    #[must_use]
+    pub fn is_durable(&self, record: Record) -> bool {
+        let durable = self.rolling.as_ref().map_or(0, |rolling| rolling.shared().durable());
+        record.end() <= durable
+    }
+
+    /// Waits until a record is on the disk, whatever the [`SyncPolicy`]: a system call or two, and
+    /// as long as the disk takes. In memory there is nothing to wait for.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] if forcing it there has failed, now or before.
+    pub fn wait_durable(&self, record: Record) -> Result<(), JournalError> {
+        match &self.rolling {
+            Some(rolling) => Ok(rolling.shared().wait_durable(record.end())?),
+            None => Ok(()),
+        }
+    }
+
+    /// When records are forced to the disk.
+    #[must_use]
+    pub fn sync_policy(&self) -> SyncPolicy {
+        self.rolling.as_ref().map_or(SyncPolicy::None, Rolling::sync_policy)
+    }
+
+    /// What went wrong away from the writer: a sync that failed, after which nothing is
+    /// durable any more, or else a segment that could not be made, which is tried again.
+    #[must_use]
+    pub fn failure(&self) -> Option<io::Error> {
+        let shared = self.rolling.as_ref()?.shared();
+        shared.sync_error().or_else(|| shared.prepare_error())
+    }
+
+    /// What was found when the journal was opened; nothing if it is new.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        static NOTHING: Recovery = Recovery { records: 0, torn: None };
+        self.rolling.as_ref().map_or(&NOTHING, Rolling::recovery)
+    }
+
+    /// Bytes of room for records in the segment that is being written.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.memory.len() - SEGMENT_HEADER
+        self.segment.bytes() - SEGMENT_HEADER - TAIL
     }
 
-    /// Bytes of room taken by committed records.
+    /// Bytes of it taken by committed records.
     #[must_use]
     pub fn used(&self) -> usize {
         self.end - SEGMENT_HEADER
     }
 
-    /// Why a payload of so many bytes cannot be claimed.
-    #[cold]
-    fn refusal(&self, payload: usize) -> JournalError {
-        if payload > PAYLOAD_MAX || Self::room(payload) > self.capacity() {
-            JournalError::TooLarge
-        } else {
-            JournalError::Full
+    /// Segments that are kept, the one being written included.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.old.len() + 1
+    }
+
+    /// Whether the next segment is made already, so that going on to it costs no waiting.
+    #[must_use]
+    pub fn is_next_ready(&self) -> bool {
+        self.rolling.as_ref().is_some_and(Rolling::is_ready)
+    }
+
+    /// Sleeps until the next segment is made or cannot be: for a program that is about to start.
+    pub fn wait_ready(&self) {
+        let has_to_wait = |rolling: &&Rolling| !rolling.is_ready() && self.failure().is_none();
+        while self.rolling.as_ref().filter(has_to_wait).is_some() {
+            sleep(Duration::from_millis(1));
         }
     }
 
-    /// The header of the record at `offset`: its commit mark in the low half, its kind in the high.
-    ///
-    /// One 8-byte store commits both.
-    #[inline]
-    fn record_header(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset.is_multiple_of(8) && offset + RECORD_HEADER <= self.memory.len());
-        // SAFETY: in bounds and aligned, by the assertion and because a mapping begins on a page;
-        // the mapping lives as long as `self`. Record headers are only ever reached this way,
-        // and never overlap a payload: a claim's payload begins behind its header.
-        unsafe { AtomicU64::from_ptr(self.memory.as_mut_ptr().add(offset).cast()) }
-    }
-
-    /// The record at `offset`, if one was committed there.
+    /// Finishes: the thread writes what checksums are missing, syncs unless it never does, and
+    /// ends. Dropping the journal does the same and says nothing of errors.
     ///
     /// # Errors
-    /// [`JournalError::Corrupt`] if its length cannot be true.
-    fn record_at(&self, offset: usize) -> Result<Option<Record>, JournalError> {
-        if offset == self.memory.len() {
-            return Ok(None);
+    /// [`JournalError::Io`] if a sync has failed.
+    pub fn close(mut self) -> Result<(), JournalError> {
+        match self.rolling.as_mut().and_then(Rolling::finish) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
         }
-        let header = u64::from_le(self.record_header(offset).load(Ordering::Acquire));
-        let (word, kind) = (header as u32, (header >> 32) as u32);
-        if word == 0 {
-            return Ok(None);
-        }
-        let left = self.memory.len() - offset;
-        if (word as usize) < RECORD_HEADER || (word as usize).next_multiple_of(8) > left {
-            return Err(JournalError::Corrupt { offset: offset as u64 });
-        }
-        Ok(Some(Record { offset, length: word - RECORD_HEADER as u32, kind }))
-    }
-
-    /// The offset behind the last committed record.
-    fn scan(&self) -> Result<usize, JournalError> {
-        let mut offset = SEGMENT_HEADER;
-        while let Some(record) = self.record_at(offset)? {
-            offset += Self::room(record.length());
-        }
-        Ok(offset)
-    }
-
-    /// Zeroes the segment from `offset` on.
-    fn clear_from(&mut self, offset: usize) {
-        let length = self.memory.len() - offset;
-        // SAFETY: the range ends with the mapping, and `self` is borrowed mutably, so that no
-        // payload of it is.
-        unsafe { self.memory.as_mut_ptr().add(offset).write_bytes(0, length) }
     }
 }
 
-fn header(capacity: usize) -> [u8; SEGMENT_HEADER] {
-    let mut header = [0; SEGMENT_HEADER];
-    header[..8].copy_from_slice(&MAGIC.to_le_bytes());
-    header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    header[16..24].copy_from_slice(&(capacity as u64).to_le_bytes());
-    header
-}
-
-/// Checks that the file begins with the header of a segment exactly as long as the file.
-fn check_header(file: &File) -> Result<(), JournalError> {
-    let length = file.metadata()?.len();
-    let capacity = length.checked_sub(SEGMENT_HEADER as u64);
-    let Some(capacity) = capacity.filter(|capacity| capacity.is_multiple_of(8)) else {
-        return Err(JournalError::Corrupt { offset: length });
-    };
-    let mut found = [0; SEGMENT_HEADER];
-    file.read_exact_at(&mut found, 0)?;
-    let expected = header(capacity as usize);
-    match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
-        None => Ok(()),
-        // The header is right but for its capacity: it is the file that was cut.
-        Some(16..24) => Err(JournalError::Corrupt { offset: length }),
-        Some(offset) => Err(JournalError::Corrupt { offset: offset as u64 }),
-    }
-}
-
-fn lock(file: &File) -> Result<(), JournalError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => JournalError::Busy,
-        TryLockError::Error(error) => JournalError::Io(error),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
-    use tempfile::TempDir;
-
-    fn append(journal: &mut Journal, payload: &[u8]) -> Record {
-        let mut claim = journal.claim(payload.len()).unwrap();
-        claim.payload().copy_from_slice(payload);
-        claim.commit(payload.len())
-    }
-
-    fn in_folder() -> (TempDir, PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal");
-        (folder, path)
-    }
-
-    fn overwrite(path: &Path, offset: u64, bytes: &[u8]) {
-        let file = OpenOptions::new().write(true).open(path).unwrap();
-        file.write_all_at(bytes, offset).unwrap();
-    }
-
-    fn corrupt_at(path: &Path) -> u64 {
-        match Journal::open(path) {
-            Err(JournalError::Corrupt { offset }) => offset,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "another journal")]
-    fn a_record_of_a_longer_journal_is_a_defect() {
-        let mut longer = Journal::anonymous(64).unwrap();
-        append(&mut longer, b"first");
-        let record = append(&mut longer, b"second");
-        let mut shorter = Journal::anonymous(64).unwrap();
-        append(&mut shorter, b"first");
-        let _ = shorter.bytes(record);
-    }
-
-    #[test]
-    fn a_journal_that_cannot_be_allocated_is_an_error_and_no_file() {
-        let (_folder, path) = in_folder();
-        assert!(matches!(Journal::create(&path, 1 << 60), Err(JournalError::Io(_))));
-        assert!(!path.exists());
-        assert!(matches!(Journal::anonymous(usize::MAX), Err(JournalError::TooLarge)));
-    }
-
-    #[test]
-    fn every_block_is_there_from_the_start() {
-        use std::os::unix::fs::MetadataExt;
-        let (_folder, path) = in_folder();
-        let _journal = Journal::create(&path, 1 << 20).unwrap();
-        assert!(path.metadata().unwrap().blocks() * 512 >= 1 << 20);
-        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
-    }
-
-    #[test]
-    fn a_file_is_made_once_and_held_by_one() {
-        let (_folder, path) = in_folder();
-        let journal = Journal::create(&path, 64).unwrap();
-        assert!(matches!(Journal::create(&path, 64), Err(JournalError::Io(_))));
-        assert!(matches!(Journal::open(&path), Err(JournalError::Busy)));
-        drop(journal);
-        assert!(Journal::open(&path).is_ok());
-    }
-
-    #[test]
-    fn opening_zeroes_what_was_never_committed() {
-        let (_folder, path) = in_folder();
-        let mut journal = Journal::create(&path, 128).unwrap();
-        let record = append(&mut journal, b"kept");
-        drop(journal);
-        overwrite(&path, 64 + 16 + 8, &[0xff; 50]);
-        let journal = Journal::open(&path).unwrap();
-        assert_eq!(journal.records().collect::<Vec<_>>(), [(record, &b"kept"[..])]);
-        assert!(std::fs::read(&path).unwrap()[64 + 16..].iter().all(|&byte| byte == 0));
-    }
-
-    #[test]
-    fn a_record_header_that_cannot_be_true_is_corrupt() {
-        for word in [1_u32, 7, 129, 1 << 31, u32::MAX] {
-            let (_folder, path) = in_folder();
-            append(&mut Journal::create(&path, 128 + 16).unwrap(), b"kept");
-            overwrite(&path, 64 + 16, &word.to_le_bytes());
-            let before = std::fs::read(&path).unwrap();
-            assert_eq!(corrupt_at(&path), 64 + 16, "word {word}");
-            assert_eq!(std::fs::read(&path).unwrap(), before);
-        }
-    }
-
-    #[test]
-    fn a_segment_header_that_is_not_ours_is_corrupt() {
-        for offset in [0, 7, 8, 12, 24, 63] {
-            let (_folder, path) = in_folder();
-            drop(Journal::create(&path, 128).unwrap());
-            overwrite(&path, offset, &[0x55]);
-            assert_eq!(corrupt_at(&path), offset);
-        }
-    }
-
-    #[test]
-    fn a_cut_or_grown_file_is_corrupt_where_it_ends() {
-        for length in [0, 1, 63, 64, 72, 130, 191, 193, 200] {
-            let (_folder, path) = in_folder();
-            drop(Journal::create(&path, 128).unwrap());
-            OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
-            assert_eq!(corrupt_at(&path), length);
-        }
-    }
-
-    #[test]
-    fn what_is_not_there_is_an_io_error() {
-        let (folder, path) = in_folder();
-        assert!(matches!(Journal::open(path), Err(JournalError::Io(_))));
-        assert!(matches!(Journal::open(folder.path()), Err(JournalError::Io(_))));
-    }
+/// Where the payload of a record of this segment may end at most, less its header.
+fn limit_of(segment: &Segment) -> usize {
+    segment.bytes() - TAIL - RECORD_HEADER
 }

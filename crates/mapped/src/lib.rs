@@ -2,18 +2,16 @@
 //!
 //! Layer L2. What is here:
 //!
-//! - [`Journal`]: one pre-sized, pre-faulted segment of records, in memory or in a file. A message
-//!   is encoded where it will stay, and one store at the end commits it.
+//! - [`Journal`]: records both ways, in memory or in segments in a folder. A message is encoded
+//!   where it will stay, and one store at the end commits it; a thread writes checksums, forces
+//!   records to the disk and makes segments ahead. [`Reader`] shows one, [`Storage`] is what a
+//!   session needs of one, and [`MemoryStorage`] is one that loses power in tests.
 //! - [`LivePage`]: named counters and gauges that a process publishes while it runs, and
 //!   [`LivePages`], which finds those of running processes. Nothing is registered anywhere and
 //!   nothing stays behind.
 //! - [`Control`]: a page of named counters shared by a parent process and its children.
 //!
 //! The pages of the last two have one layout.
-//!
-//! What is not here: durability against power loss (a journal survives the death of its process,
-//! because the page cache does; forcing it to the disk is another thread's business), checksums,
-//! and rotation from one segment to the next.
 //!
 //! `unsafe` is allowed here and nowhere above: all of it is documented.
 //!
@@ -40,13 +38,20 @@ mod live;
 mod live_pages;
 mod live_view;
 mod memory;
+mod memory_storage;
 mod metric;
 mod page;
+mod storage;
 
 pub use control::{Control, Slot};
-pub use journal::{Claim, Journal, JournalError, Record, Records};
+pub use journal::{
+    Checksum, Claim, Direction, Entry, Journal, JournalError, JournalSettings, Reader, Record,
+    Records, Recovery, Replay, Retention, SyncPolicy, Tag,
+};
 pub use layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
 pub use live::{INTERVAL, INTERVAL_MAX, LivePage, Sheet};
 pub use live_pages::{Found, LivePages};
 pub use live_view::LiveView;
+pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
+pub use storage::Storage;

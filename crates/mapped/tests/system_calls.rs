@@ -1,13 +1,16 @@
-//! That a live page costs its writer no system call and no allocation.
+//! That a live page and a journal cost their writer no system call and no allocation.
 //!
-//! This binary runs itself under strace: `traced_updates` does them between two marks in the trace,
-//! and nothing unless it is asked to.
+//! This binary runs itself under strace: `traced_updates` and `traced_commits` do them between two
+//! marks in the trace, and nothing unless they are asked to.
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hairpin_mapped::{LivePage, LivePages, Sheet, Unit};
+use hairpin_mapped::{
+    Direction, Journal, JournalSettings, LivePage, LivePages, Retention, Sheet, SyncPolicy, Tag,
+    Unit,
+};
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant};
 
@@ -49,14 +52,78 @@ fn updates_allocate_nothing() {
     assert_eq!(view.values().nth(1), Some(TURNS));
 }
 
+/// A journal with so many segments ahead that the commits below need no more.
+fn journal(folder: &Path) -> Journal {
+    let settings = JournalSettings {
+        segment_bytes: 1 << 20,
+        ahead: 8,
+        sync: SyncPolicy::Interval(Duration::from_millis(1)),
+        retention: Retention { segments: 2, age: None },
+    };
+    let path = folder.join("journal");
+    let journal = Journal::create_with(&path, settings).unwrap();
+    // The lock, the first segment and those ahead.
+    while std::fs::read_dir(&path).unwrap().count() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    journal.wait_ready();
+    journal
+}
+
+/// Orders and reports, each report marked, through at least four segments.
+fn commits(journal: &mut Journal) {
+    for number in 1..=12_000 {
+        let mut claim = journal.claim(140).unwrap();
+        claim.payload().fill(number as u8);
+        claim.commit_as(&Tag { uuid: 7, seq_num: number, ..Tag::default() }, 140);
+        let tag = Tag { direction: Direction::Inbound, uuid: 7, seq_num: number, ..Tag::default() };
+        let record = journal.claim(230).unwrap().commit_as(&tag, 230);
+        journal.mark(record);
+        journal.needed_from(7, number);
+    }
+}
+
+#[test]
+fn commits_allocate_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(folder.path());
+    let before = allocations();
+    commits(&mut journal);
+    assert_eq!(allocations() - before, 0);
+    assert!(journal.last(Direction::Outbound).unwrap().segment() >= 5);
+}
+
+#[test]
+fn commits_make_no_system_call() {
+    assert_no_call("traced_commits");
+}
+
+#[test]
+fn traced_commits() {
+    if std::env::var_os(VARIABLE).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(folder.path());
+    assert!(!Path::new(BEGIN).exists());
+    commits(&mut journal);
+    assert!(!Path::new(END).exists());
+    assert!(journal.last(Direction::Outbound).unwrap().segment() >= 5);
+}
+
 #[test]
 fn updates_make_no_system_call() {
-    let output = std::env::temp_dir().join(format!("hairpin-{}.strace", std::process::id()));
+    assert_no_call("traced_updates");
+}
+
+/// Runs a test of this binary and looks at the calls of its thread between the marks.
+fn assert_no_call(test: &str) {
+    let output = std::env::temp_dir().join(format!("hairpin-{test}-{}.strace", std::process::id()));
     let status = Command::new("strace")
         .args(["-f", "-qq", "-o"])
         .arg(&output)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "traced_updates"])
+        .args(["--exact", test])
         .env(VARIABLE, "yes")
         .stdout(Stdio::null())
         .stderr(Stdio::null())

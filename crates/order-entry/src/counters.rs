@@ -36,8 +36,12 @@ counters! {
     journals_begun_again,
     /// Errors: committed messages that had not left, or not wholly, when their connection ended.
     unsent_records,
-    /// Errors: requests (Negotiate, Establish, Terminate) that left though the journal had no room.
+    /// Errors: requests (Negotiate, Establish, RetransmitRequest, Terminate) that left though the
+    /// journal had no room.
     unjournaled_requests,
+    /// Errors: messages of the exchange that were delivered though the journal had no room: should
+    /// the process die, the exchange is asked for them again.
+    unjournaled_messages,
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
 //!
 //! Not here yet: reading a journal back into a session across processes (the identity is, the
-//! numbers of the exchange are not), segments after the first, schedules and failover.
+//! numbers of the exchange are not), schedules and failover.
 //!
 //! Layer L3, no `unsafe`.
 //!
@@ -65,6 +65,8 @@ mod link;
 mod record;
 mod session;
 mod settings;
+mod standing;
+mod zone;
 
 pub use counters::Counters;
 pub use dial::{Dial, TcpDial};
@@ -77,18 +79,23 @@ pub use hairpin_cme_codecs::ilink3::{
     ExecutionReportPendingReplace565, ExecutionReportReject523, ExecutionReportStatus532,
     ExecutionReportTradeAddendumOutright548, ExecutionReportTradeAddendumSpread549,
     ExecutionReportTradeAddendumSpreadLeg550, ExecutionReportTradeOutright525,
-    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, OrderCancelReject535,
-    OrderCancelReplaceReject536, OrderTypeReq, Price9, SideReq, TimeInForce,
+    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, MassQuoteAck545,
+    MassQuoteResponse571, OrderCancelReject535, OrderCancelReplaceReject536,
+    OrderMassActionReport562, OrderTypeReq, PartyDetailsDefinitionRequestAck519,
+    PartyDetailsListReport538, Price9, QuoteCancelAck563, RequestForQuoteAck546,
+    SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
 pub use hairpin_ilink3::{
-    Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, ConnectError,
-    Delivery, Error, Established, Gap, InFlightMitigation, InboundCounters, KEEP_ALIVE_DEFAULT,
-    Listener, Message, NewOrder, NotApplied, Operator, OrderRejectReason, OutboundCounters,
-    Outgoing, OutletError, Pricing, Progress, Qualifier, RejectCode, Rejected, ReplaceOrder,
-    ReplaceRejectReason, RequestError, SecretKey, SecretKeyError, SendError, Sender, Sent,
-    Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
+    Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct, ConnectError,
+    Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
+    KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied, NotAppliedAnswer, Operator,
+    OrderRejectReason, OutboundCounters, Outgoing, OutletError, Pricing, Progress, Qualifier,
+    RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError, RetransmitRejectCode,
+    RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon,
+    SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
-pub use record::{CONTROL_RECORD, MESSAGE_RECORD};
+pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 pub use session::Session;
 pub use settings::{Settings, WAITING_DEFAULT, WhenFull};
+pub use zone::{NamedZone, ZoneError};

@@ -4,19 +4,26 @@ use std::io;
 use std::ops::Range;
 
 use hairpin_endpoint::Stream;
-use hairpin_ilink3::{CONTROL_LENGTH, Delivery, Outlet, OutletError, Session};
-use hairpin_mapped::{Claim, Journal, Record};
+use hairpin_ilink3::{
+    CONTROL_LENGTH, Delivery, FRAMING_HEADER_LENGTH, Outlet, OutletError, Progress, Session,
+    write_framing_header,
+};
+use hairpin_mapped::{Direction, Record, Storage, Tag};
 use hairpin_time::Now;
 
 use crate::backlog::Backlog;
-use crate::record::{CONTROL_RECORD, MESSAGE_RECORD};
-use crate::{Counters, WhenFull};
+use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
+use crate::{Counters, Settings, WhenFull};
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
 #[derive(Debug)]
-pub(crate) struct Link<S> {
-    pub(crate) journal: Journal,
+pub(crate) struct Link<S, J> {
+    pub(crate) journal: J,
+    /// Of the newest message: the session, its number, and the time of this wake.
+    tag: Tag,
+    /// Whether a record has to be on the disk before its bytes leave.
+    waits: bool,
     when_full: WhenFull,
     /// The connection, once it is established.
     pub(crate) stream: Option<S>,
@@ -24,12 +31,16 @@ pub(crate) struct Link<S> {
     control: [u8; CONTROL_LENGTH],
     /// What of the control message has still to leave.
     control_left: Range<usize>,
+    /// Whether what the exchange sends is kept too.
+    keeps_inbound: bool,
+    /// The record of the message whose callback is called now.
+    delivering: Option<Record>,
     /// Why the connection broke while writing.
     pub(crate) broken: Option<io::Error>,
     pub(crate) counters: Counters,
 }
 
-impl<S: Stream> Outlet for Link<S> {
+impl<S: Stream, J: Storage> Outlet for Link<S, J> {
     #[inline]
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
         if self.stream.is_none() || self.broken.is_some() {
@@ -41,40 +52,107 @@ impl<S: Stream> Outlet for Link<S> {
         if !self.journal.has_room(max) {
             self.make_room();
         }
-        self.journal.claim(max).map(Claim::into_payload).map_err(|_| OutletError::Full)
+        self.journal.claim(max).map_err(|_| OutletError::Full)
     }
 
     #[inline]
     fn commit(&mut self, length: usize) -> Delivery {
-        let claim = self.journal.claim(length).expect("so much was claimed before");
-        let record = claim.commit_kind(MESSAGE_RECORD, length);
+        let frame = self.journal.claim(length).expect("so much was claimed before");
+        match record::number(frame) {
+            Some(number) => (self.tag.kind, self.tag.seq_num) = (MESSAGE_RECORD, number),
+            None => self.tag.kind = FILL_RECORD,
+        }
+        let record = self.journal.commit(&self.tag, length);
+        if self.waits {
+            self.wait_durable(record);
+        }
         if self.is_waiting() {
             self.backlog.push(record, 0);
             return Delivery::Waiting { waiting: self.waiting() };
         }
         self.write_record(record)
     }
+
+    #[cold]
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+        if self.stream.is_none() || self.broken.is_some() {
+            return Err(OutletError::Closed);
+        }
+        if self.backlog.is_full() {
+            return Err(OutletError::WouldBlock { waiting: self.waiting() });
+        }
+        let (direction, uuid) = (Direction::Outbound, self.tag.uuid);
+        let mut found = self.journal.replay(direction, MESSAGE_RECORD, uuid, seq_num..=seq_num);
+        let record = found.next().ok_or(OutletError::NotKept)?;
+        drop(found);
+        if self.is_waiting() {
+            self.backlog.push(record, 0);
+            return Ok(Delivery::Waiting { waiting: self.waiting() });
+        }
+        Ok(self.write_record(record))
+    }
+
+    #[inline]
+    fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
+        if !self.keeps_inbound {
+            return;
+        }
+        let length = FRAMING_HEADER_LENGTH + message.len();
+        if !self.journal.has_room(length) {
+            self.make_room();
+        }
+        self.delivering = None;
+        let Ok(payload) = self.journal.claim(length) else {
+            self.counters.unjournaled_messages += 1;
+            return;
+        };
+        let (header, rest) = payload.split_first_chunk_mut().expect("it has room for a frame");
+        write_framing_header(header, length);
+        rest[..message.len()].copy_from_slice(message);
+        let (direction, kind) = (Direction::Inbound, MESSAGE_RECORD);
+        let tag = Tag { direction, kind, seq_num, uuid, now: self.tag.now };
+        self.delivering = Some(self.journal.commit(&tag, length));
+    }
+
+    #[inline]
+    fn mark(&mut self) {
+        if let Some(record) = self.delivering.take() {
+            self.journal.mark(record);
+        }
+    }
 }
 
-impl<S: Stream> Link<S> {
-    pub(crate) fn new(journal: Journal, waiting_max: usize, when_full: WhenFull) -> Self {
+impl<S: Stream, J: Storage> Link<S, J> {
+    pub(crate) fn new(journal: J, settings: &Settings) -> Self {
+        let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
         Self {
+            tag: newest.unwrap_or_default(),
+            waits: journal.waits(),
             journal,
-            when_full,
+            when_full: settings.when_full,
             stream: None,
-            backlog: Backlog::new(waiting_max),
+            backlog: Backlog::new(settings.waiting_max),
             control: [0; CONTROL_LENGTH],
             control_left: 0..0,
+            keeps_inbound: settings.keep_inbound,
+            delivering: None,
             broken: None,
             counters: Counters::default(),
         }
     }
 
+    /// What is committed from now on was at this time.
+    #[inline]
+    pub(crate) fn set_now(&mut self, now: Now) {
+        self.tag.now = now;
+    }
+
     /// Begins the journal again if it may: no record of it is still to leave.
     #[cold]
     fn make_room(&mut self) {
-        if self.when_full == WhenFull::BeginAgain && self.backlog.is_empty() {
-            self.journal.begin_again();
+        let may = self.when_full == WhenFull::BeginAgain && self.backlog.is_empty();
+        if may && self.journal.begin_again() {
+            self.delivering = None;
             self.counters.journals_begun_again += 1;
         }
     }
@@ -123,7 +201,7 @@ impl<S: Stream> Link<S> {
             // Only a request of ours moves the RequestTimestamp; a Sequence and the answer to a
             // Terminate are not worth a record.
             if session.progress().request_timestamp != before {
-                self.keep_request(length);
+                self.keep_request(length, &session.progress());
             }
             self.control_left = 0..length;
             self.flush();
@@ -157,16 +235,32 @@ impl<S: Stream> Link<S> {
     /// Journals the request of `length` bytes that is about to leave. A Terminate must leave even
     /// when the journal is full.
     #[cold]
-    fn keep_request(&mut self, length: usize) {
+    fn keep_request(&mut self, length: usize, progress: &Progress) {
+        if self.tag.uuid != progress.uuid {
+            (self.tag.uuid, self.tag.seq_num) = (progress.uuid, 0);
+        }
+        let frame = length;
+        let length = record::control_length(frame);
         if !self.journal.has_room(length) {
             self.make_room();
         }
-        match self.journal.claim(length) {
-            Ok(mut claim) => {
-                claim.payload().copy_from_slice(&self.control[..length]);
-                claim.commit_kind(CONTROL_RECORD, length);
-            }
-            Err(_) => self.counters.unjournaled_requests += 1,
+        let Ok(payload) = self.journal.claim(length) else {
+            self.counters.unjournaled_requests += 1;
+            return;
+        };
+        record::write_control(payload, &self.control[..frame], progress);
+        let (direction, kind) = (Direction::Control, CONTROL_RECORD);
+        let record = self.journal.commit(&Tag { direction, kind, seq_num: 0, ..self.tag }, length);
+        if self.waits {
+            self.wait_durable(record);
+        }
+    }
+
+    /// What is not on the disk must not be on the wire: the connection is given up.
+    #[cold]
+    fn wait_durable(&mut self, record: Record) {
+        if let Err(error) = self.journal.wait_durable(record) {
+            self.broken = Some(io::Error::other(error));
         }
     }
 }

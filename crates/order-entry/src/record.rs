@@ -1,101 +1,119 @@
 //! What the records of a session's journal hold, and what an earlier process left in them.
 //!
-//! Each record is one frame as it left, framing header included.
+//! Each record is one frame as it left or came, framing header included; behind a request stands
+//! where the session stood.
 
 use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
-use hairpin_mapped::Journal;
-use hairpin_sbe::MessageHeader;
+use hairpin_mapped::{Direction, Storage};
 
-use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, SCHEMA_ID, Terminate507};
+use crate::standing::{self, STANDING_LENGTH};
 
-/// Kind of a record that holds a business message, or the Sequence that fills a gap between them.
-/// Two messages have the same number where the exchange refused the first without using it.
-pub const MESSAGE_RECORD: u32 = 0;
-/// Kind of a record that holds a request of ours, Negotiate, Establish or Terminate: the identity
-/// of the session and the RequestTimestamp last used.
-pub const CONTROL_RECORD: u32 = 1;
+/// Kind of a record that holds a business message, ours or the exchange's. Two of ours have the
+/// same number where the exchange refused the first without using it.
+pub const MESSAGE_RECORD: u16 = 0;
+/// Kind of a record that holds a request of ours: Negotiate, Establish, RetransmitRequest or
+/// Terminate.
+pub const CONTROL_RECORD: u16 = 1;
+/// Kind of a record that holds the Sequence that fills a gap between business messages; it has the
+/// number of the message before it.
+pub const FILL_RECORD: u16 = 2;
 
 /// The first template that is a business message.
 const BUSINESS: u16 = 514;
 /// Where SeqNum stands in the body of a client's business message; one less in template 537.
 const SEQ_NUM: usize = 17;
 const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
+/// Where the template stands in a frame, and where the body begins.
+const TEMPLATE_ID: usize = FRAMING_HEADER_LENGTH + 2;
+const BODY: usize = FRAMING_HEADER_LENGTH + 8;
 
-/// Where the session that wrote this journal stood.
-///
-/// The number of the exchange's next message is not in it: it is 1. That the last message was
-/// refused and its number taken back is not in it either: its number then counts as used, and
-/// NotApplied settles it.
-pub(crate) fn progress(journal: &Journal) -> Progress {
-    journal.records().fold(Progress::default(), |progress, (_, frame)| after(progress, frame))
+/// Bytes of a control record whose frame is of `frame` bytes.
+pub(crate) const fn control_length(frame: usize) -> usize {
+    frame + STANDING_LENGTH
 }
 
-fn after(mut progress: Progress, frame: &[u8]) -> Progress {
-    let Some((header, body)) = header_and_body(frame) else { return progress };
-    match header.template_id {
-        Negotiate500::TEMPLATE_ID => {
-            let mut scratch = Negotiate500::SCRATCH;
-            if let Ok(negotiate) = Negotiate500::decode(&header, body, &mut scratch) {
-                progress = Progress {
-                    uuid: negotiate.uuid(),
-                    request_timestamp: negotiate.request_timestamp(),
-                    ..Progress::default()
-                };
-            }
+/// Writes a control record: the request as it leaves, and behind it where the session stands.
+pub(crate) fn write_control(record: &mut [u8], frame: &[u8], progress: &Progress) {
+    let (request, rest) = record.split_at_mut(frame.len());
+    request.copy_from_slice(frame);
+    let standing = rest.first_chunk_mut().expect("a control record has room for both");
+    standing::encode(progress, standing);
+}
+
+/// What stands behind the frame of a control record.
+fn read_control(record: &[u8]) -> Option<Progress> {
+    let [size_0, size_1, ..] = *record else { return None };
+    standing::decode(record.get(usize::from(u16::from_le_bytes([size_0, size_1]))..)?)
+}
+
+/// Where the session that wrote this journal stood: as it was with its last request, and with what
+/// went out and came in since.
+///
+/// That the last message was refused and its number taken back is not in it: its number then counts
+/// as used, and NotApplied settles it.
+pub(crate) fn progress(journal: &impl Storage) -> Progress {
+    let request = journal.last(Direction::Control);
+    let standing = request.and_then(|request| read_control(journal.bytes(request)));
+    let mut progress = standing.unwrap_or_default();
+    if let Some(message) = journal.last(Direction::Outbound) {
+        let tag = journal.tag(message);
+        if tag.uuid == progress.uuid {
+            progress.next_outgoing = progress.next_outgoing.max(tag.seq_num.saturating_add(1));
         }
-        Establish503::TEMPLATE_ID => {
-            let mut scratch = Establish503::SCRATCH;
-            if let Ok(establish) = Establish503::decode(&header, body, &mut scratch) {
-                progress.request_timestamp = establish.request_timestamp();
-            }
-        }
-        Terminate507::TEMPLATE_ID => {
-            let mut scratch = Terminate507::SCRATCH;
-            if let Ok(terminate) = Terminate507::decode(&header, body, &mut scratch) {
-                progress.request_timestamp = terminate.request_timestamp();
-            }
-        }
-        BUSINESS.. => {
-            let offset = SEQ_NUM - usize::from(header.template_id == PARTY_DETAILS_LIST_REQUEST);
-            if let Some(number) = body.get(offset..).and_then(|rest| rest.first_chunk()) {
-                progress.next_outgoing = u32::from_le_bytes(*number).saturating_add(1);
-            }
-        }
-        _ => {}
+    }
+    if let Some(message) = journal.last(Direction::Inbound) {
+        let tag = journal.tag(message);
+        progress.received(tag.uuid, tag.seq_num);
     }
     progress
 }
 
-/// The parts of a frame of this schema.
-fn header_and_body(frame: &[u8]) -> Option<(MessageHeader, &[u8])> {
-    let (_, message) = frame.split_first_chunk::<FRAMING_HEADER_LENGTH>()?;
-    MessageHeader::decode(message).ok().filter(|(header, _)| header.schema_id == SCHEMA_ID)
+/// The number of a business message of ours, from a frame as it leaves.
+#[inline]
+pub(crate) fn number(frame: &[u8]) -> Option<u32> {
+    let template_id = u16::from_le_bytes(*frame.get(TEMPLATE_ID..)?.first_chunk()?);
+    if template_id < BUSINESS {
+        return None;
+    }
+    let offset = BODY + SEQ_NUM - usize::from(template_id == PARTY_DETAILS_LIST_REQUEST);
+    frame.get(offset..)?.first_chunk().map(|number| u32::from_le_bytes(*number))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use hairpin_cme_codecs::ilink3::{NewOrderSingle514, PartyDetailsListRequest537, Sequence506};
+    use hairpin_ilink3::{Gap, write_framing_header};
+    use hairpin_mapped::{Journal, Tag};
 
-    fn append(journal: &mut Journal, encode: impl FnOnce(&mut [u8]) -> usize) {
+    fn append(journal: &mut Journal, tag: Tag, encode: impl FnOnce(&mut [u8]) -> usize) {
         let mut claim = journal.claim(300).unwrap();
-        let length = encode(&mut claim.payload()[4..]);
-        claim.commit(4 + length);
+        let length = 4 + encode(&mut claim.payload()[4..]);
+        let seq_num = number(&claim.payload()[..length]).unwrap_or(tag.seq_num);
+        claim.commit_as(&Tag { seq_num, ..tag }, length);
     }
 
-    fn negotiate(journal: &mut Journal, uuid: u64, request_timestamp: u64) {
-        append(journal, |buffer| {
-            let mut message = Negotiate500::encode(buffer).unwrap();
-            message.set_uuid(uuid).set_request_timestamp(request_timestamp);
-            Negotiate500::ENCODED_LENGTH
-        });
+    /// A request of 40 bytes, whatever it is, left when the session stood there.
+    fn request(journal: &mut Journal, progress: &Progress) {
+        let mut frame = [0xEE; 40];
+        write_framing_header(frame.first_chunk_mut().unwrap(), 40);
+        let length = control_length(frame.len());
+        let mut claim = journal.claim(length).unwrap();
+        write_control(claim.payload(), &frame, progress);
+        let (direction, uuid) = (Direction::Control, progress.uuid);
+        claim.commit_as(&Tag { direction, uuid, kind: CONTROL_RECORD, ..Tag::default() }, length);
     }
 
-    fn order(journal: &mut Journal, seq_num: u32) {
-        append(journal, |buffer| {
+    fn order(journal: &mut Journal, uuid: u64, seq_num: u32) {
+        append(journal, Tag { uuid, ..Tag::default() }, |buffer| {
             NewOrderSingle514::encode(buffer).unwrap().set_seq_num(seq_num);
             NewOrderSingle514::ENCODED_LENGTH
         });
+    }
+
+    fn report(journal: &mut Journal, uuid: u64, seq_num: u32) {
+        let tag = Tag { direction: Direction::Inbound, uuid, seq_num, ..Tag::default() };
+        journal.claim(9).unwrap().commit_as(&tag, 9);
     }
 
     #[test]
@@ -105,39 +123,46 @@ mod tests {
     }
 
     #[test]
-    fn the_last_negotiate_and_the_last_message_count() {
-        let mut journal = Journal::anonymous(4_096).unwrap();
-        negotiate(&mut journal, 7, 70);
-        order(&mut journal, 1);
-        order(&mut journal, 2);
+    fn the_last_request_and_what_came_after_it_count() {
+        let mut journal = Journal::anonymous(1 << 14).unwrap();
         let first = Progress { uuid: 7, request_timestamp: 70, ..Progress::default() };
-        assert_eq!(progress(&journal), Progress { next_outgoing: 3, ..first });
-        negotiate(&mut journal, 8, 80);
-        let second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
-        assert_eq!(progress(&journal), second);
-        append(&mut journal, |buffer| {
+        request(&mut journal, &first);
+        assert_eq!(progress(&journal), first);
+        (1..3).for_each(|number| order(&mut journal, 7, number));
+        (1..6).for_each(|number| report(&mut journal, 7, number));
+        assert_eq!(progress(&journal), Progress { next_outgoing: 3, next_incoming: 6, ..first });
+        let mut second = Progress { uuid: 8, request_timestamp: 80, ..Progress::default() };
+        second.earlier.missing[0] = Some(Gap { uuid: 7, from: 6, to: 7 });
+        request(&mut journal, &second);
+        assert_eq!(progress(&journal), second, "what came before it was of another session");
+        append(&mut journal, Tag { uuid: 8, ..Tag::default() }, |buffer| {
             let (mut root, groups) = PartyDetailsListRequest537::encode(buffer).unwrap();
             root.set_seq_num(1);
             groups.finish().unwrap()
         });
         assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
-        append(&mut journal, |buffer| {
+        append(&mut journal, Tag { uuid: 8, seq_num: 1, ..Tag::default() }, |buffer| {
             Sequence506::encode(buffer).unwrap().set_uuid(8).set_next_seq_no(99);
             Sequence506::ENCODED_LENGTH
         });
         assert_eq!(progress(&journal), Progress { next_outgoing: 2, ..second });
+        report(&mut journal, 7, 6);
+        assert_eq!(progress(&journal).earlier.missing[0], Some(Gap { uuid: 7, from: 7, to: 7 }));
+        report(&mut journal, 8, 1);
+        let all = Progress { next_outgoing: 2, next_incoming: 2, uuid: 8, ..first };
+        assert_eq!(progress(&journal), Progress { request_timestamp: 80, ..all });
     }
 
     #[test]
-    fn a_record_that_is_no_frame_is_passed_over() {
-        let mut journal = Journal::anonymous(1 << 13).unwrap();
-        negotiate(&mut journal, 7, 70);
-        let before = progress(&journal);
-        for length in 0..60 {
+    fn a_request_that_is_no_frame_says_nothing() {
+        let mut journal = Journal::anonymous(1 << 16).unwrap();
+        for length in 0..300 {
             let mut claim = journal.claim(length).unwrap();
             claim.payload().fill(0xEE);
-            claim.commit(length);
+            let tag = Tag { direction: Direction::Control, ..Tag::default() };
+            claim.commit_as(&tag, length);
+            assert_eq!(progress(&journal), Progress::default());
         }
-        assert_eq!(progress(&journal), before);
+        assert_eq!(number(&[0xEE; 32]), None, "cut short of its number");
     }
 }

@@ -5,10 +5,10 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Receive, Stream};
 use hairpin_ilink3::{
-    Action, Binding, ConnectError, InboundCounters, Listener, OutboundCounters, Progress, Sender,
-    SettingsError, State,
+    Action, Binding, ConnectError, FRAMING_HEADER_LENGTH, InboundCounters, Listener,
+    OutboundCounters, Progress, Sender, SettingsError, State,
 };
-use hairpin_mapped::Journal;
+use hairpin_mapped::{Direction, Journal, Storage};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
@@ -26,9 +26,9 @@ const CHUNK_MAX: usize = 64 << 10;
 /// Every order stands in the journal before its first byte is on the wire. See the crate's
 /// documentation for how to drive it.
 #[derive(Debug)]
-pub struct Session<D: Dial = TcpDial> {
+pub struct Session<D: Dial = TcpDial, J: Storage = Journal> {
     protocol: hairpin_ilink3::Session,
-    link: Link<D::Stream>,
+    link: Link<D::Stream, J>,
     /// A connection that is being made.
     connecting: Option<D::Stream>,
     /// The connection's place in the reactor, and what is waited for there.
@@ -38,38 +38,46 @@ pub struct Session<D: Dial = TcpDial> {
     dial: D,
     gateway: SocketAddrV4,
     last_failure: Option<io::Error>,
+    /// The journal holds messages whose callback has not returned.
+    is_to_redeliver: bool,
 }
 
-impl Session<TcpDial> {
+impl<J: Storage> Session<TcpDial, J> {
     /// A session over the kernel's TCP. See [`Session::with_dial`].
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
-    pub fn new(settings: Settings, journal: Journal) -> Result<Self, SettingsError> {
+    pub fn new(settings: Settings, journal: J) -> Result<Self, SettingsError> {
         Self::with_dial(settings, journal, TcpDial::default())
     }
 }
 
-impl<D: Dial> Session<D> {
+impl<D: Dial, J: Storage> Session<D, J> {
     /// A disconnected session whose messages go to `journal` and leave by connections `dial`
     /// makes.
     ///
     /// A journal with records in it is read: UUID and RequestTimestamp go on rising from where
-    /// the earlier process left them, and numbers from its last committed message. Of the
-    /// exchange's messages it holds nothing, so bind with [`Binding::New`] after a restart.
+    /// the earlier process left them, our numbers from its last committed message and the
+    /// exchange's from the last one it has [kept](Settings::keep_inbound). Messages whose callback
+    /// had not returned when that process died are delivered again by the first
+    /// [`process`](Self::process), before anything else; their [`Message`] says so.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
-    pub fn with_dial(settings: Settings, journal: Journal, dial: D) -> Result<Self, SettingsError> {
+    pub fn with_dial(settings: Settings, journal: J, dial: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
+        let is_kept = journal.unmarked().next().is_some();
+        let link = Link::new(journal, &settings);
+        let Settings { logon, conduct, gateway, .. } = settings;
         Ok(Self {
-            protocol: hairpin_ilink3::Session::new(settings.logon, progress)?,
-            link: Link::new(journal, settings.waiting_max, settings.when_full),
+            protocol: hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?,
+            link,
+            is_to_redeliver: is_kept,
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),
             dial,
-            gateway: settings.gateway,
+            gateway,
             last_failure: None,
         })
     }
@@ -90,6 +98,10 @@ impl<D: Dial> Session<D> {
         reactor: &mut Reactor,
         listener: &mut L,
     ) -> io::Result<()> {
+        self.link.set_now(now);
+        if self.is_to_redeliver {
+            self.redeliver(now, listener);
+        }
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
                 self.handle_writable(now, reactor, listener)?;
@@ -109,13 +121,16 @@ impl<D: Dial> Session<D> {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let due = (self.protocol.has_pending() && !self.link.is_waiting()) || wanted;
+        let due = self.is_to_redeliver
+            || (self.protocol.has_pending() && !self.link.is_waiting())
+            || wanted;
         if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
     }
 
     /// The sending half, for sends outside of the session's own callbacks.
     #[inline]
     pub fn sender(&mut self, now: Now) -> Sender<'_> {
+        self.link.set_now(now);
         self.protocol.sender(now, &mut self.link)
     }
 
@@ -151,10 +166,17 @@ impl<D: Dial> Session<D> {
         self.link.waiting()
     }
 
-    /// The journal.
+    /// The journal, or what stands for it.
     #[must_use]
-    pub fn journal(&self) -> &Journal {
+    pub fn journal(&self) -> &J {
         &self.link.journal
+    }
+
+    /// Tells the journal the lowest number of this session's messages that may still be asked for:
+    /// it drops none from there on, and may drop what is before.
+    pub fn needed_from(&mut self, seq_num: u32) {
+        let uuid = self.protocol.progress().uuid;
+        self.link.journal.needed_from(uuid, seq_num);
     }
 
     /// What the connection counts.
@@ -193,6 +215,26 @@ impl<D: Dial> Session<D> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.disconnect(now, reactor, listener)
+    }
+
+    /// Delivers what an earlier process was given and had not done with.
+    #[cold]
+    fn redeliver<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        self.is_to_redeliver = false;
+        let mut behind = None;
+        while let Some(record) = self.link.journal.next(behind) {
+            behind = Some(record);
+            let is_open =
+                record.direction() == Direction::Inbound && !self.link.journal.is_marked(record);
+            if !is_open {
+                continue;
+            }
+            self.chunk.clear();
+            let frame = self.link.journal.bytes(record);
+            self.chunk.extend_from_slice(frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default());
+            self.protocol.redeliver(now, &self.chunk, &mut self.link, listener);
+            self.link.journal.mark(record);
+        }
     }
 
     /// Room to send, or the outcome of a connection attempt.

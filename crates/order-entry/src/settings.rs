@@ -15,11 +15,17 @@ pub struct Settings {
     pub gateway: SocketAddrV4,
     /// Who logs on, with what key; see [`Logon`](crate::Logon).
     pub logon: ilink3::Settings,
+    /// What the session does where CME leaves it a choice; see [`Conduct`](crate::Conduct).
+    pub conduct: ilink3::Conduct,
     /// Committed messages that may wait for a connection that takes no more; beyond them a send
     /// is refused. At least 1 is kept. See [`WAITING_DEFAULT`].
     pub waiting_max: usize,
     /// What becomes of a message for which the journal has no room.
     pub when_full: WhenFull,
+    /// Whether the journal keeps the exchange's messages too, each before its callback, so that
+    /// another process goes on behind them and is given again those whose callback has not
+    /// returned. Of no use with a journal no other process will read.
+    pub keep_inbound: bool,
 }
 
 /// What becomes of a message for which the journal has no room.
@@ -37,6 +43,13 @@ impl Settings {
     /// Settings with the defaults of all the rest.
     #[must_use]
     pub fn new(gateway: SocketAddrV4, logon: ilink3::Settings) -> Self {
-        Self { gateway, logon, waiting_max: WAITING_DEFAULT, when_full: WhenFull::default() }
+        Self {
+            gateway,
+            logon,
+            conduct: ilink3::Conduct::default(),
+            waiting_max: WAITING_DEFAULT,
+            when_full: WhenFull::default(),
+            keep_inbound: true,
+        }
     }
 }

@@ -146,9 +146,12 @@ fn order(id: u64, security_id: i32) -> NewOrder {
     NewOrder::limit(security_id, SideReq::BUY, price, 1, ClOrdId::from(id))
 }
 
+/// Of an order and of its report: the longer one.
+const MESSAGE_MAX: usize = 300;
+
 /// An established session and the first order sent.
 fn established(reporting: bool, trader: &mut Trader) -> (Session<DiscardDial>, Reactor) {
-    let journal = Journal::anonymous(101_000 * Journal::room(148)).unwrap();
+    let journal = Journal::anonymous(101_000 * Journal::room(MESSAGE_MAX)).unwrap();
     let dial = DiscardDial { reporting };
     let mut session = Session::with_dial(exchange::settings(1), journal, dial).unwrap();
     let mut reactor = Reactor::new(Wait::Spin).unwrap();

@@ -6,7 +6,7 @@ mod wire;
 use std::io;
 
 use hairpin_order_entry::*;
-use wire::Bench;
+use wire::{Bench, ORDER};
 
 /// Counters of what is ordinary: they have no mark, and no test of their own.
 const ORDINARY: [&str; 6] =
@@ -58,6 +58,17 @@ fn counts_unjournaled_requests_only() {
     bench.session.terminate(exchange::now(bench.time));
     bench.turn();
     assert_only(&bench, "unjournaled_requests");
+}
+
+#[test]
+fn counts_unjournaled_messages_only() {
+    let mut bench = Bench::established(64);
+    while bench.send().is_ok() {}
+    bench.give(ORDER);
+    bench.answer();
+    bench.turn();
+    assert_eq!(bench.session.inbound_counters().business_messages, 1, "delivered all the same");
+    assert_only(&bench, "unjournaled_messages");
 }
 
 #[test]

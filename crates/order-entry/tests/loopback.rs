@@ -9,7 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 
 use exchange::Exchange;
-use hairpin_mapped::Journal;
+use hairpin_mapped::{Direction, Journal};
 use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Instant, Now, Utc};
@@ -221,10 +221,20 @@ fn what_was_sent_is_in_the_journal_and_the_next_process_goes_on_from_it() {
             (CONTROL_RECORD, 500),
             (CONTROL_RECORD, 503),
             (MESSAGE_RECORD, 514),
+            (MESSAGE_RECORD, 522),
             (MESSAGE_RECORD, 516),
+            (MESSAGE_RECORD, 534),
             (CONTROL_RECORD, 507)
         ]
     );
+    let uuid = session.progress().uuid;
+    let tags = session.journal().records().map(|(record, _)| session.journal().tag(record));
+    let tags: Vec<_> = tags.map(|tag| (tag.direction, tag.uuid, tag.seq_num)).collect();
+    let control = (Direction::Control, uuid, 0);
+    let [first, second] = [1, 2].map(|number| (Direction::Outbound, uuid, number));
+    let [new, canceled] = [1, 2].map(|number| (Direction::Inbound, uuid, number));
+    assert_eq!(tags, [control, control, first, new, second, canceled, control]);
+    assert_eq!(session.journal().unmarked().count(), 0, "both callbacks have returned");
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
@@ -232,11 +242,11 @@ fn what_was_sent_is_in_the_journal_and_the_next_process_goes_on_from_it() {
     for (record, frame) in session.journal().records() {
         let mut claim = journal.claim(frame.len()).unwrap();
         claim.payload().copy_from_slice(frame);
-        claim.commit_kind(record.kind(), frame.len());
+        claim.commit_as(&session.journal().tag(record), frame.len());
     }
     drop(journal);
     let next = Session::new(exchange::settings(1), Journal::open(&path).unwrap()).unwrap();
     let before = session.progress();
-    assert_eq!(next.progress(), Progress { next_incoming: 1, ..before });
-    assert_eq!(before.next_outgoing, 3);
+    assert_eq!(next.progress(), before);
+    assert_eq!((before.next_outgoing, before.next_incoming), (3, 3));
 }

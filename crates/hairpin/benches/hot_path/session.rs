@@ -112,7 +112,8 @@ impl Dial for MemoryDial {
 pub(crate) fn established(now: Now) -> (Session<MemoryDial>, Rc<Wire>) {
     let wire = Rc::new(Wire::default());
     let journal = Journal::anonymous(JOURNAL).expect("memory for a journal");
-    let settings = Settings { when_full: WhenFull::BeginAgain, ..Settings::new(NOWHERE, logon()) };
+    let (when_full, keep_inbound) = (WhenFull::BeginAgain, false);
+    let settings = Settings { when_full, keep_inbound, ..Settings::new(NOWHERE, logon()) };
     let dial = MemoryDial(Rc::clone(&wire));
     let mut session = Session::with_dial(settings, journal, dial).expect("sound settings");
     session.connect(now, Binding::New).expect("no connection yet");

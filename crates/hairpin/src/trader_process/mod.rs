@@ -98,6 +98,8 @@ fn session(setup: &TraderSetup) -> Result<Session> {
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
         when_full: WhenFull::BeginAgain,
+        // No other process reads it.
+        keep_inbound: false,
         ..SessionSettings::new(setup.gateway, logon)
     };
     Ok(Session::new(settings, journal)?)

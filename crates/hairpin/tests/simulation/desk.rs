@@ -75,7 +75,7 @@ impl Desk {
             starts_at: Some(start + delay),
             journal: dies.then(|| folder.join(format!("journal-{trader}"))),
             // An order and a cancel for each tick, and the logons.
-            journal_bytes: (plan.ticks as usize + 1_000) * 288,
+            journal_bytes: (plan.ticks as usize + 1_000) * 1_024,
             owes_silence: false,
             silent_until: start,
             is_closing: false,
@@ -225,7 +225,11 @@ impl Desk {
                     self.active.swap_remove(place);
                 }
                 match fault {
-                    Fault::Death if self.life.is_none() => self.starts_at = Some(now.monotonic),
+                    Fault::Death => {
+                        // The report it was to die of has not come.
+                        self.die(venue);
+                        self.starts_at = Some(now.monotonic);
+                    }
                     Fault::Reset => self.reset(venue),
                     _ => {}
                 }
@@ -260,7 +264,10 @@ impl Desk {
                 }
             }
             Fault::Swallow => venue.swallow_next(self.trader),
-            Fault::Death => self.die(venue),
+            Fault::Death => match &mut self.life {
+                Some(life) if self.random.below(2) == 0 => life.doom(),
+                _ => self.die(venue),
+            },
             _ => {}
         }
     }
@@ -360,7 +367,11 @@ impl Desk {
         }
         let current = self.exit.borrow().current.clone();
         if life.is_due(now.monotonic, current.as_ref()) {
-            life.drive(now, &mut venue.ledgers[self.trader]);
+            let driven = life.drive(now, &mut venue.ledgers[self.trader]);
+            if driven.is_err() {
+                self.census.count("traders killed amid a callback");
+                self.die(venue);
+            }
         }
     }
 }

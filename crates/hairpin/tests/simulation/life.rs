@@ -1,6 +1,7 @@
 //! One process of a trader, from its start to its end.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use hairpin_feed_handler::{Channel, Counters};
 use hairpin_mapped::Journal;
@@ -15,7 +16,7 @@ use hairpin_time::{Duration, Instant, Now};
 use crate::feed_judge::{FeedJudge, Watch};
 use crate::ledger::Ledger;
 use crate::plan::Ordeal;
-use crate::session_judge::{Clerk, SessionJudge};
+use crate::session_judge::{Clerk, Died, SessionJudge};
 use crate::trader::{Reaction, Strategy};
 use crate::truth::{Truth, Verdict};
 use crate::venue::{KEY, Places, Venue};
@@ -128,7 +129,7 @@ impl Life {
         if is_known {
             orders.census.count(match binding {
                 Binding::Resume => "sessions resumed",
-                Binding::New => "sessions begun anew",
+                _ => "sessions begun anew",
             });
         }
         if binding == Binding::New {
@@ -163,16 +164,31 @@ impl Life {
         })
     }
 
+    /// The process dies in the callback of the next report.
+    pub(crate) fn doom(&mut self) {
+        self.orders.is_doomed = true;
+    }
+
     /// Lets the session do all that there is to do now.
-    pub(crate) fn drive(&mut self, now: Now, ledger: &mut Ledger) {
+    ///
+    /// # Errors
+    /// The process died in a callback.
+    pub(crate) fn drive(&mut self, now: Now, ledger: &mut Ledger) -> Result<(), Died> {
         let Self { session, reactor, strategy, orders: judge, .. } = self;
         let was_connected = session.state() != State::Disconnected;
         let ready = reactor.wait(now.monotonic, None).expect("spinning cannot fail");
         let mut clerk = Clerk { strategy, judge, ledger };
-        session.process(now, ready, reactor, &mut clerk).expect("spinning cannot fail");
+        let turn = AssertUnwindSafe(|| session.process(now, ready, reactor, &mut clerk));
+        match catch_unwind(turn) {
+            Ok(done) => done.expect("spinning cannot fail"),
+            Err(cause) => {
+                return cause.downcast().map_or_else(|cause| resume_unwind(cause), |it| Err(*it));
+            }
+        }
         if was_connected && session.state() == State::Disconnected {
             self.connects_at = now.monotonic + PAUSE;
         }
+        Ok(())
     }
 
     /// Every book is what the exchange published last.

@@ -1,5 +1,7 @@
 //! Holds what a trader's session tells against what the gateway did, and its order against itself.
 
+use std::panic::resume_unwind;
+
 use hairpin_netsim::Census;
 use hairpin_order_entry as order_entry;
 use hairpin_order_entry::{
@@ -10,6 +12,10 @@ use hairpin_order_entry::{
 use crate::ledger::Ledger;
 use crate::plan::Ordeal;
 use crate::trader::Strategy;
+
+/// The process has died in a callback.
+#[derive(Debug)]
+pub(crate) struct Died;
 
 /// What is known of a session from what it has told since it was made.
 #[derive(Debug)]
@@ -29,6 +35,10 @@ pub(crate) struct SessionJudge {
     pub(crate) resumes: u64,
     /// It cannot be resumed.
     pub(crate) is_spoilt: bool,
+    /// Nothing has come since the logon.
+    is_fresh: bool,
+    /// The process dies in the callback of the next report.
+    pub(crate) is_doomed: bool,
     pub(crate) census: Census,
 }
 
@@ -46,6 +56,8 @@ impl SessionJudge {
             established: 0,
             resumes: 0,
             is_spoilt: false,
+            is_fresh: false,
+            is_doomed: false,
             census: Census::new(),
         }
     }
@@ -84,8 +96,16 @@ impl Clerk<'_> {
     fn take(&mut self, message: &Message<'_>) {
         let run = self.ledger.run(message.uuid);
         assert_eq!(message.seq_num, run.told + 1, "a report out of order");
-        let may_come = matches!(self.judge.state, State::Established | State::Terminating);
+        self.judge.is_fresh = false;
+        let may_come = match self.judge.state {
+            State::Established | State::Terminating => !message.redelivered,
+            state => message.redelivered && state == State::Disconnected,
+        };
         assert!(may_come, "a report while {}", self.judge.state);
+        if self.judge.is_doomed {
+            resume_unwind(Box::new(Died));
+        }
+        self.judge.census.add("reports delivered again", message.redelivered.into());
         run.told = message.seq_num;
     }
 
@@ -111,7 +131,8 @@ impl Listener for Clerk<'_> {
         self.judge.census.count("logons");
         let run = self.ledger.run(established.uuid);
         let known = run.told + 1;
-        assert!(self.judge.is_lenient() || established.next_seq_no == known, "{established:?}");
+        assert!(self.judge.is_lenient() || established.next_seq_no >= known, "{established:?}");
+        self.judge.is_fresh = true;
         run.has_skipped = false;
         if self.judge.resumes == established.uuid {
             self.judge.census.count(match run.is_taken() {
@@ -188,10 +209,11 @@ impl Listener for Clerk<'_> {
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         self.judge.gaps += 1;
         self.judge.is_spoilt = true;
-        self.judge.census.count(match self.judge.state {
-            State::Established if gap.uuid == sender.progress().uuid => "reports missing amid",
-            State::Established => "reports missing under the UUID before",
-            _ => "logons resumed with reports missing",
+        let is_present = gap.uuid == sender.progress().uuid;
+        self.judge.census.count(match self.judge.is_fresh {
+            _ if !is_present => "reports missing under the UUID before",
+            true => "logons resumed with reports missing",
+            false => "reports missing amid",
         });
         if !self.judge.is_lenient() {
             let present = sender.progress().uuid;
@@ -201,10 +223,15 @@ impl Listener for Clerk<'_> {
             let is_all = gap.to == run.reported;
             let is_amid = self.judge.state == State::Established && gap.uuid == present;
             assert!(is_all || (is_amid && gap.to < run.reported), "{gap:?}: {}", run.reported);
-            // After a restart nobody knows what the process before was told.
-            assert!([1, run.told + 1].contains(&gap.from), "{gap:?}, told {}", run.told);
+            // What the process before was told is in the journal.
+            assert_eq!(gap.from, run.told + 1, "{gap:?}");
         }
         self.strategy.on_gap(sender, gap);
+    }
+
+    fn on_lost(&mut self, _: &mut Sender<'_>, gap: Gap) {
+        assert!(self.judge.is_lenient(), "{gap:?}, though the gateway keeps all");
+        self.ledger.run(gap.uuid).told = gap.to;
     }
 
     /// Just those messages were not applied that were sent and not accepted.

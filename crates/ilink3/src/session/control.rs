@@ -1,16 +1,14 @@
-//! Control traffic: Negotiate, Establish, Sequence and Terminate, written into the buffer that
-//! leaves.
+//! Control traffic: Negotiate, Establish, Sequence, RetransmitRequest and Terminate, written into
+//! the buffer that leaves.
 
-use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, Negotiate500, Sequence506, Terminate507,
-};
+use hairpin_cme_codecs::ilink3::{Establish503, Negotiate500, Terminate507};
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
 use crate::authentication::{EstablishSubject, NegotiateSubject};
 use crate::pending::Terminate;
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
-use crate::session::{Context, Session};
+use crate::session::Session;
 
 /// Bytes of the longest frame [`Session::poll_transmit`] writes, an Establish.
 pub const CONTROL_LENGTH: usize = FRAMING_HEADER_LENGTH + Establish503::ENCODED_LENGTH;
@@ -26,43 +24,25 @@ impl Session {
             return None;
         }
         let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
+        let wants_retransmission = self.wants_retransmission();
         let pending = &mut self.outbound.pending;
         let written = if core::mem::take(&mut pending.negotiate) {
             self.write_negotiate(now, body)
         } else if core::mem::take(&mut pending.establish) {
             self.write_establish(now, body)
         } else if let Some(asks_for_life) = pending.sequence.take() {
-            self.write_sequence(asks_for_life, body)
+            self.outbound.write_sequence(asks_for_life, body)
+        } else if wants_retransmission {
+            self.write_retransmit_request(now, body)
         } else {
             let terminate = pending.terminate.take()?;
             self.write_terminate(now, terminate, body)
         };
         // The buffer was measured above; `None` cannot be.
         let length = FRAMING_HEADER_LENGTH + written.ok()?;
+        self.outbound.version.mark(body);
         write_framing_header(header, length);
         self.outbound.last_sent = now.monotonic;
-        Some(length)
-    }
-
-    /// Sends a Sequence in the order of business messages, now; if the outlet does not take it, it
-    /// leaves with the other control traffic.
-    pub(super) fn fill_gap<L>(&mut self, context: &mut Context<'_, L>) {
-        let max = FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH;
-        let claimed = context.outlet.claim(max).ok();
-        match claimed.and_then(|frame| self.write_gap_fill(frame)) {
-            Some(length) => {
-                context.outlet.commit(length);
-                self.outbound.last_sent = context.now.monotonic;
-            }
-            None => self.outbound.pending.sequence(false),
-        }
-    }
-
-    /// Writes a Sequence with its framing header.
-    fn write_gap_fill(&mut self, frame: &mut [u8]) -> Option<usize> {
-        let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
-        let length = FRAMING_HEADER_LENGTH + self.write_sequence(false, body).ok()?;
-        write_framing_header(header, length);
         Some(length)
     }
 
@@ -88,7 +68,7 @@ impl Session {
             trading_system_name: &self.settings.trading_system_name,
             trading_system_version: &self.settings.trading_system_version,
             trading_system_vendor: &self.settings.trading_system_vendor,
-            next_seq_no: self.outbound.progress.next_outgoing,
+            next_seq_no: self.establish_next_seq_no(),
             keep_alive_interval: self.settings.keep_alive_millis(),
         };
         let mut establish = Establish503::encode(body)?;
@@ -109,24 +89,6 @@ impl Session {
         self.outbound.newest = None;
         self.outbound.counters.establishes += 1;
         Ok(Establish503::ENCODED_LENGTH)
-    }
-
-    /// FaultToleranceIndicator stays null: CME does not ask clients for it.
-    fn write_sequence(
-        &mut self,
-        asks_for_life: bool,
-        body: &mut [u8],
-    ) -> Result<usize, EncodeError> {
-        let lapsed =
-            if asks_for_life { KeepAliveLapsed::LAPSED } else { KeepAliveLapsed::NOT_LAPSED };
-        let mut sequence = Sequence506::encode(body)?;
-        sequence
-            .set_uuid(self.outbound.progress.uuid)
-            .set_next_seq_no(self.outbound.progress.next_outgoing)
-            .set_keep_alive_interval_lapsed(lapsed);
-        self.outbound.newest = None;
-        self.outbound.counters.sequences += 1;
-        Ok(Sequence506::ENCODED_LENGTH)
     }
 
     fn write_terminate(
@@ -158,6 +120,11 @@ impl Session {
         Ok(Terminate507::ENCODED_LENGTH)
     }
 
+    /// NextSeqNo of an Establish: 0 on a backup connection.
+    fn establish_next_seq_no(&self) -> u32 {
+        if self.outbound.is_backup { 0 } else { self.outbound.progress.next_outgoing }
+    }
+
     fn negotiate_subject(&self, request_timestamp: u64) -> NegotiateSubject<'_> {
         NegotiateSubject {
             request_timestamp,
@@ -167,12 +134,16 @@ impl Session {
         }
     }
 
-    fn next_request_timestamp(&self, now: Now) -> u64 {
+    pub(super) fn next_request_timestamp(&self, now: Now) -> u64 {
         self.outbound.progress.new_request_timestamp(now.utc.as_nanos())
     }
 
     /// A request with this RequestTimestamp has left: its answer is awaited from now.
     fn request_left(&mut self, now: Now, request_timestamp: u64) {
+        if self.logon_attempts == 0 {
+            self.first_requested = request_timestamp;
+        }
+        self.logon_attempts += 1;
         self.requested = request_timestamp;
         self.outbound.progress.request_timestamp = request_timestamp;
         self.response_deadline = self.response_deadline_after(now);

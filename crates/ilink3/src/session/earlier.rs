@@ -1,18 +1,17 @@
 //! What arrived under UUIDs before the present one.
 
 use crate::listener::{Established, Gap};
-use crate::{Progress, Warning};
+use crate::{Progress, Stream, Warning};
 
-/// The end of what arrived under the UUID that was established last before the present one.
-///
-/// A UUID that was negotiated and never established does not take its place: nothing was received
-/// under it, though the exchange may have published under it.
-#[derive(Debug, Clone, Copy)]
+/// What this process knows of logons, beyond what [`Progress`] keeps.
+#[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Earlier {
-    last: Progress,
-    /// The first UUID negotiated since, unless one of those was established.
+    /// The first UUID negotiated since one was established, unless one of those was established.
+    ///
+    /// A UUID that was negotiated and never established does not take the place of the last one:
+    /// nothing was received under it, though the exchange may have published under it.
     unacknowledged: Option<u64>,
-    /// The listener knows what is missing.
+    /// What is missing under the present UUID's predecessors is known.
     is_told: bool,
 }
 
@@ -20,48 +19,78 @@ pub(crate) struct Earlier {
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Missing {
     pub(crate) gap: Option<Gap>,
+    /// Too much is missing already: the gap will not be asked for.
+    pub(crate) is_lost: bool,
     pub(crate) warning: Option<Warning>,
 }
 
 impl Earlier {
-    /// A session goes on from `progress`.
-    pub(crate) fn new(progress: Progress) -> Self {
-        Self { last: progress, unacknowledged: None, is_told: false }
-    }
-
-    /// The session leaves `present` behind and negotiates `uuid`.
-    pub(crate) fn negotiate(&mut self, present: Progress, uuid: u64) {
+    /// The session leaves its present UUID behind and negotiates `uuid`.
+    pub(crate) fn negotiate(&mut self, progress: &mut Progress, uuid: u64) {
         if self.unacknowledged.is_none() {
-            self.last = present;
+            let Progress { uuid: present, next_incoming, .. } = *progress;
+            progress.earlier.push(Stream { uuid: present, next_incoming });
             self.unacknowledged = Some(uuid);
         }
         self.is_told = false;
     }
 
+    /// The exchange agrees to `uuid` and says what it has published last: what is not known to
+    /// have arrived of it. The acknowledgement says so again, unless it is lost: then the next one
+    /// speaks of `uuid`.
+    pub(crate) fn agree(
+        &mut self,
+        progress: &mut Progress,
+        uuid: u64,
+        previous: (u64, u32),
+    ) -> Missing {
+        let mut missing = self.missing(progress, uuid, previous);
+        if let Some(gap) = missing.gap {
+            missing.is_lost = !progress.earlier.note(gap);
+        }
+        missing
+    }
+
     /// The session is established: what is not known to have arrived of what was published under
-    /// an earlier UUID, or before the first logon of the week. Told once a UUID.
-    pub(crate) fn acknowledge(&mut self, established: &Established) -> Missing {
-        let missing = if self.is_told { Missing::default() } else { self.missing(established) };
+    /// an earlier UUID, or before the first logon of the week. Told once a UUID, and from then on
+    /// in `progress`.
+    pub(crate) fn acknowledge(
+        &mut self,
+        progress: &mut Progress,
+        established: &Established,
+    ) -> Missing {
+        let Established { uuid, previous_uuid, previous_seq_no, .. } = *established;
+        let missing = match self.is_told {
+            true => Missing::default(),
+            false => self.agree(progress, uuid, (previous_uuid, previous_seq_no)),
+        };
+        if established.previous_uuid != 0 {
+            // Something was published under a UUID of ours this week; should the exchange speak
+            // of UUID 0 again, that is another week's.
+            progress.earlier.next_default = 1;
+        }
         self.unacknowledged = None;
         self.is_told = true;
         missing
     }
 
-    fn missing(&self, established: &Established) -> Missing {
-        let Established { uuid, previous_uuid, previous_seq_no: to, .. } = *established;
+    fn missing(&self, progress: &Progress, uuid: u64, (previous, to): (u64, u32)) -> Missing {
+        let earlier = &progress.earlier;
         let since = self.unacknowledged.unwrap_or(uuid);
-        let Progress { uuid: last, next_incoming, .. } = self.last;
-        let (from, warning) = match previous_uuid {
+        let [last, before] = earlier.streams;
+        let (from, warning) = match previous {
             present if present == uuid => return Missing::default(),
-            0 => (1, None),
-            known if known == last => (next_incoming, None),
+            0 => (earlier.next_default, None),
+            known if known == last.uuid => (last.next_incoming, None),
+            known if known == before.uuid => (before.next_incoming, None),
             unacknowledged if (since..uuid).contains(&unacknowledged) => {
-                let unknown_end = Warning::UnknownEnd { uuid: last, from: next_incoming };
-                (1, (last != 0).then_some(unknown_end))
+                let Stream { uuid, next_incoming: from } = last;
+                (1, (uuid != 0).then_some(Warning::UnknownEnd { uuid, from }))
             }
+            ours if before.uuid != 0 && (before.uuid..uuid).contains(&ours) => (1, None),
             _ => return Missing::default(),
         };
-        let gap = (to >= from).then_some(Gap { uuid: previous_uuid, from, to });
-        Missing { gap, warning }
+        let gap = (to >= from).then_some(Gap { uuid: previous, from, to });
+        Missing { gap, is_lost: false, warning }
     }
 }

@@ -1,4 +1,6 @@
 //! What the exchange sends, judged and told.
+//!
+//! What is not the next message in its stream is judged in `recovery`.
 
 use core::ops::RangeInclusive;
 
@@ -9,8 +11,9 @@ use crate::listener::{Established, Gap, Message, NotApplied, Rejected, Terminate
 use crate::pending::Terminate;
 use crate::reassembly::FRAMING_HEADER_LENGTH;
 use crate::sender::SEQ_NUM_MAX;
+use crate::session::earlier::Missing;
 use crate::session::{Context, Session};
-use crate::{Error, Listener, RejectCode, State, TerminateCode, Warning};
+use crate::{Error, Listener, NotAppliedAnswer, RejectCode, State, TerminateCode, Warning};
 
 /// Templates of session messages, both directions.
 const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
@@ -49,13 +52,16 @@ macro_rules! business {
                 // Absent from the oldest versions of some messages.
                 possible_retransmission: Option::from(decoded.poss_retrans_flag())
                     == Some(BooleanFlag::TRUE),
+                redelivered: $session.is_redelivering,
             };
             if $session.accept($context, &message) {
-                $($($session.$first(decoded);)?)?
+                $session.keep($context, &message, $frame);
+                $($($session.$first(decoded, &message);)?)?
                 $session.tell($context, |listener, sender| {
                     $(let $view = decoded;)?
                     listener.$callback(sender, $($view,)? &message)
                 });
+                $session.mark($context);
             }
         })
     };
@@ -63,9 +69,18 @@ macro_rules! business {
 
 /// A frame without its framing header.
 #[derive(Clone, Copy)]
-struct Frame<'a> {
-    header: MessageHeader,
-    body: &'a [u8],
+pub(super) struct Frame<'a> {
+    pub(super) header: MessageHeader,
+    pub(super) body: &'a [u8],
+    /// Both, as they came.
+    message: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
+        let (header, body) = MessageHeader::decode(message)?;
+        Ok(Self { header, body, message })
+    }
 }
 
 impl Session {
@@ -77,25 +92,33 @@ impl Session {
         if self.inbound.asked.take().is_some() {
             self.inbound.counters.silences += 1;
         }
-        let (header, body) = match MessageHeader::decode(&frame[FRAMING_HEADER_LENGTH..]) {
-            Ok(decoded) => decoded,
+        let frame = match Frame::decode(&frame[FRAMING_HEADER_LENGTH..]) {
+            Ok(frame) => frame,
             Err(error) => return self.undecodable(context, 0, error),
         };
-        if header.schema_id != SCHEMA_ID {
-            return self.fail(context, Error::Schema(header.schema_id));
+        if frame.header.schema_id != SCHEMA_ID {
+            return self.fail(context, Error::Schema(frame.header.schema_id));
         }
-        let frame = Frame { header, body };
-        match header.template_id {
+        self.dispatch(context, frame);
+        if self.recovery.is_active {
+            self.recover(context);
+        }
+        self.settle(context);
+    }
+
+    /// Takes a message by its template.
+    #[inline]
+    pub(super) fn dispatch<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: Frame<'_>) {
+        match frame.header.template_id {
             ExecutionReportNew522::TEMPLATE_ID => business!(self, context, frame,
                 ExecutionReportNew522 => on_execution_report_new report),
             ExecutionReportCancel534::TEMPLATE_ID => business!(self, context, frame,
                 ExecutionReportCancel534 => on_execution_report_cancel report),
-            template if SESSION_TEMPLATES.contains(&template) => {
+            template if SESSION_TEMPLATES.contains(&template) && !self.is_redelivering => {
                 self.handle_session_message(context, frame);
             }
             _ => self.handle_other_business_message(context, frame),
         }
-        self.settle(context);
     }
 
     #[inline(never)]
@@ -112,13 +135,14 @@ impl Session {
                         business!(self, context, frame,
                             $name => $callback $($view $(after $first)?)?);
                     })*
+                    template if self.is_redelivering => self.not_redelivered(context, template),
                     template => self.fail(context, Error::UnknownTemplate(template)),
                 }
             };
         }
         by_template! {
             BusinessReject521 => on_business_reject reject after settle_number;
-            PartyDetailsDefinitionRequestAck519 => on_message;
+            PartyDetailsDefinitionRequestAck519 => on_party_details_definition_ack ack;
             ExecutionReportReject523 => on_execution_report_reject report;
             ExecutionReportElimination524 => on_execution_report_elimination report;
             ExecutionReportTradeOutright525 => on_execution_report_trade_outright report;
@@ -128,24 +152,25 @@ impl Session {
             ExecutionReportStatus532 => on_execution_report_status report;
             OrderCancelReject535 => on_order_cancel_reject reject;
             OrderCancelReplaceReject536 => on_order_cancel_replace_reject reject;
-            PartyDetailsListReport538 => on_message;
-            MassQuoteAck545 => on_message;
-            RequestForQuoteAck546 => on_message;
+            PartyDetailsListReport538 => on_party_details_list_report report;
+            MassQuoteAck545 => on_mass_quote_ack ack;
+            RequestForQuoteAck546 => on_request_for_quote_ack ack;
             ExecutionReportTradeAddendumOutright548 => on_trade_addendum_outright addendum;
             ExecutionReportTradeAddendumSpread549 => on_trade_addendum_spread addendum;
             ExecutionReportTradeAddendumSpreadLeg550 => on_trade_addendum_spread_leg addendum;
-            SecurityDefinitionResponse561 => on_message;
-            OrderMassActionReport562 => on_message;
-            QuoteCancelAck563 => on_message;
+            SecurityDefinitionResponse561 => on_security_definition_response response;
+            OrderMassActionReport562 => on_order_mass_action_report report;
+            QuoteCancelAck563 => on_quote_cancel_ack ack;
             ExecutionReportPendingCancel564 => on_execution_report_pending_cancel report;
             ExecutionReportPendingReplace565 => on_execution_report_pending_replace report;
-            MassQuoteResponse571 => on_message;
+            MassQuoteResponse571 => on_mass_quote_response response;
         }
     }
 
     /// A refusal without the number it refuses: that number is not used on the exchange's side.
-    fn settle_number(&mut self, reject: BusinessReject521<'_>) {
-        if reject.ref_seq_num().is_none() {
+    fn settle_number(&mut self, reject: BusinessReject521<'_>, message: &Message<'_>) {
+        let is_present = message.uuid == self.outbound.progress.uuid && !message.redelivered;
+        if reject.ref_seq_num().is_none() && is_present {
             self.outbound.take_back(reject.business_reject_ref_id());
         }
     }
@@ -153,56 +178,45 @@ impl Session {
     /// Whether a business message is the next one, and to be delivered.
     #[inline]
     fn accept<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) -> bool {
+        if self.is_redelivering {
+            self.inbound.counters.redelivered += 1;
+            return true;
+        }
         let progress = &mut self.outbound.progress;
         let expected = message.uuid == progress.uuid
             && message.seq_num == progress.next_incoming
             && message.seq_num <= SEQ_NUM_MAX
+            && !self.recovery.is_earlier
             && matches!(self.outbound.state, State::Established | State::Terminating);
         if expected {
             progress.next_incoming += 1;
             self.inbound.counters.business_messages += 1;
+            if self.recovery.is_active {
+                let is_retransmitted = message.possible_retransmission;
+                self.inbound.counters.retransmitted += u64::from(is_retransmitted);
+            }
             return true;
         }
-        self.judge(context, message);
-        false
+        self.judge(context, message)
     }
 
-    /// Finds what is wrong with a business message that is not the next one.
-    #[cold]
-    fn judge<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        let (state, progress) = (self.state(), self.outbound.progress);
-        let Message { seq_num: received, uuid, .. } = *message;
-        let expected = progress.next_incoming;
-        if !matches!(state, State::Established | State::Terminating) {
-            let template_id = message.header.template_id;
-            self.fail(context, Error::Unexpected { template_id, state });
-        } else if message.possible_retransmission && (uuid != progress.uuid || received < expected)
-        {
-            self.inbound.counters.retransmissions_dropped += 1;
-            self.warn(context, Warning::Retransmitted { uuid, seq_num: received });
-        } else if uuid != progress.uuid {
-            self.fail(context, Error::Uuid { expected: progress.uuid, received: uuid });
-        } else if received < expected || received > SEQ_NUM_MAX {
-            self.fail(context, Error::SeqNum { expected, received });
-        } else {
-            self.inbound.counters.undelivered += 1;
-            self.missed(context, received - 1);
+    /// Has a message kept that is about to be delivered for the first time.
+    #[inline]
+    fn keep<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>, frame: Frame<'_>) {
+        if !self.is_redelivering {
+            context.outlet.keep(message.uuid, message.seq_num, frame.message);
         }
     }
 
-    /// Reports that messages up to `to` are missing, once a connection, and terminates.
-    #[cold]
-    fn missed<L: Listener>(&mut self, context: &mut Context<'_, L>, to: u32) {
-        if self.inbound.gap {
-            return;
+    /// The callback of the message that was kept last has returned.
+    #[inline]
+    fn mark<L>(&self, context: &mut Context<'_, L>) {
+        if !self.is_redelivering {
+            context.outlet.mark();
         }
-        self.inbound.gap = true;
-        let progress = self.outbound.progress;
-        self.report_gap(context, Gap { uuid: progress.uuid, from: progress.next_incoming, to });
-        self.outbound.terminate(context.now);
     }
 
-    fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
+    pub(super) fn report_gap<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
         self.inbound.counters.gaps += 1;
         self.inbound.counters.gap_messages += u64::from(gap.to - gap.from) + 1;
         self.tell(context, |listener, sender| listener.on_gap(sender, gap));
@@ -214,13 +228,21 @@ impl Session {
         context: &mut Context<'_, L>,
         established: &Established,
     ) {
-        let missing = self.earlier.acknowledge(established);
+        let missing = self.earlier.acknowledge(&mut self.outbound.progress, established);
+        self.tell_missing(context, missing);
+    }
+
+    fn tell_missing<L: Listener>(&mut self, context: &mut Context<'_, L>, missing: Missing) {
         if let Some(warning) = missing.warning {
             self.inbound.counters.unknown_ends += 1;
             self.warn(context, warning);
         }
         if let Some(gap) = missing.gap {
             self.report_gap(context, gap);
+        }
+        if let Some(gap) = missing.gap.filter(|_| missing.is_lost) {
+            self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
+            self.tell(context, |listener, sender| listener.on_lost(sender, gap));
         }
     }
 
@@ -258,18 +280,24 @@ impl Session {
                 next_seq_no: Some(reject.next_seq_no()),
                 fault_tolerance: reject.fault_tolerance_indicator(),
             })),
+            // Both of two requests may be answered, if the second only was sent in vain.
+            (NegotiationResponse501::TEMPLATE_ID, State::Establishing | State::Established)
+            | (EstablishmentAck504::TEMPLATE_ID, State::Established)
+                if self.has_repeated =>
+            {
+                self.warn_unrequested(context, template_id);
+            }
             (Sequence506::TEMPLATE_ID, State::Established) => decode!(self, context,
                 frame, Sequence506 as sequence => self.handle_sequence(context, sequence)),
             (NotApplied513::TEMPLATE_ID, State::Established) => decode!(self, context,
                 frame, NotApplied513 as not_applied =>
                 self.handle_not_applied(context, not_applied)),
-            (
-                Retransmission509::TEMPLATE_ID | RetransmitReject510::TEMPLATE_ID,
-                State::Established,
-            ) => {
-                self.inbound.counters.unrequested += 1;
-                self.warn(context, Warning::Unrequested(template_id));
-            }
+            (Retransmission509::TEMPLATE_ID, State::Established) => decode!(self, context,
+                frame, Retransmission509 as announced =>
+                self.handle_retransmission(context, announced)),
+            (RetransmitReject510::TEMPLATE_ID, State::Established) => decode!(self, context,
+                frame, RetransmitReject510 as reject =>
+                self.handle_retransmit_reject(context, reject)),
             (
                 Negotiate500::TEMPLATE_ID
                 | Establish503::TEMPLATE_ID
@@ -294,6 +322,10 @@ impl Session {
         if self.check_answer(context, response.uuid(), response.request_timestamp()) {
             self.outbound.pending.establish = true;
             self.enter(context, State::Establishing);
+            let previous = (response.previous_uuid(), response.previous_seq_no());
+            let progress = &mut self.outbound.progress;
+            let missing = self.earlier.agree(progress, response.uuid(), previous);
+            self.tell_missing(context, missing);
         }
     }
 
@@ -321,7 +353,11 @@ impl Session {
             environment: ack.environment_indicator(),
         };
         self.tell(context, |listener, sender| listener.on_established(sender, &established));
-        self.report_missing(context, &established);
+        if !self.outbound.is_backup {
+            self.report_missing(context, &established);
+            self.publish(context, ack.next_seq_no() - 1);
+            self.begin_recovery(context);
+        }
     }
 
     fn handle_reject<L: Listener>(
@@ -340,10 +376,19 @@ impl Session {
         context: &mut Context<'_, L>,
         sequence: Sequence506<'_>,
     ) {
-        if !self.check_uuid(context, sequence.uuid())
-            || !self.check_next_seq_no(context, sequence.next_seq_no())
-        {
+        if !self.check_uuid(context, sequence.uuid()) {
             return;
+        }
+        let next_seq_no = sequence.next_seq_no();
+        let is_primary = sequence.fault_tolerance_indicator() == Some(FTI::PRIMARY);
+        if self.outbound.is_backup && (is_primary || self.awaits_take_over()) {
+            return self.handle_failover(context, next_seq_no);
+        }
+        if !self.check_next_seq_no(context, next_seq_no) {
+            return;
+        }
+        if !self.outbound.is_backup {
+            self.publish(context, next_seq_no - 1);
         }
         if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
             self.inbound.counters.asked_for_life += 1;
@@ -352,8 +397,8 @@ impl Session {
         }
     }
 
-    /// A Sequence fills the gap on the exchange's side, before anything the listener sends: until
-    /// then the exchange takes no message.
+    /// A Sequence fills the gap on the exchange's side, or the messages are sent again, before
+    /// anything the listener sends: until then the exchange takes no message.
     fn handle_not_applied<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
@@ -365,8 +410,36 @@ impl Session {
         self.inbound.counters.not_applied += 1;
         let not_applied =
             NotApplied { from_seq_no: message.from_seq_no(), count: message.msg_count() };
-        self.fill_gap(context);
+        let last = not_applied.from_seq_no.saturating_add(not_applied.count).saturating_sub(1);
+        if !self.outbound.has_replayed(last) {
+            self.answer_not_applied(context, not_applied);
+        }
         self.tell(context, |listener, sender| listener.on_not_applied(sender, not_applied));
+    }
+
+    fn answer_not_applied<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        not_applied: NotApplied,
+    ) {
+        let from = not_applied.from_seq_no;
+        let preferred = self.conduct.not_applied;
+        let can_replay = self.outbound.can_replay(from);
+        let answer = match preferred {
+            NotAppliedAnswer::Replay if !can_replay => {
+                self.outbound.counters.not_replayed += 1;
+                self.warn(context, Warning::NotReplayed { from });
+                NotAppliedAnswer::FillGap
+            }
+            preferred if can_replay => context.listener.answer_not_applied(not_applied, preferred),
+            preferred => preferred,
+        };
+        match answer {
+            NotAppliedAnswer::FillGap => self.outbound.fill_gap(context.now, &mut *context.outlet),
+            NotAppliedAnswer::Replay => {
+                self.outbound.replay(context.now, &mut *context.outlet, from);
+            }
+        }
     }
 
     fn handle_terminate<L: Listener>(
@@ -404,11 +477,12 @@ impl Session {
         if !self.check_uuid(context, uuid) {
             return false;
         }
-        let expected = self.requested;
-        if received != expected {
+        let is_ours = (self.first_requested..=self.requested).contains(&received);
+        if !is_ours {
+            let expected = self.requested;
             self.fail(context, Error::RequestTimestamp { expected, received });
         }
-        received == expected
+        is_ours
     }
 
     fn check_uuid<L: Listener>(&mut self, context: &mut Context<'_, L>, received: u64) -> bool {
@@ -419,20 +493,22 @@ impl Session {
         received == expected
     }
 
-    /// Whether the number the exchange will use next is the one we expect.
+    /// Whether the number the exchange will use next is the one we expect, or above it.
     fn check_next_seq_no<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         received: u32,
     ) -> bool {
-        let expected = self.outbound.progress.next_incoming;
-        // One beyond the last number says that there will be none.
-        if received < expected || received > SEQ_NUM_MAX + 1 {
-            self.fail(context, Error::NextSeqNo { expected, received });
-        } else if received > expected {
-            self.missed(context, received - 1);
+        if self.outbound.is_backup {
+            return self.check_backup_next_seq_no(context, received);
         }
-        received == expected
+        let expected = self.next_published();
+        // One beyond the last number says that there will be none.
+        let is_possible = (expected..=SEQ_NUM_MAX + 1).contains(&received);
+        if !is_possible {
+            self.fail(context, Error::NextSeqNo { expected, received });
+        }
+        is_possible
     }
 
     /// Warns of bytes behind the message: its frame is longer than it.
@@ -444,7 +520,8 @@ impl Session {
         length: usize,
     ) {
         let bytes = (MessageHeader::LENGTH + frame.body.len()).saturating_sub(length);
-        if bytes > 0 {
+        // Of a message that was held the warning was given when it came.
+        if bytes > 0 && !self.recovery.is_releasing {
             self.inbound.counters.trailing_bytes += 1;
             let template_id = frame.header.template_id;
             self.warn(context, Warning::TrailingBytes { template_id, bytes });
@@ -458,6 +535,9 @@ impl Session {
         template_id: u16,
         error: DecodeError,
     ) {
-        self.fail(context, Error::Decode { template_id, error });
+        match self.is_redelivering {
+            true => self.not_redelivered(context, template_id),
+            false => self.fail(context, Error::Decode { template_id, error }),
+        }
     }
 }

@@ -17,8 +17,9 @@ use super::*;
 use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
-    CancelOrder, ClOrdId, Delivery, Established, FramingError, Gap, Message, NewOrder, NotApplied,
-    Outgoing, OutletError, Rejected, Stamp, TerminateCode, Terminated,
+    CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, Message, NewOrder,
+    NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rejected, RetransmitRejected, Stamp,
+    TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.
@@ -30,12 +31,18 @@ macro_rules! decode {
     };
 }
 
+mod backup;
+mod bindings;
 mod counters;
 mod faults;
 mod keep_alive;
 mod logon;
 mod numbers;
+mod parties;
+mod recovery;
+mod redelivery;
 mod refusals;
+mod replay;
 mod requests;
 mod sending;
 mod terminate;
@@ -116,6 +123,22 @@ fn not_applied(from_seq_no: u32, count: u32) -> Vec<u8> {
     })
 }
 
+/// The announcement of a retransmission of `count` messages under `last_uuid`, or the present one.
+fn retransmission(last_uuid: Option<u64>, timestamp: u64, from: u32, count: u16) -> Vec<u8> {
+    frame(Retransmission509::ENCODED_LENGTH, |buffer| {
+        let mut message = Retransmission509::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_last_uuid(last_uuid).set_request_timestamp(timestamp);
+        message.set_from_seq_no(from).set_msg_count(count);
+    })
+}
+
+fn retransmit_reject(timestamp: u64, code: u16) -> Vec<u8> {
+    frame(RetransmitReject510::ENCODED_LENGTH, |buffer| {
+        let mut message = RetransmitReject510::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_request_timestamp(timestamp).set_error_codes(code);
+    })
+}
+
 fn template_only(template_id: u16, schema_id: u16, block: usize) -> Vec<u8> {
     frame(8 + block, |buffer| {
         let block_length = block as u16;
@@ -131,6 +154,8 @@ struct Log {
     /// How many orders to send from each callback of this name.
     order_on: Option<&'static str>,
     terminate_on: Option<&'static str>,
+    /// What to do about messages that were not applied, if not what is preferred.
+    answer: Option<NotAppliedAnswer>,
 }
 
 impl Log {
@@ -160,11 +185,22 @@ impl Listener for Log {
         message: &Message<'_>,
     ) {
         assert_eq!(report.order_id(), 70_000 + u64::from(message.seq_num));
-        self.note(sender, "new", message.seq_num.to_string());
+        let again = if message.redelivered { " redelivered" } else { "" };
+        self.note(sender, "new", format!("{}{again}", message.seq_num));
     }
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
         let template_id = message.header.template_id;
         self.note(sender, "message", format!("{} of {template_id}", message.seq_num));
+    }
+    fn answer_not_applied(
+        &mut self,
+        _: NotApplied,
+        preferred: NotAppliedAnswer,
+    ) -> NotAppliedAnswer {
+        self.answer.unwrap_or(preferred)
+    }
+    fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
+        self.note(sender, "failover", format!("from {}", failover.next_seq_no));
     }
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
         self.note(sender, "not applied", format!("{} from {}", it.count, it.from_seq_no));
@@ -178,6 +214,13 @@ impl Listener for Log {
     }
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
         self.note(sender, "gap", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
+    }
+    fn on_retransmit_reject(&mut self, sender: &mut Sender<'_>, it: &RetransmitRejected<'_>) {
+        let Gap { uuid, from, to } = it.gap;
+        self.note(sender, "refused", format!("{from} to {to} of {uuid}: {}", it.code));
+    }
+    fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
+        self.note(sender, "lost", format!("{} to {} of {}", gap.from, gap.to, gap.uuid));
     }
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         self.note(sender, "error", error.to_string());
@@ -198,6 +241,11 @@ struct Wire {
     claimed: Vec<u8>,
     refusal: Option<OutletError>,
     delivery: Option<Delivery>,
+    /// Business messages, to be sent again.
+    kept: Vec<Vec<u8>>,
+    forgets: bool,
+    /// Business messages of the exchange: UUID, SeqNum, message, and whether it was marked.
+    inbox: Vec<(u64, u32, Vec<u8>, bool)>,
 }
 
 impl Outlet for Wire {
@@ -208,7 +256,29 @@ impl Outlet for Wire {
 
     fn commit(&mut self, length: usize) -> Delivery {
         self.frames.push(self.claimed[..length].to_vec());
+        self.kept.push(self.claimed[..length].to_vec());
         self.delivery.unwrap_or(Delivery::Written)
+    }
+
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+        let has_number = |frame: &&Vec<u8>| {
+            frame[6..8] == 514_u16.to_le_bytes() && frame[29..33] == seq_num.to_le_bytes()
+        };
+        let kept = self.kept.iter().rfind(has_number).filter(|_| !self.forgets);
+        let frame = kept.ok_or(OutletError::NotKept)?.clone();
+        self.refusal.map_or(Ok(()), Err)?;
+        self.frames.push(frame);
+        Ok(self.delivery.unwrap_or(Delivery::Written))
+    }
+
+    fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
+        assert!(self.inbox.iter().all(|kept| kept.3), "kept while another is delivered");
+        self.inbox.push((uuid, seq_num, message.to_vec(), false));
+    }
+
+    fn mark(&mut self) {
+        let newest = self.inbox.last_mut().unwrap();
+        assert!(!std::mem::replace(&mut newest.3, true), "marked twice");
     }
 }
 
@@ -226,8 +296,12 @@ impl Trace {
     }
 
     fn with(progress: Progress) -> Self {
+        Self::conducted(progress, Conduct::default())
+    }
+
+    fn conducted(progress: Progress, conduct: Conduct) -> Self {
         Self {
-            session: Session::new(settings(), progress).unwrap(),
+            session: Session::with_conduct(settings(), progress, conduct).unwrap(),
             log: Log::default(),
             wire: Wire::default(),
             now: Now { monotonic: Instant::from_nanos(5), utc: Utc::from_nanos(UTC) },
@@ -349,6 +423,11 @@ fn describe(frame: &[u8]) -> String {
         507 => {
             decode!(frame => Terminate507 as message);
             format!("Terminate {}", message.error_codes())
+        }
+        508 => {
+            decode!(frame => RetransmitRequest508 as message);
+            let of = message.last_uuid().map_or(String::new(), |uuid| format!(" of {uuid}"));
+            format!("Retransmit {} count {}{of}", message.from_seq_no(), message.msg_count())
         }
         514 => {
             decode!(frame => NewOrderSingle514 as message);

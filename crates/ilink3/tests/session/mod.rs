@@ -42,10 +42,9 @@ pub(crate) fn framed(length: usize, write: impl FnOnce(&mut [u8])) -> Vec<u8> {
     frame
 }
 
-/// A session in `state`, with what it had to send sent.
-pub(crate) fn session(state: State) -> Session {
+pub(crate) fn settings() -> Settings {
     let key = SecretKey::from_base64url("AAECAwQFBgcICQoLDA0ODw").unwrap();
-    let settings = Settings {
+    Settings {
         access_key_id: "ACCESS-KEY-ID-123456".into(),
         secret_key: key,
         session: "ABC".into(),
@@ -55,8 +54,12 @@ pub(crate) fn session(state: State) -> Session {
         trading_system_vendor: "Test".into(),
         keep_alive_interval: KEEP_ALIVE_DEFAULT,
         operator: Operator::automated("TRADER", "US,IL"),
-    };
-    let mut session = Session::new(settings, Progress::default()).unwrap();
+    }
+}
+
+/// A session in `state`, with what it had to send sent.
+pub(crate) fn session(state: State) -> Session {
+    let mut session = Session::new(settings(), Progress::default()).unwrap();
     session.connect(now(0), Binding::New).unwrap();
     session.poll_action();
     session.handle_connected(now(0), &mut Discard::default(), &mut ());

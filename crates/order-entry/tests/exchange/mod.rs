@@ -111,6 +111,14 @@ impl Exchange {
         }
     }
 
+    /// Says that `count` messages from `from` on were not applied.
+    pub(crate) fn not_applied(&self, from: u32, count: u32) -> Vec<u8> {
+        framed(NotApplied513::ENCODED_LENGTH, |buffer| {
+            let mut message = NotApplied513::encode(buffer).unwrap();
+            message.set_uuid(self.uuid).set_from_seq_no(from).set_msg_count(count);
+        })
+    }
+
     /// Refuses the order in `frame`, which did not use its number.
     pub(crate) fn refuse(&mut self, frame: &[u8]) -> Vec<u8> {
         let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();

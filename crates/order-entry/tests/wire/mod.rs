@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::exchange::{self, Exchange, frames, now, seq_num, template_id};
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
-use hairpin_mapped::Journal;
+use hairpin_mapped::{Journal, Storage};
 use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Duration;
@@ -136,8 +136,8 @@ impl Listener for Told {
     }
 }
 
-pub(crate) struct Bench {
-    pub(crate) session: Session<Shared>,
+pub(crate) struct Bench<J: Storage = Journal> {
+    pub(crate) session: Session<Shared, J>,
     pub(crate) reactor: Reactor,
     pub(crate) shared: Shared,
     pub(crate) told: Told,
@@ -159,7 +159,33 @@ impl Bench {
         Self::with(Settings { waiting_max, when_full, ..exchange::settings(1) }).establish()
     }
 
-    fn establish(self) -> Self {
+    /// Established, and sends again what was not applied.
+    pub(crate) fn replaying(waiting_max: usize) -> Self {
+        let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+        Self::with(Settings { waiting_max, conduct, ..exchange::settings(1) }).establish()
+    }
+
+    pub(crate) fn connecting(waiting_max: usize) -> Self {
+        Self::with(Settings { waiting_max, ..exchange::settings(1) })
+    }
+
+    fn with(settings: Settings) -> Self {
+        Self::on(settings, Journal::anonymous(1 << 12).unwrap())
+    }
+}
+
+impl<J: Storage> Bench<J> {
+    /// Connecting, with a storage of one's choice.
+    pub(crate) fn on(settings: Settings, journal: J) -> Self {
+        let shared = Shared::default();
+        let session = Session::with_dial(settings, journal, shared.clone()).unwrap();
+        let reactor = Reactor::new(Wait::Spin).unwrap();
+        let mut bench = Self { session, reactor, shared, told: Told::default(), time: 1 };
+        bench.session.connect(now(1), Binding::New).unwrap();
+        bench
+    }
+
+    pub(crate) fn establish(self) -> Self {
         let mut bench = self;
         bench.shared.wire().room = usize::MAX;
         while bench.session.state() != State::Established {
@@ -170,20 +196,6 @@ impl Bench {
         wire.taken.clear();
         wire.room = 0;
         drop(wire);
-        bench
-    }
-
-    pub(crate) fn connecting(waiting_max: usize) -> Self {
-        Self::with(Settings { waiting_max, ..exchange::settings(1) })
-    }
-
-    fn with(settings: Settings) -> Self {
-        let shared = Shared::default();
-        let journal = Journal::anonymous(1 << 12).unwrap();
-        let session = Session::with_dial(settings, journal, shared.clone()).unwrap();
-        let reactor = Reactor::new(Wait::Spin).unwrap();
-        let mut bench = Self { session, reactor, shared, told: Told::default(), time: 1 };
-        bench.session.connect(now(1), Binding::New).unwrap();
         bench
     }
 

@@ -4,23 +4,46 @@ use super::*;
 use crate::{InboundCounters, OutboundCounters};
 
 /// Counters of what is ordinary: they have no mark, and no test of their own.
-const ORDINARY: [&str; 11] = [
+const ORDINARY: [&str; 16] = [
     "bytes",
     "frames",
     "business_messages",
+    "redelivered",
     "session_messages",
     "undelivered",
+    "held",
+    "retransmitted",
+    "replayed",
     "gap_messages",
     "terminates",
     "business_bytes",
     "negotiates",
     "establishes",
     "sequences",
+    "retransmit_requests",
 ];
 
 /// The faults that were counted.
 fn faults(counters: impl Iterator<Item = (&'static str, u64)>) -> Vec<(&'static str, u64)> {
     counters.filter(|(name, count)| *count > 0 && !ORDINARY.contains(name)).collect()
+}
+
+/// Messages are missing, which is a fault of its own that the counters below go with.
+const GAP: (&str, u64) = ("gaps", 1);
+
+/// Asserts that of all faults of both directions `name` was counted beside one gap.
+#[track_caller]
+fn assert_gap_and(trace: &Trace, name: &'static str, count: u64) {
+    let counted = faults(trace.session.inbound_counters().iter());
+    let others: Vec<_> = counted.iter().filter(|it| **it != GAP).copied().collect();
+    assert_eq!((others, counted.contains(&GAP)), (vec![(name, count)], true));
+}
+
+/// Message 3 has arrived, and 1 and 2 were asked for.
+fn asked() -> Trace {
+    let mut trace = received(&report(3));
+    assert_eq!(trace.sent(), ["Retransmit 1 count 2"]);
+    trace
 }
 
 /// Asserts that of all faults of both directions only `name` was counted, and once.
@@ -56,6 +79,13 @@ fn counts_bytes_discarded_only() {
 }
 
 #[test]
+fn counts_not_redelivered_only() {
+    let mut trace = Trace::new();
+    trace.session.redeliver(trace.now, &[], &mut trace.wire, &mut trace.log);
+    assert_only(&trace, "not_redelivered");
+}
+
+#[test]
 fn counts_retransmissions_dropped_only() {
     let again = report_of(UUID, 1, BooleanFlag::TRUE);
     assert_only(&received(&[report(1), again].concat()), "retransmissions_dropped");
@@ -78,6 +108,60 @@ fn counts_trailing_bytes_only() {
 #[test]
 fn counts_gaps_only() {
     assert_only(&received(&report(3)), "gaps");
+}
+
+#[test]
+fn counts_held_overflows_only() {
+    let conduct = Conduct { held_bytes: 0, ..Conduct::default() };
+    let mut trace = Trace::conducted(Progress::default(), conduct);
+    trace.connect(Binding::New);
+    trace.log_on();
+    trace.receive(&[report(3), report(4)].concat());
+    assert_gap_and(&trace, "held_overflows", 1);
+    assert_eq!(trace.session.inbound_counters().undelivered, 2);
+}
+
+#[test]
+fn counts_retransmission_gaps_only() {
+    let mut trace = asked();
+    trace.receive(&report_of(UUID, 2, BooleanFlag::TRUE));
+    assert_gap_and(&trace, "retransmission_gaps", 1);
+}
+
+#[test]
+fn counts_retransmissions_stalled_only() {
+    let mut trace = asked();
+    trace.at(10_000);
+    assert_gap_and(&trace, "retransmissions_stalled", 1);
+}
+
+#[test]
+fn counts_retransmit_rejects_only() {
+    let mut trace = asked();
+    trace.receive(&retransmit_reject(trace.session.progress().request_timestamp, 3));
+    assert_gap_and(&trace, "retransmit_rejects", 1);
+}
+
+#[test]
+fn counts_lost_only() {
+    let mut trace = asked();
+    trace.receive(&retransmit_reject(trace.session.progress().request_timestamp, 0));
+    assert_eq!(trace.session.inbound_counters().retransmit_rejects, 1);
+    assert_eq!(trace.session.inbound_counters().lost, 2);
+    assert_eq!(trace.session.inbound_counters().errors(), 0);
+}
+
+#[test]
+fn counts_retransmission_errors_only() {
+    let conduct = Conduct { retransmission_attempts: 1, ..Conduct::default() };
+    let mut trace = Trace::conducted(Progress::default(), conduct);
+    trace.connect(Binding::New);
+    trace.log_on();
+    trace.receive(&report(3));
+    trace.transmitted();
+    trace.at(10_000);
+    assert_eq!(trace.session.inbound_counters().retransmission_errors, 1);
+    assert_eq!(trace.session.inbound_counters().errors(), 1);
 }
 
 #[test]
@@ -179,7 +263,9 @@ fn counts_sequence_errors_only() {
 
 #[test]
 fn counts_timeouts_only() {
-    let mut trace = Trace::connected();
+    let conduct = Conduct { logon_attempts: 1, ..Conduct::default() };
+    let mut trace = Trace::conducted(Progress::default(), conduct);
+    trace.connect(Binding::New);
     trace.transmitted();
     trace.at(2 * KEEP_ALIVE);
     assert_only(&trace, "timeouts");
@@ -243,12 +329,64 @@ fn counts_refused_not_established_only() {
 
 #[test]
 fn counts_refused_without_number_only() {
-    let next_outgoing = 1_000_000_000;
+    let next_outgoing = 999_999_999;
     let mut trace = Trace::with(Progress { uuid: 7, next_outgoing, ..Progress::default() });
     trace.connect(Binding::Resume);
     trace.acknowledge();
+    assert_eq!(trace.send(1), Ok(999_999_999));
     assert_eq!(trace.send(1), Err(SendError::NumbersExhausted));
     assert_only(&trace, "refused_without_number");
+}
+
+#[test]
+fn counts_failovers_only() {
+    let mut trace = super::backup::established();
+    trace.receive(&super::backup::promotion(1));
+    assert_only(&trace, "failovers");
+}
+
+#[test]
+fn counts_logons_repeated_only() {
+    let mut trace = Trace::connected();
+    trace.transmitted();
+    trace.at(2 * KEEP_ALIVE);
+    assert_only(&trace, "logons_repeated");
+}
+
+#[test]
+fn counts_not_replayed_only() {
+    let mut trace = super::replay::having_sent(2);
+    trace.at(9_000);
+    assert_eq!(trace.sent(), ["Sequence 3"]);
+    trace.receive(&not_applied(1, 1));
+    assert_eq!(trace.session.inbound_counters().not_applied, 1);
+    assert_eq!(trace.session.outbound_counters().not_replayed, 1);
+    assert_eq!(trace.session.outbound_counters().not_kept, 0);
+}
+
+#[test]
+fn counts_not_kept_only() {
+    let mut trace = super::replay::having_sent(2);
+    trace.wire.forgets = true;
+    trace.receive(&not_applied(1, 1));
+    assert_eq!(trace.session.outbound_counters().not_kept, 1);
+    assert_eq!(trace.session.outbound_counters().not_replayed, 0);
+}
+
+#[test]
+fn counts_refused_on_backup_only() {
+    let mut trace = super::backup::established();
+    assert_eq!(trace.send(1), Err(SendError::Backup));
+    assert_only(&trace, "refused_on_backup");
+}
+
+#[test]
+fn counts_refused_replaying_only() {
+    let mut trace = super::replay::having_sent(2);
+    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 1 });
+    trace.receive(&not_applied(1, 1));
+    assert_eq!(trace.send(1), Err(SendError::Replaying));
+    assert_eq!(trace.session.outbound_counters().refused_replaying, 1);
 }
 
 #[test]

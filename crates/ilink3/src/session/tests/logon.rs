@@ -60,7 +60,13 @@ fn logs_on_with_negotiate_and_establish() {
 
 #[test]
 fn resume_establishes_the_same_uuid_and_goes_on() {
-    let progress = Progress { uuid: 7, request_timestamp: 9, next_outgoing: 5, next_incoming: 3 };
+    let progress = Progress {
+        uuid: 7,
+        request_timestamp: 9,
+        next_outgoing: 5,
+        next_incoming: 3,
+        ..Progress::default()
+    };
     let mut trace = Trace::with(progress);
     trace.connect(Binding::Resume);
     assert_eq!(trace.told(), ["state connecting", "state establishing"]);
@@ -147,7 +153,7 @@ fn a_response_that_echoes_another_request_terminates() {
 }
 
 #[test]
-fn an_unanswered_logon_is_given_up_after_two_intervals() {
+fn an_unanswered_logon_is_sent_again_after_two_intervals_and_given_up_after_two_more() {
     let mut trace = Trace::connected();
     trace.transmitted();
     assert_eq!(trace.deadline_millis(), Some(2 * KEEP_ALIVE));
@@ -155,6 +161,11 @@ fn an_unanswered_logon_is_given_up_after_two_intervals() {
     trace.at(2 * KEEP_ALIVE - 1);
     assert!(trace.told().is_empty());
     trace.at(2 * KEEP_ALIVE);
+    assert_eq!(trace.told(), ["warning no answer while negotiating: asked again"]);
+    assert_eq!(trace.sent(), ["Negotiate"]);
+    assert_eq!(trace.session.progress().uuid, UUID, "the session is the same");
+    assert_eq!(trace.deadline_millis(), Some(4 * KEEP_ALIVE));
+    trace.at(4 * KEEP_ALIVE);
     assert_eq!(trace.told(), ["error no answer while negotiating", "state terminating"]);
     assert!(trace.sent().is_empty());
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
@@ -168,7 +179,49 @@ fn an_unanswered_logon_is_given_up_after_two_intervals() {
     assert_eq!(trace.deadline_millis(), Some(7_000 + 2 * KEEP_ALIVE));
     trace.told();
     trace.at(7_000 + 2 * KEEP_ALIVE);
+    assert_eq!(trace.told(), ["warning no answer while establishing: asked again"]);
+    assert_eq!(trace.sent(), ["Establish 1"]);
+    trace.at(7_000 + 4 * KEEP_ALIVE);
     assert_eq!(trace.told(), ["error no answer while establishing", "state terminating"]);
+}
+
+#[test]
+fn a_logon_sent_again_takes_the_answer_to_either_and_the_second_is_no_fault() {
+    for late in [false, true] {
+        let mut trace = Trace::connected();
+        let first = trace.sent_request();
+        trace.at(2 * KEEP_ALIVE);
+        let second = trace.sent_request();
+        assert!(second > first);
+        trace.told();
+        trace.receive(&negotiation_response(UUID, if late { second } else { first }));
+        assert_eq!(trace.told(), ["state establishing"]);
+        let ack = trace.ack();
+        trace.receive(&negotiation_response(UUID, second));
+        assert_eq!(trace.told(), ["warning template 501 answers no request of ours"]);
+        trace.receive(&establishment_ack(&ack));
+        assert_eq!(trace.session.state(), State::Established);
+    }
+}
+
+#[test]
+fn an_answer_from_before_the_first_request_is_a_fault() {
+    let mut trace = Trace::connected();
+    let first = trace.sent_request();
+    trace.at(2 * KEEP_ALIVE);
+    trace.transmitted();
+    trace.receive(&negotiation_response(UUID, first - 1));
+    assert_eq!(trace.sent(), ["Terminate 14"]);
+}
+
+#[test]
+fn a_logon_is_sent_once_if_so_conducted() {
+    let conduct = Conduct { logon_attempts: 1, ..Conduct::default() };
+    let mut trace = Trace::conducted(Progress::default(), conduct);
+    trace.connect(Binding::New);
+    trace.transmitted();
+    trace.at(2 * KEEP_ALIVE);
+    assert_eq!(trace.session.poll_action(), Some(Action::Close));
 }
 
 #[test]

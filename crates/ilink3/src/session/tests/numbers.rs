@@ -26,41 +26,6 @@ fn other_business_messages_reach_on_message() {
 }
 
 #[test]
-fn a_gap_is_told_once_and_terminates_gracefully() {
-    let mut trace = Trace::established();
-    trace.receive(&[report(1), report(4), report(5)].concat());
-    let gap = format!("gap 2 to 3 of {UUID}");
-    assert_eq!(trace.told(), ["new 1", &gap, "state terminating"]);
-    assert_eq!(trace.sent(), ["Terminate 0"]);
-    let counters = *trace.session.inbound_counters();
-    assert_eq!((counters.gaps, counters.gap_messages, counters.undelivered), (1, 2, 2));
-    assert_eq!(trace.session.progress().next_incoming, 2, "what is missing can be asked for");
-    trace.receive(&terminate(0, trace.session.progress().request_timestamp));
-    assert_eq!(trace.told(), ["terminated 0 so it is true"]);
-    assert_eq!(trace.session.poll_action(), Some(Action::Close));
-}
-
-#[test]
-fn a_gap_shows_in_a_sequence_too() {
-    let mut trace = Trace::established();
-    trace.receive(&sequence(UUID, 3, KeepAliveLapsed::NOT_LAPSED));
-    assert_eq!(trace.told(), [format!("gap 1 to 2 of {UUID}"), "state terminating".to_string()]);
-    assert_eq!(trace.sent(), ["Terminate 0"]);
-}
-
-#[test]
-fn a_gap_shows_in_the_acknowledgement_too() {
-    let progress = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
-    let mut trace = Trace::with(progress);
-    trace.connect(Binding::Resume);
-    trace.told();
-    let ack = Ack { next_seq_no: 6, ..trace.ack() };
-    trace.receive(&establishment_ack(&ack));
-    assert_eq!(trace.told(), ["gap 3 to 5 of 7", "state terminating"]);
-    assert_eq!(trace.sent(), ["Terminate 0"]);
-}
-
-#[test]
 fn messages_missing_of_an_earlier_uuid_are_told_and_the_session_goes_on() {
     let before = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
     for (previous, gap) in [
@@ -124,10 +89,11 @@ fn a_logon_whose_acknowledgement_was_lost_is_resumed_with_what_was_before_it() {
     negotiate_in_vain(&mut trace);
     trace.connect(Binding::Resume);
     assert_eq!(told_of_previous(&mut trace, (7, 9)), ["gap 5 to 9 of 7"]);
-    // It is told once.
+    // It is told once, and asked for until it has come.
     trace.disconnect();
     trace.connect(Binding::Resume);
     assert!(told_of_previous(&mut trace, (7, 9)).is_empty());
+    assert_eq!(trace.sent(), ["Retransmit 5 count 5 of 7"]);
 }
 
 #[test]

@@ -1,0 +1,475 @@
+//! What the exchange has published and has not arrived: asked for again, in order.
+//!
+//! One request is under way at a time, for at most [`REQUEST_MAX`] messages. What is missing under
+//! earlier UUIDs comes first, then what is missing under the present one. What arrives meanwhile
+//! and is not next is held, as far as there is room, and delivered when its turn comes; what is
+//! not held is asked for too.
+
+use hairpin_cme_codecs::ilink3::{Retransmission509, RetransmitReject510, RetransmitRequest508};
+use hairpin_sbe::EncodeError;
+use hairpin_time::{Duration, Instant, Now};
+
+use super::held::Held;
+use super::inbound::Frame;
+use super::{Context, Session};
+use crate::listener::{Gap, Message, RetransmitRejected};
+use crate::{Error, Listener, RetransmitRejectCode, State, Warning};
+
+/// The most messages CME sends again for one request.
+pub const REQUEST_MAX: u16 = 2_500;
+
+/// The least a retransmission may stand still.
+const TIMEOUT_MIN: Duration = Duration::from_millis(1);
+
+/// Messages asked for, or to be asked for.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    /// The messages; what has come of them since is not taken off.
+    gap: Gap,
+    /// The first of them that has not come.
+    reached: u32,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The request is to leave.
+    Wanted,
+    /// It has left with this RequestTimestamp; given up at the deadline.
+    Asked { request_timestamp: u64, deadline: Instant },
+    /// It was refused for now: to be made again then.
+    Refused { until: Instant },
+}
+
+/// Missing messages, and those that wait for them.
+#[derive(Debug)]
+pub(super) struct Recovery {
+    /// Something is missing.
+    pub(super) is_active: bool,
+    /// Something is missing that comes before all messages of the present UUID.
+    pub(super) is_earlier: bool,
+    /// Held messages are being delivered.
+    pub(super) is_releasing: bool,
+    /// SeqNum of the last message of the present UUID that is known to be published.
+    pub(super) known: u32,
+    held: Held,
+    /// There was no room to hold a message since all were there.
+    has_overflowed: bool,
+    request: Option<Request>,
+    /// Requests since the last one that brought anything.
+    fruitless: u32,
+}
+
+impl Recovery {
+    /// Nothing is missing; room for `held_bytes` of messages.
+    pub(super) fn new(held_bytes: usize) -> Self {
+        Self {
+            is_active: false,
+            is_earlier: false,
+            is_releasing: false,
+            known: 0,
+            held: Held::new(held_bytes),
+            has_overflowed: false,
+            request: None,
+            fruitless: 0,
+        }
+    }
+
+    /// A connection begins: whatever was on its way is not any more.
+    pub(super) fn begin(&mut self) {
+        let held = core::mem::take(&mut self.held);
+        *self = Self { held, ..Self::new(0) };
+        self.held.clear();
+    }
+
+    /// Whether a request is to leave.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.request.is_some_and(|request| request.phase == Phase::Wanted)
+    }
+
+    /// When something is due.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self.request?.phase {
+            Phase::Wanted => None,
+            Phase::Asked { deadline, .. } => Some(deadline),
+            Phase::Refused { until } => Some(until),
+        }
+    }
+
+    /// Whether a message ends what was asked for, or lies beyond.
+    fn is_asked_to(&self, uuid: u64, seq_num: u32) -> bool {
+        self.request.is_some_and(|Request { gap, phase, .. }| {
+            gap.uuid == uuid && gap.to <= seq_num && matches!(phase, Phase::Asked { .. })
+        })
+    }
+
+    /// A message of the retransmission, or its announcement, has come.
+    fn moved(&mut self, now: Now, timeout: Duration) {
+        if let Some(Request { phase: Phase::Asked { deadline, .. }, .. }) = &mut self.request {
+            *deadline = now.monotonic + timeout;
+        }
+    }
+}
+
+impl Session {
+    fn retransmission_timeout(&self) -> Duration {
+        self.conduct.retransmission_timeout.max(TIMEOUT_MIN)
+    }
+
+    /// SeqNum of the last message of the present UUID that is known to be published.
+    fn known(&self) -> u32 {
+        self.recovery.known.max(self.outbound.progress.next_incoming.saturating_sub(1))
+    }
+
+    /// Whether a message is to be delivered that is not plainly the next one: one that was missing
+    /// under an earlier UUID. Any other is held, dropped or a fault.
+    #[cold]
+    pub(super) fn judge<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        message: &Message<'_>,
+    ) -> bool {
+        let (state, progress) = (self.state(), &self.outbound.progress);
+        let missing = progress.earlier.first_missing().filter(|_| self.recovery.is_earlier);
+        if !matches!(state, State::Established | State::Terminating) {
+            let template_id = message.header.template_id;
+            self.fail(context, Error::Unexpected { template_id, state });
+        } else if message.uuid == progress.uuid {
+            self.judge_present(context, message);
+        } else if !message.possible_retransmission {
+            let (expected, received) = (progress.uuid, message.uuid);
+            self.fail(context, Error::Uuid { expected, received });
+        } else if let Some(gap) = missing.filter(|gap| gap.uuid == message.uuid) {
+            return self.judge_earlier(context, gap, message);
+        } else {
+            self.drop_retransmitted(context, message);
+        }
+        false
+    }
+
+    /// A message of the present UUID that is not the next one, or that is not to be delivered yet.
+    fn judge_present<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
+        let expected = self.outbound.progress.next_incoming;
+        let (received, known) = (message.seq_num, self.known());
+        let possible = message.possible_retransmission;
+        if possible && received < expected {
+            self.drop_retransmitted(context, message);
+        } else if possible && received <= known {
+            self.come_too_early(context, message);
+        } else if received <= known || received > crate::SEQ_NUM_MAX {
+            self.fail(context, Error::SeqNum { expected: known + 1, received });
+        } else {
+            self.publish(context, received - 1);
+            self.recovery.known = received;
+            self.hold(context, message);
+        }
+    }
+
+    /// A possible retransmission under the earlier UUID of which `gap` is missing.
+    fn judge_earlier<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        gap: Gap,
+        message: &Message<'_>,
+    ) -> bool {
+        if !(gap.from..=gap.to).contains(&message.seq_num) {
+            self.drop_retransmitted(context, message);
+        } else if message.seq_num > gap.from {
+            self.come_too_early(context, message);
+        } else {
+            self.outbound.progress.earlier.settle(message.seq_num);
+            self.inbound.counters.business_messages += 1;
+            self.inbound.counters.retransmitted += 1;
+            return true;
+        }
+        false
+    }
+
+    fn drop_retransmitted<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        message: &Message<'_>,
+    ) {
+        self.inbound.counters.retransmissions_dropped += 1;
+        let Message { uuid, seq_num, .. } = *message;
+        self.warn(context, Warning::Retransmitted { uuid, seq_num });
+    }
+
+    /// A message of a retransmission has come before others of it: these are asked for again, and
+    /// with them all that follows in this retransmission.
+    fn come_too_early<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
+        let Message { uuid, seq_num, .. } = *message;
+        self.inbound.counters.retransmission_gaps += 1;
+        self.recovery.moved(context.now, self.retransmission_timeout());
+        self.warn(context, Warning::RetransmissionGap { uuid, seq_num });
+        if self.recovery.is_asked_to(uuid, seq_num) {
+            self.ask_again(context);
+        }
+    }
+
+    /// The exchange has published messages up to `last`: tells of those nobody knew of.
+    pub(super) fn publish<L: Listener>(&mut self, context: &mut Context<'_, L>, last: u32) {
+        let known = self.known();
+        if last > known {
+            let uuid = self.outbound.progress.uuid;
+            self.recovery.known = last;
+            self.recovery.is_active = true;
+            self.report_gap(context, Gap { uuid, from: known + 1, to: last });
+        }
+    }
+
+    /// SeqNum of the exchange's next message as far as is known.
+    pub(super) fn next_published(&self) -> u32 {
+        self.known() + 1
+    }
+
+    /// Keeps all messages from `next_seq_no` on until it is known what was delivered before them.
+    pub(super) fn hold_from(&mut self, next_seq_no: u32) {
+        self.outbound.progress.next_incoming = next_seq_no;
+        self.recovery.known = next_seq_no - 1;
+        (self.recovery.is_earlier, self.recovery.is_active) = (true, true);
+    }
+
+    /// Keeps a message until those before it are there.
+    fn hold<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
+        self.recovery.is_active = true;
+        // Nothing is asked for any more once we are leaving.
+        let is_leaving = self.state() != State::Established;
+        if is_leaving {
+            self.inbound.counters.undelivered += 1;
+            return;
+        }
+        if self.recovery.held.push(message.seq_num, &message.header, message.body) {
+            self.inbound.counters.held += 1;
+            return;
+        }
+        self.inbound.counters.undelivered += 1;
+        if !core::mem::replace(&mut self.recovery.has_overflowed, true) {
+            self.inbound.counters.held_overflows += 1;
+            self.warn(context, Warning::HeldOverflow { seq_num: message.seq_num });
+        }
+    }
+
+    /// The session is established: what was missing before it is asked for.
+    pub(super) fn begin_recovery<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let is_earlier = self.outbound.progress.earlier.first_missing().is_some();
+        self.recovery.is_earlier = is_earlier;
+        self.recovery.is_active |= is_earlier;
+        self.recover(context);
+    }
+
+    /// Delivers what has waited and is next now, and asks for what is missing.
+    #[cold]
+    pub(super) fn recover<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.awaits_take_over() {
+            return;
+        }
+        self.recovery.is_earlier = self.outbound.progress.earlier.first_missing().is_some();
+        self.release(context);
+        if self.state() != State::Established {
+            return;
+        }
+        let Some(gap) = self.first_missing() else {
+            self.recovery.is_active = false;
+            self.recovery.has_overflowed = false;
+            self.recovery.request = None;
+            return;
+        };
+        let asked = self.recovery.request.filter(|request| {
+            request.gap.uuid == gap.uuid && (request.gap.from..=request.gap.to).contains(&gap.from)
+        });
+        match asked {
+            None => {
+                self.recovery.fruitless = 0;
+                self.want(gap);
+            }
+            Some(asked) if asked.reached < gap.from => {
+                self.recovery.request = Some(Request { reached: gap.from, ..asked });
+                self.recovery.moved(context.now, self.retransmission_timeout());
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// What is missing and comes before all else.
+    fn first_missing(&self) -> Option<Gap> {
+        let progress = &self.outbound.progress;
+        let earlier = progress.earlier.first_missing();
+        earlier.or_else(|| {
+            let to = self.recovery.held.first().map_or(self.known(), |first| first - 1);
+            let (uuid, from) = (progress.uuid, progress.next_incoming);
+            (from <= to).then_some(Gap { uuid, from, to })
+        })
+    }
+
+    /// Asks for the first of the messages of `gap`.
+    fn want(&mut self, gap: Gap) {
+        let to = gap.to.min(gap.from.saturating_add(u32::from(REQUEST_MAX) - 1));
+        let request = Request { gap: Gap { to, ..gap }, reached: gap.from, phase: Phase::Wanted };
+        self.recovery.request = Some(request);
+    }
+
+    /// Delivers held messages while they are next.
+    fn release<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.recovery.is_earlier {
+            return;
+        }
+        let mut held = core::mem::take(&mut self.recovery.held);
+        self.recovery.is_releasing = true;
+        while let Some(first) = held.first() {
+            let next = self.outbound.progress.next_incoming;
+            if first > next || self.outbound.pending.is_closing() {
+                break;
+            }
+            let Some(message) = held.pop().filter(|_| first == next) else { continue };
+            if let Ok(frame) = Frame::decode(message) {
+                self.dispatch(context, frame);
+            }
+        }
+        self.recovery.is_releasing = false;
+        self.recovery.held = held;
+    }
+
+    /// Asks again for what has not come of the present request, unless it was asked for too often
+    /// in vain.
+    fn ask_again<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let Some(gap) = self.first_missing() else {
+            self.recovery.request = None;
+            return;
+        };
+        let has_moved = self.recovery.request.is_none_or(|request| request.gap.from != gap.from);
+        self.recovery.fruitless = if has_moved { 0 } else { self.recovery.fruitless + 1 };
+        if self.recovery.fruitless < self.conduct.retransmission_attempts.max(1) {
+            self.want(gap);
+        } else if gap.uuid == self.outbound.progress.uuid {
+            self.fail(context, Error::Retransmission(gap));
+        } else {
+            // The session can do without: it goes on with what is published now.
+            self.lose(context, gap);
+        }
+    }
+
+    /// These will not come any more.
+    fn lose<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
+        self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
+        let progress = &mut self.outbound.progress;
+        if gap.uuid == progress.uuid {
+            progress.next_incoming = gap.to + 1;
+        } else {
+            progress.earlier.settle(gap.to);
+        }
+        self.recovery.request = None;
+        self.tell(context, |listener, sender| listener.on_lost(sender, gap));
+        self.recover(context);
+    }
+
+    /// Asks again for what stands still or was refused for a time.
+    pub(super) fn handle_recovery_timeout<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let Some(request) = self.recovery.request else { return };
+        if self.recovery.deadline().is_none_or(|deadline| context.now.monotonic < deadline) {
+            return;
+        }
+        if let Phase::Asked { .. } = request.phase {
+            self.inbound.counters.retransmissions_stalled += 1;
+            let gap = self.first_missing().unwrap_or(request.gap);
+            self.warn(context, Warning::RetransmissionStalled(Gap { to: request.gap.to, ..gap }));
+        }
+        self.ask_again(context);
+    }
+
+    /// The exchange announces what it sends again.
+    pub(super) fn handle_retransmission<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        announced: Retransmission509<'_>,
+    ) {
+        let answered = self.answered(announced.request_timestamp());
+        let Some(mut request) = answered.filter(|request| {
+            announced.uuid() == self.outbound.progress.uuid
+                && announced.last_uuid().unwrap_or(announced.uuid()) == request.gap.uuid
+                && announced.from_seq_no() == request.gap.from
+        }) else {
+            return self.warn_unrequested(context, Retransmission509::TEMPLATE_ID);
+        };
+        self.recovery.moved(context.now, self.retransmission_timeout());
+        // Of the present UUID this is what will come; of an earlier one what was asked for.
+        let count = u32::from(announced.msg_count());
+        if count == 0 {
+            return self.ask_again(context);
+        }
+        request.gap.to = request.gap.to.min(request.gap.from.saturating_add(count - 1));
+        if let Some(present) = &mut self.recovery.request {
+            present.gap = request.gap;
+        }
+    }
+
+    /// The exchange does not send again what was asked for.
+    pub(super) fn handle_retransmit_reject<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        reject: RetransmitReject510<'_>,
+    ) {
+        let Some(request) = self.answered(reject.request_timestamp()) else {
+            return self.warn_unrequested(context, RetransmitReject510::TEMPLATE_ID);
+        };
+        self.inbound.counters.retransmit_rejects += 1;
+        let code = RetransmitRejectCode(reject.error_codes());
+        // What has come of them is not refused.
+        let gap = match self.first_missing() {
+            Some(gap) if gap.uuid == request.gap.uuid => Gap { from: gap.from, ..request.gap },
+            _ => request.gap,
+        };
+        let rejected = RetransmitRejected { code, reason: reject.reason(), gap };
+        self.tell(context, |listener, sender| listener.on_retransmit_reject(sender, &rejected));
+        if code.is_final() && self.state() == State::Established {
+            return self.lose(context, gap);
+        }
+        let until = context.now.monotonic + self.retransmission_timeout();
+        self.recovery.request = Some(Request { phase: Phase::Refused { until }, ..request });
+    }
+
+    /// The request that is answered with `request_timestamp`.
+    fn answered(&self, request_timestamp: u64) -> Option<Request> {
+        let is_answered = |request: &Request| {
+            matches!(
+                request.phase,
+                Phase::Asked { request_timestamp: asked, .. } if asked == request_timestamp
+            )
+        };
+        self.recovery.request.filter(is_answered)
+    }
+
+    pub(super) fn warn_unrequested<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        template_id: u16,
+    ) {
+        self.inbound.counters.unrequested += 1;
+        self.warn(context, Warning::Unrequested(template_id));
+    }
+
+    /// Writes the request that is to leave.
+    pub(super) fn write_retransmit_request(
+        &mut self,
+        now: Now,
+        body: &mut [u8],
+    ) -> Result<usize, EncodeError> {
+        let request_timestamp = self.next_request_timestamp(now);
+        let deadline = now.monotonic + self.retransmission_timeout();
+        let uuid = self.outbound.progress.uuid;
+        let Some(request) = &mut self.recovery.request else { return Err(EncodeError::Buffer) };
+        let Gap { uuid: asked, from, to } = request.gap;
+        let mut message = RetransmitRequest508::encode(body)?;
+        message
+            .set_uuid(uuid)
+            .set_last_uuid((asked != uuid).then_some(asked))
+            .set_request_timestamp(request_timestamp)
+            .set_from_seq_no(from)
+            // At most `REQUEST_MAX`.
+            .set_msg_count((to - from + 1) as u16);
+        request.phase = Phase::Asked { request_timestamp, deadline };
+        self.outbound.progress.request_timestamp = request_timestamp;
+        self.outbound.counters.retransmit_requests += 1;
+        Ok(RetransmitRequest508::ENCODED_LENGTH)
+    }
+}

@@ -1,0 +1,137 @@
+//! The backup connection, and its promotion.
+
+use super::*;
+
+/// A backup session beside a primary that has received 1 and 2 and sent 1 to 4.
+pub(super) fn established() -> Trace {
+    let progress = primary();
+    let mut trace = Trace::new();
+    trace.session.follow(progress).unwrap();
+    trace.connect(Binding::Backup);
+    let ack = Ack { next_seq_no: 0, ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    assert_eq!(trace.session.state(), State::Established);
+    trace.told();
+    trace
+}
+
+fn primary() -> Progress {
+    Progress { uuid: UUID, next_outgoing: 5, next_incoming: 3, ..Progress::default() }
+}
+
+/// The Sequence by which the exchange makes the backup the primary.
+pub(super) fn promotion(next_seq_no: u32) -> Vec<u8> {
+    frame(Sequence506::ENCODED_LENGTH, |buffer| {
+        let mut message = Sequence506::encode(buffer).unwrap();
+        message.set_uuid(UUID).set_next_seq_no(next_seq_no);
+        message.set_fault_tolerance_indicator(FTI::PRIMARY);
+        message.set_keep_alive_interval_lapsed(KeepAliveLapsed::NOT_LAPSED);
+    })
+}
+
+impl Trace {
+    fn take_over(&mut self, progress: Progress) {
+        self.session.take_over(self.now, progress, &mut self.wire, &mut self.log);
+    }
+}
+
+#[test]
+fn a_backup_establishes_the_uuid_of_its_primary_with_number_0() {
+    let mut trace = Trace::new();
+    let nothing = trace.session.connect(trace.now, Binding::Backup);
+    assert_eq!(nothing, Err(ConnectError::NothingToResume));
+    trace.session.follow(primary()).unwrap();
+    trace.connect(Binding::Backup);
+    let frames = trace.transmitted();
+    decode!(frames[0] => Establish503 as establish);
+    assert_eq!((establish.uuid(), establish.next_seq_no()), (UUID, 0));
+    assert_eq!(trace.session.follow(primary()), Err(ConnectError::Busy(State::Establishing)));
+}
+
+#[test]
+fn only_session_messages_flow_on_the_backup() {
+    let mut trace = established();
+    assert!(trace.session.is_backup());
+    assert_eq!(trace.send(1), Err(SendError::Backup));
+    trace.at(9_000);
+    trace.receive(&sequence(UUID, 0, KeepAliveLapsed::LAPSED));
+    assert_eq!(trace.sent(), ["Sequence 0"]);
+    trace.session.terminate(trace.now);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+}
+
+#[test]
+fn a_number_other_than_0_on_the_backup_is_a_fault() {
+    let mut trace = established();
+    trace.receive(&sequence(UUID, 3, KeepAliveLapsed::NOT_LAPSED));
+    assert_eq!(trace.told()[0], "error NextSeqNo 3 where 0 was next");
+    assert_eq!(trace.sent(), ["Terminate 10"]);
+}
+
+#[test]
+fn a_backup_that_is_made_the_primary_goes_on_where_that_was() {
+    let mut trace = established();
+    trace.receive(&[promotion(3), report(3)].concat());
+    assert_eq!(trace.told(), ["failover from 3"]);
+    assert!(trace.session.awaits_take_over());
+    assert_eq!(trace.send(1), Err(SendError::Backup), "not before it has taken over");
+    trace.take_over(primary());
+    assert_eq!(trace.told(), ["new 3"]);
+    assert_eq!(trace.send(9), Ok(5));
+    trace.receive(&report(4));
+    assert_eq!((trace.told(), trace.sent()), (vec!["new 4".into()], vec!["Order 5 id 9".into()]));
+    assert!(!trace.session.awaits_take_over() && !trace.session.is_backup());
+}
+
+#[test]
+fn what_the_old_primary_did_not_deliver_is_asked_for() {
+    let mut trace = established();
+    trace.receive(&[promotion(6), report(6)].concat());
+    trace.told();
+    trace.take_over(primary());
+    assert_eq!(trace.told(), [format!("gap 3 to 5 of {UUID}")]);
+    assert_eq!(trace.sent(), ["Retransmit 3 count 3"]);
+    for number in 3..=5 {
+        trace.receive(&report_of(UUID, number, BooleanFlag::TRUE));
+    }
+    assert_eq!(trace.told(), ["new 3", "new 4", "new 5", "new 6"]);
+}
+
+#[test]
+fn a_primary_that_had_received_more_is_a_fault() {
+    let mut trace = established();
+    trace.receive(&promotion(2));
+    trace.told();
+    trace.take_over(primary());
+    assert_eq!(trace.told()[0], "error NextSeqNo 2 where 3 was next");
+    let mut trace = established();
+    trace.receive(&promotion(3));
+    trace.take_over(Progress { uuid: 7, ..primary() });
+    assert_eq!(trace.sent(), ["Terminate 13"]);
+}
+
+#[test]
+fn a_promotion_is_told_once_and_a_primary_knows_it() {
+    let mut trace = established();
+    trace.receive(&[promotion(3), promotion(3)].concat());
+    assert_eq!(trace.told(), ["failover from 3"]);
+    let mut trace = Trace::established();
+    trace.receive(&promotion(1));
+    assert!(trace.told().is_empty());
+    assert!(!trace.session.awaits_take_over());
+}
+
+#[test]
+fn the_end_of_the_primary_ends_the_backup() {
+    let mut trace = established();
+    trace.receive(&terminate(TerminateCode::PRIMARY_GONE.0, 9));
+    assert_eq!(trace.told(), ["state terminating", "terminated 26 so it is false"]);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+}
+
+#[test]
+fn a_take_over_nobody_asked_for_does_nothing() {
+    let mut trace = established();
+    trace.take_over(primary());
+    assert!(trace.session.is_backup() && trace.told().is_empty());
+}
