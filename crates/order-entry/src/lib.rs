@@ -11,8 +11,10 @@
 //! the session are given the [`Sender`]; callbacks of a feed reach it through
 //! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
 //!
-//! Not here yet: reading a journal back into a session across processes (the identity is, the
-//! numbers of the exchange are not), schedules and failover.
+//! A journal that an earlier process has written is gone on with; messages whose callback it had not
+//! finished are delivered again.
+//!
+//! Not here yet: driving a `Connector`, which knows schedules and failover.
 //!
 //! Layer L3, no `unsafe`.
 //!
