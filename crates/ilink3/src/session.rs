@@ -20,8 +20,9 @@ use crate::pending::{Pending, Terminate};
 use crate::replay::Told;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, Conduct, EarlierStreams, Error, InboundCounters, Listener, OutboundCounters,
-    Outlet, Progress, Reassembly, SEQ_NUM_MAX, SendError, Settings, SettingsError, State, Warning,
+    Action, Binding, Conduct, EarlierStreams, Ending, Error, InboundCounters, Listener,
+    OutboundCounters, Outlet, Progress, Reassembly, SEQ_NUM_MAX, SendError, Settings,
+    SettingsError, State, Warning,
 };
 
 use earlier::Earlier;
@@ -79,6 +80,8 @@ pub struct Session {
     told: State,
     /// A message that an earlier process has kept is delivered.
     is_redelivering: bool,
+    /// How the connection has ended, or will.
+    ending: Ending,
 }
 
 /// What only the receiving half writes.
@@ -150,6 +153,7 @@ impl Session {
             response_deadline: Instant::MAX,
             told: State::Disconnected,
             is_redelivering: false,
+            ending: Ending::Lost,
         })
     }
 
@@ -261,6 +265,7 @@ impl Session {
             return Err(ConnectError::NumbersExhausted);
         }
         self.binding = binding;
+        self.ending = Ending::Lost;
         self.outbound.state = State::Connecting;
         self.outbound.pending = Pending::connect();
         self.response_deadline = self.response_deadline_after(now);
@@ -419,6 +424,12 @@ impl Session {
         self.outbound.progress
     }
 
+    /// How the last connection ended: of use while there is none.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        self.ending
+    }
+
     /// What came in, counted since the session was made.
     #[must_use]
     pub fn inbound_counters(&self) -> &InboundCounters {
@@ -518,6 +529,8 @@ impl Session {
     #[cold]
     fn fail<L: Listener>(&mut self, context: &mut Context<'_, L>, error: Error) {
         self.inbound.counters.count(&error);
+        // To whom numbers do not fit it is the same who has found it out.
+        self.ending = error.terminate_code().map_or(Ending::Lost, Ending::Terminated);
         let deadline = context.now.monotonic + self.settings.keep_alive_interval;
         let pending = &mut self.outbound.pending;
         // After our own Terminate nothing may be sent.

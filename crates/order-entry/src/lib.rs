@@ -11,10 +11,11 @@
 //! the session are given the [`Sender`]; callbacks of a feed reach it through
 //! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
 //!
-//! A journal that an earlier process has written is gone on with; messages whose callback it had not
-//! finished are delivered again.
+//! A journal that an earlier process has written is gone on with; messages whose callback it had
+//! not finished are delivered again. [`KeptSession`] connects by a schedule and again after a
+//! failure.
 //!
-//! Not here yet: driving a `Connector`, which knows schedules and failover.
+//! Not here yet: driving a backup connection.
 //!
 //! Layer L3, no `unsafe`.
 //!
@@ -63,6 +64,7 @@
 mod backlog;
 mod counters;
 mod dial;
+mod kept_session;
 mod link;
 mod record;
 mod session;
@@ -96,7 +98,12 @@ pub use hairpin_ilink3::{
     RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon,
     SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
 };
+/// What keeps a session connected, for [`KeptSession`].
+pub use hairpin_ilink3::{
+    Connector, ConnectorSettings, Ending, FixedZone, Schedule, ScheduleError, WeekTime, Zone,
+};
 pub use hairpin_sbe::{Decimal, EncodeError};
+pub use kept_session::KeptSession;
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 pub use session::Session;
 pub use settings::{Settings, WAITING_DEFAULT, WhenFull};

@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Receive, Stream};
 use hairpin_ilink3::{
-    Action, Binding, ConnectError, FRAMING_HEADER_LENGTH, InboundCounters, Listener,
+    Action, Binding, ConnectError, Ending, FRAMING_HEADER_LENGTH, InboundCounters, Listener,
     OutboundCounters, Progress, Sender, SettingsError, State,
 };
 use hairpin_mapped::{Direction, Journal, Storage};
@@ -140,6 +140,17 @@ impl<D: Dial, J: Storage> Session<D, J> {
     /// [`ConnectError`] if there is one already, or nothing to resume.
     pub fn connect(&mut self, now: Now, binding: Binding) -> Result<(), ConnectError> {
         self.protocol.connect(now, binding)
+    }
+
+    /// Where the next connection is made to.
+    pub fn set_gateway(&mut self, gateway: SocketAddrV4) {
+        self.gateway = gateway;
+    }
+
+    /// How the last connection ended.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        self.protocol.ending()
     }
 
     /// Begins to terminate gracefully: what was sent leaves, then a Terminate. Drive the session

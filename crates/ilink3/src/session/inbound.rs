@@ -13,7 +13,7 @@ use crate::reassembly::FRAMING_HEADER_LENGTH;
 use crate::sender::SEQ_NUM_MAX;
 use crate::session::earlier::Missing;
 use crate::session::{Context, Session};
-use crate::{Error, Listener, NotAppliedAnswer, RejectCode, State, TerminateCode, Warning};
+use crate::{Ending, Error, Listener, NotAppliedAnswer, RejectCode, State, TerminateCode, Warning};
 
 /// Templates of session messages, both directions.
 const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
@@ -366,6 +366,7 @@ impl Session {
         rejected: &Rejected<'_>,
     ) {
         self.inbound.counters.rejects += 1;
+        self.ending = Ending::Rejected(rejected.code);
         self.outbound.pending.close();
         self.tell(context, |listener, sender| listener.on_reject(sender, rejected));
         self.enter(context, State::Terminating);
@@ -451,6 +452,10 @@ impl Session {
         let deadline = context.now.monotonic + self.settings.keep_alive_interval;
         let pending = &mut self.outbound.pending;
         let answer = pending.awaiting_answer;
+        self.ending = match answer {
+            true => Ending::Finished,
+            false => Ending::Terminated(TerminateCode(terminate.error_codes())),
+        };
         if answer {
             pending.close();
         } else {

@@ -31,6 +31,8 @@ pub(crate) struct Wire {
     /// What is to be received, and whether the stream ends after it.
     pub(crate) incoming: Vec<u8>,
     pub(crate) is_ended: bool,
+    /// Where connections were asked for.
+    pub(crate) dialled: Vec<SocketAddrV4>,
 }
 
 #[derive(Clone, Default)]
@@ -116,8 +118,10 @@ impl Source for Connection {
 
 impl Dial for Shared {
     type Stream = Connection;
-    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
-        match self.wire().refusal {
+    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Connection> {
+        self.wire().dialled.push(gateway);
+        let refusal = self.wire().refusal;
+        match refusal {
             Some(refusal) => Err(refusal.into()),
             None => Ok(Connection { shared: self.clone(), descriptor: File::open("/dev/null")? }),
         }

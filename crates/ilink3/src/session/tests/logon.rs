@@ -121,6 +121,7 @@ fn a_rejected_negotiation_is_told_and_closed() {
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
     trace.disconnect();
     assert_eq!(trace.told(), ["state disconnected"]);
+    assert_eq!(trace.session.ending(), Ending::Rejected(crate::RejectCode(0)));
     assert_eq!(trace.session.inbound_counters().rejects, 1);
 }
 

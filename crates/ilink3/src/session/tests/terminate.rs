@@ -113,3 +113,27 @@ fn terminate_before_negotiate_has_left_closes_at_once() {
     assert!(trace.sent().is_empty());
     assert_eq!(trace.session.poll_action(), Some(Action::Close));
 }
+
+#[test]
+fn how_it_ended_is_known_afterwards() {
+    let mut trace = Trace::established();
+    trace.disconnect();
+    assert_eq!(trace.session.ending(), Ending::Lost);
+    let mut trace = Trace::established();
+    trace.session.terminate(trace.now);
+    trace.transmitted();
+    trace.receive(&terminate(0, trace.session.progress().request_timestamp));
+    assert_eq!(trace.session.ending(), Ending::Finished);
+    let mut trace = Trace::established();
+    trace.receive(&terminate(6, 1));
+    assert_eq!(trace.session.ending(), Ending::Terminated(TerminateCode(6)));
+    // Whoever finds out that numbers do not fit: they do not.
+    let mut trace = Trace::established();
+    trace.receive(&sequence(UUID, 0, KeepAliveLapsed::NOT_LAPSED));
+    let sent = trace.sent();
+    let Ending::Terminated(code) = trace.session.ending() else { panic!("{sent:?}") };
+    assert_eq!(sent, [format!("Terminate {}", code.0)]);
+    trace.disconnect();
+    trace.session.connect(trace.now, Binding::Resume).unwrap();
+    assert_eq!(trace.session.ending(), Ending::Lost, "nothing is known of the next one");
+}
