@@ -1,16 +1,16 @@
 //! Every line that `hairpin feed --callbacks` prints, of a capture made of one message each.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../mdp3/tests/support/mod.rs"]
-mod packets;
 mod support;
+#[path = "../../mdp3/tests/support/mod.rs"]
+mod traces;
 
 use std::path::Path;
 
 use etherparse::PacketBuilder as Frame;
-use packets::*;
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 use support::{assert_done, hairpin};
+use traces::*;
 
 const INCREMENTAL: u8 = 1;
 const INSTRUMENT: u8 = 2;
