@@ -232,8 +232,12 @@ impl Addresses {
         }
     }
 
-    /// Whether there are addresses, and different ones.
-    pub(crate) fn check(&self) -> Result<(), FeedError> {
+    /// Whether there are addresses, and different ones. Every handler asks; whoever only reads a
+    /// capture asks here.
+    ///
+    /// # Errors
+    /// [`FeedError::NoFeed`], [`FeedError::NoSide`], [`FeedError::SameAddress`].
+    pub fn check(&self) -> Result<(), FeedError> {
         match self {
             Self::Multicast(multicast) => multicast.check(),
             Self::Tcp(TcpLines { a: None, b: None, .. }) => Err(FeedError::NoSide),

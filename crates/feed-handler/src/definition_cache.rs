@@ -186,3 +186,35 @@ impl DefinitionCache {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A definition of instrument 7 of channel 310, as a message without its MsgSize.
+    fn learn(cache: &mut DefinitionCache, updated: u64) {
+        let (updated, is_deleted) = (Utc::from_nanos(updated), false);
+        let known = Known { security_id: 7, updated, is_deleted, channel: 310 };
+        cache.learn(known, &[0; 98]);
+    }
+
+    #[test]
+    fn outdated_messages_take_no_more_room_than_those_in_force() {
+        let mut cache = DefinitionCache::new(310);
+        for updated in 1..=1_000 {
+            learn(&mut cache, updated);
+            assert!(cache.bytes.len() <= 200, "{}", cache.bytes.len());
+        }
+        assert_eq!(cache.count(), 1);
+    }
+
+    #[test]
+    fn the_same_definition_again_is_nothing_new() {
+        let mut cache = DefinitionCache::new(310);
+        learn(&mut cache, 1);
+        assert!(cache.has_changed());
+        cache.has_changed = false;
+        learn(&mut cache, 1);
+        assert!(!cache.has_changed());
+    }
+}

@@ -119,6 +119,7 @@ fn what_is_missing_or_wrong_is_said_in_one_line() {
         (with("5000", "-1"), "'-1' is no port"),
         (with("239.1.1.1", "239.1.1"), "'239.1.1' is no IPv4 address"),
         (with("10.0.0.9", "host"), "'host' is no IPv4 address"),
+        (with("10.0.0.9", "10.0&#10;.0&#9;.9"), "'10.0 .0 .9' is no IPv4 address"),
         (with(">A<", ">C<"), "'C' is no side"),
         (file(GOOD).replace("channel id='1'", "channel"), "line 2: <channel> without an id"),
         (format!("<!DOCTYPE x [<!ENTITY a 'aa'>]>{}", file(GOOD)), ""),
@@ -160,6 +161,40 @@ fn addresses_that_contradict_themselves_are_refused() {
     nowhere.connections.clear();
     let error = nowhere.addresses(INTERFACE).unwrap_err();
     assert!(matches!(error, ConfigError::NoIncrementalFeed { .. }));
+}
+
+/// The file with one connection, and this one behind it.
+fn with_another(connection: &str) -> ChannelConfig {
+    let another = format!("</connection><connection id='1X'>{connection}</connection>");
+    let text = file(GOOD).replacen("</connection>", &another, 1);
+    text.parse::<Config>().unwrap().channels.remove(0)
+}
+
+#[test]
+fn what_comes_by_multicast_and_tcp_is_received_by_multicast() {
+    let tcp = GOOD.replace("UDP/IP", "TCP/IP").replace("<ip>239.1.1.1</ip>", "");
+    let addresses = with_another(&tcp).addresses(INTERFACE).unwrap();
+    let Addresses::Multicast(feeds) = addresses else { panic!("{addresses:?}") };
+    assert_eq!(feeds.incremental.a.unwrap().address, "239.1.1.1:5000".parse().unwrap());
+}
+
+#[test]
+fn orders_have_groups_of_their_own() {
+    let orders = GOOD.replace("'I'", "'SMBO'").replace("239.1.1.1", "239.1.1.2");
+    let addresses = with_another(&orders).addresses(INTERFACE).unwrap();
+    let Addresses::Multicast(feeds) = addresses else { panic!("{addresses:?}") };
+    assert_eq!(feeds.snapshot_orders.a.unwrap().address, "239.1.1.2:5000".parse().unwrap());
+    assert!(feeds.snapshot.a.is_none());
+}
+
+#[test]
+fn every_host_of_a_replay_by_tcp_is_one_to_ask() {
+    let replay = GOOD.replace("'I'", "'H'").replace("<ip>239.1.1.1</ip>", "");
+    let by_tcp = replay.replace("UDP/IP", "TCP/IP");
+    let two = by_tcp.replace("<port>", "<host-ip>10.0.0.8</host-ip><port>");
+    let hosts = ["10.0.0.9:5000", "10.0.0.8:5000"].map(|host| host.parse().unwrap());
+    assert_eq!(with_another(&two).replay_hosts(), hosts);
+    assert!(with_another(&replay).replay_hosts().is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod packets;
 use hairpin_cme_codecs::mdp3::{MDInstrumentDefinitionFuture54, SecurityUpdateAction};
 use hairpin_feed_handler::{
     CacheError, Channel, ChannelState, DefinitionCache, DefinitionUpdate, Feed, Input, LateJoin,
-    Listener, Settings, Side,
+    Listener, Packet, Settings, Side,
 };
 use hairpin_mdp3::Action;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -50,11 +50,15 @@ fn cache(packets: &[PacketBuilder]) -> DefinitionCache {
     cache
 }
 
-/// What of each instrument a listener was told: its number, depth and time of update.
+/// What of each instrument a listener was told: its number, depth and time of update; and the
+/// numbers of packets.
 #[derive(Default)]
-struct Told(Vec<(i32, u8, Utc)>);
+struct Told(Vec<(i32, u8, Utc)>, Vec<u32>);
 
 impl Listener for Told {
+    fn on_packet(&mut self, packet: &Packet) {
+        self.1.push(packet.sequence);
+    }
     fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
         let definition = update.definition;
         self.0.push((definition.security_id, definition.depth, definition.last_update_time));
@@ -134,7 +138,9 @@ fn a_cache_is_saved_as_a_whole_and_comes_back() {
     assert_eq!((read.count(), read.saved()), (500, now().utc));
     assert_eq!(read.to_bytes(now().utc), saved.to_bytes(now().utc));
     let mut channel = Channel::new(Settings { max_instruments: 500, ..Settings::default() });
-    assert_eq!(read.load_into(&mut channel, now(), &mut ()).unwrap(), 500);
+    let mut told = Told::default();
+    assert_eq!(read.load_into(&mut channel, now(), &mut told).unwrap(), 500);
+    assert!(told.1.len() > 1 && told.1.iter().copied().eq(1..=told.1.len() as u32), "{:?}", told.1);
     assert_eq!(channel.counters().definitions, 500);
     assert_eq!(channel.state(), ChannelState::Recovering);
     // It takes the place of the old one, and leaves nothing beside it.
@@ -145,6 +151,78 @@ fn a_cache_is_saved_as_a_whole_and_comes_back() {
     assert_eq!(DefinitionCache::read(&path, CHANNEL, now().utc).unwrap().count(), 501);
     let nowhere = folder.path().join("none").join("file");
     assert!(matches!(saved.save(&nowhere, now().utc), Err(CacheError::Io(_))));
+}
+
+#[test]
+fn what_cannot_take_its_place_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    // A folder is where the file should be.
+    let path = folder.path().join("310.definitions");
+    std::fs::create_dir(&path).unwrap();
+    let mut unsaved = cache(&[definition(7, 1, b'A', 5, CHANNEL)]);
+    assert!(matches!(unsaved.save(&path, now().utc), Err(CacheError::Io(_))));
+    assert!(unsaved.has_changed());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_loop_that_began_after_the_cache_was_saved_completes_what_could_not_be_loaded() {
+    let mut unreadable = definition(8, 1, b'A', 5, CHANNEL);
+    // The block is whole, and the groups behind it are not.
+    let header = u16::from_le_bytes([unreadable.bytes()[12], unreadable.bytes()[13]]);
+    let bytes = unreadable.bytes_mut();
+    bytes.truncate(bytes.len() - 4);
+    bytes[12..14].copy_from_slice(&(header - 4).to_le_bytes());
+    let mut cache = cache(&[definition(7, 1, b'A', 5, CHANNEL), unreadable]);
+    let _ = cache.to_bytes(YEAR_2026);
+    let (mut channel, mut told) = (channel(), Told::default());
+    assert_eq!(cache.load_into(&mut channel, now(), &mut told).unwrap(), 2);
+    assert_eq!(told.0, [(7, 5, updated(1))]);
+    // Sent a millisecond after the cache was saved, an hour before it was loaded.
+    let input = Input { feed: Feed::Instrument, side: Side::A, received: None };
+    let packet = definition(8, 1, b'A', 5, CHANNEL);
+    channel.handle_packet(now(), input, packet.bytes(), &mut told);
+    assert_eq!(told.0[1..], [(8, 5, updated(1))]);
+}
+
+#[test]
+fn fields_behind_a_shorter_block_are_none() {
+    // The block of the first definition is said to end before its fields.
+    let mut short = definition(7, 1, b'A', 5, CHANNEL);
+    short.bytes_mut()[14..16].copy_from_slice(&20_u16.to_le_bytes());
+    assert_eq!(cache(&[short]).count(), 0);
+}
+
+/// FNV-1a of a file but for the sum itself, put in its place.
+fn seal(bytes: &mut [u8]) {
+    let summed = bytes[..56].iter().chain(&bytes[64..]);
+    let sum = summed.fold(0xCBF2_9CE4_8422_2325_u64, |sum, &byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    bytes[56..64].copy_from_slice(&sum.to_le_bytes());
+}
+
+#[test]
+fn a_whole_file_that_says_something_else_is_refused() {
+    let at = now().utc;
+    let altered = |at_byte: usize, value: u8| {
+        move |bytes: &mut Vec<u8>| {
+            bytes[at_byte] = value;
+            seal(bytes);
+        }
+    };
+    assert_eq!(refusal(altered(8, 2), CHANNEL, at), "no definition cache of form 1");
+    let other = |id, version| {
+        format!("the definition cache is of schema {id} version {version}, not 1 version 13")
+    };
+    assert_eq!(refusal(altered(12, 2), CHANNEL, at), other(2, 13));
+    assert_eq!(refusal(altered(14, 12), CHANNEL, at), other(1, 12));
+    assert_eq!(refusal(altered(40, 2), CHANNEL, at), "the definition cache is damaged");
+    // The definition is of a second after the year began.
+    let early = YEAR_2026 + Duration::from_millis(500);
+    let mut ahead = cache(&[definition(7, 1, b'A', 5, CHANNEL)]);
+    let refused = DefinitionCache::from_bytes(&ahead.to_bytes(early), CHANNEL, early);
+    assert!(matches!(refused, Err(CacheError::OtherWeek { saved }) if saved == early));
 }
 
 /// What is said of an altered file.

@@ -186,6 +186,40 @@ fn what_cannot_be_done_is_one_line_and_status_1() {
     }
 }
 
+/// A channel 310 with a feed on each of these groups.
+fn channel(path: &Path, connections: &[(&str, &str, &str)]) {
+    let mut text = "[[channel]]\nid = \"310\"\n".to_owned();
+    for (feed, side, group) in connections {
+        let place = format!("group = \"{group}\"\nport = 14310\n");
+        text += &format!("[[channel.connection]]\nfeed = \"{feed}\"\nside = \"{side}\"\n{place}");
+    }
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_configuration_that_does_not_fit_a_capture_is_one_line_and_status_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = generated(folder.path(), "feed.pcapng", &[]);
+    let config = folder.path().join("config.toml");
+    let words = ["--config", config.to_str().unwrap()];
+    let one = ("I", "A", "239.192.9.1");
+    let same = "hairpin: channel 310: 239.192.9.1:14310 is given for two sides: incremental feed, \
+                side A, and ";
+    for (connections, channel_id, what) in [
+        (&[one][..], "310", format!("hairpin: {}: no packet of the", path.display())),
+        (&[one], "311", format!("hairpin: {}: no channel 311", config.display())),
+        (&[one, ("I", "B", one.2)], "310", format!("{same}incremental feed, side B")),
+        (&[one, ("S", "A", one.2)], "310", format!("{same}snapshot feed, side A")),
+    ] {
+        channel(&config, connections);
+        let output = feed(&path, &[&words[..], &["--channel", channel_id]].concat());
+        assert_status(&output, 1);
+        let err = text(&output.stderr);
+        assert_eq!((err.lines().count(), text(&output.stdout)), (1, ""), "{err}");
+        assert!(err.starts_with(&what), "{err} should begin {what}");
+    }
+}
+
 /// What a terminal shows while books are watched, by script(1) where that is installed.
 #[test]
 fn watching_takes_the_terminal_and_gives_it_back() {

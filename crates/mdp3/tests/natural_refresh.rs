@@ -18,6 +18,16 @@ fn after_a_gap(settings: Settings, depth: i8) -> Trace {
     trace
 }
 
+/// In sync with 7 at RptSeq 1,000, of one level and no implied book; then packet 102 lost, 103 a
+/// heartbeat.
+fn of_one_level_after_a_gap() -> Trace {
+    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
+    trace.a(&packet(101).future(7, 2, [1, 0], 1));
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace
+}
+
 #[test]
 fn a_book_that_waits_begins_empty_and_takes_what_is_stated() {
     let mut trace = after_a_gap(REFRESHING, 10);
@@ -75,11 +85,7 @@ fn another_loss_begins_it_anew() {
 
 #[test]
 fn a_book_of_depth_1_is_whole_when_both_sides_were_restated() {
-    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
-    // A book of one level and no implied one.
-    trace.a(&packet(101).future(7, 2, [1, 0], 1));
-    trace.a(&packet(103).heartbeat());
-    trace.wait(Duration::from_millis(10));
+    let mut trace = of_one_level_after_a_gap();
     trace.a(&packet(104).book(END, &[bid(7, 1_005).overlay(1, 60, 2)]));
     assert_eq!(trace.channel.book_of(7).unwrap().sync_state(), SyncState::NaturallyRefreshed);
     trace.recorder.take();
@@ -95,10 +101,7 @@ fn a_book_of_depth_1_is_whole_when_both_sides_were_restated() {
 
 #[test]
 fn a_deletion_restates_a_side_of_one_level() {
-    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
-    trace.a(&packet(101).future(7, 2, [1, 0], 1));
-    trace.a(&packet(103).heartbeat());
-    trace.wait(Duration::from_millis(10));
+    let mut trace = of_one_level_after_a_gap();
     trace.a(&packet(104).book(END, &[bid(7, 1_005).delete(1), ask(7, 1_006).delete_thru(1)]));
     assert!(trace.channel.book_of(7).unwrap().is_in_sync());
     assert_eq!(trace.book(7), "|");
@@ -170,10 +173,7 @@ fn a_restart_of_the_numbering_ends_a_refresh() {
 
 #[test]
 fn an_old_snapshots_number_does_not_outlast_a_refresh() {
-    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
-    trace.a(&packet(101).future(7, 2, [1, 0], 1));
-    trace.a(&packet(103).heartbeat());
-    trace.wait(Duration::from_millis(10));
+    let mut trace = of_one_level_after_a_gap();
     // Ahead of the stream, of which 104 is lost then.
     trace.snapshot(&packet(1).snapshot(7, 108, 2, 1_005, &[(b'0', 1, 40, 1)]));
     trace.a(&packet(105).book(END, &[bid(7, 1_010).overlay(1, 60, 1)]));
@@ -209,10 +209,7 @@ fn an_entry_that_cannot_be_read_begins_it_anew() {
 
 #[test]
 fn an_old_snapshots_number_hides_no_loss_behind_a_refresh() {
-    let mut trace = Trace::in_sync_at(REFRESHING, 10, 1_000);
-    trace.a(&packet(101).future(7, 2, [1, 0], 1));
-    trace.a(&packet(103).heartbeat());
-    trace.wait(Duration::from_millis(10));
+    let mut trace = of_one_level_after_a_gap();
     trace.snapshot(&packet(1).snapshot(7, 108, 2, 1_005, &[(b'0', 1, 40, 1)]));
     trace.a(&packet(105).book(END, &[bid(7, 1_010).overlay(1, 60, 1)]));
     trace.wait(Duration::from_millis(10));

@@ -326,6 +326,61 @@ fn what_a_whole_pass_does_not_name_has_no_orders_as_of_its_lowest_369() {
     assert_eq!(trace.counter("order_books_empty_by_absence"), 1);
 }
 
+/// Whether the order books of 7, 8 and 9 are in sync.
+fn all_three(trace: &Trace) -> [bool; 3] {
+    [7, 8, 9].map(|id| trace.orders_in_sync(id))
+}
+
+/// Packet 101 is lost, and 9 is an instrument too.
+fn lose_a_packet_of_three() -> Trace {
+    let mut trace = in_sync(FULL);
+    trace.a(&packet(101).definition(9, 3, 10));
+    trace.a(&packet(103).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    assert_eq!(all_three(&trace), [false; 3]);
+    trace
+}
+
+#[test]
+fn absence_from_a_pass_of_before_the_gap_or_of_another_numbering_says_nothing() {
+    for sequence in [101, 205] {
+        let mut trace = lose_a_packet_of_three();
+        trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, sequence, 1, &[]));
+        assert_eq!(all_three(&trace), [false; 3], "{sequence}");
+    }
+}
+
+#[test]
+fn absence_counts_as_of_the_lowest_369_wherever_in_the_pass_it_stands() {
+    let mut trace = lose_a_packet_of_three();
+    let pass = sent_at(1, 110).order_snapshot(7, 101, 2, &[]);
+    trace.order_snapshots(&pass.order_snapshot(8, 103, 2, &[]));
+    assert_eq!(all_three(&trace), [false, true, false]);
+}
+
+#[test]
+fn a_pass_whose_total_changes_says_nothing_of_those_it_does_not_name() {
+    let mut trace = lose_a_packet_of_three();
+    trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 103, 3, &[]));
+    trace.order_snapshots(&sent_at(2, 111).order_snapshot(8, 103, 2, &[]));
+    assert_eq!(all_three(&trace), [true, true, false]);
+}
+
+#[test]
+fn a_pass_of_before_the_loss_is_not_continued_by_a_later_one() {
+    let mut trace = lose_a_packet_of_three();
+    trace.a(&packet(104).book(END, &[8, 9].map(|id| bid(id, 1).of_kind(b'J'))));
+    // The last that waited: the loop is left amid a pass of two packets.
+    trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 110, 2, &[]));
+    assert_eq!(all_three(&trace), [true; 3]);
+    trace.a(&packet(105).orders(END, &[buy(8, 1, 50, 1)]));
+    trace.a(&packet(107).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    // The later pass names 8 in its first packet, which is lost.
+    trace.order_snapshots(&sent_at(2, 500).order_snapshot(9, 111, 2, &[]));
+    assert_eq!(all_three(&trace), [false, false, true]);
+}
+
 #[test]
 fn a_pass_with_a_packet_missing_says_nothing_of_those_it_does_not_name() {
     let mut trace = in_sync(FULL);
@@ -349,6 +404,28 @@ fn a_pass_of_heartbeats_says_that_nobody_has_orders() {
         "orders restored 8: |",
     ]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::SnapshotOrders)]);
+}
+
+#[test]
+fn a_pass_of_heartbeats_says_nothing_of_those_who_were_active_before() {
+    let mut trace = in_sync(FULL);
+    lose_a_packet(&mut trace);
+    trace.a(&packet(103).orders(END, &[buy(7, 1, 50, 1)]));
+    trace.order_snapshots(&sent_at(1, 120).heartbeat());
+    trace.order_snapshots(&sent_at(1, 130).heartbeat());
+    assert!(!trace.orders_in_sync(7), "the loop will name it yet");
+}
+
+#[test]
+fn a_pass_of_heartbeats_that_the_stream_had_overtaken_says_nothing() {
+    let mut trace = in_sync(FULL);
+    lose_a_packet(&mut trace);
+    // It began before packet 102 was sent.
+    trace.order_snapshots(&sent_at(1, 101).heartbeat());
+    trace.order_snapshots(&sent_at(1, 130).heartbeat());
+    assert!(!trace.orders_in_sync(7));
+    trace.order_snapshots(&sent_at(1, 140).heartbeat());
+    assert!(trace.orders_in_sync(7));
 }
 
 #[test]
@@ -396,6 +473,16 @@ fn a_join_without_definitions_meets_instruments_by_their_orders() {
 }
 
 #[test]
+fn a_join_without_definitions_waits_for_the_loop_though_it_has_met_nobody() {
+    let mut trace = Trace::new(Settings { late_join: LateJoin::Books, ..FULL });
+    trace.a(&packet(100).heartbeat());
+    assert!(trace.actions().contains(&Action::Join(Feed::SnapshotOrders)));
+    // Nobody has orders any more.
+    trace.a(&packet(101).channel_reset());
+    assert!(trace.actions().contains(&Action::Leave(Feed::SnapshotOrders)));
+}
+
+#[test]
 fn an_instrument_added_during_the_day_begins_without_orders() {
     let mut trace = in_sync(FULL);
     trace.a(&packet(101).definition(9, 3, 10).orders(END, &[buy(9, 1, 50, 1)]));
@@ -440,6 +527,32 @@ fn a_channel_reset_empties_order_books_and_brings_them_in_sync() {
 }
 
 #[test]
+fn a_loop_of_heartbeats_after_a_reset_is_not_doubted_for_who_was_active_before() {
+    let mut trace = Trace::new(FULL);
+    trace.a(&packet(100).heartbeat());
+    trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1)]));
+    trace.a(&packet(102).channel_reset());
+    trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+    trace.order_snapshots(&sent_at(1, 110).heartbeat());
+    assert!(!trace.orders_in_sync(7));
+    trace.order_snapshots(&sent_at(1, 120).heartbeat());
+    assert_eq!((trace.orders(7).as_str(), trace.orders_in_sync(7)), ("|", true));
+}
+
+#[test]
+fn a_book_reset_after_a_loss_ends_what_a_snapshot_from_before_it_had_ahead() {
+    let mut trace = in_sync(FULL);
+    lose_a_packet(&mut trace);
+    trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 107, 2, &[buy(7, 7, 50, 1)]));
+    // Packet 103 is lost.
+    trace.a(&packet(104).book(END, &[bid(7, 9).of_kind(b'J')]));
+    trace.wait(Duration::from_millis(10));
+    assert_eq!((trace.orders(7).as_str(), trace.orders_in_sync(7)), ("|", true));
+    trace.a(&packet(105).orders(END, &[buy(7, 5, 50, 1)]));
+    assert_eq!(trace.orders(7), "5:1@50 |");
+}
+
+#[test]
 fn a_book_reset_empties_that_instruments_orders_and_brings_them_in_sync() {
     for settings in [FULL, TOP] {
         let mut trace = in_sync(settings);
@@ -470,6 +583,21 @@ fn an_unannounced_restart_puts_order_books_out_of_sync_and_an_announced_one_does
             assert_eq!(trace.orders(7), "1:1@50 2:1@50 |");
             assert!(trace.orders_in_sync(7));
         }
+    }
+}
+
+#[test]
+fn a_restart_forgets_what_orders_waited_for_in_the_old_numbering() {
+    // One order book falls out by an unknown order, or all by one without its level.
+    let level = [bid(7, 1).add(1, 50, 1)];
+    let unknown = packet(101).orders(END, &[buy(7, 9, 50, 1).deleted()]);
+    for packet in [unknown, packet(101).combined(END, &level, &[buy(0, 1, 0, 1).at(2)])] {
+        let mut trace = in_sync(FULL);
+        trace.a(&packet);
+        assert!(!trace.orders_in_sync(7));
+        trace.a(&sent_at(1, 9_000).heartbeat());
+        trace.order_snapshots(&sent_at(1, 9_001).order_snapshot(7, 1, 2, &[]));
+        assert!(trace.orders_in_sync(7));
     }
 }
 
@@ -521,6 +649,32 @@ fn a_full_queue_drops_the_oldest_entry_and_needs_a_later_snapshot() {
 }
 
 #[test]
+fn a_second_gap_makes_room_in_the_queue() {
+    let mut trace = in_sync(Settings { queue_bytes: 96, ..FULL });
+    lose_a_packet(&mut trace);
+    let order = |sequence: u32| packet(sequence).orders(END, &[buy(7, u64::from(sequence), 50, 1)]);
+    trace.a(&order(103));
+    trace.a(&order(104));
+    trace.a(&packet(106).heartbeat());
+    trace.wait(Duration::from_millis(10));
+    trace.a(&order(107));
+    trace.a(&order(108));
+    assert_eq!(trace.counter("order_queue_overflows"), 0);
+    trace.order_snapshots(&sent_at(1, 120).order_snapshot(7, 106, 2, &[]));
+    assert_eq!(trace.orders(7), "107:1@50 108:1@50 |");
+}
+
+#[test]
+fn a_book_that_falls_out_of_sync_amid_a_message_is_not_told() {
+    let mut trace = in_sync(FULL);
+    let unknown = buy(7, 9, 50, 1).deleted();
+    trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1), unknown, buy(8, 3, 50, 1)]));
+    let told = trace.recorder.take();
+    assert!(told.contains(&"orders of 7 out of sync".to_owned()), "{told:?}");
+    assert!(told.contains(&"orders 8: 3:1@50 |[+3]".to_owned()), "{told:?}");
+}
+
+#[test]
 fn queued_entries_that_do_not_fit_the_snapshot_leave_the_book_out_of_sync() {
     let mut trace = in_sync(FULL);
     lose_a_packet(&mut trace);
@@ -528,6 +682,10 @@ fn queued_entries_that_do_not_fit_the_snapshot_leave_the_book_out_of_sync() {
     trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 102, 2, &[]));
     assert!(!trace.orders_in_sync(7));
     assert_eq!(trace.counter("order_snapshots_not_continued"), 1);
+    // The same once more is too old now.
+    trace.order_snapshots(&sent_at(1, 115).order_snapshot(7, 102, 2, &[]));
+    assert_eq!(trace.counter("order_snapshots_not_continued"), 1);
+    assert_eq!(trace.counter("order_snapshots_too_old"), 1);
     trace.order_snapshots(&sent_at(1, 120).order_snapshot(7, 103, 2, &[]));
     assert!(trace.orders_in_sync(7));
 }

@@ -145,14 +145,8 @@ impl Publisher {
             }
         }
         for instrument in self.implied.drain_changed() {
-            if !conflation.latest[instrument as usize].is_touched {
-                // What is latest of its other book is what was published.
-                let published = self.books.at(instrument);
-                let latest = &mut conflation.latest[instrument as usize];
-                (latest.sides, latest.volume) = (published.sides, published.volume);
-                latest.tops =
-                    self.tops.as_ref().map_or_else(TopOrders::default, |t| *t.at(instrument));
-            }
+            // Whatever changes its other book comes by here, so that what is latest of that is what
+            // was published.
             conflation.touch(now, instrument);
         }
         self.conflation = Some(conflation);

@@ -237,3 +237,64 @@ impl FeedEngine for SocketEngine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddrV4;
+
+    use hairpin_endpoint::{MulticastGroup, Transmit, UdpReceiver, UdpSender};
+    use hairpin_reactor::Interest;
+    use hairpin_time::{Duration, Utc};
+
+    use super::*;
+
+    const LINE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 192, 77, 2), 27_711);
+    const OTHER: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 192, 77, 3), 27_712);
+
+    fn joined(engine: &mut SocketEngine) -> usize {
+        let (interface, sources) = (Ipv4Addr::LOCALHOST, Vec::new());
+        let line = engine.open(&LineAddress { group: LINE, interface, sources }).unwrap();
+        engine.join(line).unwrap();
+        engine.lines[line.as_usize()].token().index()
+    }
+
+    fn send(group: SocketAddrV4) {
+        let mut sender = UdpSender::new(group, Ipv4Addr::LOCALHOST, 1).unwrap();
+        sender.transmit(1, |buffer| buffer.fill(7)).unwrap();
+    }
+
+    /// Waits for anything.
+    fn wait(engine: &mut SocketEngine) {
+        let deadline = Instant::ZERO + Duration::from_secs(10);
+        engine.wait(Instant::ZERO, Some(deadline)).unwrap();
+        assert!(engine.ready().readable().next().is_some(), "nothing arrives");
+    }
+
+    /// How many packets are handed on.
+    fn receive(engine: &mut SocketEngine) -> usize {
+        let mut count = 0;
+        let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+        engine.receive(now, &mut |_, _| count += 1).unwrap();
+        count
+    }
+
+    #[test]
+    fn a_closed_lines_token_is_only_anothers() {
+        let mut engine = SocketEngine::new(Wait::Epoll).unwrap();
+        let before = joined(&mut engine);
+        engine.close().unwrap();
+        let (interface, sources) = (Ipv4Addr::LOCALHOST, &[][..]);
+        let group = MulticastGroup { group: OTHER, interface, sources };
+        let mut other = UdpReceiver::join(group, UdpOptions::default()).unwrap();
+        let token = engine.reactor().add(&mut other, Interest::READABLE).unwrap();
+        assert_eq!(token.index(), before, "the token is used again");
+        assert_ne!(joined(&mut engine), before);
+        // Only the other is known to have anything; what comes later is for the next wait.
+        send(OTHER);
+        wait(&mut engine);
+        send(LINE);
+        assert_eq!(receive(&mut engine), 0);
+        wait(&mut engine);
+        assert_eq!(receive(&mut engine), 1);
+    }
+}

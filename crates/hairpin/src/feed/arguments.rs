@@ -209,6 +209,7 @@ impl Arguments {
     pub(super) fn groups(&self) -> Result<Option<Groups>, String> {
         let Some(channel) = self.channel()? else { return Ok(None) };
         let addresses = self.addresses(&channel, Ipv4Addr::UNSPECIFIED)?;
+        addresses.check().map_err(|error| format!("channel {}: {error}", channel.id))?;
         groups_of(&addresses)
             .map(Some)
             .ok_or_else(|| format!("channel {} goes by TCP, and this reads datagrams", channel.id))

@@ -36,7 +36,8 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
     /// to.
     ///
     /// # Errors
-    /// If it is no capture, or if nothing can be written.
+    /// If it is no capture, if it has no packet of the channel's groups, or if nothing can be
+    /// written.
     pub(super) fn run(
         mut self,
         input: impl Read,
@@ -62,6 +63,10 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
                     self.figures.update_in_turn(self.printer.counts, &self.channel);
                     std::thread::sleep(until.saturating_since(now).min(SLEEP_MAX).into());
                 }
+                Ok(Step::End) if self.is_anothers() => {
+                    let what = "no packet of the channel's groups in this capture";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+                }
                 Ok(Step::End) => break,
                 Err(error) => self.printer.error(&error.to_string()),
             }
@@ -73,6 +78,11 @@ impl<O: Write, E: Write> Replay<'_, O, E> {
         }
         self.figures.update(self.printer.counts, &self.channel);
         self.printer.finish(&self.channel, &self.traffic)
+    }
+
+    /// Whether the capture has nothing of the channel, and nothing was said that may be why.
+    fn is_anothers(&self) -> bool {
+        self.traffic.packets == 0 && self.printer.counts.errors == 0
     }
 
     /// Takes the next packet of the file.

@@ -7,6 +7,8 @@ use hairpin_cme_codecs::mdp3::{
     AdminHeartbeat12, MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction,
     MatchEventIndicator, Price9,
 };
+use hairpin_feed_handler::{Input, Side};
+use hairpin_time::{Instant, Now, Utc};
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 use proptest::prelude::*;
 
@@ -53,23 +55,28 @@ fn captured(datagrams: &[(u64, u8, Vec<u8>)]) -> Vec<u8> {
     writer.into_writer()
 }
 
+/// As lines of text.
+fn how<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> How<'a> {
+    How {
+        codecs,
+        format: Format::Text,
+        messages: true,
+        books,
+        callbacks: false,
+        filter,
+        orders: OrderBooks::None,
+        statistics: None,
+        watch: false,
+    }
+}
+
 /// What is printed, what is said to be wrong, and what is counted.
 fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, Counts)> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
     file.rewind().unwrap();
-    let codecs = Codecs::default();
-    let how = How {
-        codecs: &codecs,
-        format: Format::Text,
-        messages: true,
-        books,
-        callbacks: false,
-        filter: &Filter::default(),
-        orders: OrderBooks::None,
-        statistics: None,
-        watch: false,
-    };
+    let (codecs, filter) = (Codecs::default(), Filter::default());
+    let how = how(&codecs, &filter, books);
     let (mut counts, mut out, mut err) = (Counts::default(), Vec::new(), Vec::new());
     let source = (file.path(), Speed::FlatOut, None);
     feed(source, None, how, &mut counts, (&mut out, &mut err), &|| false)?;
@@ -157,6 +164,105 @@ fn what_is_wrong_is_said_and_counted_once() {
     );
     assert_eq!(counts, Counts { packets: 6, messages: 2, unknown: 1, errors: 2 });
     assert!(out.contains("1 entries for levels not seen"), "{out}");
+}
+
+/// A channel on the network, on a clock of its own.
+struct Received<'a> {
+    channel: Channel,
+    printer: Printer<'a, &'a mut Vec<u8>, &'a mut Vec<u8>>,
+    now: Now,
+}
+
+impl Received<'_> {
+    fn packet(&mut self, feed: Feed, side: Side, packet: &[u8]) {
+        let input = Input { feed, side, received: None };
+        self.channel.handle_packet(self.now, input, packet, &mut self.printer);
+        while self.channel.poll_action().is_some() {}
+    }
+
+    /// Lets time pass, and does what falls due when it falls due.
+    fn wait(&mut self, span: Duration) {
+        let end = self.now.monotonic + span;
+        while let Some(due) = self.channel.poll_timeout().filter(|&due| due <= end) {
+            self.now.monotonic = due.max(self.now.monotonic);
+            self.channel.handle_timeout(self.now, &mut self.printer);
+        }
+        self.now.monotonic = end;
+    }
+}
+
+/// What is told, with `--books`, while `play` goes on.
+fn received(settings: Settings, play: impl FnOnce(&mut Received<'_>)) -> Vec<String> {
+    let (codecs, filter) = (Codecs::default(), Filter::default());
+    let (mut counts, mut out, mut err) = (Counts::default(), Vec::new(), Vec::new());
+    let how = how(&codecs, &filter, true);
+    let printer = Printer::new(how, "", settings.late_join, &mut counts, (&mut out, &mut err));
+    let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc: Utc::EPOCH };
+    let printer = printer.unwrap().of_network();
+    let mut received = Received { channel: Channel::new(settings), printer, now };
+    play(&mut received);
+    received.printer.outcome().unwrap();
+    drop(received);
+    told(&String::from_utf8(out).unwrap()).into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn silence_is_told_of_a_side_a_feed_and_the_channel() {
+    let settings = Settings { silence: Duration::from_secs(30), ..live_settings() };
+    let told = received(settings, |it| {
+        for side in Side::ALL {
+            it.packet(Feed::Incremental, side, &heartbeat(1));
+        }
+        it.wait(Duration::from_secs(20));
+        it.packet(Feed::Incremental, Side::B, &heartbeat(2));
+        it.wait(Duration::from_secs(60));
+        it.packet(Feed::Incremental, Side::A, &heartbeat(3));
+        it.wait(Duration::from_secs(5));
+    });
+    assert_eq!(
+        told,
+        [
+            "Silence State=Begins Feed=incremental Side=A",
+            "Silence State=Begins Feed=incremental Side=B",
+            "Silence State=Begins Feed=incremental Side=-",
+            "Silence State=Begins Feed=- Side=-",
+            "Silence State=Ends Feed=incremental Side=A",
+            "Silence State=Ends Feed=incremental Side=-",
+            "Silence State=Ends Feed=- Side=-",
+        ]
+    );
+}
+
+#[test]
+fn what_becomes_of_a_replay_is_told() {
+    let settings = Settings { replay: Some(Refill::default()), ..live_settings() };
+    let told = received(settings, |it| {
+        it.packet(Feed::Incremental, Side::A, &heartbeat(1));
+        it.packet(Feed::Incremental, Side::A, &heartbeat(4));
+        it.wait(Duration::from_secs(1));
+        it.packet(Feed::Replay, Side::A, &heartbeat(2));
+        it.packet(Feed::Replay, Side::A, &heartbeat(3));
+        it.packet(Feed::Incremental, Side::A, &heartbeat(6));
+        it.wait(Duration::from_secs(20));
+    });
+    assert_eq!(
+        told,
+        [
+            "Replay Update=Requested First=2 Last=3 Attempt=1",
+            "Replay Update=Filled First=2 Last=3",
+            "Replay Update=Requested First=5 Last=5 Attempt=1",
+            "Replay Update=Requested First=5 Last=5 Attempt=2",
+            "Replay Update=Requested First=5 Last=5 Attempt=3",
+            "Replay Update=GivenUp First=5 Last=5 Reason=TimedOut",
+            "Gap First=5 Count=1",
+        ]
+    );
+}
+
+/// Those of a channel on the network of which there is the incremental feed alone.
+fn live_settings() -> Settings {
+    let group = "239.1.1.1:1".parse().unwrap();
+    settings(&Groups::new([(group, Feed::Incremental, Side::A)]), OrderBooks::None)
 }
 
 proptest! {
