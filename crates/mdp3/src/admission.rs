@@ -1,26 +1,35 @@
 //! Whether an entry is the next of its instrument, and what follows if it is not.
 
 use crate::book_entry::Target;
+use crate::cell::DirectCell;
 use crate::entries::{Entry, Kind};
+use crate::instruments::Instruments;
 use crate::market::Market;
 use crate::replay::QueuedEntry;
 use crate::sync::State;
 use crate::{InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
-impl Market {
-    /// The usual case: the book is in sync and this is its next entry.
+impl Instruments {
+    /// Admits the entry of an instrument in the usual case: the book is in sync and this is its
+    /// next. `None` in any other.
     #[inline]
-    pub(crate) fn is_next(&mut self, instrument: InstrumentIndex, rpt_seq: u32) -> bool {
-        let head = &mut self.instruments.cells[instrument.as_usize()].head;
-        let is_next = head.state == State::InSync && head.next_rpt_seq == rpt_seq;
-        if is_next {
-            head.next_rpt_seq = rpt_seq.wrapping_add(1);
+    pub(crate) fn admit_next(
+        &mut self,
+        security_id: i32,
+        rpt_seq: u32,
+    ) -> Option<(InstrumentIndex, &mut DirectCell)> {
+        let instrument = self.find(security_id)?;
+        let cell = self.cells.get_mut(instrument.as_usize())?;
+        if cell.head.state != State::InSync || cell.head.next_rpt_seq != rpt_seq {
+            return None;
         }
-        is_next
+        cell.head.next_rpt_seq = rpt_seq.wrapping_add(1);
+        Some((instrument, cell))
     }
+}
 
+impl Market {
     /// Every other case: whether the entry may be applied, and if not, what follows from it.
-    #[cold]
     pub(crate) fn admit(
         &mut self,
         packet: &Packet,

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, DirectCell};
 use crate::entries::BookEntry;
 use crate::levels::{Action, Level};
 use crate::market::Market;
@@ -54,8 +54,30 @@ impl Target {
     }
 }
 
-/// Applies one entry to a side of a book.
+const NEW: u8 = Action::New as u8;
+const CHANGE: u8 = Action::Change as u8;
+const DELETE: u8 = Action::Delete as u8;
+
+/// Applies the entry if it is one of the usual: a New, a Change or a Delete of a side of the direct
+/// book, with nothing odd about it. Else it does nothing, and returns false.
 #[inline(always)]
+pub(crate) fn apply_usual(cell: &mut DirectCell, entry: &BookEntry) -> bool {
+    let (Some(price), Some(quantity)) = (entry.price, entry.quantity) else { return false };
+    let (is_ask, level) = (entry.entry_type.wrapping_sub(b'0'), entry.level.wrapping_sub(1));
+    if is_ask > 1 || level >= cell.head.depth || entry.action > DELETE {
+        return false;
+    }
+    // Nobody can foresee which side comes next: no branch between them.
+    let side = if is_ask == 0 { BookSide::Bid } else { BookSide::Ask };
+    let (level, stated) = (usize::from(level), Level { price, quantity, orders: entry.orders });
+    if entry.action == CHANGE {
+        cell.restate(side, level, stated)
+    } else {
+        cell.shift(side, (entry.action == NEW, level), stated).is_ok()
+    }
+}
+
+/// Applies one entry to a side of a book.
 pub(crate) fn apply<const N: usize>(
     cell: &mut Cell<N>,
     side: BookSide,
@@ -85,8 +107,7 @@ pub(crate) fn apply<const N: usize>(
     if applied.is_ok() { Outcome::Changed } else { Outcome::Inapplicable }
 }
 
-/// A Change, the most frequent action.
-#[inline(always)]
+/// A Change.
 fn change<const N: usize>(
     cell: &mut Cell<N>,
     side: BookSide,
@@ -101,55 +122,32 @@ fn change<const N: usize>(
 }
 
 impl Market {
-    #[inline(always)]
+    /// A book entry that is admitted, of whatever kind.
     pub(crate) fn book_entry(
-        &mut self,
-        packet: &Packet,
-        instrument: InstrumentIndex,
-        entry: BookEntry,
-        listener: &mut impl Listener,
-    ) {
-        let side = match entry.entry_type {
-            b'0' => BookSide::Bid,
-            b'1' => BookSide::Ask,
-            // Of a copy, so that the usual entry need not be in memory.
-            _ => return self.rare_entry(packet, instrument, &{ entry }, listener),
-        };
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        let outcome = apply(cell, side, &entry);
-        if matches!(outcome, Outcome::Changed) {
-            self.counters.book_entries += 1;
-            note(&mut self.touched, instrument, &mut cell.head.touched, Changes::BOOK);
-        } else if self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
-        {
-            self.counters.book_entries += 1;
-            self.touch(instrument, Changes::BOOK);
-        }
-    }
-
-    /// A book entry that is not of the direct book.
-    #[cold]
-    fn rare_entry(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
         entry: &BookEntry,
         listener: &mut impl Listener,
     ) {
-        let outcome = match Target::of(entry.entry_type) {
+        let place = instrument.as_usize();
+        let (outcome, changes) = match Target::of(entry.entry_type) {
+            Target::Direct(side) => {
+                (apply(&mut self.instruments.cells[place], side, entry), Changes::BOOK)
+            }
             Target::Implied(side) => {
-                let cell = &mut self.instruments.implied[instrument.as_usize()];
-                apply(cell, side, entry)
+                (apply(&mut self.instruments.implied[place], side, entry), Changes::IMPLIED)
             }
             Target::Reset => return self.reset_book(instrument, listener),
             Target::MarketBest => return,
-            Target::Direct(_) | Target::Invalid => Outcome::Invalid,
+            Target::Invalid => (Outcome::Invalid, Changes::NONE),
         };
-        if matches!(outcome, Outcome::Changed)
-            || self.odd_entry(packet, instrument, outcome, (entry.action, entry.level), listener)
-        {
-            self.counters.implied_entries += 1;
-            self.touch(instrument, Changes::IMPLIED);
+        if self.has_changed(packet, instrument, outcome, (entry.action, entry.level), listener) {
+            match changes {
+                Changes::IMPLIED => self.counters.implied_entries += 1,
+                _ => self.counters.book_entries += 1,
+            }
+            self.touch(instrument, changes);
         }
     }
 
@@ -176,9 +174,8 @@ impl Market {
         note(&mut self.touched, instrument, &mut head.touched, changes);
     }
 
-    /// An entry that did not simply change the book; whether it has changed it all the same.
-    #[cold]
-    fn odd_entry(
+    /// Whether an entry has changed a book; tells what is odd about it.
+    fn has_changed(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -227,7 +224,6 @@ pub(crate) fn note(
 mod tests {
     use super::*;
     use crate::Price9;
-    use crate::cell::DirectCell;
 
     fn apply(cell: &mut DirectCell, entry: &BookEntry) -> Outcome {
         super::apply(cell, BookSide::Bid, entry)
@@ -276,6 +272,49 @@ mod tests {
         let mut cell = cell(2);
         assert_eq!(apply(&mut cell, &BookEntry { action: 6, ..ENTRY }), Outcome::Invalid);
         assert_eq!(apply(&mut cell, &BookEntry { level: 0, ..ENTRY }), Outcome::Invalid);
+    }
+
+    #[test]
+    fn what_is_usual_does_what_it_would_do_else_and_what_is_not_does_nothing() {
+        let seen = |cell: &DirectCell| {
+            let mut cell = *cell;
+            let changes = cell.settle_best();
+            (cell.levels(BookSide::Bid).to_vec(), cell.levels(BookSide::Ask).to_vec(), changes)
+        };
+        let mut usual_count = 0;
+        for (count, action, level) in (0..=3).flat_map(|count| {
+            (0..7).flat_map(move |action| (0..=5).map(move |level| (count, action, level)))
+        }) {
+            let stated = |n: i64| Level { price: Price9(n), quantity: 3, orders: 1 };
+            let levels: Vec<Level> = (0..count).map(stated).collect();
+            let mut cell = DirectCell::VACANT;
+            cell.set_depth(3);
+            cell.load(&levels, &levels);
+            cell.settle_best();
+            let price = Some(Price9(i64::from(level) - 1));
+            let (quantity, orders) = (Some(5), 2);
+            let usual = BookEntry { action, level, price, quantity, orders, ..ENTRY };
+            for (side, entry) in [
+                (BookSide::Bid, usual),
+                (BookSide::Ask, BookEntry { entry_type: b'1', ..usual }),
+                (BookSide::Bid, BookEntry { entry_type: b'E', ..usual }),
+                (BookSide::Bid, BookEntry { price: Some(Price9(77)), ..usual }),
+                (BookSide::Bid, BookEntry { price: None, ..usual }),
+                (BookSide::Bid, BookEntry { quantity: None, ..usual }),
+            ] {
+                let (mut quick, mut full) = (cell, cell);
+                if apply_usual(&mut quick, &entry) {
+                    usual_count += 1;
+                    assert_eq!(super::apply(&mut full, side, &entry), Outcome::Changed);
+                    assert_eq!(seen(&quick), seen(&full), "{entry:?}");
+                } else {
+                    assert_eq!(seen(&quick), seen(&cell), "{entry:?}");
+                }
+            }
+        }
+        // Of 0 to 3 levels: 9 places for a New, 6 for a Delete, each for bids, asks and another
+        // price; 6 for a Change, for bids and asks.
+        assert_eq!(usual_count, 3 * (9 + 6) + 2 * 6);
     }
 
     #[test]

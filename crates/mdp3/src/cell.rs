@@ -10,7 +10,7 @@
 
 use core::hint::black_box;
 
-use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply, replace};
+use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply, replace, shift};
 use crate::sync::State;
 use crate::{BookSide, Changes};
 
@@ -50,7 +50,11 @@ impl Sides {
     }
 
     const fn with(self, side: BookSide) -> Self {
-        Self(self.0 | 1 << side as u8)
+        self.with_if(side, true)
+    }
+
+    const fn with_if(self, side: BookSide, is_one: bool) -> Self {
+        Self(self.0 | (is_one as u8) << side as u8)
     }
 
     const fn without(self, side: BookSide) -> Self {
@@ -119,8 +123,38 @@ impl<const N: usize> Cell<N> {
         replace(levels, usize::from(*count), level, stated)
     }
 
-    /// Applies one entry; `level` counts from 0.
+    /// Changes a level, counted from 0, if there is one of the same price.
     #[inline(always)]
+    pub(crate) fn restate(&mut self, side: BookSide, level: usize, stated: Level) -> bool {
+        let (levels, count) = self.side(side);
+        let count = usize::from(*count);
+        let Some(before) = levels.get_mut(level).filter(|it| it.price == stated.price) else {
+            return false;
+        };
+        if level >= count {
+            return false;
+        }
+        *before = stated;
+        self.head.unsettled = self.head.unsettled.with_if(side, level == 0);
+        true
+    }
+
+    /// Makes room for a new level, counted from 0, or closes up where one is deleted.
+    #[inline(always)]
+    pub(crate) fn shift(
+        &mut self,
+        side: BookSide,
+        (is_new, level): (bool, usize),
+        stated: Level,
+    ) -> Result<(), Inapplicable> {
+        let depth = usize::from(self.head.depth);
+        let (levels, count) = self.side(side);
+        *count = shift(levels, (usize::from(*count), depth), (is_new, level), stated)? as u8;
+        self.head.unsettled = self.head.unsettled.with_if(side, level == 0);
+        Ok(())
+    }
+
+    /// Applies one entry; `level` counts from 0.
     pub(crate) fn apply(
         &mut self,
         side: BookSide,

@@ -124,7 +124,7 @@ macro_rules! read {
         let mut $place = 0u8;
         while let Some($entry) = entries.next(&mut scratch) {
             let (security_id, rpt_seq) = ($entry.security_id(), $entry.rpt_seq());
-            $on.take(root, Entry { security_id, rpt_seq, kind: $kind });
+            $on.take(root, (security_id, rpt_seq), || $kind);
             $place = $place.wrapping_add(1);
         }
         Ok(Some(root))
@@ -140,7 +140,7 @@ macro_rules! book {
             level: $entry.md_price_level(),
             price: $entry.md_entry_px(),
             quantity: $quantity,
-            orders: count($entry.number_of_orders().unwrap_or(0)),
+            orders: $entry.number_of_orders().and_then(sound).unwrap_or(0) as u32,
         })
     };
 }
@@ -174,9 +174,11 @@ macro_rules! session_statistic {
 
 /// Takes the entries of a message. No closure, since it has to be inlined wherever a template is
 /// read: there the kind of the entry is known, and only that of it is done. Everything is passed
-/// by value, so that entries stay in registers until something rare needs them in memory.
+/// by value, so that entries stay in registers until something rare needs them in memory; and what
+/// an entry is about is read when it is asked for.
 pub(crate) trait Take {
-    fn take(&mut self, root: Root, entry: Entry);
+    /// Takes an entry of the instrument with a SecurityID, with its RptSeq.
+    fn take(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind);
 }
 
 /// Hands each entry of an incremental message to `on`, with the root block; returns that again.

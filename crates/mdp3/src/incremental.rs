@@ -3,7 +3,7 @@
 use hairpin_cme_codecs::mdp3::MDUpdateAction;
 use hairpin_time::Utc;
 
-use crate::book_entry::note;
+use crate::book_entry::{self, note};
 use crate::cell::DirectCell;
 use crate::entries::{self, Entry, Kind, Root, TradeEntry};
 use crate::implied_book::ImpliedCell;
@@ -25,8 +25,8 @@ struct Taker<'a, L> {
 
 impl<L: Listener> entries::Take for Taker<'_, L> {
     #[inline(always)]
-    fn take(&mut self, root: Root, entry: Entry) {
-        self.market.entry((self.packet, self.bytes), root, entry, self.listener);
+    fn take(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind) {
+        self.market.entry((self.packet, self.bytes), root, (ids, kind), self.listener);
     }
 }
 
@@ -111,29 +111,88 @@ impl Market {
         &mut self,
         (packet, bytes): (&Packet, &[u8]),
         root: Root,
+        (ids, kind): ((i32, u32), impl Fn() -> Kind),
+        listener: &mut impl Listener,
+    ) {
+        let (security_id, rpt_seq) = ids;
+        let Some((instrument, cell)) = self.instruments.admit_next(security_id, rpt_seq) else {
+            return self.entry_out_of_turn(packet, bytes, root, ids, kind, listener);
+        };
+        match kind() {
+            Kind::Book(entry) if book_entry::apply_usual(cell, &entry) => {
+                self.counters.book_entries += 1;
+                note(&mut self.touched, instrument, &mut cell.head.touched, Changes::BOOK);
+            }
+            Kind::Book(_) => self.unusual_entry(packet, instrument, kind, listener),
+            kind => {
+                let entry = Entry { security_id, rpt_seq, kind };
+                self.tell_entry((packet, bytes), root, Some(instrument), entry, listener);
+            }
+        }
+    }
+
+    /// A book entry that is the next of its instrument, but not one of the usual. It is read anew:
+    /// what only this needs takes no registers from those.
+    #[cold]
+    #[inline(never)]
+    fn unusual_entry(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        kind: impl Fn() -> Kind,
+        listener: &mut impl Listener,
+    ) {
+        if let Kind::Book(entry) = kind() {
+            self.book_entry(packet, instrument, &entry, listener);
+        }
+    }
+
+    /// An entry that is not the next of a book in sync.
+    #[cold]
+    #[inline(never)]
+    fn entry_out_of_turn(
+        &mut self,
+        packet: &Packet,
+        bytes: &[u8],
+        root: Root,
+        (security_id, rpt_seq): (i32, u32),
+        kind: impl Fn() -> Kind,
+        listener: &mut impl Listener,
+    ) {
+        let entry = Entry { security_id, rpt_seq, kind: kind() };
+        let instrument = self.instruments.find(security_id);
+        let admitted = self.admit(packet, instrument, entry, listener);
+        if let Kind::Book(book_entry) = &entry.kind {
+            if let Some(instrument) = admitted {
+                self.book_entry(packet, instrument, book_entry, listener);
+            }
+        } else {
+            let instrument = instrument.or(admitted);
+            self.tell_entry((packet, bytes), root, instrument, entry, listener);
+        }
+    }
+
+    /// Tells an entry that is of no book.
+    #[inline(always)]
+    fn tell_entry(
+        &mut self,
+        (packet, bytes): (&Packet, &[u8]),
+        root: Root,
+        instrument: Option<InstrumentIndex>,
         entry: Entry,
         listener: &mut impl Listener,
     ) {
-        let instrument = self.instruments.find(entry.security_id);
-        let admitted = match instrument {
-            Some(instrument) if self.is_next(instrument, entry.rpt_seq) => Some(instrument),
-            _ => self.admit(packet, instrument, entry, listener),
-        };
+        let of = (entry.security_id, entry.rpt_seq);
         match entry.kind {
-            Kind::Book(book_entry) => {
-                if let Some(instrument) = admitted {
-                    self.book_entry(packet, instrument, book_entry, listener);
-                }
-            }
+            Kind::Book(_) => {}
             Kind::Trade(trade) => {
-                let instrument = instrument.or(admitted);
                 self.tell_trade((packet, bytes), root, instrument, (entry, trade), listener);
             }
             Kind::Volume { quantity, action } => {
                 let volume = Volume {
                     packet,
                     transact_time: root.transact_time,
-                    instrument: instrument.or(admitted),
+                    instrument,
                     security_id: entry.security_id,
                     rpt_seq: entry.rpt_seq,
                     quantity,
@@ -141,14 +200,8 @@ impl Market {
                 };
                 self.tell_volume(&volume, listener);
             }
-            Kind::Statistic(statistic) => {
-                let of = (entry.security_id, entry.rpt_seq);
-                self.statistic(packet, root, of, statistic, listener);
-            }
-            Kind::Limits(limits) => {
-                let of = (entry.security_id, entry.rpt_seq);
-                self.limits(packet, root, of, limits, listener);
-            }
+            Kind::Statistic(statistic) => self.statistic(packet, root, of, statistic, listener),
+            Kind::Limits(limits) => self.limits(packet, root, of, limits, listener),
         }
     }
 

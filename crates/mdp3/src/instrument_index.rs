@@ -64,8 +64,12 @@ impl IdTable {
         let mut position = (hash >> self.shift) as usize & mask;
         loop {
             let slot = self.slots[position];
-            if slot.security_id == security_id || slot.index == VACANT.index {
+            // The usual answer first, and alone: whether it is of a vacant slot is asked once.
+            if slot.security_id == security_id {
                 return (position, slot);
+            }
+            if slot.index == VACANT.index {
+                return (position, VACANT);
             }
             position = (position + 1) & mask;
         }

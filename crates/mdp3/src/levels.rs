@@ -97,19 +97,12 @@ pub(crate) fn apply<const N: usize>(
 ) -> Result<usize, Inapplicable> {
     debug_assert!(count <= depth && depth <= N);
     match action {
-        Action::New if level <= count && level < depth => {
-            let new_count = (count + 1).min(depth);
-            levels.copy_within(level..new_count - 1, level + 1);
-            levels[level] = stated;
-            Ok(new_count)
+        Action::New | Action::Delete => {
+            shift(levels, (count, depth), (action == Action::New, level), stated)
         }
         Action::Change | Action::Overlay => {
             replace(levels, count, level, stated)?;
             Ok(count)
-        }
-        Action::Delete if level < count => {
-            levels.copy_within(level + 1..count, level);
-            Ok(count - 1)
         }
         Action::DeleteThru => {
             let removed = (level + 1).min(count);
@@ -117,8 +110,29 @@ pub(crate) fn apply<const N: usize>(
             Ok(count - removed)
         }
         Action::DeleteFrom => Ok(count.min(level)),
-        _ => Err(Inapplicable),
     }
+}
+
+/// Makes room for a new level, or closes up where one is deleted; returns how many there are then.
+///
+/// Both are one move without a branch between them: which of them comes next cannot be foreseen,
+/// and to guess wrong takes longer than to do either.
+#[inline(always)]
+pub(crate) fn shift<const N: usize>(
+    levels: &mut Levels<N>,
+    (count, depth): (usize, usize),
+    (is_new, level): (bool, usize),
+    stated: Level,
+) -> Result<usize, Inapplicable> {
+    let (opened, closed) = (usize::from(is_new), usize::from(!is_new));
+    if level >= count + opened || level >= depth {
+        return Err(Inapplicable);
+    }
+    let last = (count + opened).min(depth) - 1;
+    levels.copy_within(level + closed..last + closed, level + opened);
+    // What a Delete states goes where the last level was, which is not in use from here on.
+    levels[if is_new { level } else { last }] = stated;
+    Ok(last + opened)
 }
 
 #[cfg(test)]
