@@ -1,0 +1,84 @@
+//! The words of `hairpin order`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hairpin_time::Utc;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+/// A session's journal as an audit trail: what went out and came in, one line a record
+///
+/// Nothing is locked or changed: a session may write meanwhile. Exit status: 0 if all could be
+/// read, 1 if anything was damaged, 2 for bad arguments.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// The folder of the journal
+    #[arg(long, value_name = "DIR")]
+    pub(super) journal: PathBuf,
+
+    /// Print the journal
+    #[arg(long, required = true)]
+    show: bool,
+
+    /// How records are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+
+    /// Only what was written at this time or later: 2026-11-22 (UTC) or 2026-11-22T18:00:00.5Z
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) from: Option<Utc>,
+
+    /// Only what was written before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(super) to: Option<Utc>,
+
+    /// Only the session of this UUID
+    #[arg(long, value_name = "N")]
+    pub(super) uuid: Option<u64>,
+}
+
+/// How records are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One line each, `field=value`
+    Text,
+    /// A line of names, then one line each, values between commas
+    Csv,
+    /// One JSON object a line
+    Json,
+}
+
+/// A date, which is its midnight in UTC, or a time with its offset.
+fn parse_time(text: &str) -> Result<Utc, String> {
+    let day = |date: Date| date.to_zoned(TimeZone::UTC).map(|midnight| midnight.timestamp());
+    let time = match text.parse::<jiff::Timestamp>() {
+        Err(_) if !text.contains(['T', 't', ' ']) => text.parse().and_then(day),
+        parsed => parsed,
+    };
+    let nanos = time.ok().and_then(|time| u64::try_from(time.as_nanosecond()).ok());
+    let hint = "a time since 1970, such as 2026-11-22 or 2026-11-22T18:00:00Z";
+    nanos.map(Utc::from_nanos).ok_or_else(|| hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_its_midnight_and_a_time_has_an_offset() {
+        let nanos = |text| parse_time(text).map(Utc::as_nanos);
+        assert_eq!(nanos("1970-01-02"), Ok(86_400_000_000_000));
+        assert_eq!(nanos("1970-01-01T00:00:01.000000002Z"), Ok(1_000_000_002));
+        assert_eq!(nanos("1970-01-01T01:00:00+01:00"), Ok(0));
+        for wrong in ["", "yesterday", "1969-12-31", "2026-13-01", "2026-11-22T18:00:00"] {
+            assert!(nanos(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_the_trail_prints_is_understood() {
+        let time = Utc::from_nanos(1_700_000_000_123_456_789);
+        assert_eq!(parse_time(&time.to_string()), Ok(time));
+    }
+}
