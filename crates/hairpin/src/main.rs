@@ -57,7 +57,7 @@ enum Command {
     Trader(trader_process::Arguments),
     /// The feed handler, live or on a capture: print messages, books and what became of them
     Feed(feed::Arguments),
-    /// A session's journal as an audit trail
+    /// An order entry session by script or by hand, or the journal of one as an audit trail
     Order(order::Arguments),
     /// A capture of an exchange's market data, made without a network
     Generate(generate::Arguments),

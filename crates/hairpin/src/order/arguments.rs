@@ -7,45 +7,55 @@ use hairpin_time::Utc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// A session's journal as an audit trail: what went out and came in, one line a record
+/// An order entry session driven by a script or by hand, or the journal of one as an audit trail
 ///
-/// Nothing is locked or changed: a session may write meanwhile. Exit status: 0 if all could be
-/// read, 1 if anything was damaged, 2 for bad arguments.
+/// With FILE it logs on and does what the script or standard input says, a command a line. With
+/// --journal and --show it prints what a session has written down, one line a record; nothing is
+/// locked or changed, and a session may write meanwhile. Exit status: 0 if all was done, 1 if
+/// anything was wrong, 2 for bad arguments, 130 when interrupted, 143 when terminated.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
-    /// The folder of the journal
-    #[arg(long, value_name = "DIR")]
-    pub(super) journal: PathBuf,
+    /// The settings (TOML): gateway, who logs on, journal, instruments
+    #[arg(value_name = "FILE", required_unless_present = "show", conflicts_with = "show")]
+    pub(super) settings: Option<PathBuf>,
+
+    /// Commands, one a line [default: standard input]
+    #[arg(long, value_name = "FILE", conflicts_with = "show")]
+    pub(super) script: Option<PathBuf>,
+
+    /// The folder of a journal to print
+    #[arg(long, value_name = "DIR", requires = "show")]
+    pub(super) journal: Option<PathBuf>,
 
     /// Print the journal
-    #[arg(long, required = true)]
+    #[arg(long, requires = "journal")]
     show: bool,
 
-    /// How records are printed
+    /// How lines are printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
 
     /// Only what was written at this time or later: 2026-11-22 (UTC) or 2026-11-22T18:00:00.5Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
     pub(super) from: Option<Utc>,
 
     /// Only what was written before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
     pub(super) to: Option<Utc>,
 
     /// Only the session of this UUID
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "show")]
     pub(super) uuid: Option<u64>,
 }
 
 /// How records are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One line each, `field=value`
+    /// `field=value`
     Text,
-    /// A line of names, then one line each, values between commas
+    /// A line of names, then values between commas; of a journal only
     Csv,
-    /// One JSON object a line
+    /// A JSON object
     Json,
 }
 

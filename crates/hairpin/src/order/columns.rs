@@ -11,7 +11,7 @@ use hairpin_order_entry::{
 use hairpin_sbe::{DecodeError, MessageHeader, Value, Visitor};
 
 /// What is shown, under CME's names where the field has one.
-pub(super) const NAMES: [&str; 35] = [
+pub(super) const NAMES: [&str; 36] = [
     "ClOrdID",
     "OrderID",
     "Side",
@@ -32,6 +32,7 @@ pub(super) const NAMES: [&str; 35] = [
     "ExecID",
     "OrderRequestID",
     "RefSeqNum",
+    "BusinessRejectRefID",
     "MassActionScope",
     "MassActionResponse",
     "TotalAffectedOrders",
@@ -84,11 +85,19 @@ pub(super) struct Columns {
     template_id: u16,
     /// Groups and composites that were begun and have not ended.
     depth: u32,
+    /// OrderID of each order that a mass action has cancelled.
+    pub(super) affected: Vec<u64>,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        Self { name: None, cells: [const { None }; NAMES.len()], template_id: 0, depth: 0 }
+        Self {
+            name: None,
+            cells: [const { None }; NAMES.len()],
+            template_id: 0,
+            depth: 0,
+            affected: Vec::new(),
+        }
     }
 }
 
@@ -99,8 +108,36 @@ impl Columns {
     /// Why it is no message of order entry.
     pub(super) fn read(&mut self, message: &[u8]) -> Result<(), DecodeError> {
         let (header, body) = MessageHeader::decode(message)?;
+        self.read_body(&header, body)
+    }
+
+    /// The same, of a message whose header was read.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(super) fn read_body(
+        &mut self,
+        header: &MessageHeader,
+        body: &[u8],
+    ) -> Result<(), DecodeError> {
         self.template_id = header.template_id;
-        visit(&header, body, self).map(drop)
+        visit(header, body, self).map(drop)
+    }
+
+    /// Columns of something that is no message.
+    pub(super) fn named(name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..Self::default() }
+    }
+
+    /// What stands in a column.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let place = NAMES.iter().position(|&column| column == name)?;
+        self.cells[place].as_ref().map(|cell| cell.text.as_str())
+    }
+
+    /// The number in a column.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.get(name)?.parse().ok()
     }
 
     pub(super) fn put(&mut self, name: &str, cell: Cell) {
@@ -139,6 +176,9 @@ impl Visitor for Columns {
     }
 
     fn field(&mut self, name: &str, value: Value<'_>) {
+        if let ("AffectedOrderID", Value::Unsigned(id)) = (name, value) {
+            self.affected.push(id);
+        }
         if self.depth > 0 || matches!(value, Value::Null) {
             return;
         }

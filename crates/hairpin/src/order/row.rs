@@ -1,4 +1,4 @@
-//! A record of a journal as a line.
+//! A record of a journal, or what happens in a session, as a line.
 
 use std::fmt::Write;
 
@@ -27,7 +27,8 @@ pub(super) struct Row {
     columns: Columns,
     /// Of what the exchange sent: whether its callback has returned.
     marked: Option<bool>,
-    checksum: Checksum,
+    /// `None` of what was not read from a journal.
+    checksum: Option<Checksum>,
     /// Why the record holds no message, if that is so.
     pub(super) wrong: Option<String>,
 }
@@ -48,9 +49,20 @@ impl Row {
             number: (tag.seq_num > 0).then_some(tag.seq_num),
             columns,
             marked: (tag.direction == Direction::Inbound).then_some(entry.marked),
-            checksum: entry.checksum,
+            checksum: Some(entry.checksum),
             wrong,
         }
+    }
+
+    /// Something that happens now.
+    pub(super) fn of(
+        time: Utc,
+        direction: &'static str,
+        uuid: u64,
+        number: Option<u32>,
+        columns: Columns,
+    ) -> Self {
+        Self { time, direction, uuid, number, columns, marked: None, checksum: None, wrong: None }
     }
 
     /// The line, without its end.
@@ -74,12 +86,12 @@ impl Row {
 
     fn last(&self) -> [Option<Cell>; LAST.len()] {
         let marked = self.marked.map(|marked| Cell::text(if marked { "yes" } else { "no" }));
-        let checksum = match self.checksum {
+        let checksum = self.checksum.map(|checksum| match checksum {
             Checksum::Right => "right",
             Checksum::Missing => "missing",
             Checksum::Wrong => "wrong",
-        };
-        [marked, Some(Cell::text(checksum))]
+        });
+        [marked, checksum.map(Cell::text)]
     }
 
     fn text(&self) -> String {
@@ -111,8 +123,10 @@ impl Row {
         for (name, cell) in self.columns.iter().filter(|(_, cell)| cell.is_some()) {
             push_json(&mut object, name, cell);
         }
-        for (name, cell) in LAST.into_iter().zip(&self.last()) {
-            push_json(&mut object, name, cell.as_ref());
+        if self.checksum.is_some() {
+            for (name, cell) in LAST.into_iter().zip(&self.last()) {
+                push_json(&mut object, name, cell.as_ref());
+            }
         }
         object.push('}');
         object
