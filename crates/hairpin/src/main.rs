@@ -15,6 +15,7 @@ mod generate;
 mod ground;
 mod groups;
 mod live;
+mod order;
 mod output;
 mod ping;
 mod pong;
@@ -56,6 +57,8 @@ enum Command {
     Trader(trader_process::Arguments),
     /// The feed handler, live or on a capture: print messages, books and what became of them
     Feed(feed::Arguments),
+    /// An order entry session by script or by hand, or the journal of one as an audit trail
+    Order(order::Arguments),
     /// A capture of an exchange's market data, made without a network
     Generate(generate::Arguments),
     /// Print the messages of a capture
@@ -105,6 +108,7 @@ fn main() -> ExitCode {
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Feed(arguments) => feed::run(&arguments),
+        Command::Order(arguments) => order::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Exchange(arguments) => exchange::run(&arguments),
         Command::Trader(arguments) => trader_process::run(&arguments),

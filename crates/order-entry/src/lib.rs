@@ -104,7 +104,7 @@ pub use hairpin_ilink3::{
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
-pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
+pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use session::Session;
 pub use settings::{Settings, WAITING_DEFAULT, WhenFull};
 pub use zone::{NamedZone, ZoneError};

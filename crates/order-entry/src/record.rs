@@ -40,8 +40,10 @@ pub(crate) fn write_control(record: &mut [u8], frame: &[u8], progress: &Progress
     standing::encode(progress, standing);
 }
 
-/// What stands behind the frame of a control record.
-fn read_control(record: &[u8]) -> Option<Progress> {
+/// Where the session stood when a request left: what stands behind the frame in the payload of a
+/// record of kind [`CONTROL_RECORD`]. `None` if the payload is no such record's.
+#[must_use]
+pub fn standing_of(record: &[u8]) -> Option<Progress> {
     let [size_0, size_1, ..] = *record else { return None };
     standing::decode(record.get(usize::from(u16::from_le_bytes([size_0, size_1]))..)?)
 }
@@ -53,7 +55,7 @@ fn read_control(record: &[u8]) -> Option<Progress> {
 /// as used, and NotApplied settles it.
 pub(crate) fn progress(journal: &impl Storage) -> Progress {
     let request = journal.last(Direction::Control);
-    let standing = request.and_then(|request| read_control(journal.bytes(request)));
+    let standing = request.and_then(|request| standing_of(journal.bytes(request)));
     let mut progress = standing.unwrap_or_default();
     if let Some(message) = journal.last(Direction::Outbound) {
         let tag = journal.tag(message);

@@ -1,0 +1,94 @@
+//! The words of `hairpin order`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hairpin_time::Utc;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+/// An order entry session driven by a script or by hand, or the journal of one as an audit trail
+///
+/// With FILE it logs on and does what the script or standard input says, a command a line. With
+/// --journal and --show it prints what a session has written down, one line a record; nothing is
+/// locked or changed, and a session may write meanwhile. Exit status: 0 if all was done, 1 if
+/// anything was wrong, 2 for bad arguments, 130 when interrupted, 143 when terminated.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Arguments {
+    /// The settings (TOML): gateway, who logs on, journal, instruments
+    #[arg(value_name = "FILE", required_unless_present = "show", conflicts_with = "show")]
+    pub(super) settings: Option<PathBuf>,
+
+    /// Commands, one a line [default: standard input]
+    #[arg(long, value_name = "FILE", conflicts_with = "show")]
+    pub(super) script: Option<PathBuf>,
+
+    /// The folder of a journal to print
+    #[arg(long, value_name = "DIR", requires = "show")]
+    pub(super) journal: Option<PathBuf>,
+
+    /// Print the journal
+    #[arg(long, requires = "journal")]
+    show: bool,
+
+    /// How lines are printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
+
+    /// Only what was written at this time or later: 2026-11-22 (UTC) or 2026-11-22T18:00:00.5Z
+    #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
+    pub(super) from: Option<Utc>,
+
+    /// Only what was written before this time
+    #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
+    pub(super) to: Option<Utc>,
+
+    /// Only the session of this UUID
+    #[arg(long, value_name = "N", requires = "show")]
+    pub(super) uuid: Option<u64>,
+}
+
+/// How records are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// `field=value`
+    Text,
+    /// A line of names, then values between commas; of a journal only
+    Csv,
+    /// A JSON object
+    Json,
+}
+
+/// A date, which is its midnight in UTC, or a time with its offset.
+fn parse_time(text: &str) -> Result<Utc, String> {
+    let day = |date: Date| date.to_zoned(TimeZone::UTC).map(|midnight| midnight.timestamp());
+    let time = match text.parse::<jiff::Timestamp>() {
+        Err(_) if !text.contains(['T', 't', ' ']) => text.parse().and_then(day),
+        parsed => parsed,
+    };
+    let nanos = time.ok().and_then(|time| u64::try_from(time.as_nanosecond()).ok());
+    let hint = "a time since 1970, such as 2026-11-22 or 2026-11-22T18:00:00Z";
+    nanos.map(Utc::from_nanos).ok_or_else(|| hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_its_midnight_and_a_time_has_an_offset() {
+        let nanos = |text| parse_time(text).map(Utc::as_nanos);
+        assert_eq!(nanos("1970-01-02"), Ok(86_400_000_000_000));
+        assert_eq!(nanos("1970-01-01T00:00:01.000000002Z"), Ok(1_000_000_002));
+        assert_eq!(nanos("1970-01-01T01:00:00+01:00"), Ok(0));
+        for wrong in ["", "yesterday", "1969-12-31", "2026-13-01", "2026-11-22T18:00:00"] {
+            assert!(nanos(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_the_trail_prints_is_understood() {
+        let time = Utc::from_nanos(1_700_000_000_123_456_789);
+        assert_eq!(parse_time(&time.to_string()), Ok(time));
+    }
+}

@@ -1,0 +1,47 @@
+//! `hairpin order`: a session at the command line, and the audit trail of one.
+//!
+//! With a settings file it logs on, does what a script or standard input says, prints what is sent
+//! and what comes, and logs off. With `--show` it prints the journal that a session has written.
+//! Both print the same lines.
+
+mod arguments;
+mod columns;
+mod desk;
+mod input;
+mod orders;
+mod request;
+mod row;
+mod script;
+mod session;
+mod settings;
+mod trail;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind;
+
+pub(crate) use arguments::Arguments;
+use arguments::Format;
+
+use crate::usage;
+
+/// Runs the command: exit status 0 if everything was done and understood, 1 if anything was wrong,
+/// 2 for words that do not go together.
+///
+/// # Errors
+/// Those of the session, or of the trail.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(journal) = &arguments.journal {
+        return trail::show(arguments, journal);
+    }
+    let Some(settings) = &arguments.settings else {
+        let what = "a settings file is missing, or --journal DIR --show\n";
+        return Ok(usage::report(&clap::Error::raw(ErrorKind::MissingRequiredArgument, what)));
+    };
+    if arguments.format == Format::Csv {
+        let what = "--format csv is for --show: a session prints text or json\n";
+        return Ok(usage::report(&clap::Error::raw(ErrorKind::ArgumentConflict, what)));
+    }
+    session::run(arguments, settings)
+}

@@ -1,0 +1,124 @@
+//! The orders of this run, as the exchange's reports tell them.
+
+use hairpin_order_entry::messages::{
+    ExecutionReportCancel534, ExecutionReportElimination524, ExecutionReportModify531,
+    ExecutionReportNew522, ExecutionReportReject523, OrderCancelReplaceReject536,
+    OrderMassActionReport562,
+};
+use hairpin_order_entry::{BusinessReject521, NewOrder};
+
+use super::columns::Columns;
+use super::script::Target;
+
+/// What has become of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It has left, and the exchange has not answered.
+    Sent,
+    /// It works.
+    Working,
+    /// It traded whole, was taken back, refused or eliminated.
+    Over,
+}
+
+/// An order that was entered here.
+#[derive(Debug, Clone)]
+pub(super) struct Order {
+    /// As the exchange has it, or as it left; always under the ClOrdID of its entry.
+    pub(super) terms: NewOrder,
+    /// As it is to be, once the exchange has replaced it.
+    pub(super) replacement: Option<NewOrder>,
+    /// As the exchange gave it.
+    pub(super) order_id: Option<u64>,
+    pub(super) leaves: u32,
+    pub(super) standing: Standing,
+    /// The number it left under.
+    pub(super) seq_num: u32,
+}
+
+/// All of them, in the order of their entry.
+#[derive(Debug, Default)]
+pub(super) struct Orders(Vec<Order>);
+
+impl Orders {
+    /// An order has left.
+    pub(super) fn push(&mut self, terms: NewOrder, seq_num: u32) {
+        let (order_id, replacement, leaves) = (None, None, terms.quantity);
+        let standing = Standing::Sent;
+        self.0.push(Order { terms, replacement, order_id, leaves, standing, seq_num });
+    }
+
+    /// The order that is meant, if there is one.
+    pub(super) fn find(&mut self, target: Target) -> Option<&mut Order> {
+        match target {
+            Target::Last => self.0.last_mut(),
+            Target::Id(id) => self.0.iter_mut().rev().find(|order| order.terms.cl_ord_id == id),
+        }
+    }
+
+    /// What works, or may.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Order> {
+        self.0.iter().filter(|order| order.standing != Standing::Over)
+    }
+
+    /// Takes what a message of the exchange says; those of other orders say nothing here.
+    pub(super) fn told(&mut self, template_id: u16, report: &Columns) {
+        match template_id {
+            OrderMassActionReport562::TEMPLATE_ID => {
+                let affected = |order: &&mut Order| {
+                    order.order_id.is_some_and(|id| report.affected.contains(&id))
+                };
+                self.0.iter_mut().filter(affected).for_each(|order| {
+                    order.standing = Standing::Over;
+                });
+                return;
+            }
+            BusinessReject521::TEMPLATE_ID => {
+                let refused = report.number("BusinessRejectRefID");
+                let order = self.0.iter_mut().find(|order| {
+                    order.standing == Standing::Sent && Some(order.seq_num.into()) == refused
+                });
+                if let Some(order) = order {
+                    order.standing = Standing::Over;
+                }
+                return;
+            }
+            _ => {}
+        }
+        let (id, cl_ord_id) = (report.number("OrderID"), report.get("ClOrdID"));
+        let order = self.0.iter_mut().rev().find(|order| match order.order_id {
+            Some(known) => Some(known) == id,
+            None => Some(order.terms.cl_ord_id.to_string().as_str()) == cl_ord_id,
+        });
+        if let Some(order) = order {
+            order.told(template_id, report);
+        }
+    }
+}
+
+impl Order {
+    fn told(&mut self, template_id: u16, report: &Columns) {
+        let leaves = report.number("LeavesQty").and_then(|leaves| u32::try_from(leaves).ok());
+        match template_id {
+            ExecutionReportNew522::TEMPLATE_ID => {
+                self.order_id = report.number("OrderID");
+                self.standing = Standing::Working;
+            }
+            ExecutionReportModify531::TEMPLATE_ID => {
+                let terms = self.replacement.take().unwrap_or(self.terms);
+                self.terms = NewOrder { cl_ord_id: self.terms.cl_ord_id, ..terms };
+                self.leaves = leaves.unwrap_or(self.terms.quantity);
+            }
+            OrderCancelReplaceReject536::TEMPLATE_ID => self.replacement = None,
+            ExecutionReportCancel534::TEMPLATE_ID
+            | ExecutionReportElimination524::TEMPLATE_ID
+            | ExecutionReportReject523::TEMPLATE_ID => self.standing = Standing::Over,
+            _ => {
+                self.leaves = leaves.unwrap_or(self.leaves);
+                if leaves == Some(0) {
+                    self.standing = Standing::Over;
+                }
+            }
+        }
+    }
+}

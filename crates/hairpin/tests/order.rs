@@ -1,0 +1,305 @@
+//! `hairpin order` against a gateway on loopback.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod order_venue;
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use order_venue::{ACCESS_KEY_ID, KEY, Venue};
+use serde_json::Value;
+use support::{Process, assert_done, assert_status, hairpin};
+
+/// The variable that holds the key here.
+const VARIABLE: &str = "HAIRPIN_ORDER_TEST_KEY";
+
+/// A gateway, and a folder with the settings of somebody who may log on there.
+struct Stand {
+    folder: tempfile::TempDir,
+    venue: Venue,
+}
+
+impl Stand {
+    fn new() -> Self {
+        let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
+        let stand = Self { folder, venue };
+        let gateway = stand.venue.gateway;
+        let journal = stand.path("journal");
+        stand.write(
+            "order.toml",
+            &format!(
+                "gateway = \"{gateway}\"\naccess_key_id = \"{ACCESS_KEY_ID}\"\n\
+                 secret_key_env = \"{VARIABLE}\"\nsession = \"ABC\"\nfirm = \"DEFGH\"\n\
+                 operator = \"TRADER\"\nlocation = \"US,IL\"\njournal = {journal:?}\n\
+                 [instruments]\nHP001 = 1001\n"
+            ),
+        );
+        stand
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self) -> Command {
+        let mut command = hairpin();
+        command.arg("order").arg(self.path("order.toml")).env(VARIABLE, KEY);
+        command
+    }
+
+    /// The command that runs this script.
+    fn script(&self, text: &str) -> Command {
+        self.write("script", text);
+        let mut command = self.command();
+        command.arg("--script").arg(self.path("script"));
+        command
+    }
+
+    /// A script that sleeps, once it is logged on.
+    fn sleeping(&self) -> Process {
+        let mut command = self.script("sleep 10m\n");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let process = Process::of(child);
+        let mut lines = out.lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.ends_with(" established")), "it has not logged on");
+        // Whatever it says from now on is read by nobody, and must not block or stop it.
+        std::thread::spawn(move || lines.count());
+        process
+    }
+}
+
+fn lines(output: &Output) -> Vec<String> {
+    String::from_utf8(output.stdout.clone()).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// The one line that was said.
+fn said(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("hairpin: "), "{said}");
+    said
+}
+
+/// Direction and message of the lines that are messages.
+fn messages(output: &Output) -> Vec<(String, String)> {
+    let words = |line: &String| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let all = lines(output);
+    let all = all.iter().map(words).filter(|words| words[1] == "in" || words[1] == "out");
+    all.map(|words| (words[1].clone(), words[4].clone())).collect()
+}
+
+const OUT: &str = "out";
+const IN: &str = "in";
+
+#[test]
+fn a_script_buys_replaces_and_cancels() {
+    let stand = Stand::new();
+    let output = stand
+        .script(
+            "# rests far below the market\n\
+             buy 5 @ 1.25 HP001 gtc id first\nexpect new within 60s\n\n\
+             replace last qty 7 @ 2\nexpect replace within 60s\nstatus\n\
+             cancel first\nexpect cancel within 60s\nquit\nbuy 1 @ 1 HP001\n",
+        )
+        .output()
+        .unwrap();
+    assert_done(&output);
+    let expected = [
+        (OUT, "NewOrderSingle514"),
+        (IN, "ExecutionReportNew522"),
+        (OUT, "OrderCancelReplaceRequest515"),
+        (IN, "ExecutionReportModify531"),
+        (OUT, "OrderCancelRequest516"),
+        (IN, "ExecutionReportCancel534"),
+    ]
+    .map(|(direction, name)| (direction.to_owned(), name.to_owned()));
+    assert_eq!(messages(&output), expected);
+    let lines = lines(&output);
+    let working = lines.iter().find(|line| line.contains(" order ")).unwrap();
+    for part in [" working ", " ClOrdID=first ", " OrderQty=7 ", " Price=2 ", " LeavesQty=7"] {
+        assert!(working.contains(part), "{part}: {working}");
+    }
+    assert!(
+        lines.iter().any(|line| line.contains(" ClOrdID=first ") && line.contains("Price=1.25"))
+    );
+    assert!(lines.last().unwrap().ends_with(" disconnected"), "{lines:#?}");
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn fills_rejects_mass_cancels_and_statuses_are_expected() {
+    let stand = Stand::new();
+    let output = stand
+        .script(
+            "sell 1 market HP001\nexpect fill within 60s\n\
+             buy 1 @ 1 999\nexpect reject within 60s\n\
+             buy 9999 @ 1 HP001 fak\nexpect eliminate within 60s\n\
+             buy 1 stop 99999 HP001 gtd 2099-12-31\nstatus last\nexpect status within 60s\n\
+             cancel all\nexpect cancel within 60s\nstatus\n",
+        )
+        .output()
+        .unwrap();
+    assert_done(&output);
+    let lines = lines(&output);
+    assert!(lines.iter().any(|line| line.contains(" TotalAffectedOrders=1 ")), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains(" order ")), "nothing works: {lines:#?}");
+}
+
+#[test]
+fn what_never_comes_is_one_line_and_status_1() {
+    let stand = Stand::new();
+    let script = "buy 1 @ 1 HP001\nexpect new within 60s\nexpect fill within 50ms\ncancel last\n";
+    let output = stand.script(script).output().unwrap();
+    assert_status(&output, 1);
+    assert_eq!(said(&output), "hairpin: line 3: expected fill, and it has not come in time\n");
+    assert_eq!(messages(&output).len(), 2, "nothing was done after it");
+    assert!(lines(&output).last().unwrap().ends_with(" disconnected"), "it has logged off");
+}
+
+#[test]
+fn commands_come_by_standard_input_and_json_goes_out() {
+    let stand = Stand::new();
+    let mut command = stand.command();
+    command.args(["--format", "json"]).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"buy 3 @ 1 1001\nexpect new within 60s\n\n# enough\ncancel last\n").unwrap();
+    input.write_all(b"expect cancel within 60s\n").unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_done(&output);
+    let objects: Vec<Value> =
+        lines(&output).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| objects.iter().find(|object| object["message"] == name).unwrap();
+    assert_eq!(of("NewOrderSingle514")["OrderQty"], 3);
+    assert_eq!(of("ExecutionReportNew522")["direction"], "in");
+    assert_eq!(of("established")["direction"], "session");
+}
+
+#[test]
+fn a_wrong_line_of_standard_input_ends_it_with_status_1() {
+    let stand = Stand::new();
+    let mut command = stand.command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"status\nhold 5\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_status(&output, 1);
+    assert!(said(&output).contains("line 2, column 1: expected buy, sell"), "{}", said(&output));
+}
+
+#[test]
+fn what_names_no_order_is_told() {
+    let stand = Stand::new();
+    for (script, expected) in [
+        ("cancel last", "line 1: no order was entered"),
+        ("cancel 77", "line 1: there is no order 77"),
+        ("buy 1 @ 1 HP001 id a\nbuy 1 @ 1 HP001 id a", "line 2: there is an order a already"),
+        ("buy 1 @ 1 999\nreplace last qty 2", "line 2: the exchange has refused order"),
+    ] {
+        let output = stand.script(script).output().unwrap();
+        assert_status(&output, 1);
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+}
+
+#[test]
+fn signals_log_off_and_give_their_status() {
+    for (name, status) in [("INT", 130), ("TERM", 143)] {
+        let stand = Stand::new();
+        let process = stand.sleeping();
+        process.signal(name);
+        assert_status(&process.output(), status);
+        let mut show = hairpin();
+        show.args(["order", "--show", "--journal"]).arg(stand.path("journal"));
+        let trail = lines(&show.output().unwrap());
+        assert!(trail.last().unwrap().contains(" Terminate507 "), "{trail:#?}");
+    }
+}
+
+#[test]
+fn a_journal_has_one_session_at_a_time() {
+    let stand = Stand::new();
+    let first = stand.sleeping();
+    let output = stand.script("quit").output().unwrap();
+    assert_status(&output, 1);
+    let said = said(&output);
+    let journal = stand.path("journal");
+    assert!(said.contains(journal.to_str().unwrap()) && said.contains("open already"), "{said}");
+    first.signal("TERM");
+    assert_status(&first.output(), 143);
+    assert_done(&stand.script("quit").output().unwrap());
+}
+
+#[test]
+fn a_script_is_read_before_anything_is_done() {
+    let stand = Stand::new();
+    let output = stand.script("buy 1 @ 1 HP001\nbuy 10 @ x HP001\n").output().unwrap();
+    assert_status(&output, 1);
+    let said = said(&output);
+    assert!(said.ends_with("line 2, column 10: expected a price such as 4500.25, found `x`\n"));
+    assert!(said.contains("script: "), "{said}");
+    assert!(!stand.path("journal").exists());
+}
+
+#[test]
+fn a_logon_that_is_refused_is_told() {
+    let stand = Stand::new();
+    let mut command = stand.script("quit");
+    let output = command.env(VARIABLE, "AAAA").output().unwrap();
+    assert_status(&output, 1);
+    assert!(said(&output).contains("the logon failed: 0 (signature"), "{}", said(&output));
+}
+
+#[test]
+fn settings_that_are_wrong_are_named_and_no_key_repeated() {
+    let stand = Stand::new();
+    let good = fs::read_to_string(stand.path("order.toml")).unwrap();
+    let key = |line: &str| good.replace(&format!("secret_key_env = \"{VARIABLE}\""), line);
+    stand.write("key", "secret!but?not#base64");
+    let file = format!("secret_key_file = {:?}", stand.path("key"));
+    for (text, expected) in [
+        (good.replace("gateway", "gate"), "unknown field `gate`"),
+        (good.replace("session = \"ABC\"", "session = \"ABCD\""), "Session must be"),
+        (good.replace("firm", "#"), "missing field `firm`"),
+        (good.replace("127.0.0.1", "nowhere"), "line 1"),
+        (key("secret_key_env = \"HAIRPIN_NOT_SET\""), "$HAIRPIN_NOT_SET: not set"),
+        (key(""), "either secret_key_file or secret_key_env"),
+        (key(&file), "not base64url"),
+    ] {
+        stand.write("order.toml", &text);
+        let output = stand.script("quit").output().unwrap();
+        assert_status(&output, 1);
+        let said = said(&output);
+        assert!(said.contains("order.toml") && said.contains(expected), "{expected}: {said}");
+        assert!(!said.contains("secret!but"), "{said}");
+    }
+}
+
+#[test]
+fn wrong_words_are_status_2() {
+    for words in [
+        &["order"][..],
+        &["order", "a", "b"],
+        &["order", "a", "--format", "csv"],
+        &["order", "a", "--format", "smoke"],
+        &["order", "a", "--show", "--journal", "b"],
+        &["order", "a", "--uuid", "1"],
+        &["order", "a", "--script"],
+        &["order", "--script", "a"],
+    ] {
+        let output = hairpin().args(words).output().unwrap();
+        assert_status(&output, 2);
+        assert!(said(&output).ends_with("try --help\n"), "{words:?}");
+    }
+}
