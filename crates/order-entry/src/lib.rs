@@ -66,6 +66,7 @@ mod counters;
 mod dial;
 mod kept_session;
 mod link;
+mod orders;
 mod record;
 mod session;
 mod settings;
@@ -104,6 +105,10 @@ pub use hairpin_ilink3::{
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
+pub use orders::{
+    InFlight, Intent, Order, OrderRequest, OrderState, Orders, OrdersCounters, RequestKind,
+    Tracked, Tracks,
+};
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 pub use session::Session;
 pub use settings::{Settings, WAITING_DEFAULT, WhenFull};
