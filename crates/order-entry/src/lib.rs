@@ -65,6 +65,7 @@ mod backlog;
 mod counters;
 mod dial;
 mod kept_session;
+mod gate;
 mod link;
 mod orders;
 mod record;
@@ -93,11 +94,12 @@ pub use hairpin_cme_codecs::ilink3::{
 pub use hairpin_ilink3::{
     Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct, ConnectError,
     Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied, NotAppliedAnswer, Operator,
-    OrderRejectReason, OutboundCounters, Outgoing, OutletError, Pricing, Progress, Qualifier,
-    RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError, RetransmitRejectCode,
-    RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon,
-    SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
+    KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder, NotApplied,
+    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
+    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
+    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
+    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
+    TerminateCode, Terminated, Throttle, Warning,
 };
 /// What keeps a session connected, for [`KeptSession`].
 pub use hairpin_ilink3::{
@@ -111,5 +113,5 @@ pub use orders::{
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 pub use session::Session;
-pub use settings::{Settings, WAITING_DEFAULT, WhenFull};
+pub use settings::{Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
 pub use zone::{NamedZone, ZoneError};

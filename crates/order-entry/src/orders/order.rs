@@ -82,6 +82,16 @@ pub enum RequestKind {
     MassAction,
 }
 
+impl InFlight {
+    /// Whether the exchange may have passed it by: it was sent again after it was not applied, or
+    /// an earlier process was told that something was not applied, and not what. It is given up
+    /// when a later one is answered.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        self.is_doubtful
+    }
+}
+
 impl Order {
     /// Whether the exchange has it on its books.
     #[must_use]

@@ -1,7 +1,7 @@
 //! What a request of ours means for our orders.
 
 use hairpin_cme_codecs::ilink3::OrderType;
-use hairpin_ilink3::{CancelOrder, ClOrdId, NewOrder, Outgoing, ReplaceOrder};
+use hairpin_ilink3::{CancelOrder, ClOrdId, MassCancel, NewOrder, Outgoing, ReplaceOrder};
 
 use super::order::{Order, OrderState};
 
@@ -67,5 +67,12 @@ impl OrderRequest for CancelOrder {
     #[inline]
     fn intent(&self) -> Intent {
         Intent::Cancel { order_id: self.order_id, cl_ord_id: self.cl_ord_id }
+    }
+}
+
+impl OrderRequest for MassCancel {
+    #[inline]
+    fn intent(&self) -> Intent {
+        Intent::MassAction
     }
 }

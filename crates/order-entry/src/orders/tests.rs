@@ -2,7 +2,7 @@
 
 use super::*;
 use hairpin_cme_codecs::ilink3::*;
-use hairpin_ilink3::{CancelOrder, NewOrder, ReplaceOrder};
+use hairpin_ilink3::{CancelOrder, MassCancel, NewOrder, ReplaceOrder};
 use hairpin_sbe::{Decimal, MessageHeader};
 
 const UUID: u64 = 70;
@@ -318,31 +318,11 @@ fn a_status_says_how_an_order_stands() {
     }
 }
 
-/// A mass action, whatever it asks for.
-struct MassCancel;
-
-impl hairpin_ilink3::Outgoing for MassCancel {
-    const MAX_LENGTH: usize = 0;
-    fn encode(
-        &self,
-        _: &hairpin_ilink3::Stamp<'_>,
-        _: &mut [u8],
-    ) -> Result<usize, hairpin_sbe::EncodeError> {
-        Ok(0)
-    }
-}
-
-impl OrderRequest for MassCancel {
-    fn intent(&self) -> Intent {
-        Intent::MassAction
-    }
-}
-
 #[test]
 fn a_mass_action_ends_what_its_reports_list() {
     let mut desk = Desk::new();
     (1..4).for_each(|id| assert_eq!(desk.working(id), id));
-    let seq_num = desk.send(&MassCancel);
+    let seq_num = desk.send(&MassCancel::all());
     desk.hear(mass_cancelled(seq_num, &[1], false));
     assert_eq!((desk.book().len(), desk.in_flight()), (2, vec![4]));
     desk.hear(mass_cancelled(seq_num, &[3], true));
