@@ -62,6 +62,7 @@
 #![forbid(unsafe_code)]
 
 mod backlog;
+mod config;
 mod counters;
 mod dial;
 mod kept_session;
@@ -74,6 +75,7 @@ mod settings;
 mod standing;
 mod zone;
 
+pub use config::{Config, ConfigError, JournalPlace};
 pub use counters::Counters;
 pub use dial::{Dial, TcpDial};
 /// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
