@@ -5,6 +5,7 @@ use hairpin_sbe::EncodeError;
 
 use crate::request::check_order_id;
 use crate::sender::{Outgoing, Stamp};
+use crate::throttle::MessageClass;
 use crate::{ClOrdId, RequestError};
 
 /// An OrderCancelRequest516: takes a working order back.
@@ -41,6 +42,7 @@ impl CancelOrder {
 
 impl Outgoing for CancelOrder {
     const MAX_LENGTH: usize = OrderCancelRequest516::ENCODED_LENGTH;
+    const CLASS: MessageClass = MessageClass::Cancel;
 
     #[inline]
     fn check(&self) -> Result<(), RequestError> {

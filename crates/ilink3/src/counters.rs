@@ -181,6 +181,8 @@ counters! {
     refused_not_established,
     /// Errors: sends refused because the connection was the backup's.
     refused_on_backup,
+    /// Errors: sends refused because as many messages had left as the limit allows.
+    refused_throttled,
     /// Errors: sends refused because earlier messages were still to be sent again.
     refused_replaying,
     /// Errors: sends refused because the last number was used.

@@ -56,6 +56,7 @@ mod connector;
 mod counters;
 mod error;
 mod listener;
+mod mass_cancel;
 mod new_order;
 mod party_details;
 mod pending;
@@ -71,6 +72,7 @@ mod sender;
 mod session;
 mod settings;
 mod state;
+mod throttle;
 mod version;
 
 pub use authentication::{
@@ -88,6 +90,7 @@ pub use listener::{
     Established, Failover, Gap, Listener, Message, NotApplied, Rejected, RetransmitRejected,
     Terminated,
 };
+pub use mass_cancel::MassCancel;
 pub use new_order::NewOrder;
 pub use party_details::{PARTIES_MAX, Party, PartyDetails};
 pub use pricing::Pricing;
@@ -111,4 +114,5 @@ pub use settings::{
     KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
 };
 pub use state::{Action, Binding, EarlierStreams, Progress, State, Stream};
+pub use throttle::{MessageClass, RATE_INTERVAL, Rate, Rates, Throttle};
 pub use version::Version;

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::pending::Pending;
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::replay::{Replay, Told};
+use crate::throttle::{MessageClass, Throttle};
 use crate::version::{self, Version};
 use crate::{
     Operator, OutboundCounters, PartyDetails, Progress, RequestError, State, TerminateCode,
@@ -27,6 +28,9 @@ const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
 pub trait Outgoing {
     /// The most bytes [`encode`](Self::encode) writes, from the SBE header on.
     const MAX_LENGTH: usize;
+
+    /// What it counts as where messages are [limited](crate::Session::set_throttle).
+    const CLASS: MessageClass = MessageClass::Other;
 
     /// Whether the values of the message go together. Asked before anything else is done.
     ///
@@ -154,6 +158,12 @@ pub enum SendError {
     /// Business messages flow over the primary connection only; this is the backup.
     #[error("the session is the backup")]
     Backup,
+    /// As many messages have left as the limit that was set allows.
+    #[error("as many messages have left as the limit allows")]
+    Throttled {
+        /// When the next one may leave.
+        until: Instant,
+    },
     /// Earlier messages are being sent again and wait for the connection: first they must leave.
     #[error("earlier messages are still to be sent again")]
     Replaying,
@@ -202,6 +212,9 @@ pub(crate) struct Outbound {
     pub(crate) told: Told,
     /// The connection is the backup's.
     pub(crate) is_backup: bool,
+    /// It is a backup or there is a throttle: a send has to look closer.
+    pub(crate) is_restrained: bool,
+    pub(crate) throttle: Option<Throttle>,
     pub(crate) keep_alive_interval: Duration,
     pub(crate) counters: OutboundCounters,
 }
@@ -237,11 +250,16 @@ impl Outbound {
         Ok(FRAMING_HEADER_LENGTH + length)
     }
 
-    /// Whether `message` may be sent now.
+    /// Whether `message` may be sent now. If it `leaves` then, it counts.
     #[inline]
-    pub(crate) fn check<M: Outgoing>(&mut self, message: &M) -> Result<(), SendError> {
-        if self.state != State::Established || self.replay.is_some() || self.is_backup {
-            return Err(self.refusal());
+    pub(crate) fn check<M: Outgoing>(
+        &mut self,
+        now: Now,
+        message: &M,
+        leaves: bool,
+    ) -> Result<(), SendError> {
+        if self.state != State::Established || self.replay.is_some() || self.is_restrained {
+            self.restrain(now, M::CLASS, leaves)?;
         }
         if self.progress.next_outgoing > SEQ_NUM_MAX {
             self.counters.refused_without_number += 1;
@@ -253,19 +271,37 @@ impl Outbound {
         })
     }
 
-    /// Why nothing is sent now.
+    /// Why nothing is sent now, if there is a reason. Counts here what leaves, though it may yet
+    /// be refused: so those who set no limit need not look again.
     #[cold]
-    fn refusal(&mut self) -> SendError {
+    fn restrain(&mut self, now: Now, class: MessageClass, leaves: bool) -> Result<(), SendError> {
         if self.state != State::Established {
             self.counters.refused_not_established += 1;
-            SendError::NotEstablished(self.state)
-        } else if self.is_backup {
-            self.counters.refused_on_backup += 1;
-            SendError::Backup
-        } else {
-            self.counters.refused_replaying += 1;
-            SendError::Replaying
+            return Err(SendError::NotEstablished(self.state));
         }
+        if self.is_backup {
+            self.counters.refused_on_backup += 1;
+            return Err(SendError::Backup);
+        }
+        if self.replay.is_some() {
+            self.counters.refused_replaying += 1;
+            return Err(SendError::Replaying);
+        }
+        let Some(throttle) = &mut self.throttle else { return Ok(()) };
+        if let Some(until) = throttle.free_at(class, now.monotonic) {
+            self.counters.refused_throttled += 1;
+            return Err(SendError::Throttled { until });
+        }
+        if leaves {
+            throttle.note(class, now.monotonic);
+        }
+        Ok(())
+    }
+
+    /// The connection is, or is not, the backup's.
+    pub(crate) fn set_backup(&mut self, is_backup: bool) {
+        self.is_backup = is_backup;
+        self.is_restrained = is_backup || self.throttle.is_some();
     }
 
     /// Uses up the next number for a message of `length` bytes that is now in the journal.
@@ -373,7 +409,7 @@ impl Sender<'_> {
         if self.outbound.replay.is_some() {
             self.outbound.continue_replay(self.now, self.outlet);
         }
-        self.outbound.check(message)?;
+        self.outbound.check(self.now, message, true)?;
         let frame = self.outlet.claim(FRAMING_HEADER_LENGTH + M::MAX_LENGTH).map_err(|error| {
             self.outbound.counters.refused_by_outlet += 1;
             SendError::Outlet(error)
@@ -399,7 +435,7 @@ impl Sender<'_> {
         party: &PartyDetails<'_>,
         message: &M,
     ) -> Result<Sent, SendError> {
-        self.outbound.check(message)?;
+        self.outbound.check(self.now, message, false)?;
         if self.outbound.progress.next_outgoing >= SEQ_NUM_MAX {
             self.outbound.counters.refused_without_number += 1;
             return Err(SendError::NumbersExhausted);

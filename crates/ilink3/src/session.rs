@@ -21,8 +21,8 @@ use crate::replay::Told;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
     Action, Binding, Conduct, EarlierStreams, Ending, Error, InboundCounters, Listener,
-    OutboundCounters, Outlet, Progress, Reassembly, SEQ_NUM_MAX, SendError, Settings,
-    SettingsError, State, Warning,
+    OutboundCounters, Outlet, Progress, Rates, Reassembly, SEQ_NUM_MAX, SendError, Settings,
+    SettingsError, State, Throttle, Warning,
 };
 
 use earlier::Earlier;
@@ -134,6 +134,8 @@ impl Session {
                 replay: None,
                 told: Told::default(),
                 is_backup: false,
+                is_restrained: false,
+                throttle: None,
                 keep_alive_interval: settings.keep_alive_interval,
                 counters: OutboundCounters::default(),
             },
@@ -238,7 +240,7 @@ impl Session {
         message: &M,
         frame: &mut [u8],
     ) -> Result<usize, SendError> {
-        self.outbound.check(message)?;
+        self.outbound.check(now, message, true)?;
         self.written = message.request_id(self.outbound.progress.next_outgoing);
         self.outbound.encode(now, message, frame)
     }
@@ -247,6 +249,14 @@ impl Session {
     /// now that it is kept, and returns it.
     pub fn commit(&mut self, now: Now, length: usize) -> u32 {
         self.outbound.commit(now, length, self.written)
+    }
+
+    /// Limits how many business messages leave: what is beyond is refused with
+    /// [`SendError::Throttled`]. Without rates there is no limit, as at the beginning. What is
+    /// [sent again](crate::NotAppliedAnswer::Replay) is not counted.
+    pub fn set_throttle(&mut self, rates: Option<&Rates>) {
+        self.outbound.throttle = rates.map(Throttle::new);
+        self.outbound.set_backup(self.outbound.is_backup);
     }
 
     /// Asks for a connection: the next [`poll_action`](Self::poll_action) says so.
@@ -294,7 +304,7 @@ impl Session {
         self.recovery.begin();
         (self.has_repeated, self.failover) = (false, None);
         (self.outbound.replay, self.outbound.told) = (None, Told::default());
-        self.outbound.is_backup = self.binding == Binding::Backup;
+        self.outbound.set_backup(self.binding == Binding::Backup);
         match self.binding {
             Binding::New | Binding::NewWeek => {
                 self.begin_stream(now);

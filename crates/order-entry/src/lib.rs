@@ -62,16 +62,20 @@
 #![forbid(unsafe_code)]
 
 mod backlog;
+mod config;
 mod counters;
 mod dial;
+mod gate;
 mod kept_session;
 mod link;
+mod orders;
 mod record;
 mod session;
 mod settings;
 mod standing;
 mod zone;
 
+pub use config::{Config, ConfigError, JournalPlace};
 pub use counters::Counters;
 pub use dial::{Dial, TcpDial};
 /// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
@@ -92,11 +96,12 @@ pub use hairpin_cme_codecs::ilink3::{
 pub use hairpin_ilink3::{
     Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct, ConnectError,
     Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, NotApplied, NotAppliedAnswer, Operator,
-    OrderRejectReason, OutboundCounters, Outgoing, OutletError, Pricing, Progress, Qualifier,
-    RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError, RetransmitRejectCode,
-    RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon,
-    SettingsError, Stamp, State, TerminateCode, Terminated, Warning,
+    KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder, NotApplied,
+    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
+    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
+    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
+    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
+    TerminateCode, Terminated, Throttle, Warning,
 };
 /// What keeps a session connected, for [`KeptSession`].
 pub use hairpin_ilink3::{
@@ -104,7 +109,11 @@ pub use hairpin_ilink3::{
 };
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
+pub use orders::{
+    InFlight, Intent, Order, OrderRequest, OrderState, Orders, OrdersCounters, RequestKind,
+    Tracked, Tracks,
+};
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use session::Session;
-pub use settings::{Settings, WAITING_DEFAULT, WhenFull};
+pub use settings::{Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
 pub use zone::{NamedZone, ZoneError};

@@ -9,11 +9,12 @@ use hairpin_ilink3::{
     write_framing_header,
 };
 use hairpin_mapped::{Direction, Record, Storage, Tag};
-use hairpin_time::Now;
+use hairpin_time::{Instant, Now};
 
 use crate::backlog::Backlog;
+use crate::gate::Gate;
 use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
-use crate::{Counters, Settings, WhenFull};
+use crate::{Counters, Settings, WhenFull, WhenThrottled};
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
@@ -24,6 +25,10 @@ pub(crate) struct Link<S, J> {
     tag: Tag,
     /// Whether a record has to be on the disk before its bytes leave.
     waits: bool,
+    /// What holds records back, if there is a limit and they are to wait.
+    gate: Option<Gate>,
+    /// One of these two is the case: a record does not just leave.
+    is_careful: bool,
     when_full: WhenFull,
     /// The connection, once it is established.
     pub(crate) stream: Option<S>,
@@ -63,10 +68,8 @@ impl<S: Stream, J: Storage> Outlet for Link<S, J> {
             None => self.tag.kind = FILL_RECORD,
         }
         let record = self.journal.commit(&self.tag, length);
-        if self.waits {
-            self.wait_durable(record);
-        }
-        if self.is_waiting() {
+        let is_held = self.is_careful && self.is_held_back(record);
+        if is_held || self.is_waiting() {
             self.backlog.push(record, 0);
             return Delivery::Waiting { waiting: self.waiting() };
         }
@@ -125,9 +128,13 @@ impl<S: Stream, J: Storage> Outlet for Link<S, J> {
 impl<S: Stream, J: Storage> Link<S, J> {
     pub(crate) fn new(journal: J, settings: &Settings) -> Self {
         let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
+        let throttle = settings.throttle.filter(|it| it.beyond == WhenThrottled::Queue);
+        let gate = throttle.map(|it| Gate::new(&it.rates));
         Self {
             tag: newest.unwrap_or_default(),
+            is_careful: journal.waits() || gate.is_some(),
             waits: journal.waits(),
+            gate,
             journal,
             when_full: settings.when_full,
             stream: None,
@@ -168,7 +175,24 @@ impl<S: Stream, J: Storage> Link<S, J> {
         self.control_left.len() + self.backlog.waiting()
     }
 
-    /// Writes what waits, as far as the connection takes it.
+    /// Does what has to be done before a record leaves: whether it may not leave yet.
+    #[cold]
+    fn is_held_back(&mut self, record: Record) -> bool {
+        if self.waits {
+            self.wait_durable(record);
+        }
+        let now = self.tag.now.monotonic;
+        let is_first = !self.is_waiting();
+        let bytes = self.journal.bytes(record);
+        is_first && self.gate.as_mut().is_some_and(|gate| !gate.passes(now, bytes))
+    }
+
+    /// When the first record that waits may leave, if it is the limit that holds it.
+    pub(crate) fn held_until(&self) -> Option<Instant> {
+        self.gate.as_ref().filter(|_| self.control_left.is_empty())?.held_until()
+    }
+
+    /// Writes what waits, as far as the connection takes it and the limit allows.
     pub(crate) fn flush(&mut self) {
         while !self.control_left.is_empty() {
             let bytes = &self.control[self.control_left.clone()];
@@ -181,10 +205,18 @@ impl<S: Stream, J: Storage> Link<S, J> {
         while let Some((record, offset)) = self.backlog.first() {
             let bytes = &self.journal.bytes(record)[offset..];
             let whole = bytes.len();
+            if let Some(gate) = self.gate.as_mut().filter(|_| offset == 0)
+                && !gate.first_passes(self.tag.now.monotonic, bytes)
+            {
+                return;
+            }
             let written = write(&mut self.stream, &mut self.broken, &mut self.counters, bytes);
             self.backlog.written(written);
             if written < whole {
                 return;
+            }
+            if let Some(gate) = &mut self.gate {
+                gate.set_passed(false);
             }
         }
     }
@@ -194,6 +226,9 @@ impl<S: Stream, J: Storage> Link<S, J> {
     pub(crate) fn transmit(&mut self, session: &mut Session, now: Now) {
         if self.stream.is_none() {
             return;
+        }
+        if self.is_waiting() && self.held_until().is_some_and(|until| until <= now.monotonic) {
+            self.flush();
         }
         while !self.is_waiting() && self.broken.is_none() {
             let before = session.progress().request_timestamp;
@@ -212,6 +247,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
     pub(crate) fn disconnect(&mut self) -> Option<S> {
         self.counters.unsent_records += self.backlog.len() as u64;
         self.backlog.clear();
+        self.gate.iter_mut().for_each(Gate::clear);
         self.control_left = 0..0;
         self.broken = None;
         self.stream.take()
@@ -226,6 +262,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
             return Delivery::Written;
         }
         self.backlog.push(record, written);
+        self.gate.iter_mut().for_each(|gate| gate.set_passed(true));
         match self.broken {
             None => Delivery::Waiting { waiting: self.waiting() },
             Some(_) => Delivery::Broken,

@@ -70,6 +70,12 @@ pub(crate) fn progress(journal: &impl Storage) -> Progress {
     progress
 }
 
+/// The template of a business message of ours, from a frame as it leaves.
+pub(crate) fn business_template(frame: &[u8]) -> Option<u16> {
+    let template_id = u16::from_le_bytes(*frame.get(TEMPLATE_ID..)?.first_chunk()?);
+    (template_id >= BUSINESS).then_some(template_id)
+}
+
 /// The number of a business message of ours, from a frame as it leaves.
 #[inline]
 pub(crate) fn number(frame: &[u8]) -> Option<u32> {

@@ -13,7 +13,7 @@ use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
 use crate::link::Link;
-use crate::{Counters, Dial, Settings, TcpDial, record};
+use crate::{Counters, Dial, Settings, TcpDial, WhenThrottled, record};
 
 /// Chunks taken from the connection per call of [`Session::process`], so that a gateway that
 /// never stops cannot starve the rest of the loop; what is left is readable again at once.
@@ -68,9 +68,12 @@ impl<D: Dial, J: Storage> Session<D, J> {
         let progress = record::progress(&journal);
         let is_kept = journal.unmarked().next().is_some();
         let link = Link::new(journal, &settings);
-        let Settings { logon, conduct, gateway, .. } = settings;
+        let Settings { logon, conduct, gateway, throttle, .. } = settings;
+        let mut protocol = hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?;
+        let refusing = throttle.filter(|it| it.beyond == WhenThrottled::Refuse);
+        protocol.set_throttle(refusing.as_ref().map(|it| &it.rates));
         Ok(Self {
-            protocol: hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?,
+            protocol,
             link,
             is_to_redeliver: is_kept,
             connecting: None,
@@ -124,7 +127,11 @@ impl<D: Dial, J: Storage> Session<D, J> {
         let due = self.is_to_redeliver
             || (self.protocol.has_pending() && !self.link.is_waiting())
             || wanted;
-        if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
+        if due {
+            return Some(Instant::ZERO);
+        }
+        let wanted = [self.protocol.poll_timeout(), self.link.held_until()];
+        wanted.into_iter().flatten().min()
     }
 
     /// The sending half, for sends outside of the session's own callbacks.
@@ -377,7 +384,7 @@ impl<D: Dial, J: Storage> Session<D, J> {
     fn interest(&self) -> Interest {
         if self.connecting.is_some() {
             Interest::WRITABLE
-        } else if self.link.is_waiting() {
+        } else if self.link.is_waiting() && self.link.held_until().is_none() {
             Interest::BOTH
         } else {
             Interest::READABLE

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddrV4;
 
-use hairpin_ilink3 as ilink3;
+use hairpin_ilink3::{self as ilink3, Rates};
 
 /// Messages that may wait for a blocked connection unless set: more than a burst of orders, and
 /// few enough that none of them is old when the connection takes it.
@@ -26,6 +26,29 @@ pub struct Settings {
     /// another process goes on behind them and is given again those whose callback has not
     /// returned. Of no use with a journal no other process will read.
     pub keep_inbound: bool,
+    /// How many messages may leave in an interval; without one there is no limit.
+    pub throttle: Option<ThrottleSettings>,
+}
+
+/// A limit of our own, below the exchange's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ThrottleSettings {
+    /// The limits.
+    pub rates: Rates,
+    /// What becomes of a message beyond them.
+    pub beyond: WhenThrottled,
+}
+
+/// What becomes of a message beyond the limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenThrottled {
+    /// It is refused: [`SendError::Throttled`](crate::SendError) says until when.
+    #[default]
+    Refuse,
+    /// It is journaled, has its number, and waits with all behind it until it may leave; then the
+    /// session has to be [processed](crate::Session::process). It is of those that
+    /// [may wait](Settings::waiting_max).
+    Queue,
 }
 
 /// What becomes of a message for which the journal has no room.
@@ -50,6 +73,7 @@ impl Settings {
             waiting_max: WAITING_DEFAULT,
             when_full: WhenFull::default(),
             keep_inbound: true,
+            throttle: None,
         }
     }
 }

@@ -47,7 +47,7 @@ impl Session {
         let mut context = Context { now, outlet, listener };
         let present = self.outbound.progress;
         let expected = primary.next_incoming;
-        self.outbound.is_backup = false;
+        self.outbound.set_backup(false);
         if primary.uuid != present.uuid {
             let (expected, received) = (primary.uuid, present.uuid);
             return self.fail(&mut context, Error::Uuid { expected, received });

@@ -17,9 +17,9 @@ use super::*;
 use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
-    CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, Message, NewOrder,
-    NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rejected, RetransmitRejected, Stamp,
-    TerminateCode, Terminated,
+    CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel, Message,
+    NewOrder, NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rate, Rejected,
+    RetransmitRejected, Stamp, TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.

@@ -422,3 +422,16 @@ fn counts_encode_errors_only() {
     assert!(trace.session.sender(trace.now, &mut trace.wire).send(&TooLong).is_err());
     assert_only(&trace, "encode_errors");
 }
+
+#[test]
+fn counts_refused_throttled_only() {
+    let mut trace = super::sending::limited();
+    let before = *trace.session.outbound_counters();
+    (0..3).for_each(|id| assert_eq!(trace.send(id).is_ok(), id < 2));
+    let after = *trace.session.outbound_counters();
+    let changed = before.iter().zip(after.iter()).filter(|(old, new)| old.1 != new.1);
+    let changed: Vec<_> = changed.map(|(_, new)| (new.0, new.1)).collect();
+    let sent = after.business_bytes;
+    let expected = [("business_messages", 2), ("business_bytes", sent), ("refused_throttled", 1)];
+    assert_eq!(changed, expected);
+}

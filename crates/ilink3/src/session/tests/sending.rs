@@ -150,3 +150,54 @@ fn a_length_that_cannot_be_is_refused_and_uses_no_number() {
     assert_eq!(sent.unwrap().seq_num, 1);
     assert_eq!(trace.transmitted().len(), 1);
 }
+
+/// Limits orders to two in 100 ms, and cancels to one.
+pub(super) fn limited() -> Trace {
+    let mut trace = Trace::established();
+    let rate = |messages| Some(Rate { messages, interval: Duration::from_millis(100) });
+    trace.session.set_throttle(Some(&Rates { cancels: rate(1), quotes: None, others: rate(2) }));
+    trace
+}
+
+#[test]
+fn what_is_beyond_the_limit_is_refused_until_there_is_room() {
+    let mut trace = limited();
+    assert_eq!((trace.send(1), trace.send(2)), (Ok(1), Ok(2)));
+    let until = trace.now.monotonic + Duration::from_millis(100);
+    assert_eq!(trace.send(3), Err(SendError::Throttled { until }));
+    let cancel = CancelOrder::new(70_001, 42, SideReq::BUY, ClOrdId::from(13));
+    let mut sender = trace.session.sender(trace.now, &mut trace.wire);
+    assert_eq!(sender.send(&cancel).unwrap().seq_num, 3, "cancels are counted apart");
+    assert_eq!(sender.send(&cancel), Err(SendError::Throttled { until }));
+    trace.now.monotonic = until;
+    assert_eq!(trace.send(4), Ok(4));
+    trace.session.set_throttle(None);
+    (5..9).for_each(|number| assert_eq!(trace.send(u64::from(number)), Ok(number)));
+}
+
+#[test]
+fn a_mass_cancel_says_what_it_means_and_no_more() {
+    let mut trace = Trace::established();
+    let side = Some(SideNULL::SELL);
+    let bids = MassCancel { side, ..MassCancel::instrument(42) };
+    for message in [MassCancel::all(), bids, MassCancel::group(*b"ES\0\0\0\0")] {
+        trace.session.sender(trace.now, &mut trace.wire).send(&message).unwrap();
+    }
+    let last = MassCancel { order_request_id: Some(9), ..MassCancel::market_segment(64) };
+    trace.session.sender(trace.now, &mut trace.wire).send(&last).unwrap();
+    let frames = trace.transmitted();
+    decode!(frames[0] => OrderMassActionRequest529 as all);
+    assert_eq!((all.mass_action_scope(), all.seq_num()), (MassActionScope::ALL, 1));
+    assert_eq!((all.security_id(), all.side(), all.order_request_id()), (None, None, 1));
+    assert!(all.security_group().is_empty() && all.market_segment_id().is_none());
+    assert_eq!((all.ord_type(), all.time_in_force()), (None, None));
+    decode!(frames[1] => OrderMassActionRequest529 as bids);
+    assert_eq!((bids.security_id(), bids.side()), (Some(42), side));
+    assert_eq!(bids.mass_action_scope(), MassActionScope::INSTRUMENT);
+    decode!(frames[2] => OrderMassActionRequest529 as group);
+    assert_eq!(group.security_group(), "ES");
+    assert_eq!(group.mass_action_scope(), MassActionScope::INSTRUMENT_GROUP);
+    decode!(frames[3] => OrderMassActionRequest529 as segment);
+    assert_eq!((segment.market_segment_id(), segment.order_request_id()), (Some(64), 9));
+    assert_eq!(segment.mass_action_scope(), MassActionScope::MARKET_SEGMENT_ID);
+}

@@ -1,0 +1,103 @@
+//! The cancel of many orders: OrderMassActionRequest529.
+
+use hairpin_cme_codecs::ilink3::{
+    MassActionOrdTyp, MassActionScope, MassCancelTIF, OrderMassActionRequest529, SideNULL,
+};
+use hairpin_sbe::EncodeError;
+
+use crate::sender::{Outgoing, Stamp};
+use crate::throttle::MessageClass;
+
+/// An OrderMassActionRequest529: cancels the session's orders, all or those of a part of the
+/// market, and of these, if so wanted, only one side, one type or one qualifier.
+///
+/// ```
+/// use hairpin_cme_codecs::ilink3::SideNULL;
+/// use hairpin_ilink3::MassCancel;
+///
+/// let bids = MassCancel { side: Some(SideNULL::BUY), ..MassCancel::instrument(42) };
+/// assert_eq!(bids.security_id, Some(42));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MassCancel {
+    /// MassActionScope (1374): what the next three are read by.
+    pub scope: MassActionScope,
+    /// SecurityID (48) of an instrument.
+    pub security_id: Option<i32>,
+    /// SecurityGroup (1151) of a product group, NUL-padded.
+    pub security_group: [u8; 6],
+    /// MarketSegmentID (1300).
+    pub market_segment_id: Option<u8>,
+    /// Side (54): both, without one.
+    pub side: Option<SideNULL>,
+    /// OrdType (40): any, without one.
+    pub order_type: Option<MassActionOrdTyp>,
+    /// TimeInForce (59): any, without one.
+    pub time_in_force: Option<MassCancelTIF>,
+    /// OrderRequestID (2422), echoed in the report; the SeqNum of the request if `None`.
+    pub order_request_id: Option<u64>,
+}
+
+impl MassCancel {
+    /// All orders of the session.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self {
+            scope: MassActionScope::ALL,
+            security_id: None,
+            security_group: [0; 6],
+            market_segment_id: None,
+            side: None,
+            order_type: None,
+            time_in_force: None,
+            order_request_id: None,
+        }
+    }
+
+    /// Those of one instrument.
+    #[must_use]
+    pub const fn instrument(security_id: i32) -> Self {
+        let scope = MassActionScope::INSTRUMENT;
+        Self { scope, security_id: Some(security_id), ..Self::all() }
+    }
+
+    /// Those of one product group, NUL-padded.
+    #[must_use]
+    pub const fn group(security_group: [u8; 6]) -> Self {
+        Self { scope: MassActionScope::INSTRUMENT_GROUP, security_group, ..Self::all() }
+    }
+
+    /// Those of one market segment.
+    #[must_use]
+    pub const fn market_segment(id: u8) -> Self {
+        let scope = MassActionScope::MARKET_SEGMENT_ID;
+        Self { scope, market_segment_id: Some(id), ..Self::all() }
+    }
+}
+
+impl Outgoing for MassCancel {
+    const MAX_LENGTH: usize = OrderMassActionRequest529::ENCODED_LENGTH;
+    const CLASS: MessageClass = MessageClass::Cancel;
+
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        Some(self.order_request_id.unwrap_or(u64::from(seq_num)))
+    }
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        OrderMassActionRequest529::encode(buffer)?
+            .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
+            .set_order_request_id(self.order_request_id.unwrap_or(u64::from(stamp.seq_num)))
+            .set_manual_order_indicator(stamp.operator.manual_order_indicator)
+            .set_sender_id(stamp.operator.sender_id)
+            .set_sending_time_epoch(stamp.sending_time.as_nanos())
+            .set_security_group(self.security_group)
+            .set_location(stamp.operator.location)
+            .set_security_id(self.security_id)
+            .set_mass_action_scope(self.scope)
+            .set_market_segment_id(self.market_segment_id)
+            .set_side(self.side)
+            .set_ord_type(self.order_type)
+            .set_time_in_force(self.time_in_force);
+        Ok(Self::MAX_LENGTH)
+    }
+}

@@ -1,0 +1,412 @@
+//! `order.toml`, key by key.
+
+use std::fs;
+use std::net::SocketAddrV4;
+use std::path::{Path, PathBuf};
+
+use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
+use hairpin_ilink3::{
+    self as ilink3, Conduct, ConnectorSettings, NotAppliedAnswer, Operator, RATE_INTERVAL, Rate,
+    Rates, Schedule, SecretKey, Version, WeekTime,
+};
+use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
+use hairpin_time::Duration;
+use serde::Deserialize;
+use toml::Spanned;
+use zeroize::Zeroizing;
+
+use super::{Config, ConfigError, JournalPlace};
+use crate::{NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    gateway: Gateway,
+    logon: Logon,
+    operator: OperatorTable,
+    #[serde(default)]
+    conduct: ConductTable,
+    #[serde(default)]
+    sending: Sending,
+    journal: Option<JournalTable>,
+    throttle: Option<ThrottleTable>,
+    schedule: Option<ScheduleTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Gateway {
+    primary: Spanned<Vec<SocketAddrV4>>,
+    #[serde(default)]
+    backup: Vec<SocketAddrV4>,
+    attempts: Option<u32>,
+    #[serde(default = "one_second")]
+    interval_ms: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Logon {
+    access_key_id: String,
+    secret_file: Option<PathBuf>,
+    secret_env: Option<String>,
+    session: String,
+    firm: String,
+    system_name: String,
+    system_version: String,
+    system_vendor: String,
+    keep_alive_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OperatorTable {
+    sender_id: Spanned<String>,
+    location: Spanned<String>,
+    party_details_id: Option<u64>,
+    #[serde(default)]
+    manual: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ConductTable {
+    version: Option<Spanned<u16>>,
+    on_demand_party_id: Option<u64>,
+    held_bytes: Option<usize>,
+    retransmission_timeout_ms: Option<u64>,
+    retransmission_attempts: Option<u32>,
+    logon_attempts: Option<u32>,
+    not_applied: Option<NotAppliedName>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Sending {
+    waiting_max: Option<usize>,
+    when_full: Option<WhenFullName>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JournalTable {
+    folder: PathBuf,
+    segment_bytes: Option<u64>,
+    ahead: Option<usize>,
+    sync: Option<SyncName>,
+    sync_interval_ms: Option<Spanned<u64>>,
+    segments: Option<usize>,
+    age_hours: Option<u64>,
+    keep_inbound: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThrottleTable {
+    #[serde(default)]
+    beyond: BeyondName,
+    interval_ms: Option<u64>,
+    cancels: Option<u32>,
+    quotes: Option<u32>,
+    others: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScheduleTable {
+    zone: Option<Spanned<String>>,
+    week_start: Spanned<String>,
+    open: Spanned<Vec<Spanned<[String; 2]>>>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum NotAppliedName {
+    FillGap,
+    Replay,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum WhenFullName {
+    Refuse,
+    BeginAgain,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum SyncName {
+    None,
+    Interval,
+    Each,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "snake_case")]
+enum BeyondName {
+    #[default]
+    Refuse,
+    Queue,
+}
+
+fn one_second() -> u64 {
+    1_000
+}
+
+/// The text, to tell lines, and where other files are looked for.
+struct Source<'a> {
+    text: &'a str,
+    folder: &'a Path,
+}
+
+impl Source<'_> {
+    fn wrong<T>(&self, place: &Spanned<T>, what: impl Into<String>) -> ConfigError {
+        ConfigError::Toml { line: line(self.text, place.span().start), what: what.into() }
+    }
+
+    /// The error of a table, where it begins.
+    fn wrong_in(&self, table: &str, what: &str) -> ConfigError {
+        let header = format!("[{table}]");
+        let place = self.text.lines().position(|line| line.trim_start().starts_with(&header));
+        ConfigError::Toml { line: place.map_or(1, |place| place + 1), what: what.into() }
+    }
+}
+
+/// The line of a byte, from 1.
+fn line(text: &str, offset: usize) -> usize {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    before.iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+impl Config {
+    pub(super) fn from_toml_in(text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        // Only the message: the lines around it, which the library shows too, may hold anything.
+        let file: File = toml::from_str(text).map_err(|error| ConfigError::Toml {
+            line: error.span().map_or(1, |span| line(text, span.start)),
+            what: error.message().replace(['\n', '\r'], " "),
+        })?;
+        let source = Source { text, folder };
+        let operator = file.operator.read(&source)?;
+        let Some(&gateway) = file.gateway.primary.as_ref().first() else {
+            return Err(source.wrong(&file.gateway.primary, "`primary` needs an address"));
+        };
+        let logon = file.logon.read(&source, operator)?;
+        let (zone, schedule) = match file.schedule {
+            Some(table) => table.read(&source)?,
+            None => (zone("America/Chicago"), None),
+        };
+        let zone = zone.map_err(|what| source.wrong_in("schedule", &what))?;
+        let keep_inbound = file.journal.as_ref().and_then(|it| it.keep_inbound).unwrap_or(true);
+        let session = Settings {
+            conduct: file.conduct.read(&source)?,
+            waiting_max: file.sending.waiting_max.unwrap_or(WAITING_DEFAULT),
+            when_full: match file.sending.when_full {
+                Some(WhenFullName::BeginAgain) => WhenFull::BeginAgain,
+                Some(WhenFullName::Refuse) | None => WhenFull::Refuse,
+            },
+            keep_inbound,
+            throttle: file.throttle.map(|table| table.read()),
+            ..Settings::new(gateway, logon)
+        };
+        let journal = file.journal.map(|table| table.read(&source)).transpose()?;
+        let connector = ConnectorSettings {
+            primary: file.gateway.primary.into_inner(),
+            backup: file.gateway.backup,
+            attempts: file.gateway.attempts,
+            interval: Duration::from_millis(file.gateway.interval_ms),
+            schedule,
+        };
+        Ok(Self { session, connector, zone, journal })
+    }
+}
+
+impl Logon {
+    fn read(
+        self,
+        source: &Source<'_>,
+        operator: Operator,
+    ) -> Result<ilink3::Settings, ConfigError> {
+        let secret_key = match (self.secret_file, self.secret_env) {
+            (Some(file), None) => key_in_file(&source.folder.join(file))?,
+            (None, Some(variable)) => key_in_variable(variable)?,
+            _ => {
+                let what = "give either `secret_file` or `secret_env`: where the secret key is";
+                return Err(source.wrong_in("logon", what));
+            }
+        };
+        let keep_alive = self.keep_alive_ms.map(Duration::from_millis);
+        let settings = ilink3::Settings {
+            access_key_id: self.access_key_id,
+            secret_key,
+            session: self.session,
+            firm: self.firm,
+            trading_system_name: self.system_name,
+            trading_system_version: self.system_version,
+            trading_system_vendor: self.system_vendor,
+            keep_alive_interval: keep_alive.unwrap_or(ilink3::KEEP_ALIVE_DEFAULT),
+            operator,
+        };
+        settings.check().map_err(ConfigError::Logon)?;
+        Ok(settings)
+    }
+}
+
+fn key_in_file(path: &Path) -> Result<SecretKey, ConfigError> {
+    let text = fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
+    let key = SecretKey::from_base64url(&text);
+    key.map_err(|error| ConfigError::Secret { place: path.display().to_string(), error })
+}
+
+fn key_in_variable(place: String) -> Result<SecretKey, ConfigError> {
+    let Ok(text) = std::env::var(&place).map(Zeroizing::new) else {
+        return Err(ConfigError::NoVariable(place));
+    };
+    SecretKey::from_base64url(&text).map_err(|error| ConfigError::Secret { place, error })
+}
+
+impl OperatorTable {
+    fn read(self, source: &Source<'_>) -> Result<Operator, ConfigError> {
+        for (text, name, max) in
+            [(&self.sender_id, "sender_id", 20), (&self.location, "location", 5)]
+        {
+            let value = text.as_ref();
+            let fits = (1..=max).contains(&value.len());
+            if !fits || !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+                let what = format!("`{name}` must be 1 to {max} characters of printable ASCII");
+                return Err(source.wrong(text, what));
+            }
+        }
+        let operator = Operator::automated(self.sender_id.as_ref(), self.location.as_ref());
+        let indicator = operator.manual_order_indicator;
+        Ok(Operator {
+            party_details_list_req_id: self
+                .party_details_id
+                .unwrap_or(operator.party_details_list_req_id),
+            manual_order_indicator: if self.manual { ManualOrdIndReq::MANUAL } else { indicator },
+            ..operator
+        })
+    }
+}
+
+impl ConductTable {
+    fn read(self, source: &Source<'_>) -> Result<Conduct, ConfigError> {
+        let default = Conduct::default();
+        let version = match self.version {
+            None => default.version,
+            Some(number) => Version::new(*number.as_ref()).ok_or_else(|| {
+                let (oldest, newest) = (Version::OLDEST.number(), Version::NEWEST.number());
+                source.wrong(&number, format!("`version` must be {oldest} to {newest}"))
+            })?,
+        };
+        let timeout = self.retransmission_timeout_ms.map(Duration::from_millis);
+        let attempts = self.retransmission_attempts;
+        Ok(Conduct {
+            version,
+            on_demand_party_id: self.on_demand_party_id.unwrap_or(default.on_demand_party_id),
+            held_bytes: self.held_bytes.unwrap_or(default.held_bytes),
+            retransmission_timeout: timeout.unwrap_or(default.retransmission_timeout),
+            retransmission_attempts: attempts.unwrap_or(default.retransmission_attempts),
+            logon_attempts: self.logon_attempts.unwrap_or(default.logon_attempts),
+            not_applied: match self.not_applied {
+                Some(NotAppliedName::Replay) => NotAppliedAnswer::Replay,
+                Some(NotAppliedName::FillGap) | None => NotAppliedAnswer::FillGap,
+            },
+        })
+    }
+}
+
+impl JournalTable {
+    fn read(self, source: &Source<'_>) -> Result<JournalPlace, ConfigError> {
+        let default = JournalSettings::default();
+        let sync = match (self.sync, self.sync_interval_ms) {
+            (Some(SyncName::Interval), Some(millis)) => {
+                SyncPolicy::Interval(Duration::from_millis(*millis.as_ref()))
+            }
+            (Some(SyncName::Interval), None) => {
+                return Err(source.wrong_in("journal", "`sync` needs `sync_interval_ms`"));
+            }
+            (_, Some(millis)) => {
+                return Err(source.wrong(&millis, "`sync_interval_ms` needs `sync = \"interval\"`"));
+            }
+            (Some(SyncName::Each), None) => SyncPolicy::Each,
+            (Some(SyncName::None) | None, None) => SyncPolicy::None,
+        };
+        let age = self.age_hours.map(|hours| Duration::from_secs(hours.saturating_mul(3_600)));
+        let retention = Retention {
+            segments: self.segments.unwrap_or(default.retention.segments),
+            age: age.or(default.retention.age),
+        };
+        let segment_bytes = self.segment_bytes.unwrap_or(default.segment_bytes);
+        let ahead = self.ahead.unwrap_or(default.ahead);
+        let settings = JournalSettings { segment_bytes, ahead, sync, retention };
+        Ok(JournalPlace { folder: source.folder.join(self.folder), settings })
+    }
+}
+
+impl ThrottleTable {
+    fn read(self) -> ThrottleSettings {
+        let interval = self.interval_ms.map_or(RATE_INTERVAL, Duration::from_millis);
+        let rate = |messages: Option<u32>, default: Option<Rate>| match messages {
+            Some(messages) => Some(Rate { messages, interval }),
+            None => default,
+        };
+        let default = Rates::default();
+        let rates = Rates {
+            cancels: rate(self.cancels, default.cancels),
+            quotes: rate(self.quotes, default.quotes),
+            others: rate(self.others, default.others),
+        };
+        let beyond = match self.beyond {
+            BeyondName::Refuse => WhenThrottled::Refuse,
+            BeyondName::Queue => WhenThrottled::Queue,
+        };
+        ThrottleSettings { rates, beyond }
+    }
+}
+
+/// A place's clock, or what is wrong with its name.
+type Zone = Result<NamedZone, String>;
+
+fn zone(name: &str) -> Zone {
+    NamedZone::new(name).map_err(|error| error.to_string())
+}
+
+impl ScheduleTable {
+    fn read(self, source: &Source<'_>) -> Result<(Zone, Option<Schedule>), ConfigError> {
+        let name = self.zone.as_ref().map_or("America/Chicago", |name| name.as_ref().as_str());
+        let zone = zone(name);
+        if let (Some(place), Err(what)) = (&self.zone, &zone) {
+            return Err(source.wrong(place, what.as_str()));
+        }
+        let week_start = week_time(self.week_start.as_ref());
+        let week_start = week_start.ok_or_else(|| source.wrong(&self.week_start, NO_TIME))?;
+        let mut windows = Vec::new();
+        for window in self.open.as_ref() {
+            let [from, to] = window.as_ref();
+            let times = week_time(from).zip(week_time(to));
+            windows.push(times.ok_or_else(|| source.wrong(window, NO_TIME))?);
+        }
+        let schedule = Schedule::weekly(week_start, &windows);
+        let schedule = schedule.map_err(|error| source.wrong(&self.open, error.to_string()))?;
+        Ok((zone, Some(schedule)))
+    }
+}
+
+const NO_TIME: &str = "no time of the week: write one like \"Sun 15:00\"";
+const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+/// A day and a time of day, as in `Sun 15:00`.
+fn week_time(text: &str) -> Option<WeekTime> {
+    let (day, time) = text.split_once(' ')?;
+    let day = DAYS.iter().position(|name| *name == day)? as u32;
+    let (hour, minute) = time.split_once(':')?;
+    let number = |digits: &str| {
+        let is_number = digits.len() == 2 && digits.bytes().all(|it| it.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_number)
+    };
+    WeekTime::new(day, number(hour)?, number(minute)?)
+}
+
+#[cfg(test)]
+mod tests;

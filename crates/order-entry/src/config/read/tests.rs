@@ -1,0 +1,168 @@
+//! Each key of `order.toml`, and what is wrong with others.
+
+use super::*;
+use hairpin_time::Utc;
+
+/// The sample of the documentation.
+const SAMPLE: &str = include_str!("../../../../../docs/order-entry.md");
+/// Bytes 0 to 15.
+const KEY: &str = "AAECAwQFBgcICQoLDA0ODw";
+
+/// The block of TOML in the documentation.
+fn sample() -> &'static str {
+    let (_, rest) = SAMPLE.split_once("```toml\n").unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+/// A folder with the key where the sample looks for it.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("secret.key"), KEY).unwrap();
+    folder
+}
+
+fn read(text: &str) -> Result<Config, ConfigError> {
+    Config::from_toml_in(text, folder().path())
+}
+
+/// What reading the sample with `from` replaced by `to` says.
+fn error(from: &str, to: &str) -> String {
+    assert!(sample().contains(from), "{from}");
+    read(&sample().replacen(from, to, 1)).unwrap_err().to_string()
+}
+
+/// The line of the sample that has this in it.
+fn line_of(part: &str) -> usize {
+    sample().lines().position(|line| line.contains(part)).unwrap() + 1
+}
+
+#[test]
+fn the_documented_sample_is_read_whole() {
+    let config = read(sample()).unwrap();
+    let Config { session, connector, journal, .. } = config;
+    assert_eq!(session.gateway, "192.0.2.10:9000".parse().unwrap());
+    assert_eq!((connector.primary.len(), connector.backup.len()), (2, 1));
+    assert_eq!((connector.attempts, connector.interval), (Some(20), Duration::from_secs(1)));
+    assert_eq!((&*session.logon.session, &*session.logon.firm), ("ABC", "DEFGH"));
+    assert_eq!(session.logon.keep_alive_interval, Duration::from_secs(10));
+    assert_eq!(session.logon.operator, Operator::automated("TRADER", "US,IL"));
+    assert_eq!(session.conduct, Conduct::default());
+    assert_eq!((session.waiting_max, session.when_full), (WAITING_DEFAULT, WhenFull::Refuse));
+    assert!(session.keep_inbound);
+    let throttle = session.throttle.unwrap();
+    assert_eq!(throttle.rates, Rates::default());
+    assert_eq!(throttle.beyond, WhenThrottled::Refuse);
+    let journal = journal.unwrap();
+    assert!(journal.folder.ends_with("journal"));
+    let sync = SyncPolicy::Interval(Duration::from_millis(10));
+    assert_eq!(journal.settings, JournalSettings { sync, ..JournalSettings::default() });
+    let schedule = connector.schedule.unwrap();
+    // Wednesday, 17 January 2024, noon UTC; Saturday.
+    assert!(schedule.is_open(Utc::from_nanos(1_705_492_800_000_000_000), &config.zone));
+    assert!(!schedule.is_open(Utc::from_nanos(1_705_752_000_000_000_000), &config.zone));
+}
+
+#[test]
+fn only_a_gateway_a_logon_and_an_operator_are_needed() {
+    let text = sample().split_once("[conduct]").unwrap().0;
+    let config = read(text).unwrap();
+    assert!(config.journal.is_none() && config.session.throttle.is_none());
+    assert!(config.connector.schedule.is_none());
+    assert_eq!(config.open_journal(4_096).unwrap().capacity(), 4_096);
+}
+
+#[test]
+fn every_key_does_something() {
+    let config = read(&sample().replace("# version = 9", "version = 8")).unwrap();
+    assert_eq!(config.session.conduct.version, Version::new(8).unwrap());
+    let with = |from: &str, to: &str| {
+        assert!(sample().contains(from), "{from}");
+        read(&sample().replace(from, to)).unwrap()
+    };
+    let config = with("\"fill_gap\"", "\"replay\"");
+    assert_eq!(config.session.conduct.not_applied, NotAppliedAnswer::Replay);
+    let config = with("beyond = \"refuse\"", "beyond = \"queue\"\ninterval_ms = 1000\ncancels = 5");
+    let throttle = config.session.throttle.unwrap();
+    assert_eq!(throttle.beyond, WhenThrottled::Queue);
+    let rate = Rate { messages: 5, interval: Duration::from_secs(1) };
+    assert_eq!(throttle.rates, Rates { cancels: Some(rate), ..Rates::default() });
+    let config = with("when_full = \"refuse\"", "when_full = \"begin_again\"");
+    assert_eq!(config.session.when_full, WhenFull::BeginAgain);
+    let config = with("manual = false", "manual = true\nparty_details_id = 7");
+    let operator = config.session.logon.operator;
+    assert_eq!(operator.manual_order_indicator, ManualOrdIndReq::MANUAL);
+    assert_eq!(operator.party_details_list_req_id, 7);
+    let config = with("segments = 16", "segments = 4\nage_hours = 2\nkeep_inbound = false");
+    let retention = config.journal.unwrap().settings.retention;
+    assert_eq!((retention.segments, retention.age), (4, Some(Duration::from_secs(7_200))));
+    assert!(!config.session.keep_inbound);
+}
+
+#[test]
+fn a_key_that_is_unknown_is_named_with_its_line() {
+    for key in ["[gateway]", "[logon]", "[operator]", "[conduct]", "[sending]", "[journal]"] {
+        let error = error(key, &format!("{key}\nclord = 1"));
+        let expected = format!("line {}: unknown field `clord`", line_of(key) + 1);
+        assert!(error.starts_with(&expected), "{error}");
+    }
+    let error = error("[gateway]", "[gate]\n[gateway]");
+    assert!(error.starts_with(&format!("line {}: unknown field `gate`", line_of("[gateway]"))));
+}
+
+#[test]
+fn a_value_that_is_none_is_named_with_its_line() {
+    for (from, to, what) in [
+        ("\"America/Chicago\"", "\"Chicago\"", "`Chicago` is no time zone"),
+        ("\"Sun 15:00\"", "\"Sunday 15:00\"", "no time of the week"),
+        ("\"Fri 16:00\"", "\"Fri 25:00\"", "no time of the week"),
+        ("\"TRADER\"", "\"A sender beyond all measure\"", "`sender_id` must be 1 to 20"),
+        ("\"US,IL\"", "\"US,ILL\"", "`location` must be 1 to 5"),
+        ("# version = 9", "version = 4", "`version` must be 5 to 9"),
+        ("192.0.2.10:9000", "192.0.2.10", "invalid"),
+    ] {
+        let error = error(from, to);
+        assert!(error.starts_with(&format!("line {}: ", line_of(from))), "{error}");
+        assert!(error.contains(what), "{error}");
+    }
+    let error = error("session = \"ABC\"", "session = \"AB\"");
+    assert_eq!(error, "[logon]: Session must be 3 to 3 characters of printable ASCII");
+}
+
+#[test]
+fn the_secret_is_in_a_file_or_in_a_variable_and_nowhere_else() {
+    let (from, line) = ("secret_file = \"secret.key\"", line_of("[logon]"));
+    let either = format!(
+        "line {line}: give either `secret_file` or `secret_env`: where the secret \
+                          key is"
+    );
+    assert_eq!(error(from, ""), either);
+    assert_eq!(error(from, &format!("{from}\nsecret_env = \"X\"")), either);
+    let gone = error(from, "secret_env = \"HAIRPIN_NO_SUCH_VARIABLE\"");
+    assert!(gone.starts_with("HAIRPIN_NO_SUCH_VARIABLE: no such environment variable"));
+    let gone = error(from, "secret_file = \"gone.key\"");
+    assert!(gone.contains("gone.key") && gone.contains("No such file"), "{gone}");
+    let told = error(from, &format!("secret_key = \"{KEY}\""));
+    assert!(told.contains("unknown field `secret_key`") && !told.contains(KEY), "{told}");
+}
+
+#[test]
+fn the_secret_is_in_no_debug_output_and_no_error() {
+    let folder = folder();
+    let config = Config::from_toml_in(sample(), folder.path()).unwrap();
+    assert!(!format!("{config:?}").contains("AAECAw"));
+    fs::write(folder.path().join("secret.key"), "not+base64url/at*all").unwrap();
+    let error = Config::from_toml_in(sample(), folder.path()).unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("base64url/at"), "{error:?}");
+}
+
+#[test]
+fn a_journal_is_made_once_and_opened_after() {
+    let folder = folder();
+    let text = sample().replace("segments = 16", "segments = 16\nsegment_bytes = 65536");
+    let config = Config::from_toml_in(&text, folder.path()).unwrap();
+    let mut journal = config.open_journal(0).unwrap();
+    journal.claim(9).unwrap().commit(9);
+    journal.close().unwrap();
+    let journal = config.open_journal(0).unwrap();
+    assert_eq!(journal.records().count(), 1);
+}

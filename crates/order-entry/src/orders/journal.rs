@@ -1,0 +1,133 @@
+//! Orders from what a session has journaled.
+
+use std::ops::ControlFlow;
+
+use hairpin_cme_codecs::ilink3::{
+    NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
+    OrderMassActionRequest529, OrderType,
+};
+use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Message};
+use hairpin_mapped::{Direction, Storage, Tag};
+use hairpin_sbe::MessageHeader;
+
+use super::Orders;
+use super::apply::id;
+use super::order::{Order, OrderState};
+use super::request::Intent;
+use crate::record::{FILL_RECORD, MESSAGE_RECORD};
+
+impl Orders {
+    /// A tracker of up to `capacity` orders that has seen all a journal holds. Give it to the
+    /// listener of the session that goes on with this journal: what that delivers again has been
+    /// applied already, and is not applied twice.
+    ///
+    /// The journal has to go back to the time when the first of the working orders came: of one
+    /// that has been silent since before the oldest record nothing is known.
+    #[must_use]
+    pub fn from_journal(journal: &impl Storage, capacity: usize) -> Self {
+        let mut orders = Self::new(capacity);
+        let mut behind = None;
+        while let Some(record) = journal.next(behind) {
+            orders.handle_record(&journal.tag(record), journal.bytes(record));
+            behind = Some(record);
+        }
+        orders
+    }
+
+    /// Applies one record of a session's journal: for a journal that is read in another way. They
+    /// have to come in order.
+    pub fn handle_record(&mut self, tag: &Tag, frame: &[u8]) {
+        let message = frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default();
+        match (tag.direction, tag.kind) {
+            (Direction::Outbound, MESSAGE_RECORD) => self.handle_own(tag, message),
+            (Direction::Outbound, FILL_RECORD) => self.doubt(tag.uuid),
+            (Direction::Inbound, MESSAGE_RECORD) => self.handle_theirs(tag, message),
+            _ => {}
+        }
+    }
+
+    /// The exchange was moved past messages it had not applied. Which they were is not recorded:
+    /// those that are not answered before a later one is.
+    fn doubt(&mut self, uuid: u64) {
+        self.in_flight.iter_mut().for_each(|it| it.is_doubtful |= it.uuid == uuid);
+    }
+
+    fn handle_theirs(&mut self, tag: &Tag, message: &[u8]) {
+        let Ok((header, body)) = MessageHeader::decode(message) else {
+            self.counters.undecodable += 1;
+            return;
+        };
+        self.handle_message(&Message {
+            header,
+            body,
+            seq_num: tag.seq_num,
+            uuid: tag.uuid,
+            possible_retransmission: false,
+            redelivered: false,
+        });
+    }
+
+    fn handle_own(&mut self, tag: &Tag, message: &[u8]) {
+        match own_request(message) {
+            ControlFlow::Continue((request_id, intent)) => {
+                self.note(tag.uuid, tag.seq_num, request_id, intent);
+            }
+            ControlFlow::Break(is_sound) => {
+                self.note(tag.uuid, tag.seq_num, 0, Intent::Other);
+                self.counters.undecodable += u64::from(!is_sound);
+            }
+        }
+    }
+}
+
+/// Decodes `$message` as `$name` into a view named `$view`.
+macro_rules! decode {
+    ($header:ident, $body:ident, $name:ident as $view:ident => $then:expr) => {{
+        let mut scratch = $name::SCRATCH;
+        match $name::decode(&$header, $body, &mut scratch) {
+            Ok($view) => ControlFlow::Continue(($view.order_request_id(), $then)),
+            Err(_) => ControlFlow::Break(false),
+        }
+    }};
+}
+
+/// OrderRequestID and meaning of a message of ours; else whether it is sound, and of no concern.
+fn own_request(message: &[u8]) -> ControlFlow<bool, (u64, Intent)> {
+    let Ok((header, body)) = MessageHeader::decode(message) else {
+        return ControlFlow::Break(false);
+    };
+    match header.template_id {
+        NewOrderSingle514::TEMPLATE_ID => decode!(header, body,
+            NewOrderSingle514 as new => Intent::New(pending(&new))),
+        OrderCancelReplaceRequest515::TEMPLATE_ID => decode!(header, body,
+        OrderCancelReplaceRequest515 as replace => Intent::Replace {
+            order_id: replace.order_id().unwrap_or(0),
+            cl_ord_id: id(replace.cl_ord_id()),
+        }),
+        OrderCancelRequest516::TEMPLATE_ID => decode!(header, body,
+        OrderCancelRequest516 as cancel => Intent::Cancel {
+            order_id: cancel.order_id().unwrap_or(0),
+            cl_ord_id: id(cancel.cl_ord_id()),
+        }),
+        OrderMassActionRequest529::TEMPLATE_ID => decode!(header, body,
+            OrderMassActionRequest529 as request => Intent::MassAction),
+        _ => ControlFlow::Break(true),
+    }
+}
+
+fn pending(new: &NewOrderSingle514<'_>) -> Order {
+    Order {
+        order_id: None,
+        cl_ord_id: id(new.cl_ord_id()),
+        security_id: new.security_id(),
+        side: new.side(),
+        order_type: Some(OrderType(new.ord_type().0)),
+        price: new.price(),
+        stop_price: new.stop_px(),
+        time_in_force: new.time_in_force(),
+        quantity: new.order_qty(),
+        filled: 0,
+        leaves: new.order_qty(),
+        state: OrderState::Pending,
+    }
+}

@@ -1,0 +1,139 @@
+//! A listener whose orders are kept up to date.
+
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
+    ExecutionReportModify531, ExecutionReportNew522, ExecutionReportPendingCancel564,
+    ExecutionReportPendingReplace565, ExecutionReportReject523, ExecutionReportStatus532,
+    ExecutionReportTradeAddendumOutright548, ExecutionReportTradeAddendumSpread549,
+    ExecutionReportTradeAddendumSpreadLeg550, ExecutionReportTradeOutright525,
+    ExecutionReportTradeSpread526, ExecutionReportTradeSpreadLeg527, MassQuoteAck545,
+    MassQuoteResponse571, OrderCancelReject535, OrderCancelReplaceReject536,
+    OrderMassActionReport562, PartyDetailsDefinitionRequestAck519, PartyDetailsListReport538,
+    QuoteCancelAck563, RequestForQuoteAck546, SecurityDefinitionResponse561,
+};
+use hairpin_ilink3::{
+    Error, Established, Failover, Gap, Listener, Message, NotApplied, NotAppliedAnswer, Rejected,
+    RetransmitRejected, Sender, State, Terminated, Warning,
+};
+
+use super::Orders;
+
+/// A listener that keeps track of its orders.
+pub trait Tracks {
+    /// Its orders.
+    fn orders(&mut self) -> &mut Orders;
+}
+
+/// Calls a listener, each time with its [`Orders`] brought up to date before.
+///
+/// Give it to [`Session::process`](crate::Session::process) in place of the listener, anew each
+/// time: `session.process(now, ready, &mut reactor, &mut Tracked::new(&mut strategy))`. The
+/// listener sends its orders by [`Orders::send`].
+#[derive(Debug)]
+pub struct Tracked<'a, L> {
+    listener: &'a mut L,
+    /// What the listener has just said of messages that were not applied.
+    answer: Option<NotAppliedAnswer>,
+}
+
+impl<'a, L: Listener + Tracks> Tracked<'a, L> {
+    /// `listener`, with its orders kept up to date.
+    pub fn new(listener: &'a mut L) -> Self {
+        Self { listener, answer: None }
+    }
+}
+
+/// Callbacks of business messages: the orders first, then the listener.
+macro_rules! business {
+    ($($callback:ident $view:ident: $name:ident,)*) => {$(
+        #[inline]
+        fn $callback(
+            &mut self,
+            sender: &mut Sender<'_>,
+            $view: $name<'_>,
+            message: &Message<'_>,
+        ) {
+            self.listener.orders().handle_message(message);
+            self.listener.$callback(sender, $view, message);
+        }
+    )*};
+}
+
+/// Callbacks that say nothing of orders.
+macro_rules! forward {
+    ($($callback:ident $what:ident: $name:ty,)*) => {$(
+        #[inline]
+        fn $callback(&mut self, sender: &mut Sender<'_>, $what: $name) {
+            self.listener.$callback(sender, $what);
+        }
+    )*};
+}
+
+impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
+    business! {
+        on_execution_report_new report: ExecutionReportNew522,
+        on_execution_report_cancel report: ExecutionReportCancel534,
+        on_execution_report_modify report: ExecutionReportModify531,
+        on_execution_report_trade_outright report: ExecutionReportTradeOutright525,
+        on_execution_report_trade_spread report: ExecutionReportTradeSpread526,
+        on_execution_report_trade_spread_leg report: ExecutionReportTradeSpreadLeg527,
+        on_execution_report_elimination report: ExecutionReportElimination524,
+        on_execution_report_reject report: ExecutionReportReject523,
+        on_execution_report_status report: ExecutionReportStatus532,
+        on_order_cancel_reject reject: OrderCancelReject535,
+        on_order_cancel_replace_reject reject: OrderCancelReplaceReject536,
+        on_execution_report_pending_cancel report: ExecutionReportPendingCancel564,
+        on_execution_report_pending_replace report: ExecutionReportPendingReplace565,
+        on_trade_addendum_outright addendum: ExecutionReportTradeAddendumOutright548,
+        on_trade_addendum_spread addendum: ExecutionReportTradeAddendumSpread549,
+        on_trade_addendum_spread_leg addendum: ExecutionReportTradeAddendumSpreadLeg550,
+        on_business_reject reject: BusinessReject521,
+        on_party_details_definition_ack ack: PartyDetailsDefinitionRequestAck519,
+        on_party_details_list_report report: PartyDetailsListReport538,
+        on_mass_quote_ack ack: MassQuoteAck545,
+        on_request_for_quote_ack ack: RequestForQuoteAck546,
+        on_security_definition_response response: SecurityDefinitionResponse561,
+        on_order_mass_action_report report: OrderMassActionReport562,
+        on_quote_cancel_ack ack: QuoteCancelAck563,
+        on_mass_quote_response response: MassQuoteResponse571,
+    }
+
+    forward! {
+        on_state state: State,
+        on_established established: &Established,
+        on_failover failover: Failover,
+        on_reject rejected: &Rejected<'_>,
+        on_terminate terminated: &Terminated<'_>,
+        on_gap gap: Gap,
+        on_retransmit_reject rejected: &RetransmitRejected<'_>,
+        on_error error: &Error,
+        on_warning warning: &Warning,
+    }
+
+    fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
+        self.listener.orders().handle_message(message);
+        self.listener.on_message(sender, message);
+    }
+
+    fn answer_not_applied(
+        &mut self,
+        not_applied: NotApplied,
+        preferred: NotAppliedAnswer,
+    ) -> NotAppliedAnswer {
+        let answer = self.listener.answer_not_applied(not_applied, preferred);
+        self.answer = Some(answer);
+        answer
+    }
+
+    fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
+        let answer = self.answer.take().unwrap_or_default();
+        let uuid = sender.progress().uuid;
+        self.listener.orders().handle_not_applied(uuid, not_applied, answer);
+        self.listener.on_not_applied(sender, not_applied);
+    }
+
+    fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {
+        self.listener.orders().handle_lost(gap);
+        self.listener.on_lost(sender, gap);
+    }
+}
