@@ -60,7 +60,8 @@ impl<D: Dial, J: Storage> Session<D, J> {
     /// the earlier process left them, our numbers from its last committed message and the
     /// exchange's from the last one it has [kept](Settings::keep_inbound). Messages whose callback
     /// had not returned when that process died are delivered again by the first
-    /// [`process`](Self::process), before anything else; their [`Message`] says so.
+    /// [`process`](Self::process), before anything else; their [`Message`](crate::Message) says
+    /// so.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
