@@ -26,8 +26,8 @@ const fn change(file: &'static str, text: &'static str, instead: &'static str) -
 
 const RPT_SEQ_IN_SYNC: Change = change(
     "admission.rs",
-    "head.state == State::InSync && head.next_rpt_seq == rpt_seq;",
-    "head.state == State::InSync;",
+    "if cell.head.state != State::InSync || cell.head.next_rpt_seq != rpt_seq {",
+    "if cell.head.state != State::InSync {",
 );
 const RPT_SEQ_AFTER_A_GAP: Change = change(
     "admission.rs",
@@ -78,9 +78,9 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "Delete at level 1 ignored",
         changes: &[change(
             "levels.rs",
-            "Action::Delete if level < count =>",
-            "Action::Delete if level == 0 => Ok(count),\n        \
-             Action::Delete if level < count =>",
+            "    let (opened, closed) = (usize::from(is_new), usize::from(!is_new));",
+            "    if !is_new && level == 0 {\n        return Ok(count);\n    }\n    \
+             let (opened, closed) = (usize::from(is_new), usize::from(!is_new));",
         )],
     },
     Mutant {
