@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use hairpin_exchange::{Feed as Published, Floor, FloorSettings, Ladder, MAX_PAYLOAD, Pace};
-use hairpin_feed_handler::{Book, Channel, ChannelState, Feed, Level, Listener, Settings, Side};
+use hairpin_feed_handler::{Book, Channel, ChannelState, Feed, Levels, Listener, Settings, Side};
 use hairpin_mdp3::{Action, EndOfEvent, Input};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -161,7 +161,7 @@ impl Market {
 }
 
 fn is_equal(book: Book<'_>, sides: &[Ladder; 2]) -> bool {
-    let same = |levels: &[Level], ladder: &Ladder| {
+    let same = |levels: Levels<'_>, ladder: &Ladder| {
         levels.len() == ladder.levels().len()
             && levels.iter().zip(ladder.levels()).all(|(level, published)| {
                 level.price == published.price

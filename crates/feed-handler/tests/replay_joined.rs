@@ -9,9 +9,9 @@ use hairpin_exchange::{
     Ladder, Multicast as Published, Pace, ReplaySettings, SideFaults,
 };
 use hairpin_feed_handler::{
-    Book, Channel, ChannelState, FeedHandler, FeedHandlers, Gap, HandlerId, Level, Lines, Listener,
-    Multicast, Replay, ReplayError, ReplayFailure, ReplayServer, ReplayUpdate, Same, Settings,
-    SocketEngine, Statistics,
+    Book, Channel, ChannelState, FeedHandler, FeedHandlers, Gap, HandlerId, Levels, Lines,
+    Listener, Multicast, Replay, ReplayError, ReplayFailure, ReplayServer, ReplayUpdate, Same,
+    Settings, SocketEngine, Statistics,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -210,7 +210,7 @@ impl Bench {
 }
 
 fn is_equal(book: Book<'_>, sides: &[Ladder; 2]) -> bool {
-    let same = |levels: &[Level], ladder: &Ladder| {
+    let same = |levels: Levels<'_>, ladder: &Ladder| {
         let pairs = || levels.iter().zip(ladder.levels());
         levels.len() == ladder.levels().len()
             && pairs().all(|(level, published)| level.price == published.price)

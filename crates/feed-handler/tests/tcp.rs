@@ -9,7 +9,7 @@ use hairpin_exchange::{
     Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, Ladder, Pace, TcpFeed,
 };
 use hairpin_feed_handler::{
-    Book, ChannelState, EndOfEvent, FeedHandler, Gap, Level, Listener, Settings, Side, TcpLines,
+    Book, ChannelState, EndOfEvent, FeedHandler, Gap, Levels, Listener, Settings, Side, TcpLines,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -94,7 +94,7 @@ impl Trader {
 }
 
 fn is_equal(book: Book<'_>, sides: &[Ladder; 2]) -> bool {
-    let same = |levels: &[Level], ladder: &Ladder| {
+    let same = |levels: Levels<'_>, ladder: &Ladder| {
         levels.len() == ladder.levels().len()
             && levels.iter().zip(ladder.levels()).all(|(level, published)| {
                 level.price == published.price

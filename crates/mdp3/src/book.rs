@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::cell::DirectCell;
-use crate::levels::Level;
+use crate::levels::{Level, Levels};
 use crate::sync::SyncState;
 
 /// One side of a book.
@@ -98,19 +98,19 @@ impl<'a> Book<'a> {
 
     /// The levels of a side, best first.
     #[must_use]
-    pub fn levels(self, side: BookSide) -> &'a [Level] {
+    pub fn levels(self, side: BookSide) -> Levels<'a> {
         self.cell.levels(side)
     }
 
     /// The bids, highest price first.
     #[must_use]
-    pub fn bids(self) -> &'a [Level] {
+    pub fn bids(self) -> Levels<'a> {
         self.cell.levels(BookSide::Bid)
     }
 
     /// The asks, lowest price first.
     #[must_use]
-    pub fn asks(self) -> &'a [Level] {
+    pub fn asks(self) -> Levels<'a> {
         self.cell.levels(BookSide::Ask)
     }
 }

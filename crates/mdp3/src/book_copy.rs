@@ -13,8 +13,8 @@ pub struct BookCopy {
     pub sync_state: SyncState,
     /// RptSeq (83) of the last entry; `None` if there was none, or if the feed carries none.
     pub rpt_seq: Option<u32>,
-    bids: Levels<MAX_DEPTH>,
-    asks: Levels<MAX_DEPTH>,
+    bids: [Level; MAX_DEPTH],
+    asks: [Level; MAX_DEPTH],
     bid_count: u8,
     ask_count: u8,
 }
@@ -64,7 +64,7 @@ impl Book<'_> {
     /// A copy of the book as it is now, levels as amid a message.
     #[must_use]
     pub fn copied(self) -> BookCopy {
-        let side = |from: &[Level]| {
+        let side = |from: Levels<'_>| {
             let mut levels = [Level::NONE; MAX_DEPTH];
             levels.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
             (levels, from.len().min(MAX_DEPTH) as u8)

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use crate::cell::{Cell, DirectCell};
 use crate::entries::BookEntry;
-use crate::levels::{Action, Level};
+use crate::ladder::Action;
+use crate::levels::Level;
 use crate::market::Market;
 use crate::sync::State;
 use crate::{BookSide, Changes, Error, InstrumentIndex, LateJoin, Listener, Packet, Warning};
@@ -54,27 +55,25 @@ impl Target {
     }
 }
 
-const NEW: u8 = Action::New as u8;
-const CHANGE: u8 = Action::Change as u8;
-const DELETE: u8 = Action::Delete as u8;
-
 /// Applies the entry if it is one of the usual: a New, a Change or a Delete of a side of the direct
 /// book, with nothing odd about it. Else it does nothing, and returns false.
 #[inline(always)]
 pub(crate) fn apply_usual(cell: &mut DirectCell, entry: &BookEntry) -> bool {
     let (Some(price), Some(quantity)) = (entry.price, entry.quantity) else { return false };
     let (is_ask, level) = (entry.entry_type.wrapping_sub(b'0'), entry.level.wrapping_sub(1));
-    if is_ask > 1 || level >= cell.head.depth || entry.action > DELETE {
+    if is_ask > 1 || level >= cell.head.depth {
         return false;
     }
+    let action = match entry.action {
+        0 => Action::New,
+        1 => Action::Change,
+        2 => Action::Delete,
+        _ => return false,
+    };
     // Nobody can foresee which side comes next: no branch between them.
     let side = if is_ask == 0 { BookSide::Bid } else { BookSide::Ask };
     let (level, stated) = (usize::from(level), Level { price, quantity, orders: entry.orders });
-    if entry.action == CHANGE {
-        cell.restate(side, level, stated)
-    } else {
-        cell.shift(side, (entry.action == NEW, level), stated).is_ok()
-    }
+    cell.apply_usual(side, (action, level), stated)
 }
 
 /// Applies one entry to a side of a book.

@@ -1,8 +1,8 @@
 //! A price book's place in memory.
 //!
 //! ```text
-//! line 0     next RptSeq, state, depth, level counts, best bid, best ask, SecurityID, marks
-//! lines 1-8  ten bids and ten asks of 24 bytes, best first
+//! line 0     next RptSeq, state, depth, best bid, best ask, SecurityID, marks
+//! lines 1-8  the ranks of the bids and ten levels of 24 bytes; the same of the asks
 //! ```
 //! All books of a channel lie one after the other. The best prices stand in line 0 once more, so
 //! that a decision on them touches one cache line; they follow the levels when a message is done,
@@ -10,7 +10,8 @@
 
 use core::hint::black_box;
 
-use crate::levels::{Action, Inapplicable, Level, Levels, MAX_DEPTH, apply, replace, shift};
+use crate::ladder::{Action, Inapplicable, Ladder};
+use crate::levels::{Level, Levels, MAX_DEPTH};
 use crate::sync::State;
 use crate::{BookSide, Changes};
 
@@ -21,8 +22,6 @@ pub(crate) struct Head {
     pub(crate) next_rpt_seq: u32,
     pub(crate) state: State,
     pub(crate) depth: u8,
-    bid_count: u8,
-    ask_count: u8,
     best_bid: Level,
     best_ask: Level,
     pub(crate) security_id: i32,
@@ -67,8 +66,8 @@ impl Sides {
 #[repr(C, align(64))]
 pub(crate) struct Cell<const N: usize> {
     pub(crate) head: Head,
-    bids: Levels<N>,
-    asks: Levels<N>,
+    bids: Ladder<N>,
+    asks: Ladder<N>,
 }
 
 /// An instrument's part of the arena: its direct book, and what else a packet needs.
@@ -84,8 +83,6 @@ impl<const N: usize> Cell<N> {
             next_rpt_seq: 0,
             state: State::Unknown,
             depth: 0,
-            bid_count: 0,
-            ask_count: 0,
             best_bid: Level::NONE,
             best_ask: Level::NONE,
             security_id: 0,
@@ -94,17 +91,17 @@ impl<const N: usize> Cell<N> {
             unsettled: Sides::NONE,
             had: Sides::NONE,
         },
-        bids: [Level::NONE; N],
-        asks: [Level::NONE; N],
+        bids: Ladder::VACANT,
+        asks: Ladder::VACANT,
     };
 
     /// Reads something of each of its cache lines.
     #[inline]
     pub(crate) fn prefetch(&self) {
         black_box(self.head.next_rpt_seq);
-        for levels in [&self.bids, &self.asks] {
+        for side in [&self.bids, &self.asks] {
             // 24 bytes each: no line without one of these.
-            levels.iter().step_by(2).for_each(|level| _ = black_box(level.price));
+            side.slots().iter().step_by(2).for_each(|level| _ = black_box(level.price));
         }
     }
 
@@ -119,39 +116,21 @@ impl<const N: usize> Cell<N> {
         if level == 0 {
             self.head.unsettled = self.head.unsettled.with(side);
         }
-        let (levels, count) = self.side(side);
-        replace(levels, usize::from(*count), level, stated)
+        self.side(side).replace(level, stated)
     }
 
-    /// Changes a level, counted from 0, if there is one of the same price.
+    /// Applies one of the usual entries: see [`Ladder::apply_usual`].
     #[inline(always)]
-    pub(crate) fn restate(&mut self, side: BookSide, level: usize, stated: Level) -> bool {
-        let (levels, count) = self.side(side);
-        let count = usize::from(*count);
-        let Some(before) = levels.get_mut(level).filter(|it| it.price == stated.price) else {
-            return false;
-        };
-        if level >= count {
-            return false;
-        }
-        *before = stated;
-        self.head.unsettled = self.head.unsettled.with_if(side, level == 0);
-        true
-    }
-
-    /// Makes room for a new level, counted from 0, or closes up where one is deleted.
-    #[inline(always)]
-    pub(crate) fn shift(
+    pub(crate) fn apply_usual(
         &mut self,
         side: BookSide,
-        (is_new, level): (bool, usize),
+        (action, level): (Action, usize),
         stated: Level,
-    ) -> Result<(), Inapplicable> {
+    ) -> bool {
         let depth = usize::from(self.head.depth);
-        let (levels, count) = self.side(side);
-        *count = shift(levels, (usize::from(*count), depth), (is_new, level), stated)? as u8;
-        self.head.unsettled = self.head.unsettled.with_if(side, level == 0);
-        Ok(())
+        let is_usual = self.side(side).apply_usual(depth, (action, level), stated);
+        self.head.unsettled = self.head.unsettled.with_if(side, is_usual && level == 0);
+        is_usual
     }
 
     /// Applies one entry; `level` counts from 0.
@@ -166,43 +145,38 @@ impl<const N: usize> Cell<N> {
             self.head.unsettled = self.head.unsettled.with(side);
         }
         let depth = usize::from(self.head.depth);
-        let (levels, count) = self.side(side);
-        *count = apply(levels, (usize::from(*count), depth), (action, level), stated)? as u8;
-        Ok(())
+        self.side(side).apply(depth, (action, level), stated)
     }
 
-    /// The memory of a side, and how many of its levels are in use.
     #[inline]
-    fn side(&mut self, side: BookSide) -> (&mut Levels<N>, &mut u8) {
+    fn side(&mut self, side: BookSide) -> &mut Ladder<N> {
         match side {
-            BookSide::Bid => (&mut self.bids, &mut self.head.bid_count),
-            BookSide::Ask => (&mut self.asks, &mut self.head.ask_count),
+            BookSide::Bid => &mut self.bids,
+            BookSide::Ask => &mut self.asks,
         }
     }
 
     /// The levels of a side as they are now, also amid a message.
     #[inline]
-    pub(crate) fn levels(&self, side: BookSide) -> &[Level] {
+    pub(crate) fn levels(&self, side: BookSide) -> Levels<'_> {
         match side {
-            BookSide::Bid => &self.bids[..usize::from(self.head.bid_count).min(N)],
-            BookSide::Ask => &self.asks[..usize::from(self.head.ask_count).min(N)],
+            BookSide::Bid => self.bids.levels(),
+            BookSide::Ask => self.asks.levels(),
         }
     }
 
     /// Replaces both sides by the first levels of these, as many as the depth allows.
     pub(crate) fn load(&mut self, bids: &[Level], asks: &[Level]) {
         let depth = usize::from(self.head.depth);
-        let (bid_count, ask_count) = (bids.len().min(depth), asks.len().min(depth));
-        self.bids[..bid_count].copy_from_slice(&bids[..bid_count]);
-        self.asks[..ask_count].copy_from_slice(&asks[..ask_count]);
-        self.head.bid_count = bid_count as u8;
-        self.head.ask_count = ask_count as u8;
+        self.bids.load(&bids[..bids.len().min(depth)]);
+        self.asks.load(&asks[..asks.len().min(depth)]);
         self.head.unsettled = Sides::BOTH;
     }
 
     /// Empties both sides.
     pub(crate) fn clear(&mut self) {
-        (self.head.bid_count, self.head.ask_count) = (0, 0);
+        self.bids.truncate(0);
+        self.asks.truncate(0);
         self.head.unsettled = Sides::BOTH;
     }
 
@@ -210,8 +184,8 @@ impl<const N: usize> Cell<N> {
     pub(crate) fn set_depth(&mut self, depth: u8) {
         debug_assert!(usize::from(depth) <= N);
         self.head.depth = depth;
-        self.head.bid_count = self.head.bid_count.min(depth);
-        self.head.ask_count = self.head.ask_count.min(depth);
+        self.bids.truncate(usize::from(depth));
+        self.asks.truncate(usize::from(depth));
         self.head.unsettled = Sides::BOTH;
     }
 
@@ -232,18 +206,19 @@ impl<const N: usize> Cell<N> {
     #[inline]
     fn settle_side(&mut self, side: BookSide) -> Changes {
         let head = &mut self.head;
-        let (count, first, best, changes, price_changes) = match side {
+        let (levels, best, changes, price_changes) = match side {
             BookSide::Bid => {
                 let (changes, price_changes) = (Changes::BEST_BID, Changes::BEST_BID_PRICE);
-                (head.bid_count, &self.bids[0], &mut head.best_bid, changes, price_changes)
+                (self.bids.levels(), &mut head.best_bid, changes, price_changes)
             }
             BookSide::Ask => {
                 let (changes, price_changes) = (Changes::BEST_ASK, Changes::BEST_ASK_PRICE);
-                (head.ask_count, &self.asks[0], &mut head.best_ask, changes, price_changes)
+                (self.asks.levels(), &mut head.best_ask, changes, price_changes)
             }
         };
-        let (has, had) = (count > 0, head.had.contains(side));
-        let level = if has { *first } else { Level::NONE };
+        let first = levels.first();
+        let (has, had) = (first.is_some(), head.had.contains(side));
+        let level = first.copied().unwrap_or(Level::NONE);
         if level == *best && has == had {
             return Changes::NONE;
         }

@@ -108,7 +108,7 @@ mod tests {
     ) {
         let (mut direct_cell, mut implied_cell) = (DirectCell::VACANT, ImpliedCell::VACANT);
         direct_cell.set_depth(10);
-        implied_cell.set_depth(4);
+        implied_cell.set_depth(3);
         let (direct, implied) = (levels(direct), levels(implied));
         match side {
             BookSide::Bid => {

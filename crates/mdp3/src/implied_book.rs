@@ -7,7 +7,7 @@
 use core::fmt;
 
 use crate::cell::Cell;
-use crate::levels::MAX_IMPLIED_DEPTH;
+use crate::levels::{Levels, MAX_IMPLIED_DEPTH};
 use crate::{BookSide, Level};
 
 /// An instrument's part of the implied books, which lie apart from the direct ones: few look at
@@ -53,19 +53,19 @@ impl<'a> ImpliedBook<'a> {
 
     /// The levels of a side, best first. CME tells no number of orders for them.
     #[must_use]
-    pub fn levels(self, side: BookSide) -> &'a [Level] {
+    pub fn levels(self, side: BookSide) -> Levels<'a> {
         self.cell.levels(side)
     }
 
     /// The implied bids, highest price first.
     #[must_use]
-    pub fn bids(self) -> &'a [Level] {
+    pub fn bids(self) -> Levels<'a> {
         self.cell.levels(BookSide::Bid)
     }
 
     /// The implied asks, lowest price first.
     #[must_use]
-    pub fn asks(self) -> &'a [Level] {
+    pub fn asks(self) -> Levels<'a> {
         self.cell.levels(BookSide::Ask)
     }
 }

@@ -70,6 +70,7 @@ mod implied_book;
 mod incremental;
 mod instrument_index;
 mod instruments;
+mod ladder;
 mod lead;
 mod levels;
 mod listener;
@@ -82,6 +83,7 @@ mod other_messages;
 mod packet;
 mod presets;
 mod quote_request;
+mod ranks;
 mod recovery_queue;
 mod related;
 mod replay;
@@ -129,7 +131,7 @@ pub use implied_book::ImpliedBook;
 pub use instrument_index::InstrumentIndex;
 pub use instruments::Instruments;
 pub use lead::Lead;
-pub use levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,

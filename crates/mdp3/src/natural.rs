@@ -10,7 +10,8 @@
 
 use crate::book_entry::Target;
 use crate::entries::{BookEntry, Entry, Kind};
-use crate::levels::{Action, Level, Levels, MAX_DEPTH};
+use crate::ladder::Action;
+use crate::levels::{Level, MAX_DEPTH};
 use crate::market::Market;
 use crate::sync::State;
 use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
@@ -67,7 +68,7 @@ impl Side {
     }
 
     /// The levels that are known from the best on, and how many.
-    fn known(&self) -> (Levels<MAX_DEPTH>, usize) {
+    fn known(&self) -> ([Level; MAX_DEPTH], usize) {
         let mut levels = [Level::NONE; MAX_DEPTH];
         let mut count = 0;
         for level in self.levels.iter().map_while(|level| *level) {

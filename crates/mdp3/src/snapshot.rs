@@ -6,7 +6,7 @@ use hairpin_sbe::DecodeError;
 use hairpin_time::Utc;
 
 use crate::entries::{count, sound};
-use crate::levels::{Level, Levels, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+use crate::levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 use crate::statistics::{PriceLimits, StatisticValue};
 use crate::{Message, StatisticKind};
 
@@ -104,7 +104,7 @@ impl Statistics {
 
 /// One side as far as it has been read.
 struct Side<const N: usize> {
-    levels: Levels<N>,
+    levels: [Level; N],
     /// One bit for each level that was stated.
     stated: u16,
 }

@@ -77,10 +77,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "Delete at level 1 ignored",
         changes: &[change(
-            "levels.rs",
-            "    let (opened, closed) = (usize::from(is_new), usize::from(!is_new));",
-            "    if !is_new && level == 0 {\n        return Ok(count);\n    }\n    \
-             let (opened, closed) = (usize::from(is_new), usize::from(!is_new));",
+            "ladder.rs",
+            "        let Some(level) = self.slots.get_mut(slot) else { return false };",
+            "        if action == Action::Delete && rank == 0 {\n            \
+             return count > 0;\n        }\n        \
+             let Some(level) = self.slots.get_mut(slot) else { return false };",
         )],
     },
     Mutant {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hairpin_exchange::{Digest, Fingerprint, Ladder};
-use hairpin_mdp3::{Feed, Level};
+use hairpin_mdp3::{Feed, Levels};
 use hairpin_time::Utc;
 
 /// A place in the incremental feed: numbers count only together with the resets before them.
@@ -121,7 +121,7 @@ impl Truth {
 }
 
 /// The digest of a price book.
-pub(crate) fn digest(sides: [&[Level]; 2], entry_types: [u8; 2]) -> u64 {
+pub(crate) fn digest(sides: [Levels<'_>; 2], entry_types: [u8; 2]) -> u64 {
     let mut digest = Digest::default();
     for (side, entry_type) in sides.into_iter().zip(entry_types) {
         for (number, level) in (1..).zip(side) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hairpin_mdp3::{
     BookUpdate, ChannelReset, EndOfEvent, InstrumentIndex, InstrumentStateChange, Instruments,
-    Level, Listener, SecurityStatus, SyncState, UpdateSource,
+    Level, Levels, Listener, SecurityStatus, SyncState, UpdateSource,
 };
 use hairpin_time::Utc;
 
@@ -32,7 +32,7 @@ pub(crate) struct Judge {
 
 /// Both books of an instrument.
 pub(crate) fn show(instruments: &Instruments, instrument: InstrumentIndex) -> String {
-    let side = |levels: &[Level]| -> Vec<_> {
+    let side = |levels: Levels<'_>| -> Vec<_> {
         let whole = |level: &Level| (level.price.0 / 1_000_000_000, level.quantity as i32);
         levels.iter().map(whole).collect()
     };

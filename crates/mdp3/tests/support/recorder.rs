@@ -3,7 +3,7 @@
 use super::orders::show_order_update;
 use hairpin_mdp3::{
     Book, BookUpdate, Changes, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Error,
-    Gap, ImpliedBook, InstrumentStateChange, Level, Listener, OrderBookStateChange, OrderUpdate,
+    Gap, ImpliedBook, InstrumentStateChange, Levels, Listener, OrderBookStateChange, OrderUpdate,
     Packet, ReplayUpdate, SecurityStatus, Silence, SilenceScope, SilenceState, StatusScope,
     SyncState, Trade, UpdateSource, Volume, Warning,
 };
@@ -33,8 +33,8 @@ pub fn show_implied(book: ImpliedBook<'_>) -> String {
     show_sides(book.bids(), book.asks())
 }
 
-fn show_sides(bids: &[Level], asks: &[Level]) -> String {
-    let side = |levels: &[Level]| {
+fn show_sides(bids: Levels<'_>, asks: Levels<'_>) -> String {
+    let side = |levels: Levels<'_>| {
         let shown: Vec<_> =
             levels.iter().map(|level| format!("{}@{}", level.quantity, level.price)).collect();
         shown.join(" ")
