@@ -42,8 +42,8 @@ pub struct KeepWarm {
     next: Instant,
     sequence: u32,
     rpt_seqs: [u32; INSTRUMENTS as usize],
-    /// Whether each side of each book has a level.
-    has_level: [[bool; 2]; INSTRUMENTS as usize],
+    /// The price of the level that each side of each book has.
+    prices: [[Option<Price9>; 2]; INSTRUMENTS as usize],
     packet: [u8; PACKET_MAX],
     packets: u64,
     /// The instrument of the real channel that is read next.
@@ -85,7 +85,7 @@ impl KeepWarm {
             next: Instant::ZERO,
             sequence: 0,
             rpt_seqs: [0; INSTRUMENTS as usize],
-            has_level: [[false; 2]; INSTRUMENTS as usize],
+            prices: [[None; 2]; INSTRUMENTS as usize],
             packet: [0; PACKET_MAX],
             packets: 0,
             place: 0,
@@ -143,8 +143,9 @@ impl KeepWarm {
         deliver(now, &mut self.channel, input, &self.packet[..length], dry);
     }
 
-    /// Writes the next packet: another price, quantity, side and instrument each time, so that no
-    /// branch is learnt from one case alone.
+    /// Writes the next packet: another action, price, quantity, side and instrument each time, so
+    /// that no branch is learnt from one case alone. The actions are the usual ones, which have a
+    /// way of their own.
     fn write(&mut self, now: Now) -> usize {
         let header = PacketHeader { sequence: self.sequence, sending_time: now.utc }.encode();
         let (head, rest) = self.packet.split_at_mut(PacketHeader::LENGTH + 2);
@@ -153,11 +154,16 @@ impl KeepWarm {
         let rpt_seq = &mut self.rpt_seqs[instrument as usize];
         *rpt_seq += 1;
         let is_bid = (self.sequence / 8).is_multiple_of(2);
-        let has_level = &mut self.has_level[instrument as usize][usize::from(is_bid)];
-        let action = if *has_level { MDUpdateAction::OVERLAY } else { MDUpdateAction::NEW };
-        *has_level = true;
-        let entry_type = if is_bid { MDEntryTypeBook::BID } else { MDEntryTypeBook::OFFER };
+        let price = &mut self.prices[instrument as usize][usize::from(is_bid)];
         let tick = i64::from(self.sequence % 16) + if is_bid { 0 } else { 20 };
+        let action = match price {
+            None => MDUpdateAction::NEW,
+            Some(_) if self.sequence.is_multiple_of(3) => MDUpdateAction::DELETE,
+            Some(_) => MDUpdateAction::CHANGE,
+        };
+        let stated = price.unwrap_or(Price9(tick * 1_000_000_000));
+        *price = (action != MDUpdateAction::DELETE).then_some(stated);
+        let entry_type = if is_bid { MDEntryTypeBook::BID } else { MDEntryTypeBook::OFFER };
         let encoded =
             MDIncrementalRefreshBook46::encode(rest).and_then(|(mut root, mut groups)| {
                 root.set_transact_time(now.utc.as_nanos())
@@ -165,7 +171,7 @@ impl KeepWarm {
                 groups
                     .no_md_entries()?
                     .push()?
-                    .set_md_entry_px(Some(Price9(tick * 1_000_000_000)))
+                    .set_md_entry_px(Some(stated))
                     .set_md_entry_size(Some(1 + (self.sequence % 100) as i32))
                     .set_security_id(instrument as i32 + 1)
                     .set_rpt_seq(*rpt_seq)
@@ -186,7 +192,7 @@ impl KeepWarm {
 
 #[cfg(test)]
 mod tests {
-    use hairpin_mdp3::{EndOfEvent, Error, Warning};
+    use hairpin_mdp3::{BookUpdate, EndOfEvent, Error, Warning};
     use hairpin_time::Utc;
 
     use super::*;
@@ -195,10 +201,15 @@ mod tests {
     struct Told {
         ends: u64,
         changed: u64,
+        /// How often a best price came, changed or went.
+        prices: u64,
         wrong: u64,
     }
 
     impl Listener for Told {
+        fn on_book_update(&mut self, update: &BookUpdate<'_>) {
+            self.prices += u64::from(update.changes.best_price());
+        }
         fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
             self.ends += 1;
             self.changed += event.changed().count() as u64;
@@ -224,6 +235,8 @@ mod tests {
         }
         assert_eq!((dry.ends, dry.changed, dry.wrong), (1_000, 1_000, 0));
         assert_eq!(warm.packets(), 1_000);
+        // A New or a Delete is of a price, a Change is not, and most are Changes as in life.
+        assert!((300..=400).contains(&dry.prices), "{}", dry.prices);
         let counters = warm.channel().counters();
         assert_eq!((counters.book_entries, counters.gaps, counters.duplicates), (1_000, 0, 0));
     }
