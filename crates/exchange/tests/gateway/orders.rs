@@ -130,9 +130,9 @@ fn a_null_time_in_force_means_day() {
 #[test]
 fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
     let (mut bench, id) = Bench::established();
-    // RequestForQuote543 and PartyDetailsListRequest537, whose SeqNum stands elsewhere.
+    // ExecutionAck539 and MassQuoteRequest567.
     for (number, template, length, offset, message_type) in
-        [(1_u32, 543_u16, 55_usize, 17_usize, "R"), (2, 537, 20, 16, "CF")]
+        [(1_u32, 539_u16, 101_usize, 17_usize, "BN"), (2, 567, 124, 17, "i")]
     {
         let mut message = vec![0; 8 + length];
         message[..2].copy_from_slice(&(length as u16).to_le_bytes());
@@ -160,9 +160,9 @@ fn a_business_reject_of_what_was_not_read_refers_to_no_request() {
     let (mut bench, id) = Bench::established();
     let price = bench.far();
     let cut = |message: Vec<u8>| frame(&message[4..60]);
-    // Of a PartyDetailsDefinitionRequest518 only the number is read.
-    let mut unsupported = vec![0; 8 + 147];
-    unsupported[..8].copy_from_slice(&[147, 0, 6, 2, 8, 0, 9, 0]);
+    // Of an ExecutionAck539 only the number is read.
+    let mut unsupported = vec![0; 8 + 101];
+    unsupported[..8].copy_from_slice(&[101, 0, 27, 2, 8, 0, 9, 0]);
     unsupported[8 + 17..][..4].copy_from_slice(&1_u32.to_le_bytes());
     for (number, request) in [
         (None, cut(order(1, price))),
