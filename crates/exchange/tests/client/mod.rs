@@ -43,8 +43,16 @@ fn sign(canonical: &str) -> [u8; 32] {
 }
 
 pub(crate) fn negotiate_by(uuid: u64, timestamp: u64, access_key: &str, session: &str) -> Vec<u8> {
+    negotiate_of(uuid, timestamp, (access_key, session, "DEFGH"))
+}
+
+pub(crate) fn negotiate_of(
+    uuid: u64,
+    timestamp: u64,
+    (access_key, session, firm): (&str, &str, &str),
+) -> Vec<u8> {
     let mut buffer = [0; Negotiate500::ENCODED_LENGTH];
-    let signature = sign(&format!("{timestamp}\n{uuid}\n{session}\nDEFGH"));
+    let signature = sign(&format!("{timestamp}\n{uuid}\n{session}\n{firm}"));
     Negotiate500::encode(&mut buffer)
         .unwrap()
         .set_hmac_signature(signature)
@@ -52,7 +60,7 @@ pub(crate) fn negotiate_by(uuid: u64, timestamp: u64, access_key: &str, session:
         .set_uuid(uuid)
         .set_request_timestamp(timestamp)
         .set_session(session)
-        .set_firm("DEFGH");
+        .set_firm(firm);
     frame(&buffer)
 }
 
