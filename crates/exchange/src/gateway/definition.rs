@@ -126,9 +126,6 @@ impl Definition {
 
     /// What a message defines, or takes away.
     pub(super) fn read(message: &PartyDetailsDefinitionRequest518<'_>) -> Result<Self, Refusal> {
-        if message.party_details_list_req_id() == u64::MAX {
-            return Err(check::missing(tag::PARTY_DETAILS_LIST_REQ_ID));
-        }
         let action = message.list_update_action();
         if !matches!(action, ListUpdAct::ADD | ListUpdAct::DELETE) {
             return Err(check::no_such_value(tag::LIST_UPDATE_ACTION));

@@ -155,7 +155,11 @@ impl<L: Listener> Handling<'_, L> {
         }
         self.counters.party_definitions += 1;
         let is_on_demand = message.party_details_list_req_id() == self.rules.on_demand_party;
-        let read = Definition::read(message);
+        let read = match message.party_details_list_req_id() {
+            // The null, where that does not stand for party details on demand.
+            u64::MAX if !is_on_demand => Err(check::missing(check::tag::PARTY_DETAILS_LIST_REQ_ID)),
+            _ => Definition::read(message),
+        };
         if is_on_demand {
             // One that deletes what is for one message alone means nothing.
             let is_sound = read.as_ref().is_ok_and(|definition| !definition.is_deletion());

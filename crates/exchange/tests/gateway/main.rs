@@ -23,6 +23,9 @@ mod parties;
 mod ports;
 mod quote_request;
 mod quotes;
+mod random_quotes;
+#[path = "../matching/reference.rs"]
+mod reference;
 mod replace;
 mod retransmission;
 mod session;

@@ -159,6 +159,17 @@ fn on_demand_they_are_answered_behind_the_message_they_are_for() {
 }
 
 #[test]
+fn the_null_may_stand_for_on_demand() {
+    let mut bench = Bench::with(2, |settings| settings.on_demand_party = u64::MAX);
+    let id = bench.connect();
+    bench.log_on(id);
+    let message = definition(&Definition { number: 1, ..Definition::of(u64::MAX) });
+    assert_eq!(bench.send(id, &message), []);
+    let order = order_of(&bench, 2, u64::MAX);
+    assert_eq!(templates(&bench.send(id, &order)), [522, 519]);
+}
+
+#[test]
 fn on_demand_they_share_the_fate_of_their_message() {
     let (mut bench, id) = Bench::established();
     // The message is refused for another reason, and they are for that.
