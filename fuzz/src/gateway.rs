@@ -145,7 +145,8 @@ impl Client {
             let (header, body) = MessageHeader::decode(message).expect("a frame has a header");
             assert_eq!(ilink3::visit(&header, body, &mut Unseen), Ok(size - 4));
             self.has_terminated = header.template_id == Terminate507::TEMPLATE_ID;
-            if header.template_id >= 521 {
+            // Session messages have no numbers; party details' acknowledgements have.
+            if header.template_id > 513 {
                 let (number, _) = body.split_first_chunk().expect("it is whole");
                 let number = u32::from_le_bytes(*number);
                 // Below: sent again, as asked for. The first depends on what was there before.

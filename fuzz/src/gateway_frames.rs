@@ -5,16 +5,24 @@
 //!
 //! An input is steps of six bytes.
 
-use hairpin_cme_codecs::ilink3::{KeepAliveLapsed, OrderTypeReq, SideReq, TimeInForce};
+use hairpin_cme_codecs::ilink3::{
+    KeepAliveLapsed, ListUpdAct, MassActionScope, MassStatusReqTyp, OrderTypeReq, RFQSide, SideReq,
+    SideTimeInForce, TimeInForce,
+};
 use hairpin_exchange::ConnectionId;
 
 use crate::Seed;
 use crate::client::{
-    ACCESS_KEY, SYSTEM, cancel_with, establish_by, negotiate_by, order_with, replace_with,
-    retransmit_request_of, sequence, terminate,
+    ACCESS_KEY, CrossSide, Definition, Named, QuoteEntry, SYSTEM, cancel_with, cross, definition,
+    establish_by, mass_action_with, mass_quote, mass_status_request_with, negotiate_by, order_with,
+    party_list_request, quote_cancel, replace_with, request_for_quote, retransmit_request_of,
+    sequence, terminate,
 };
 use crate::gateway::{OTHER, Watched};
 use crate::script::Script;
+
+/// Kinds of steps.
+const KINDS: u8 = 30;
 
 /// One input.
 pub fn run(bytes: &[u8]) {
@@ -25,7 +33,7 @@ pub fn run(bytes: &[u8]) {
         let step = [(); 6].map(|()| script.byte());
         let [kind, who, a, b, _, _] = step;
         let id = ConnectionId(u32::from(who & 1));
-        match kind % 20 {
+        match kind % KINDS {
             0 => watched.connect(),
             1 => watched.close(id),
             2 => watched.pass(u64::from(u16::from_le_bytes([a, b]))),
@@ -67,7 +75,7 @@ fn frame(watched: &Watched, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
     let side = if b & 1 == 0 { SideReq::BUY } else { SideReq::SELL };
     let price = 1_000_000_000_000 + (i64::from(a) - 128) * 250_000_000;
     let order_id = watched.orders.get(usize::from(a) % 8).copied().unwrap_or(u64::from(a));
-    match kind % 20 {
+    match kind % KINDS {
         6 => {
             *client = Numbers { uuid: timestamp / 1_000, next: 1 };
             negotiate_by(client.uuid, timestamp, account.0, account.1)
@@ -90,11 +98,77 @@ fn frame(watched: &Watched, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
             replace.set_side(side).set_order_qty(u32::from(c)).set_ord_type(kind_of(b));
             replace.set_time_in_force(time_of(b));
         }),
+        20..=25 => many(number(client, who), (a, b, c), price),
+        26 | 27 => parties(number(client, who), (a, b, c)),
         _ => order_with(number(client, who), price, |order| {
             order.set_side(side).set_order_qty(u32::from(c)).set_ord_type(kind_of(b));
             order.set_time_in_force(time_of(b));
             order.set_min_qty((b & 64 != 0).then_some(u32::from(c / 2)));
+            // Behind party details on demand, at times.
+            order.set_party_details_list_req_id(if b & 128 == 0 { 1 } else { 0xFFFF_FFFF });
         }),
+    }
+}
+
+/// Quotes, crosses, and what is about many orders.
+fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
+    let security = 1_001 + i32::from(b & 3);
+    let step = i64::from(c) * 250_000_000;
+    match a % 6 {
+        0 | 1 => {
+            let of = |id: u32| QuoteEntry {
+                id,
+                set: u16::from(b & 3),
+                security,
+                bid: (price - step, u32::from(c / 8)),
+                offer: (price + i64::from(id) * 250_000_000, u32::from(b / 8)),
+            };
+            mass_quote(number, &(0..u32::from(c % 60)).map(of).collect::<Vec<_>>())
+        }
+        2 => {
+            let (ids, sets) = ([security], [u16::from(c & 3)]);
+            quote_cancel(
+                number,
+                match b % 4 {
+                    0 => Named::All,
+                    1 => Named::Instruments(&ids),
+                    2 => Named::Sets(&sets),
+                    _ => Named::Type(c),
+                },
+            )
+        }
+        3 => mass_action_with(number, |request| {
+            request.set_mass_action_scope(MassActionScope(c)).set_security_id(security);
+        }),
+        4 => mass_status_request_with(number, |request| {
+            request.set_mass_status_req_type(MassStatusReqTyp(c)).set_security_id(security);
+        }),
+        _ => {
+            let side = |side| CrossSide {
+                cl_ord_id: "C",
+                parties: 1,
+                quantity: u32::from(c),
+                side,
+                time: SideTimeInForce(b & 3),
+            };
+            cross(number, price, &[side(SideReq::BUY), side(SideReq(1 + (b & 1)))])
+        }
+    }
+}
+
+/// Party details, and requests for quotes.
+fn parties(number: u32, (a, b, c): (u8, u8, u8)) -> Vec<u8> {
+    let id = if b & 1 == 0 { 0xFFFF_FFFF } else { u64::from(b) };
+    match a % 4 {
+        0 | 1 => {
+            let action = if c & 1 == 0 { ListUpdAct::ADD } else { ListUpdAct::DELETE };
+            definition(&Definition { number, action, ..Definition::of(id) })
+        }
+        2 => party_list_request(number, &["DEFGH"][..usize::from(c & 1)], &[id]),
+        _ => {
+            let of = (1_001 + i32::from(b & 3), Some(u32::from(c)), Some(RFQSide(b & 15)));
+            request_for_quote(number, &vec![of; usize::from(c % 60)])
+        }
     }
 }
 
@@ -135,10 +209,16 @@ pub fn seeds() -> Vec<Seed> {
     let wrong = [[15, 8, 120, 0, 4, 255], [8, 0, 1, 0, 0, 255], [15, 16, 120, 0, 4, 255]];
     let quiet = [[2, 0, 0, 60, 0, 0], [8, 0, 0, 1, 0, 0], [2, 0, 0, 60, 0, 0]];
     let again = [[10, 0, 1, 0, 5, 255], [9, 0, 0, 0, 0, 255], [5, 0, 0, 0, 0, 0]];
+    let quotes = [[20, 0, 0, 1, 5, 255], [21, 3, 1, 32, 9, 255], [20, 0, 2, 2, 1, 255]];
+    let many = [[20, 0, 3, 0, 7, 255], [22, 0, 4, 0, 8, 255], [23, 3, 5, 1, 4, 255]];
+    let details = [[26, 0, 0, 0, 0, 255], [15, 0, 120, 128, 4, 255], [27, 0, 1, 9, 0, 255]];
+    let asked = [[26, 0, 2, 9, 0, 255], [26, 0, 3, 0, 4, 255], [26, 0, 0, 0, 0, 255]];
     let seed = |name: &str, parts: &[&[[u8; 6]]]| (name.to_owned(), parts.concat().concat());
     vec![
         seed("trade", &[&first, &second, &rest, &reads, &take, &reads_too, &reads]),
         seed("change", &[&first, &rest, &reads, &change, &reads, &again, &reads]),
+        seed("quotes", &[&first, &second, &quotes, &many, &reads, &reads_too, &rest, &many]),
+        seed("parties", &[&first, &details, &asked, &reads, &rest, &reads]),
         seed("wrong", &[&first, &wrong, &quiet, &reads, &first, &rest, &again]),
     ]
 }

@@ -7,8 +7,8 @@ use hairpin_time::Now;
 use crate::{
     Accumulator, Capacity, DefinitionChange, Flow, Generator, Group, Instrument, Market, Matching,
     NewOrder, Notice, Order, OrderId, Owner, Price, PriceLevel, Publication, Publisher,
-    PublisherSettings, Rejection, Replaced, Replacement, SessionElimination, SessionFill, Side,
-    Step, Submitted, TradingStatus,
+    PublisherSettings, QuoteRequest, Rejection, Replaced, Replacement, SessionElimination,
+    SessionFill, Side, Step, Submitted, TradingStatus,
 };
 
 /// What a [`Floor`] is made from.
@@ -385,6 +385,18 @@ impl Market for Floor {
         let cancelled = self.matching.cancel(order, &mut self.events);
         self.publish(now);
         cancelled
+    }
+
+    fn is_open(&self, instrument: u32) -> bool {
+        self.matching.is_open(instrument)
+    }
+
+    fn request_quote(&mut self, now: Now, request: &QuoteRequest<'_>, is_cross: bool) -> bool {
+        let publication = self.announce(now, |publisher| match is_cross {
+            false => publisher.request_quote(now, request),
+            true => publisher.request_cross(now, request),
+        });
+        publication != Publication::Deferred
     }
 
     fn next_notice(&mut self) -> Option<Notice> {

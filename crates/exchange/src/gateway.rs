@@ -20,6 +20,10 @@
 //! | OrderMassActionRequest529 | 562, as many as it takes |
 //! | MassQuote517 | 545, then 525 for trades |
 //! | QuoteCancel528, and 568 to 570 | 563 |
+//! | RequestForQuote543 | 546 |
+//! | NewOrderCross544 | 522 for each side, then 525 for trades; or 523 for each |
+//! | PartyDetailsDefinitionRequest518 | 519, on demand behind the answer to its message |
+//! | PartyDetailsListRequest537 | 538, as many as it takes |
 //! | OrderStatusRequest533 | 532 |
 //! | OrderMassStatusRequest530 | 532 for each order |
 //! | what is none of these, or cannot be read | BusinessReject521 |
@@ -36,10 +40,13 @@
 //! Accounts and connections are tables: many sessions are served at once.
 
 mod account;
+mod backlog;
 mod business;
 mod check;
 mod controls;
 mod counters;
+mod cross;
+mod definition;
 mod disconnect;
 mod dispatch;
 mod failover;
@@ -51,9 +58,11 @@ mod logon;
 mod mass_action;
 mod notices;
 mod number;
+mod parties;
 mod ports;
 mod publish;
 mod quote_cancel;
+mod quote_request;
 mod quotes;
 mod reason;
 mod reports;
@@ -192,14 +201,15 @@ impl Gateway {
     #[must_use]
     pub fn with_settings(settings: GatewaySettings) -> Self {
         let rules = Rules::from(&settings);
-        let GatewaySettings { accounts, connections, orders, kept_messages, faults, .. } = settings;
+        let GatewaySettings { accounts, connections, orders, faults, .. } = settings;
+        let (kept, lists) = (settings.kept_messages, settings.party_definitions);
         let connection = |index| Connection {
             is_stalled: false,
             inbound: Inbound::new(),
             session: Session::new(ConnectionId(index)),
         };
         Self {
-            accounts: accounts.into_iter().map(|of| Account::new(of, kept_messages)).collect(),
+            accounts: accounts.into_iter().map(|of| Account::new(of, kept, lists)).collect(),
             connections: (0..connections).map(connection).collect(),
             orders: vec![ClientOrder::default(); orders as usize].into(),
             executions: 0,
@@ -284,6 +294,7 @@ impl Gateway {
             return;
         }
         if let Some(account) = connection.session.account {
+            backlog::catch_up(&mut connection.session, &self.accounts[account], now);
             retransmission::continue_replay(&mut connection.session, &self.accounts[account], now);
         }
         self.continue_mass_status(now, id, market);
@@ -310,12 +321,14 @@ impl Gateway {
         self.connections.get(id.0 as usize).is_some_and(|connection| connection.inbound.has_room())
     }
 
-    /// Whether frames or a retransmission wait for room in the buffer of answers: call
+    /// Whether frames, reports or a retransmission wait for room in the buffer of answers: call
     /// [`Gateway::handle_bytes`] without bytes when some of that has been sent.
     #[must_use]
     pub fn is_stalled(&self, id: ConnectionId) -> bool {
         let is_stalled = |of: &Connection| {
-            of.is_stalled || of.session.replay.is_some() || of.session.mass_status.is_some()
+            let session = &of.session;
+            let has_more = session.replay.is_some() || session.mass_status.is_some();
+            of.is_stalled || has_more || session.behind > 0
         };
         self.connections.get(id.0 as usize).is_some_and(is_stalled)
     }
@@ -417,6 +430,14 @@ impl Gateway {
         }
     }
 
+    /// What comes next on a connection came out of order, says whoever sees segments: TCP does not
+    /// show it. Answers say so (tag 9553) if there is the safeguard against split messages.
+    pub fn set_out_of_order(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id.0 as usize) {
+            connection.session.is_out_of_order = true;
+        }
+    }
+
     /// Where a connection stands.
     #[must_use]
     pub fn state(&self, id: ConnectionId) -> SessionState {
@@ -441,7 +462,8 @@ impl Gateway {
     ) -> bool {
         let rules = &self.rules;
         let Connection { is_stalled, inbound, session } = &mut self.connections[id.0 as usize];
-        *is_stalled = session.listens() && !session.outbound.has_room();
+        let has_room = session.behind == 0 && session.outbound.has_room();
+        *is_stalled = session.listens() && !has_room;
         if !session.listens() || *is_stalled {
             return false;
         }
@@ -451,7 +473,11 @@ impl Gateway {
             && session.note_frame(is_split) > most
         {
             self.counters.split_overflows += 1;
-            session.fail(now, TerminateCode::TooManySplitQueued, &mut self.counters, listener);
+            let code = match most {
+                0 => TerminateCode::SplitQueued,
+                _ => TerminateCode::TooManySplitQueued,
+            };
+            session.fail(now, code, &mut self.counters, listener);
             return true;
         }
         let mut displaced = None;

@@ -2,10 +2,10 @@
 
 use hairpin_time::Now;
 
-use crate::Price;
 use crate::matching::{
     NewOrder, Order, OrderId, Owner, Rejection, Replaced, Replacement, Submitted,
 };
+use crate::{Price, QuoteRequest};
 
 /// One order's part in a trade, for the session whose order it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,19 @@ pub trait Market {
     /// Takes an order out of its book, or a stop order from where it waits; `None` if `owner` has
     /// no such order there.
     fn cancel(&mut self, now: Now, order: OrderId, owner: Owner) -> Option<Order>;
+
+    /// Whether an instrument takes orders now.
+    ///
+    /// # Panics
+    /// May, if there is no such instrument.
+    fn is_open(&self, instrument: u32) -> bool;
+
+    /// Publishes a request for quotes, or the same ahead of a cross; `false` if there is no room
+    /// for it.
+    ///
+    /// # Panics
+    /// May, if there is no such instrument.
+    fn request_quote(&mut self, now: Now, request: &QuoteRequest<'_>, is_cross: bool) -> bool;
 
     /// The oldest notice to a session that has not been asked for yet.
     fn next_notice(&mut self) -> Option<Notice>;

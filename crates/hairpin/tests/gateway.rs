@@ -127,6 +127,24 @@ impl Listener for Told {
         let reason = BusinessRejectReason(r.business_reject_reason());
         self.lines.push(format!("business {:?}: {reason}", r.ref_seq_num()));
     }
+    fn on_party_details_definition_ack(
+        &mut self,
+        _: &mut Sender<'_>,
+        a: PartyDetailsDefinitionRequestAck519<'_>,
+        _: &Message<'_>,
+    ) {
+        let (id, count) = (a.party_details_list_req_id(), a.no_party_details().len());
+        self.lines.push(format!("parties {id}: {count}"));
+    }
+    fn on_party_details_list_report(
+        &mut self,
+        _: &mut Sender<'_>,
+        r: PartyDetailsListReport538<'_>,
+        _: &Message<'_>,
+    ) {
+        let (id, count) = (r.party_details_list_req_id(), r.no_party_details().len());
+        self.lines.push(format!("listed {id}: {count}, result {}", r.request_result().0));
+    }
     fn on_message(&mut self, _: &mut Sender<'_>, m: &Message<'_>) {
         self.lines.push(format!("message {}", m.header.template_id));
     }
@@ -173,6 +191,10 @@ struct World {
 
 impl World {
     fn new(key: &str, piece: usize) -> Self {
+        Self::by(Operator::automated("TRADER", "US,IL"), key, piece)
+    }
+
+    fn by(operator: Operator, key: &str, piece: usize) -> Self {
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(UTC) };
         let settings = Settings {
             access_key_id: "ACCESS-KEY-ID-123456".into(),
@@ -183,7 +205,7 @@ impl World {
             trading_system_version: "1".into(),
             trading_system_vendor: "Test".into(),
             keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated("TRADER", "US,IL"),
+            operator,
         };
         let instruments = exchange::Instrument::numbered(2);
         let floor = exchange::Floor::new(
@@ -522,5 +544,51 @@ fn what_has_traded_counts_towards_a_replacement_if_it_is_said_so() {
         let replace = if mitigated { replace.mitigated() } else { replace };
         let expected = if mitigated { left } else { 4_000 };
         assert_eq!(world.answer(&replace), [format!("modified 3 1000.25 leaves {expected}")]);
+    }
+}
+
+/// Asks for party details by their number.
+struct ListOf(u64);
+
+impl Outgoing for ListOf {
+    const MAX_LENGTH: usize = 200;
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        let (mut root, mut groups) = PartyDetailsListRequest537::encode(buffer)?;
+        root.set_sending_time_epoch(stamp.sending_time.as_nanos());
+        root.set_party_details_list_req_id(5);
+        groups.no_requesting_party_i_ds()?;
+        groups.no_party_i_ds()?.push()?.set_party_id(self.0);
+        groups.finish()
+    }
+}
+
+#[test]
+fn party_details_are_registered_listed_and_sent_on_demand() {
+    const UNKNOWN: &str = "1 (PartyDetailsListReqID is unknown)";
+    let operator =
+        Operator { party_details_list_req_id: 77, ..Operator::automated("TRADER", "US,IL") };
+    for piece in [1, 100_000] {
+        let mut world = World::by(operator, KEY, piece);
+        world.log_on(Binding::New);
+        world.told();
+        assert_eq!(world.answer(&buy(1, LOW, 1)), [format!("business Some(1): {UNKNOWN}")]);
+        let parties = [
+            Party::new(PartyDetailRole::CUSTOMER_ACCOUNT, "ACCOUNT").unwrap(),
+            Party::new(PartyDetailRole::OPERATOR, "TRADER").unwrap(),
+        ];
+        let details = PartyDetails::new(77, &parties);
+        assert_eq!(world.answer(&details), ["parties 77: 2"]);
+        assert_eq!(world.answer(&buy(2, LOW, 1)), ["new 2 1"]);
+        assert_eq!(world.answer(&ListOf(77)), ["listed 77: 2, result 0"]);
+        assert_eq!(world.answer(&ListOf(78))[0], format!("listed {}: 0, result 2", u64::MAX));
+        let again = world.answer(&details);
+        assert_eq!(again, ["business Some(6): 108 (PartyDetailsListReqID is a duplicate)"]);
+        // On demand: for one order, by the number that stands for that.
+        let mut sender = world.session.sender(world.now, &mut world.wire);
+        sender.send_with_party(&PartyDetails::new(0, &parties[..1]), &buy(3, LOW, 1)).unwrap();
+        world.run();
+        assert_eq!(world.told(), ["new 3 1", "parties 4294967295: 1"]);
+        assert_eq!(world.answer(&buy(4, LOW, 1)), ["new 4 1"]);
     }
 }

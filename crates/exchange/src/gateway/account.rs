@@ -9,6 +9,7 @@ use sha2::Sha256;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
+use super::definition::Definition;
 use super::kept::Kept;
 use super::limits::Windows;
 use super::ports::BadLogons;
@@ -124,10 +125,12 @@ pub(super) struct Account {
     pub(super) windows: Windows,
     /// What it quotes, or has quoted.
     pub(super) quotes: Vec<Quote>,
+    /// Party details that it has registered; there is no room for more than its capacity.
+    pub(super) definitions: Vec<Definition>,
 }
 
 impl Account {
-    pub(super) fn new(credentials: Credentials, kept_messages: u32) -> Self {
+    pub(super) fn new(credentials: Credentials, kept_messages: u32, definitions: u16) -> Self {
         Self {
             credentials,
             uuid: 0,
@@ -145,6 +148,7 @@ impl Account {
             is_lost: false,
             windows: Windows::default(),
             quotes: Vec::with_capacity(QUOTES_MAX),
+            definitions: Vec::with_capacity(definitions.into()),
         }
     }
 
@@ -153,7 +157,11 @@ impl Account {
     }
 
     pub(super) fn is_of(&self, session: &[u8], firm: &[u8]) -> bool {
-        self.credentials.session.as_bytes() == session && self.credentials.firm.as_bytes() == firm
+        self.credentials.session.as_bytes() == session && self.is_of_firm(firm)
+    }
+
+    pub(super) fn is_of_firm(&self, firm: &[u8]) -> bool {
+        self.credentials.firm.as_bytes() == firm
     }
 
     /// Whether `signature` is HMAC-SHA-256 of `parts` joined by line feeds, compared in a time
@@ -197,6 +205,11 @@ impl Account {
         self.next_outbound = 1;
     }
 
+    /// The number of the next business message to a client for which the latest `behind` wait.
+    pub(super) fn next_told(&self, behind: u32) -> u32 {
+        if behind == 0 { self.next_outbound } else { self.kept.number_of(behind) }
+    }
+
     /// Takes the number of the next business message to the client.
     pub(super) fn number(&mut self) -> u32 {
         let sequence = self.next_outbound;
@@ -218,7 +231,7 @@ mod tests {
 
     #[test]
     fn verifies_the_vectors_of_both_logon_messages() {
-        let account = Account::new(Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap(), 1);
+        let account = Account::new(Credentials::new("KEY", KEY, "ABC", "DEFGH").unwrap(), 1, 1);
         let negotiate: [&[u8]; 4] = [b"1700000000000000000", b"1700000000000000", b"ABC", b"DEFGH"];
         let mut signature =
             bytes("085cbf5302eb48c6c5bada49a71bd7348d02834f5876abc8570c833f2c23394b");

@@ -61,18 +61,8 @@ impl<L: Listener> Handling<'_, L> {
         self.listener.on_order(self.session.id, cl_ord_id);
         let order = ClientOrder::from_order(message);
         match self.submit(account, &order, market) {
-            Ok((id, price)) => {
-                let order = order.accepted(id, price);
-                self.orders[id.slot() as usize] = order;
-                self.send_new(account, &order);
-                self.counters.acknowledgements += 1;
-                self.listener.on_acknowledged(self.session.id, cl_ord_id, id);
-            }
-            Err(Refusal::Order(reason)) => {
-                self.send_order_reject(account, &order, reason);
-                self.counters.order_rejects += 1;
-                self.listener.on_rejected(self.session.id, Rejected::Order { cl_ord_id, reason });
-            }
+            Ok((id, price)) => self.acknowledge(account, &order.accepted(id, price)),
+            Err(Refusal::Order(reason)) => self.refuse_order(account, &order, reason),
             Err(refusal) => {
                 self.reject(account, &order.request, b"D", message.seq_num(), refusal);
             }
@@ -80,13 +70,14 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     /// Has the market take an order; its number and its limit.
-    fn submit(
+    pub(super) fn submit(
         &mut self,
         account: usize,
         order: &ClientOrder,
         market: &mut impl Market,
     ) -> Result<(OrderId, Price), Refusal> {
-        let (new, trigger) = check::check_order(order, market, self.today())?;
+        let (new, trigger) =
+            check::check_order(order, &self.parties(account), market, self.today())?;
         let new = NewOrder { owner: owner_of(account), ..new };
         let accepted = match trigger {
             None => market.submit(self.now, &new).map(|new| (new.order, new.price)),
@@ -95,6 +86,28 @@ impl<L: Listener> Handling<'_, L> {
             }
         };
         accepted.map_err(|rejection| OrderReason::from(rejection).into())
+    }
+
+    /// Notes and reports an order that was accepted.
+    pub(super) fn acknowledge(&mut self, account: usize, order: &ClientOrder) {
+        self.orders[order.order.slot() as usize] = *order;
+        self.send_new(account, order);
+        self.counters.acknowledgements += 1;
+        let cl_ord_id = check::trimmed(&order.request.cl_ord_id);
+        self.listener.on_acknowledged(self.session.id, cl_ord_id, order.order);
+    }
+
+    /// Reports an order that was refused as one.
+    pub(super) fn refuse_order(
+        &mut self,
+        account: usize,
+        order: &ClientOrder,
+        reason: OrderReason,
+    ) {
+        self.send_order_reject(account, order, reason);
+        self.counters.order_rejects += 1;
+        let cl_ord_id = check::trimmed(&order.request.cl_ord_id);
+        self.listener.on_rejected(self.session.id, Rejected::Order { cl_ord_id, reason });
     }
 
     /// Quotes are no orders: only quotes and quote cancels change them.
@@ -154,7 +167,8 @@ impl<L: Listener> Handling<'_, L> {
         order: &ClientOrder,
         market: &mut impl Market,
     ) -> Result<Replaced, Refusal> {
-        let (new, trigger) = check::check_order(order, market, self.today())?;
+        let (new, trigger) =
+            check::check_order(order, &self.parties(account), market, self.today())?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
         self.check_no_quote(id)?;
@@ -215,7 +229,7 @@ impl<L: Listener> Handling<'_, L> {
         request: &Request,
         market: &mut impl Market,
     ) -> Result<Order, Refusal> {
-        let side = check::check_cancel(request, message.side())?;
+        let side = check::check_cancel(request, message.side(), &self.parties(account))?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
         self.check_no_quote(id)?;

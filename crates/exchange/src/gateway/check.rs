@@ -7,6 +7,7 @@
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, SideReq, TimeInForce};
 use hairpin_sbe::CharArray;
 
+use super::parties::Parties;
 use super::reason::{BusinessReason, OrderReason, QuoteReason};
 use super::request::{ClientOrder, Request};
 use crate::matching::{self, NewOrder, OrderKind, Owner, Rejection, Side};
@@ -17,19 +18,25 @@ pub(super) mod tag {
     pub(crate) const SECURITY: u16 = 48;
     pub(crate) const QUOTE_CANCEL_TYPE: u16 = 298;
     pub(crate) const MASS_STATUS_REQ_TYPE: u16 = 585;
+    pub(crate) const SIDE_TIME_IN_FORCE: u16 = 962;
     pub(crate) const SECURITY_GROUP: u16 = 1151;
     pub(super) const CL_ORD_ID: u16 = 11;
     pub(super) const EXEC_INST: u16 = 18;
     pub(super) const ORDER_ID: u16 = 37;
-    pub(super) const ORDER_QTY: u16 = 38;
+    pub(crate) const ORDER_QTY: u16 = 38;
     pub(super) const ORD_TYPE: u16 = 40;
     pub(super) const PRICE: u16 = 44;
-    pub(super) const SIDE: u16 = 54;
+    pub(crate) const SIDE: u16 = 54;
     pub(super) const TIME_IN_FORCE: u16 = 59;
     pub(super) const STOP_PX: u16 = 99;
     pub(super) const EXPIRE_DATE: u16 = 432;
     pub(super) const DISPLAY_QTY: u16 = 1138;
-    pub(super) const PARTY_DETAILS_LIST_REQ_ID: u16 = 1505;
+    pub(crate) const LIST_UPDATE_ACTION: u16 = 1324;
+    pub(crate) const PARTY_DETAILS_LIST_REQ_ID: u16 = 1505;
+    pub(crate) const NO_PARTY_DETAILS: u16 = 1671;
+    pub(crate) const PARTY_DETAIL_ID: u16 = 1691;
+    pub(crate) const PARTY_DETAIL_ROLE: u16 = 1693;
+    pub(crate) const NO_TRD_REG_PUBLICATIONS: u16 = 2668;
     pub(super) const SENDER_ID: u16 = 5392;
     pub(super) const LOCATION: u16 = 9537;
 }
@@ -84,9 +91,6 @@ impl From<Rejection> for QuoteReason {
 /// the instrument allows is refused as an order.
 const LARGEST_QUANTITY: u32 = 99_999;
 
-/// The party details that every session is taken to have registered.
-const PARTY_DETAILS_LIST_REQ_ID: u64 = 1;
-
 const fn business(reason: BusinessReason, tag: u16, text: &'static str) -> Refusal {
     Refusal::Business { reason, tag: Some(tag), text }
 }
@@ -108,7 +112,7 @@ pub(super) const fn no_such_value(tag: u16) -> Refusal {
     business(BusinessReason::EnumNotSupported, tag, "The field has no such value")
 }
 
-const fn not_done(tag: u16) -> Refusal {
+pub(super) const fn not_done(tag: u16) -> Refusal {
     business(BusinessReason::Other, tag, "This field is not supported here")
 }
 
@@ -117,7 +121,8 @@ pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     CharArray::new(text).as_bytes()
 }
 
-fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
+/// Whether texts are there, and printable.
+pub(super) fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
     for &(text, tag) in texts {
         let text = CharArray::new(text);
         if text.is_empty() {
@@ -130,31 +135,24 @@ fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_party(request: &Request) -> Result<(), Refusal> {
-    if request.party_details_list_req_id == PARTY_DETAILS_LIST_REQ_ID {
-        return Ok(());
-    }
-    Err(business(
-        BusinessReason::UnknownPartyDetailsListReqId,
-        tag::PARTY_DETAILS_LIST_REQ_ID,
-        "Unknown PartyDetailsListReqID",
-    ))
-}
-
 /// What all requests have in common.
-pub(super) fn check_sender(request: &Request) -> Result<(), Refusal> {
+pub(super) fn check_sender(request: &Request, parties: &Parties<'_>) -> Result<(), Refusal> {
     check_texts(&[(&request.sender_id, tag::SENDER_ID), (&request.location, tag::LOCATION)])?;
-    check_party(request)
+    parties.check(request.party_details_list_req_id)
 }
 
 /// What orders, replacements and cancels have in common.
-fn check_request(request: &Request, side: SideReq) -> Result<Side, Refusal> {
+pub(super) fn check_named_request(
+    request: &Request,
+    side: SideReq,
+    parties: &Parties<'_>,
+) -> Result<Side, Refusal> {
     check_texts(&[
         (&request.sender_id, tag::SENDER_ID),
         (&request.cl_ord_id, tag::CL_ORD_ID),
         (&request.location, tag::LOCATION),
     ])?;
-    check_party(request)?;
+    parties.check(request.party_details_list_req_id)?;
     match side {
         SideReq::BUY => Ok(Side::Bid),
         SideReq::SELL => Ok(Side::Offer),
@@ -168,10 +166,11 @@ pub(super) type Wanted = (NewOrder, Option<Price>);
 /// The order as matching takes it. `today` counts days from 1970-01-01.
 pub(super) fn check_order(
     order: &ClientOrder,
+    parties: &Parties<'_>,
     market: &impl Market,
     today: u16,
 ) -> Result<Wanted, Refusal> {
-    let side = check_request(&order.request, order.side)?;
+    let side = check_named_request(&order.request, order.side, parties)?;
     let (kind, is_stop) = check_kind(order)?;
     let extras = [
         (order.stop_px.is_some() && !is_stop, tag::STOP_PX),
@@ -248,8 +247,12 @@ fn check_qualifier(
 }
 
 /// The side of a cancel.
-pub(super) fn check_cancel(request: &Request, side: SideReq) -> Result<Side, Refusal> {
-    check_request(request, side)
+pub(super) fn check_cancel(
+    request: &Request,
+    side: SideReq,
+    parties: &Parties<'_>,
+) -> Result<Side, Refusal> {
+    check_named_request(request, side, parties)
 }
 
 /// The number of an order that is to be replaced or cancelled.

@@ -26,7 +26,8 @@ counters! {
     failed_connections,
     /// Warnings: connections ended because their session logged on again on another.
     displaced_connections,
-    /// Errors: connections given up because their client did not read what was sent.
+    /// Errors: connections given up because their client did not read what was sent, though all
+    /// that is kept of its session waited for it.
     overflows,
     /// Whole frames read.
     frames,
@@ -102,11 +103,20 @@ counters! {
     mass_actions,
     /// Errors: OrderMassActionRequests refused.
     mass_action_rejects,
+    /// PartyDetailsDefinitionRequests read in sequence.
+    party_definitions,
+    /// PartyDetailsListRequests read in sequence.
+    party_requests,
+    /// RequestForQuotes read in sequence.
+    quote_requests,
+    /// NewOrderCrosses read in sequence.
+    crosses,
     /// MassQuotes read in sequence.
     mass_quotes,
     /// Quote cancels read in sequence.
     quote_cancels,
-    /// Errors: quotes refused, and quote cancels and MassQuotes refused as a whole.
+    /// Errors: quotes refused, and quote cancels, MassQuotes and RequestForQuotes refused as a
+    /// whole.
     quote_rejects,
     /// Errors: BusinessRejects sent for messages that could be read.
     business_rejects,

@@ -1,11 +1,12 @@
 //! Frames to what they mean: which message, and whether it may come now.
 
 use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, Negotiate500, NewOrderSingle514,
-    OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
-    OrderMassStatusRequest530, OrderStatusRequest533, QuoteCancel528, QuoteCancelByGroup569,
-    QuoteCancelByInstrument570, QuoteCancelBySet568, RetransmitRequest508, SCHEMA_ID, Sequence506,
-    Terminate507,
+    Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, Negotiate500, NewOrderCross544,
+    NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
+    OrderMassActionRequest529, OrderMassStatusRequest530, OrderStatusRequest533,
+    PartyDetailsDefinitionRequest518, PartyDetailsListRequest537, QuoteCancel528,
+    QuoteCancelByGroup569, QuoteCancelByInstrument570, QuoteCancelBySet568, RequestForQuote543,
+    RetransmitRequest508, SCHEMA_ID, Sequence506, Terminate507,
 };
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
@@ -14,6 +15,7 @@ use super::account::Account;
 use super::business::LARGEST_SEQUENCE;
 use super::check::Refusal;
 use super::faults::Faults;
+use super::parties::OnDemand;
 use super::reason::{BusinessReason, TerminateCode};
 use super::request::{ClientOrder, Request};
 use super::session::Session;
@@ -40,8 +42,7 @@ pub(super) struct Handling<'a, L> {
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
 /// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 8] =
-    [(518, 17), (537, 16), (539, 17), (543, 17), (544, 17), (560, 17), (566, 17), (567, 17)];
+const UNSUPPORTED: [(u16, usize); 4] = [(539, 17), (560, 17), (566, 17), (567, 17)];
 
 /// CME's letter of a message, as in FIX.
 pub(super) fn message_type(header: &MessageHeader) -> &'static str {
@@ -52,7 +53,8 @@ pub(super) fn message_type(header: &MessageHeader) -> &'static str {
 /// Where SeqNum is in a business message that clients send, done here or not.
 pub(super) fn number_offset(template: u16) -> Option<usize> {
     match template {
-        514..=517 | 528..=530 | 533 | 568..=570 => Some(17),
+        514..=518 | 528..=530 | 533 | 543 | 544 | 568..=570 => Some(17),
+        537 => Some(16),
         _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
     }
 }
@@ -128,6 +130,20 @@ impl<L: Listener> Handling<'_, L> {
         if self.rules.limits.is_some() && self.is_above_limits(account, header, body) {
             return;
         }
+        if self.session.on_demand != OnDemand::Nothing {
+            return self.handle_paired(account, header, body, market);
+        }
+        self.handle_message(account, header, body, market);
+    }
+
+    /// Handles a message of an established session.
+    pub(super) fn handle_message(
+        &mut self,
+        account: usize,
+        header: &MessageHeader,
+        body: &[u8],
+        market: &mut impl Market,
+    ) {
         match header.template_id {
             NewOrderSingle514::TEMPLATE_ID => {
                 let mut scratch = NewOrderSingle514::SCRATCH;
@@ -150,14 +166,14 @@ impl<L: Listener> Handling<'_, L> {
                     Err(_) => self.reject_undecodable(account, b"F"),
                 }
             }
-            529 | 530 | 533 | 517 | 528 | 568..=570 => {
+            517 | 518 | 528..=530 | 533 | 537 | 543 | 544 | 568..=570 => {
                 self.handle_other_request(account, header, body, market);
             }
             _ => self.handle_session_message(account, header, body),
         }
     }
 
-    /// What is about many orders, an order's status, or quotes.
+    /// What is about many orders, an order's status, quotes, crosses or parties.
     fn handle_other_request(
         &mut self,
         account: usize,
@@ -184,6 +200,24 @@ impl<L: Listener> Handling<'_, L> {
             OrderMassActionRequest529::TEMPLATE_ID => {
                 decoded!(OrderMassActionRequest529, handle_mass_action, b"CA");
             }
+            PartyDetailsDefinitionRequest518::TEMPLATE_ID => {
+                let mut scratch = PartyDetailsDefinitionRequest518::SCRATCH;
+                match PartyDetailsDefinitionRequest518::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_definition(account, &message),
+                    Err(_) => self.reject_undecodable(account, b"CX"),
+                }
+            }
+            PartyDetailsListRequest537::TEMPLATE_ID => {
+                let mut scratch = PartyDetailsListRequest537::SCRATCH;
+                match PartyDetailsListRequest537::decode(header, body, &mut scratch) {
+                    Ok(message) => self.handle_list_request(account, &message),
+                    Err(_) => self.reject_undecodable(account, b"CF"),
+                }
+            }
+            RequestForQuote543::TEMPLATE_ID => {
+                decoded!(RequestForQuote543, handle_request_for_quote, b"R");
+            }
+            NewOrderCross544::TEMPLATE_ID => decoded!(NewOrderCross544, handle_cross, b"s"),
             MassQuote517::TEMPLATE_ID => decoded!(MassQuote517, handle_mass_quote, b"i"),
             QuoteCancel528::TEMPLATE_ID => decoded!(QuoteCancel528, handle_quote_cancel, b"Z"),
             QuoteCancelBySet568::TEMPLATE_ID => {
@@ -240,7 +274,8 @@ impl<L: Listener> Handling<'_, L> {
             known.next_inbound = next;
         }
         if lapsed == KeepAliveLapsed::LAPSED {
-            let next = self.session.next_of(known.next_outbound);
+            let told = known.next_told(self.session.behind);
+            let next = self.session.next_of(told);
             self.session.send_sequence(self.now, next, KeepAliveLapsed::NOT_LAPSED);
         }
     }

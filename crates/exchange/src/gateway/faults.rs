@@ -76,6 +76,17 @@ pub(super) enum Fate {
     Twice,
 }
 
+impl Fate {
+    /// How often the message leaves.
+    pub(super) const fn copies(self) -> u8 {
+        match self {
+            Self::Lost => 0,
+            Self::Sent => 1,
+            Self::Twice => 2,
+        }
+    }
+}
+
 /// A write that waits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hold {

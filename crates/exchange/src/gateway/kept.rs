@@ -7,7 +7,9 @@ use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
     ExecutionReportModify531, ExecutionReportNew522, ExecutionReportReject523,
     ExecutionReportStatus532, ExecutionReportTradeOutright525, MassQuoteAck545,
-    OrderCancelReject535, OrderCancelReplaceReject536, OrderMassActionReport562, QuoteCancelAck563,
+    OrderCancelReject535, OrderCancelReplaceReject536, OrderMassActionReport562,
+    PartyDetailsDefinitionRequestAck519, PartyDetailsListReport538, QuoteCancelAck563,
+    RequestForQuoteAck546,
 };
 use hairpin_sbe::EncodeError;
 
@@ -20,6 +22,8 @@ struct Entry {
     uuid: u64,
     number: u32,
     length: usize,
+    /// How often it leaves: once, unless a fault happens to it.
+    copies: u8,
 }
 
 /// A ring of messages, each from its SBE header on.
@@ -71,12 +75,13 @@ impl Kept {
     pub(super) fn keep(
         &mut self,
         (uuid, number): (u64, u32),
+        copies: u8,
         encode: impl FnOnce(&mut [u8]) -> Result<usize, EncodeError>,
     ) -> Result<&[u8], EncodeError> {
         let slot = self.slot(self.next);
         let bytes = &mut self.bytes[slot * Self::LONGEST..][..Self::LONGEST];
         let length = encode(bytes)?;
-        self.entries[slot] = Entry { uuid, number, length };
+        self.entries[slot] = Entry { uuid, number, length, copies };
         self.next += 1;
         Ok(&bytes[..length])
     }
@@ -94,6 +99,24 @@ impl Kept {
         // No more than `count`.
         let count = following.take_while(is_same).count() as u32;
         Some(Replay { uuid, from, count, place })
+    }
+
+    /// How many are kept at most.
+    pub(super) fn room(&self) -> u32 {
+        // As many as `new` was given.
+        self.entries.len() as u32
+    }
+
+    /// The number of the first of the latest `behind` messages: 1 to [`Kept::room`].
+    pub(super) fn number_of(&self, behind: u32) -> u32 {
+        self.entries[self.slot(self.next - u64::from(behind))].number
+    }
+
+    /// The first of the latest `behind` messages, and how often it leaves.
+    pub(super) fn latest(&self, behind: u32) -> (&[u8], u8) {
+        let slot = self.slot(self.next - u64::from(behind));
+        let Entry { length, copies, .. } = self.entries[slot];
+        (&self.bytes[slot * Self::LONGEST..][..length], copies)
     }
 
     /// Whether anything of `uuid` is kept.
@@ -129,6 +152,9 @@ pub(super) const RETRANSMITTED: u8 = BooleanFlag::TRUE.0;
 fn flag_offset(message: &[u8]) -> Option<usize> {
     let offset = match u16::from_le_bytes([*message.get(2)?, *message.get(3)?]) {
         BusinessReject521::TEMPLATE_ID => 327,
+        PartyDetailsDefinitionRequestAck519::TEMPLATE_ID => 157,
+        PartyDetailsListReport538::TEMPLATE_ID => 91,
+        RequestForQuoteAck546::TEMPLATE_ID => 349,
         ExecutionReportNew522::TEMPLATE_ID => 193,
         ExecutionReportReject523::TEMPLATE_ID => 451,
         ExecutionReportElimination524::TEMPLATE_ID => 195,
@@ -159,7 +185,7 @@ mod tests {
                 buffer[..4].copy_from_slice(&bytes);
                 Ok(4)
             };
-            assert_eq!(kept.keep((7, number), write).unwrap(), bytes);
+            assert_eq!(kept.keep((7, number), 1, write).unwrap(), bytes);
         }
         kept
     }
@@ -184,7 +210,7 @@ mod tests {
         let mut kept = filled(size + 5);
         assert_eq!((kept.find(7, 5, 1), kept.find(7, 6, 9999).unwrap().count), (None, size));
         let mut replay = kept.find(7, 6, 2).unwrap();
-        kept.keep((9, 1), |_| Ok(0)).unwrap();
+        kept.keep((9, 1), 1, |_| Ok(0)).unwrap();
         assert!(kept.advance(&mut replay).is_none());
         assert_eq!(kept.find(7, 7, 9999).unwrap().count, size - 1);
     }

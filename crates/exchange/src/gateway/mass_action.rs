@@ -50,7 +50,7 @@ impl<L: Listener> Handling<'_, L> {
         }
         self.counters.mass_actions += 1;
         let request = Request::from_mass_action(message);
-        if let Err(refusal) = check::check_sender(&request) {
+        if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"CA", message.seq_num(), refusal);
         }
         match select(account, message, market) {

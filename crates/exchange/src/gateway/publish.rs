@@ -6,6 +6,7 @@ use hairpin_time::Now;
 
 use super::GatewayCounters;
 use super::account::Account;
+use super::backlog::copy;
 use super::faults::{Fate, Faults};
 use super::number::Digits;
 use super::session::Session;
@@ -46,19 +47,17 @@ pub(super) fn publish(
     let exec_id = Digits::of(*executions);
     let split = session.as_ref().and_then(|session| session.split);
     let stamp = Stamp { number, uuid, utc: now.utc.as_nanos(), exec_id, split };
-    let kept = account.kept.keep((uuid, number), |buffer| encode(buffer, &stamp));
+    let (copies, room) = (fate.copies(), account.kept.room());
+    let kept = account.kept.keep((uuid, number), copies, |buffer| encode(buffer, &stamp));
     let (Ok(message), Some(session)) = (kept, session) else { return };
-    if fate == Fate::Lost {
+    if session.is_closing {
         return;
     }
-    let copy = |buffer: &mut [u8]| {
-        let buffer = buffer.get_mut(..message.len()).ok_or(EncodeError::Buffer)?;
-        buffer.copy_from_slice(message);
-        Ok(message.len())
-    };
-    let mut is_sent = session.send(now, copy);
-    if fate == Fate::Twice {
-        is_sent &= session.send(now, copy);
+    if session.behind > 0 || !session.outbound.has_room() {
+        counters.overflows += u64::from(!session.fall_behind(room));
+        return;
     }
-    counters.overflows += u64::from(!is_sent);
+    for _ in 0..copies {
+        session.send(now, |buffer| copy(message, buffer));
+    }
 }

@@ -199,7 +199,7 @@ impl<L: Listener> Handling<'_, L> {
             return false;
         }
         self.counters.quote_cancels += 1;
-        match check::check_sender(&cancel.request) {
+        match check::check_sender(&cancel.request, &self.parties(account)) {
             Ok(()) => true,
             Err(refusal) => {
                 self.reject(account, &cancel.request, b"Z", cancel.number, refusal);

@@ -59,7 +59,7 @@ impl<L: Listener> Handling<'_, L> {
         }
         self.counters.mass_quotes += 1;
         let request = Request::from_mass_quote(message);
-        if let Err(refusal) = check::check_sender(&request) {
+        if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
         let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);

@@ -47,6 +47,8 @@ pub enum TerminateCode {
     Other = 23,
     /// The session on the primary has ended, and with it the one on the backup.
     EndedFromPrimary = 26,
+    /// A message waited behind a split one, where none may.
+    SplitQueued = 28,
     /// More messages waited behind a split one than the safeguard allows.
     TooManySplitQueued = 29,
 }
@@ -83,6 +85,7 @@ impl TerminateCode {
             Self::RequiredLapsedMissing => "RequiredKeepAliveIntervalLapsedMissing",
             Self::Other => "Other",
             Self::EndedFromPrimary => "DisconnectOrTerminateFromPrimary",
+            Self::SplitQueued => "RejectSplitMsgsQueued",
             Self::TooManySplitQueued => "ExceededMaxNoOfSplitMsgsQueued",
         }
     }
@@ -244,14 +247,38 @@ pub enum BusinessReason {
     ValueOutOfRange = 100,
     /// A text with characters outside 32 to 126.
     IncorrectDataFormat = 101,
+    /// Party details are registered under this number already.
+    DuplicateDefinition = 108,
     /// The message is shorter than it says.
     CouldNotBeDecoded = 109,
+    /// A party's role comes twice.
+    RepeatedEntry = 110,
+    /// The session has registered as many party details as it may.
+    TooManyDefinitions = 111,
     /// A value that the field does not have.
     EnumNotSupported = 115,
+    /// More firms than one request may name.
+    TooManyRequestingParties = 118,
+    /// The party details on demand that the message is for were refused.
+    OnDemandRefused = 120,
+    /// The message behind party details on demand has another number.
+    OnDemandMismatch = 121,
+    /// Party details on demand are for a message that was refused.
+    OnDemandDefinitionRefused = 122,
+    /// Another message came between party details on demand and the message they are for.
+    OnDemandInterrupted = 123,
     /// A mass status request is still being answered.
     MassStatusInFlight = 124,
+    /// A request for party details names neither a firm nor a number.
+    NoPartyRequested = 127,
+    /// It names both.
+    BothPartiesRequested = 128,
+    /// Party details on demand, and another message than the one they are for behind them.
+    OnDemandDefinitionInterrupted = 129,
     /// This is the backup: it takes session messages only.
     NotOnBackup = 131,
+    /// The sides of a cross are not a buyer followed by a seller.
+    CrossSides = 132,
 }
 
 impl BusinessReason {

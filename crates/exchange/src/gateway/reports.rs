@@ -14,6 +14,9 @@ use super::request::{ClientOrder, Request};
 use crate::Listener;
 use crate::matching::Order;
 
+/// CrossType (tag 549) of what came by a cross.
+pub(super) const CROSS: u8 = 3;
+
 /// Writes the fields that all execution reports begin with, under the same names.
 macro_rules! execution_report {
     ($encoder:expr, $stamp:expr, $request:expr) => {
@@ -198,6 +201,8 @@ pub(super) fn encode_new(
     order_terms!(report, order)
         .set_order_id(order.order.0)
         .set_price(order.price.unwrap_or_default())
+        .set_cross_id(order.cross)
+        .set_cross_type(order.cross.map(|_| CROSS))
         .set_min_qty(order.min_qty);
     Ok(ExecutionReportNew522::ENCODED_LENGTH)
 }

@@ -5,6 +5,7 @@ use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
 
 use super::account::Account;
+use super::backlog::copy;
 use super::business::LARGEST_SEQUENCE;
 use super::dispatch::Handling;
 use super::kept::{RETRANSMITTED, Replay};
@@ -107,12 +108,11 @@ pub(super) fn continue_replay(session: &mut Session, account: &Account, now: Now
             return;
         };
         session.send(now, |buffer| {
-            let buffer = buffer.get_mut(..message.len()).ok_or(hairpin_sbe::EncodeError::Buffer)?;
-            buffer.copy_from_slice(message);
+            let length = copy(message, buffer)?;
             if let Some(flag) = flag {
                 buffer[flag] = RETRANSMITTED;
             }
-            Ok(message.len())
+            Ok(length)
         });
     }
     session.replay = (replay.count > 0).then_some(replay);

@@ -8,9 +8,11 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_time::{Duration, Instant, Now};
 
 use super::account::Account;
+use super::definition::Definition;
 use super::faults::Hold;
 use super::frame::Outbound;
 use super::kept::Replay;
+use super::parties::OnDemand;
 use super::ports::BadLogons;
 use super::reason::{LogonReject, RetransmitReason, TerminateCode};
 use super::status::MassStatus;
@@ -53,10 +55,18 @@ pub(super) struct Session {
     pub(super) split: Option<SplitMsg>,
     /// Messages that came behind a split one in the same chunk.
     pub(super) behind_split: Option<u32>,
+    /// The next message came in segments out of order.
+    pub(super) is_out_of_order: bool,
+    /// What has come of party details on demand.
+    pub(super) on_demand: OnDemand,
+    /// These, while they wait.
+    pub(super) definition: Definition,
     /// Bad logons that named nobody.
     pub(super) bad_logons: BadLogons,
     /// Orders whose status is being told.
     pub(super) mass_status: Option<MassStatus>,
+    /// The latest so many reports wait for room in `outbound`.
+    pub(super) behind: u32,
     /// Bytes that may leave; all unless faults are made.
     pub(super) allowed: usize,
     /// What faults keep from leaving.
@@ -84,8 +94,12 @@ impl Session {
             is_graceful: false,
             split: None,
             behind_split: None,
+            is_out_of_order: false,
+            on_demand: OnDemand::Nothing,
+            definition: Definition::empty(0),
             bad_logons: BadLogons::default(),
             mass_status: None,
+            behind: 0,
             allowed: usize::MAX,
             hold: None,
         }
@@ -108,8 +122,11 @@ impl Session {
         self.is_graceful = false;
         self.split = None;
         self.behind_split = None;
+        self.is_out_of_order = false;
+        self.on_demand = OnDemand::Nothing;
         self.bad_logons = BadLogons::default();
         self.mass_status = None;
+        self.behind = 0;
         self.allowed = usize::MAX;
         self.hold = None;
     }
@@ -130,7 +147,9 @@ impl Session {
 
     /// Notes how the next message came; how many have waited behind a split one.
     pub(super) fn note_frame(&mut self, is_split: bool) -> u32 {
+        let is_late = core::mem::take(&mut self.is_out_of_order);
         (self.behind_split, self.split) = match self.behind_split {
+            _ if is_late => (Some(0), Some(SplitMsg::OUTOF_ORDER_MESSAGE_DELAYED)),
             _ if is_split => (Some(0), Some(SplitMsg::SPLIT_MESSAGE_DELAYED)),
             Some(behind) => (Some(behind + 1), Some(SplitMsg::COMPLETE_MESSAGE_DELAYED)),
             None => (None, None),
@@ -173,8 +192,7 @@ impl Session {
         self.sent = now.monotonic;
         let is_sent = self.outbound.append(encode).is_ok();
         if !is_sent {
-            self.outbound.clear();
-            self.is_closing = true;
+            self.give_up();
         }
         is_sent
     }
@@ -237,7 +255,8 @@ impl Session {
         counters: &mut GatewayCounters,
         listener: &mut impl Listener,
     ) {
-        let next = self.next_of(self.account.map_or(0, |account| accounts[account].next_outbound));
+        let told = |account: usize| accounts[account].next_told(self.behind);
+        let next = self.next_of(self.account.map_or(0, told));
         match self.warned {
             Some(warned) if now.monotonic >= warned + self.keep_alive => {
                 self.fail(now, TerminateCode::KeepAliveIntervalLapsed, counters, listener);
@@ -279,7 +298,9 @@ impl Session {
         self.deadline = now.monotonic + self.keep_alive;
     }
 
+    /// Nothing follows it: what waits is kept, and can be asked for.
     pub(super) fn send_terminate(&mut self, now: Now, timestamp: u64, code: TerminateCode) {
+        self.behind = 0;
         let (uuid, split) = (self.uuid, self.split);
         self.send(now, |buffer| {
             Terminate507::encode(buffer)?

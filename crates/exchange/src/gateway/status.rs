@@ -53,7 +53,7 @@ impl<L: Listener> Handling<'_, L> {
         }
         self.counters.status_requests += 1;
         let request = Request::from_status(message);
-        if let Err(refusal) = check::check_sender(&request) {
+        if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
             return self.reject(account, &request, b"H", message.seq_num(), refusal);
         }
         let id = OrderId(message.order_id());
@@ -95,7 +95,7 @@ impl<L: Listener> Handling<'_, L> {
         message: &OrderMassStatusRequest530<'_>,
         market: &impl Market,
     ) -> Result<Selection, Refusal> {
-        check::check_sender(request)?;
+        check::check_sender(request, &self.parties(account))?;
         if self.session.mass_status.is_some() {
             return Err(check::business_refusal(
                 BusinessReason::MassStatusInFlight,

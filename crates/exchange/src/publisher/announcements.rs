@@ -178,6 +178,27 @@ impl Publisher {
     /// # Panics
     /// If there is no such instrument.
     pub fn request_quote(&mut self, now: Now, request: &QuoteRequest<'_>) -> Publication {
+        let side = request.side.map(|side| match side {
+            Side::Bid => 1,
+            Side::Offer => 2,
+        });
+        self.queue_quote_request(now, request, side)
+    }
+
+    /// Queues a request for quotes ahead of a cross: tag 54 is 8, whatever `request` says of it.
+    ///
+    /// # Panics
+    /// If there is no such instrument.
+    pub fn request_cross(&mut self, now: Now, request: &QuoteRequest<'_>) -> Publication {
+        self.queue_quote_request(now, request, Some(8))
+    }
+
+    fn queue_quote_request(
+        &mut self,
+        now: Now,
+        request: &QuoteRequest<'_>,
+        side: Option<i8>,
+    ) -> Publication {
         /// Tag 537: tradeable.
         const TRADEABLE: i8 = 1;
         if !self.can_announce(now, 1) {
@@ -190,10 +211,6 @@ impl Publisher {
             root.set_transact_time(now.utc.as_nanos())
                 .set_quote_req_id(request.id)
                 .set_match_event_indicator(END);
-            let side = request.side.map(|side| match side {
-                Side::Bid => 1,
-                Side::Offer => 2,
-            });
             groups
                 .no_related_sym()?
                 .push()?

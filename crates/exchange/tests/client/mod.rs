@@ -5,13 +5,15 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{
-    BooleanFlag, Establish503, KeepAliveLapsed, ManualOrdIndReq, MassActionScope, MassQuote517,
-    MassStatusReqTyp, Negotiate500, NewOrderSingle514, NewOrderSingle514Encoder, OFMOverrideReq,
-    OrderCancelReplaceRequest515, OrderCancelReplaceRequest515Encoder, OrderCancelRequest516,
-    OrderCancelRequest516Encoder, OrderMassActionRequest529, OrderMassActionRequest529Encoder,
-    OrderMassStatusRequest530, OrderMassStatusRequest530Encoder, OrderStatusRequest533,
-    OrderTypeReq, QuoteCancel528, QuoteCancelByGroup569, QuoteCancelByInstrument570,
-    QuoteCancelBySet568, QuoteCxlTyp, RetransmitRequest508, Sequence506, SideReq, Terminate507,
+    BooleanFlag, CustOrderCapacity, Establish503, KeepAliveLapsed, ListUpdAct, ManualOrdIndReq,
+    MassActionScope, MassQuote517, MassStatusReqTyp, Negotiate500, NewOrderCross544,
+    NewOrderSingle514, NewOrderSingle514Encoder, OFMOverrideReq, OrderCancelReplaceRequest515,
+    OrderCancelReplaceRequest515Encoder, OrderCancelRequest516, OrderCancelRequest516Encoder,
+    OrderMassActionRequest529, OrderMassActionRequest529Encoder, OrderMassStatusRequest530,
+    OrderMassStatusRequest530Encoder, OrderStatusRequest533, OrderTypeReq, PartyDetailRole,
+    PartyDetailsDefinitionRequest518, PartyDetailsListRequest537, QuoteCancel528,
+    QuoteCancelByGroup569, QuoteCancelByInstrument570, QuoteCancelBySet568, QuoteCxlTyp, RFQSide,
+    RequestForQuote543, RetransmitRequest508, Sequence506, SideReq, SideTimeInForce, Terminate507,
     TimeInForce,
 };
 use hairpin_exchange::Credentials;
@@ -41,8 +43,16 @@ fn sign(canonical: &str) -> [u8; 32] {
 }
 
 pub(crate) fn negotiate_by(uuid: u64, timestamp: u64, access_key: &str, session: &str) -> Vec<u8> {
+    negotiate_of(uuid, timestamp, (access_key, session, "DEFGH"))
+}
+
+pub(crate) fn negotiate_of(
+    uuid: u64,
+    timestamp: u64,
+    (access_key, session, firm): (&str, &str, &str),
+) -> Vec<u8> {
     let mut buffer = [0; Negotiate500::ENCODED_LENGTH];
-    let signature = sign(&format!("{timestamp}\n{uuid}\n{session}\nDEFGH"));
+    let signature = sign(&format!("{timestamp}\n{uuid}\n{session}\n{firm}"));
     Negotiate500::encode(&mut buffer)
         .unwrap()
         .set_hmac_signature(signature)
@@ -50,7 +60,7 @@ pub(crate) fn negotiate_by(uuid: u64, timestamp: u64, access_key: &str, session:
         .set_uuid(uuid)
         .set_request_timestamp(timestamp)
         .set_session(session)
-        .set_firm("DEFGH");
+        .set_firm(firm);
     frame(&buffer)
 }
 
@@ -428,6 +438,128 @@ pub(crate) fn quote_cancel_by(number: u32, named: Named<'_>) -> Vec<u8> {
         }
         Named::All | Named::Type(_) => panic!("there is no such message"),
     };
+    frame(&buffer[..length])
+}
+
+/// A definition of party details.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Definition<'a> {
+    pub(crate) number: u32,
+    pub(crate) id: u64,
+    pub(crate) action: ListUpdAct,
+    pub(crate) parties: &'a [(&'a str, PartyDetailRole)],
+    pub(crate) publications: u8,
+}
+
+impl Definition<'_> {
+    /// One operator under this number.
+    pub(crate) fn of(id: u64) -> Self {
+        let parties = &[("TRADER", PartyDetailRole::OPERATOR)];
+        Self { number: 1, id, action: ListUpdAct::ADD, parties, publications: 1 }
+    }
+}
+
+pub(crate) fn definition(of: &Definition<'_>) -> Vec<u8> {
+    let mut buffer = [0; 1_024];
+    let (mut root, mut groups) = PartyDetailsDefinitionRequest518::encode(&mut buffer).unwrap();
+    root.set_party_details_list_req_id(of.id)
+        .set_sending_time_epoch(1)
+        .set_list_update_action(of.action)
+        .set_seq_num(of.number)
+        .set_memo("MEMO")
+        .set_self_match_prevention_id(99)
+        .set_executor(5)
+        .set_cust_order_capacity(CustOrderCapacity(4));
+    let mut parties = groups.no_party_details().unwrap();
+    for &(id, role) in of.parties {
+        parties.push().unwrap().set_party_detail_id(id).set_party_detail_role(role);
+    }
+    let mut publications = groups.no_trd_reg_publications().unwrap();
+    for _ in 0..of.publications {
+        let mut publication = publications.push().unwrap();
+        publication.set_trd_reg_publication_type(2).set_trd_reg_publication_reason(12);
+    }
+    let length = groups.finish().unwrap();
+    frame(&buffer[..length])
+}
+
+/// A request for party details; its own number is 6,000 more than its SeqNum.
+pub(crate) fn party_list_request(number: u32, firms: &[&str], ids: &[u64]) -> Vec<u8> {
+    let mut buffer = [0; 1_024];
+    let (mut root, mut groups) = PartyDetailsListRequest537::encode(&mut buffer).unwrap();
+    root.set_party_details_list_req_id(u64::from(number) + 6_000)
+        .set_sending_time_epoch(1)
+        .set_seq_num(number);
+    let mut requesting = groups.no_requesting_party_i_ds().unwrap();
+    for firm in firms {
+        requesting.push().unwrap().set_requesting_party_id(firm);
+    }
+    let mut parties = groups.no_party_i_ds().unwrap();
+    for &id in ids {
+        parties.push().unwrap().set_party_id(id);
+    }
+    let length = groups.finish().unwrap();
+    frame(&buffer[..length])
+}
+
+/// A request for quotes, of (security, contracts, side); its own number is 5,000 more than its
+/// SeqNum.
+pub(crate) fn request_for_quote(
+    number: u32,
+    entries: &[(i32, Option<u32>, Option<RFQSide>)],
+) -> Vec<u8> {
+    let mut buffer = [0; 1_024];
+    let (mut root, mut groups) = RequestForQuote543::encode(&mut buffer).unwrap();
+    root.set_party_details_list_req_id(1)
+        .set_quote_req_id(u64::from(number) + 5_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_sending_time_epoch(1)
+        .set_location("US,IL");
+    let mut group = groups.no_related_sym().unwrap();
+    for &(security, quantity, side) in entries {
+        group.push().unwrap().set_security_id(security).set_order_qty(quantity).set_side(side);
+    }
+    let length = groups.finish().unwrap();
+    frame(&buffer[..length])
+}
+
+/// A side of a cross.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CrossSide {
+    pub(crate) cl_ord_id: &'static str,
+    pub(crate) parties: u64,
+    pub(crate) quantity: u32,
+    pub(crate) side: SideReq,
+    pub(crate) time: SideTimeInForce,
+}
+
+/// A cross of security 1,001; its CrossID is 4,000 more than its SeqNum.
+pub(crate) fn cross(number: u32, price: i64, sides: &[CrossSide]) -> Vec<u8> {
+    let mut buffer = [0; 1_024];
+    let (mut root, mut groups) = NewOrderCross544::encode(&mut buffer).unwrap();
+    root.set_cross_id(u64::from(number) + 4_000)
+        .set_order_request_id(u64::from(number) + 7_000)
+        .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+        .set_seq_num(number)
+        .set_sender_id("TRADER")
+        .set_price(Decimal(price))
+        .set_sending_time_epoch(1)
+        .set_location("US,IL")
+        .set_security_id(1_001);
+    let mut group = groups.no_sides().unwrap();
+    for of in sides {
+        group
+            .push()
+            .unwrap()
+            .set_cl_ord_id(of.cl_ord_id)
+            .set_party_details_list_req_id(of.parties)
+            .set_order_qty(of.quantity)
+            .set_side(of.side)
+            .set_side_time_in_force(of.time);
+    }
+    let length = groups.finish().unwrap();
     frame(&buffer[..length])
 }
 

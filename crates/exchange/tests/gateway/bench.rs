@@ -99,6 +99,14 @@ impl Bench {
         Self { now, floor, gateway, notes: Notes::default() }
     }
 
+    /// Another floor, with room for so many orders.
+    pub(crate) fn resize(&mut self, orders: u32) {
+        let (instruments, capacity) =
+            (Instrument::numbered(2), Capacity { orders, levels: CAPACITY.levels });
+        let settings = FloorSettings { instruments, capacity, ..Default::default() };
+        self.floor = Floor::new(&settings, self.now);
+    }
+
     /// A bench with an established session on the returned connection.
     pub(crate) fn established() -> (Self, ConnectionId) {
         let mut bench = Self::new();

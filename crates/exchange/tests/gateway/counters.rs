@@ -107,7 +107,7 @@ fn counts_displaced_connections_only() {
 
 #[test]
 fn counts_overflows_only() {
-    let (mut bench, id, _) = established();
+    let (mut bench, id, _) = established_with(|settings| settings.kept_messages = 64);
     let price = bench.floor.matching().best(0, Side::Bid).unwrap().price.0 + 250_000_000;
     // One order that trades with a thousand others, and a client that reads nothing.
     let mut number = 0;

@@ -5,7 +5,9 @@ use hairpin_exchange::{ConnectionId, Designation};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
-use crate::client::{establish, establish_by, order, order_with, retransmit_request_of, terminate};
+use crate::client::{
+    establish, establish_by, negotiate, order, order_with, retransmit_request_of, terminate,
+};
 use crate::decode;
 
 /// A session with a day order and one good till cancelled, and another session's day order.
@@ -115,4 +117,43 @@ fn a_failure_of_the_primary_loses_only_sessions_without_a_backup() {
     assert_eq!(bench.send_one(backup, &message).template(), 504);
     bench.gateway.fail_primary(bench.now, &mut bench.notes);
     assert_eq!(resting(&mut bench), 2);
+}
+
+#[test]
+fn orders_till_a_date_stay_and_a_session_that_never_was_established_loses_none() {
+    let (mut bench, id, _) = bench();
+    let price = bench.far();
+    let dated = order_with(3, price, |order| {
+        order.set_time_in_force(TimeInForce::GOOD_TILL_DATE).set_expire_date(20_000);
+    });
+    assert_eq!(bench.send_one(id, &dated).template(), 522);
+    bench.send(id, &terminate(UUID, 1, 0));
+    assert!(bench.gateway.poll_action(&mut bench.notes).is_some());
+    // Negotiated and lost: nothing.
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    bench.send_one(id, &negotiate(UUID + 1, timestamp));
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    assert_eq!((bench.gateway.has_lost(), resting(&mut bench)), (false, 4));
+    // Established and lost: the day order alone.
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send_one(id, &establish(UUID + 1, timestamp, 1)).template(), 504);
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    assert_eq!(resting(&mut bench), 3);
+}
+
+#[test]
+fn a_session_is_lost_once() {
+    let (mut bench, id, other) = bench();
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    resting(&mut bench);
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    bench.send_one(id, &establish(UUID, timestamp, 3));
+    let price = bench.far();
+    bench.send_one(id, &order(3, price));
+    bench.gateway.handle_closed(other, &mut bench.notes);
+    // The other's is gone, and this one's new order is not.
+    assert_eq!((resting(&mut bench), bench.counters().disconnect_cancels), (2, 2));
 }

@@ -8,7 +8,10 @@ use hairpin_exchange::{ConnectionId, Designation, SessionState};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
-use crate::client::{Reply, establish, negotiate, order, retransmit_request, sequence, terminate};
+use crate::client::{
+    Reply, establish, establish_by, frame, negotiate, order, retransmit_request, sequence,
+    terminate,
+};
 use crate::decode;
 
 /// A session established on both.
@@ -178,4 +181,72 @@ fn a_session_without_a_backup_logs_on_at_the_new_primary() {
     assert_eq!(ack.fault_tolerance_indicator(), Some(FTI::PRIMARY));
     let replies = bench.send(id, &terminate(UUID, 9, 0));
     assert_eq!(decode!(Terminate507, replies[0]).request_timestamp(), 9);
+}
+
+#[test]
+fn what_the_backup_cannot_read_ends_it() {
+    let (mut bench, _, backup) = both();
+    let price = bench.far();
+    let cut = frame(&order(0, price)[4..20]);
+    let replies = bench.send(backup, &cut);
+    bench.expect_terminate(backup, &replies, 19);
+}
+
+#[test]
+fn only_sessions_established_on_the_backup_are_promoted() {
+    let mut bench = Bench::with_places(4);
+    let primary = bench.connect();
+    bench.log_on(primary);
+    let idle = bench.connect_at(Designation::Backup).unwrap();
+    bench.gateway.fail_primary(bench.now, &mut bench.notes);
+    assert_eq!((bench.read(idle), bench.counters().promotions), (vec![], 0));
+    assert_eq!(bench.gateway.state(idle), SessionState::Connected);
+}
+
+#[test]
+fn a_backup_that_is_gone_is_not_promoted_and_can_come_again() {
+    let (mut bench, primary, backup) = both();
+    bench.gateway.handle_closed(backup, &mut bench.notes);
+    // Somebody else takes its place there.
+    let other = bench.connect_at(Designation::Backup).unwrap();
+    assert_eq!(other, backup);
+    bench.send(primary, &terminate(UUID, 1, 0));
+    while bench.gateway.poll_action(&mut bench.notes).is_some() {}
+    bench.gateway.handle_timeout(bench.now, &mut bench.notes);
+    assert_eq!((bench.read(other), bench.counters().orphaned_backups), (vec![], 0));
+    assert_eq!(bench.gateway.state(other), SessionState::Connected);
+}
+
+#[test]
+fn a_session_on_the_backup_does_not_end_with_the_primary_of_another() {
+    let (mut bench, primary, backup) = both();
+    let other = bench.connect();
+    bench.log_on_by(other, ("OTHERKEY", "XYZ"));
+    let theirs = bench.connect_at(Designation::Backup).unwrap();
+    let timestamp = bench.timestamp();
+    let by = ("OTHERKEY", "XYZ");
+    let message = establish_by(UUID, timestamp, (0, 10_000), crate::client::SYSTEM, by);
+    assert_eq!(bench.send_one(theirs, &message).template(), 504);
+    bench.gateway.handle_closed(other, &mut bench.notes);
+    let replies = bench.timeout(theirs);
+    bench.expect_terminate(theirs, &replies, 26);
+    assert_eq!((bench.read(primary), bench.read(backup)), (vec![], vec![]));
+    assert_eq!(bench.gateway.state(backup), SessionState::Established);
+    assert_eq!(bench.counters().terminates, 1);
+}
+
+#[test]
+fn a_connection_to_the_backup_that_ends_leaves_the_primary_its_session() {
+    let mut bench = Bench::with(4, |settings| settings.cancels_on_disconnect = true);
+    let primary = bench.connect();
+    bench.log_on(primary);
+    let backup = bench.connect_at(Designation::Backup).unwrap();
+    let timestamp = bench.timestamp();
+    bench.send_one(backup, &establish(UUID, timestamp, 0));
+    bench.gateway.handle_closed(backup, &mut bench.notes);
+    assert!(!bench.gateway.has_lost());
+    // Its session is still established: the backup may come again.
+    let backup = bench.connect_at(Designation::Backup).unwrap();
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send_one(backup, &establish(UUID, timestamp, 0)).template(), 504);
 }

@@ -5,7 +5,9 @@ use hairpin_exchange::{ConnectionId, RateLimit, RateLimits, TerminateCode};
 use hairpin_time::Duration;
 
 use crate::bench::Bench;
-use crate::client::{cancel, order};
+use crate::client::{
+    Named, QuoteEntry, cancel, mass_action_with, mass_quote, order, quote_cancel, quote_cancel_by,
+};
 use crate::decode;
 
 /// A gateway that takes two messages a second of each class and ends a session at three, so six
@@ -59,4 +61,29 @@ fn before_the_open_the_limit_of_orders_is_lower() {
     assert_eq!(bench.send_one(id, &order(4, price)).template(), 521);
     bench.gateway.set_pre_open(false);
     assert_eq!(bench.send_one(id, &order(5, price)).template(), 522);
+}
+
+#[test]
+fn mass_actions_count_as_cancels_and_quote_cancels_as_quotes() {
+    let (mut bench, id, price) = bench();
+    for number in 1..=5 {
+        assert_eq!(bench.send_one(id, &mass_action_with(number, |_| {})).template(), 562);
+    }
+    for number in 6..=10 {
+        assert_eq!(bench.send_one(id, &quote_cancel(number, Named::All)).template(), 563);
+    }
+    // One more of each kind.
+    assert_eq!(bench.send_one(id, &cancel(11, 99)).template(), 535);
+    let entry = [QuoteEntry::default()];
+    assert_eq!(bench.send_one(id, &mass_quote(12, &entry)).template(), 545);
+    for message in [cancel(13, 99), mass_action_with(14, |_| {}), mass_quote(15, &entry)] {
+        assert_eq!(bench.send_one(id, &message).template(), 521);
+    }
+    for message in [quote_cancel(16, Named::All), quote_cancel_by(17, Named::Sets(&[1]))] {
+        assert_eq!(bench.send_one(id, &message).template(), 521);
+    }
+    // Orders have not been counted.
+    for number in 18..=23 {
+        assert_eq!(bench.send_one(id, &order(number, price)).template(), 522);
+    }
 }

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
 mod any_bytes;
+mod backlog;
 mod bench;
 #[path = "../client/mod.rs"]
 mod client;
 mod counters;
+mod cross;
 mod disconnect;
 mod failover;
 mod faults;
@@ -17,8 +19,13 @@ mod logon;
 mod mass_action;
 mod numbers;
 mod orders;
+mod parties;
 mod ports;
+mod quote_request;
 mod quotes;
+mod random_quotes;
+#[path = "../matching/reference.rs"]
+mod reference;
 mod replace;
 mod retransmission;
 mod session;

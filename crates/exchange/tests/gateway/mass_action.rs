@@ -172,3 +172,22 @@ fn more_orders_than_one_report_lists_are_told_in_several() {
     assert_eq!(decode!(OrderMassActionReport562, again[1]).poss_retrans_flag().0, 1);
     assert_eq!(listed(&again[1]), listed(&replies[0]));
 }
+
+#[test]
+fn as_many_orders_as_one_report_lists_are_told_in_one_and_what_traded_is_not_cancelled() {
+    let (mut bench, id) = Bench::established();
+    let offer = bench.floor.matching().best(0, Side::Offer).unwrap();
+    let partly = order_with(1, offer.price.0, |order| {
+        order.set_order_qty(offer.quantity + 3);
+    });
+    bench.send(id, &partly);
+    let price = bench.far();
+    for number in 2..=25 {
+        bench.send_one(id, &order(number, price));
+    }
+    let reply = bench.send_one(id, &mass_action_with(26, |_| {}));
+    assert_eq!(decode!(OrderMassActionReport562, reply).last_fragment().0, 1);
+    let listed = listed(&reply);
+    assert_eq!(listed.len(), 25);
+    assert!(listed.contains(&("1".into(), 3)), "{listed:?}");
+}

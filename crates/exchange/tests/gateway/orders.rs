@@ -1,15 +1,17 @@
 //! Orders and cancels that are refused.
 
 use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, ExecInst, ExecutionReportNew522, ExecutionReportReject523,
-    NewOrderSingle514, NewOrderSingle514Encoder, OrderCancelReject535, OrderTypeReq, SideReq,
-    TimeInForce,
+    BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportNew522,
+    ExecutionReportReject523, MassQuoteAck545, NewOrderSingle514, NewOrderSingle514Encoder,
+    OrderCancelReject535, OrderTypeReq, SideReq, TimeInForce,
 };
 use hairpin_exchange::{BusinessReason, OrderReason, Side};
 use hairpin_sbe::{Decimal, MessageHeader};
 
 use crate::bench::{Bench, UUID};
-use crate::client::{cancel, frame, order, order_with, replace_with};
+use crate::client::{
+    QuoteEntry, cancel, cancel_with, frame, mass_quote, order, order_with, replace_with,
+};
 use crate::decode;
 
 type Order<'a> = NewOrderSingle514Encoder<'a>;
@@ -130,9 +132,9 @@ fn a_null_time_in_force_means_day() {
 #[test]
 fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
     let (mut bench, id) = Bench::established();
-    // RequestForQuote543 and PartyDetailsListRequest537, whose SeqNum stands elsewhere.
+    // ExecutionAck539 and MassQuoteRequest567.
     for (number, template, length, offset, message_type) in
-        [(1_u32, 543_u16, 55_usize, 17_usize, "R"), (2, 537, 20, 16, "CF")]
+        [(1_u32, 539_u16, 101_usize, 17_usize, "BN"), (2, 567, 124, 17, "i")]
     {
         let mut message = vec![0; 8 + length];
         message[..2].copy_from_slice(&(length as u16).to_le_bytes());
@@ -160,9 +162,9 @@ fn a_business_reject_of_what_was_not_read_refers_to_no_request() {
     let (mut bench, id) = Bench::established();
     let price = bench.far();
     let cut = |message: Vec<u8>| frame(&message[4..60]);
-    // Of a PartyDetailsDefinitionRequest518 only the number is read.
-    let mut unsupported = vec![0; 8 + 147];
-    unsupported[..8].copy_from_slice(&[147, 0, 6, 2, 8, 0, 9, 0]);
+    // Of an ExecutionAck539 only the number is read.
+    let mut unsupported = vec![0; 8 + 101];
+    unsupported[..8].copy_from_slice(&[101, 0, 27, 2, 8, 0, 9, 0]);
     unsupported[8 + 17..][..4].copy_from_slice(&1_u32.to_le_bytes());
     for (number, request) in [
         (None, cut(order(1, price))),
@@ -207,4 +209,43 @@ fn refuses_to_cancel_what_is_not_there_or_another_sessions() {
     assert_eq!(bench.send_one(id, &cancel(6, order_id)).template(), 535);
     let counters = bench.counters();
     assert_eq!((counters.cancels, counters.cancelled, counters.cancel_rejects), (5, 1, 3));
+}
+
+#[test]
+fn the_largest_quantity_that_is_an_order_is_refused_as_one() {
+    let (mut bench, id) = Bench::established();
+    let many = order_with(1, bench.far(), |order| {
+        order.set_order_qty(99_999);
+    });
+    let reply = bench.send_one(id, &many);
+    assert_eq!(decode!(ExecutionReportReject523, reply).ord_rej_reason(), 2_115);
+}
+
+#[test]
+fn an_engine_that_is_full_says_so_of_orders_and_of_quotes() {
+    let (mut bench, id) = Bench::established();
+    let room = bench.floor.matching().capacity() - bench.floor.matching().resting();
+    let price = bench.far();
+    for number in 1..=room {
+        assert_eq!(bench.send_one(id, &order(number, price)).template(), 522);
+        bench.drain_feed();
+    }
+    let reply = bench.send_one(id, &order(room + 1, price));
+    assert_eq!(decode!(ExecutionReportReject523, reply).ord_rej_reason(), 7_000);
+    let entry = QuoteEntry { bid: (price, 1), ..QuoteEntry::default() };
+    let reply = bench.send_one(id, &mass_quote(room + 2, &[entry]));
+    assert_eq!(decode!(MassQuoteAck545, reply).quote_reject_reason(), Some(3));
+}
+
+#[test]
+fn a_cancel_repeats_who_entered_the_order() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let reply = bench.send_one(id, &order(1, price));
+    let number = decode!(ExecutionReportNew522, reply).order_id();
+    let by_another = cancel_with(2, number, |cancel| {
+        cancel.set_orig_order_user("SOMEBODY");
+    });
+    let reply = bench.send_one(id, &by_another);
+    assert_eq!(decode!(ExecutionReportCancel534, reply).orig_order_user(), "SOMEBODY");
 }

@@ -1,10 +1,12 @@
 //! Automated port closure: the fifth bad logon in a minute.
 
-use hairpin_exchange::{Action, ConnectionId, SessionState};
+use hairpin_cme_codecs::ilink3::Terminate507;
+use hairpin_exchange::{Action, ConnectionId, Designation, SessionState};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
 use crate::client::{establish, negotiate, negotiate_by};
+use crate::decode;
 
 fn bench() -> Bench {
     Bench::with(4, |settings| settings.closes_ports = true)
@@ -115,4 +117,66 @@ fn bad_logons_that_name_nobody_end_their_connection_only() {
     assert_eq!(bench.gateway.poll_action(&mut bench.notes), None::<Action>);
     let id = bench.connect();
     bench.log_on(id);
+}
+
+#[test]
+fn ports_stay_closed_however_much_later() {
+    let mut bench = bench();
+    let id = reject_four(&mut bench);
+    let bytes = forged(&mut bench);
+    let replies = bench.send(id, &bytes);
+    bench.expect_terminate(id, &replies, 8);
+    bench.pass(Duration::from_secs(600));
+    let id = bench.connect();
+    let bytes = forged(&mut bench);
+    let replies = bench.send(id, &bytes);
+    bench.expect_terminate(id, &replies, 8);
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    let replies = bench.send(id, &negotiate(UUID, timestamp));
+    bench.expect_terminate(id, &replies, 8);
+}
+
+#[test]
+fn a_new_week_opens_ports() {
+    let mut bench = bench();
+    let id = reject_four(&mut bench);
+    let bytes = forged(&mut bench);
+    let replies = bench.send(id, &bytes);
+    bench.expect_terminate(id, &replies, 8);
+    bench.gateway.begin_week(bench.now, &mut bench.notes);
+    let id = reject_four(&mut bench);
+    bench.log_on(id);
+}
+
+#[test]
+fn a_lenient_gateway_closes_no_ports() {
+    let mut bench = Bench::with_places(4);
+    let id = reject_four(&mut bench);
+    let bytes = forged(&mut bench);
+    assert_eq!(bench.send_one(id, &bytes).template(), 502);
+    bench.log_on(id);
+}
+
+#[test]
+fn closed_ports_end_the_session_on_the_backup_with_their_code() {
+    let mut bench = bench();
+    let primary = bench.connect();
+    bench.log_on(primary);
+    let backup = bench.connect_at(Designation::Backup).unwrap();
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send_one(backup, &establish(UUID, timestamp, 0)).template(), 504);
+    let id = reject_four(&mut bench);
+    let bytes = forged(&mut bench);
+    bench.send(id, &bytes);
+    for place in [primary, backup] {
+        let replies = bench.read(place);
+        let last = replies.last().unwrap();
+        assert_eq!((replies.len(), last.template()), (1, 507));
+        assert_eq!(decode!(Terminate507, last).error_codes(), 8);
+    }
+    // Each has ended once.
+    assert_eq!(bench.counters().terminates, 3);
+    bench.gateway.handle_timeout(bench.now, &mut bench.notes);
+    assert_eq!(bench.counters().terminates, 3);
 }

@@ -6,14 +6,14 @@ use hairpin_cme_codecs::ilink3::quote_cancel_ack563::{
 };
 use hairpin_cme_codecs::ilink3::{
     BusinessReject521, ExecutionReportTradeOutright525, MassQuoteAck545, OrderCancelReject535,
-    QuoteAckStatus, QuoteCancelAck563, QuoteCxlStatus, SideReq,
+    OrderCancelReplaceReject536, QuoteAckStatus, QuoteCancelAck563, QuoteCxlStatus, SideReq,
 };
 use hairpin_exchange::{ConnectionId, Order, Owner, Side, TradingStatus};
 
 use crate::bench::Bench;
 use crate::client::{
     Named, QuoteEntry, Reply, cancel, mass_action_with, mass_quote, order_with, quote_cancel,
-    quote_cancel_by,
+    quote_cancel_by, replace_with,
 };
 use crate::decode;
 
@@ -239,4 +239,107 @@ fn quotes_are_no_orders() {
     assert_eq!(decode!(OrderCancelReject535, reply).cxl_rej_reason(), 2_045);
     bench.send_one(id, &mass_action_with(3, |_| {}));
     assert_eq!(left(&bench), quotes);
+}
+
+#[test]
+fn a_quote_keeps_its_place_unless_its_new_price_would_trade_with_it() {
+    let (mut bench, id, other, bid, offer) = bench();
+    bench.send_one(id, &mass_quote(1, &[both(bid + TICK, offer, 5)]));
+    let behind = order_with(1, bid + TICK, |order| {
+        order.set_order_qty(5);
+    });
+    bench.send_one(other, &behind);
+    bench.send_one(id, &mass_quote(2, &[both(bid + TICK, offer, 4)]));
+    let first = bench.floor.matching().orders(0, Side::Bid).next().unwrap();
+    assert_eq!((first.owner, first.remaining), (Owner(1), 4));
+}
+
+#[test]
+fn a_quote_says_which_side_trades() {
+    let (mut bench, id, other, bid, offer) = bench();
+    assert!(offer - bid > TICK);
+    bench.send_one(id, &mass_quote(1, &[both(bid, offer - TICK, 5)]));
+    bench.drain_feed();
+    bench.send(other, &order_with(1, offer - TICK, |_| {}));
+    let trade = &bench.read(id)[0];
+    assert_eq!(decode!(ExecutionReportTradeOutright525, trade).side(), SideReq::SELL);
+}
+
+#[test]
+fn a_price_of_0_is_none_and_what_is_refused_is_counted() {
+    let (mut bench, id, _, bid, offer) = bench();
+    let mut message = mass_quote(1, &[both(bid, offer, 5)]);
+    let price = bid.to_le_bytes();
+    let place = message.windows(8).position(|window| window == price).unwrap();
+    message[place..place + 8].fill(0);
+    assert_eq!(acknowledged(&bench.send_one(id, &message)), (1, vec![]));
+    assert_eq!(quoted(&bench, 0), [vec![], vec![(offer, 5)]]);
+    // Nothing, then two that are wrong: three.
+    bench.send_one(id, &mass_quote(2, &[]));
+    assert_eq!(bench.counters().quote_rejects, 1);
+    let wrong = [QuoteEntry { security: 7, ..both(bid, offer, 5) }; 2];
+    let reply = bench.send_one(id, &mass_quote(3, &wrong));
+    assert_eq!(decode!(MassQuoteAck545, reply).quote_reject_reason(), Some(1));
+    assert_eq!(bench.counters().quote_rejects, 3);
+}
+
+/// Quotes of one side each, so many sets of the far end of a book.
+fn quote_sets(bench: &mut Bench, id: ConnectionId, number: u32, sets: std::ops::Range<u16>) {
+    let price = bench.far();
+    let of = |set| QuoteEntry { set, bid: (price, 1), ..QuoteEntry::default() };
+    let entries: Vec<QuoteEntry> = sets.map(of).collect();
+    for (number, entries) in (number..).zip(entries.chunks(50)) {
+        let reply = bench.send_one(id, &mass_quote(number, entries));
+        assert_eq!(acknowledged(&reply), (entries.len() as u8, vec![]));
+        bench.drain_feed();
+    }
+}
+
+#[test]
+fn a_session_has_1024_quotes_and_those_that_are_gone_make_room() {
+    let (mut bench, id, _, _, _) = bench();
+    let price = bench.far();
+    quote_sets(&mut bench, id, 1, 0..1_024);
+    let more = QuoteEntry { set: 2_000, bid: (price, 1), ..QuoteEntry::default() };
+    let reply = bench.send_one(id, &mass_quote(22, &[more]));
+    assert_eq!(acknowledged(&reply), (0, vec![(1, 3)]));
+    // One of before is taken away: there is room for one, and not for another.
+    let gone = QuoteEntry { set: 5, ..QuoteEntry::default() };
+    bench.send_one(id, &mass_quote(23, &[gone]));
+    let reply = bench.send_one(id, &mass_quote(24, &[more]));
+    assert_eq!(acknowledged(&reply), (1, vec![]));
+    let reply = bench.send_one(id, &mass_quote(25, &[QuoteEntry { set: 2_001, ..more }]));
+    assert_eq!(acknowledged(&reply), (0, vec![(1, 3)]));
+    assert_eq!(quoted(&bench, 0)[0].len(), 1_024);
+}
+
+#[test]
+fn a_quote_that_has_no_side_left_is_cancelled_but_not_counted() {
+    let (mut bench, id, _, bid, offer) = bench();
+    bench.send_one(id, &mass_quote(1, &[both(bid, offer, 5)]));
+    bench.send_one(id, &mass_quote(2, &[both(0, 0, 0)]));
+    let reply = bench.send_one(id, &quote_cancel(3, Named::All));
+    assert_eq!(decode!(QuoteCancelAck563, reply).no_processed_entries(), 0);
+}
+
+#[test]
+fn a_refused_cancel_says_whether_a_set_or_an_instrument_is_unknown() {
+    let (mut bench, id) = with_quotes();
+    for (number, named, reason) in
+        [(2, Named::Sets(&[9][..]), 5), (3, Named::Instruments(&[9][..]), 1)]
+    {
+        let reply = bench.send_one(id, &quote_cancel(number, named));
+        assert_eq!(decode!(QuoteCancelAck563, reply).quote_reject_reason(), Some(reason));
+    }
+}
+
+#[test]
+fn a_quote_is_replaced_by_no_order() {
+    let (mut bench, id, _, bid, offer) = bench();
+    bench.send_one(id, &mass_quote(1, &[both(bid, offer, 5)]));
+    let own = |order: &&Order| order.owner == Owner(1);
+    let quote = bench.floor.matching().orders(0, Side::Bid).find(own).unwrap().id;
+    let reply = bench.send_one(id, &replace_with(2, quote.0, bid, |_| {}));
+    assert_eq!(decode!(OrderCancelReplaceReject536, reply).cxl_rej_reason(), 2_045);
+    assert_eq!(quoted(&bench, 0), [vec![(bid, 5)], vec![(offer, 5)]]);
 }

@@ -1,13 +1,16 @@
 //! What was published while a client was away, or did not arrive.
 
 use hairpin_cme_codecs::ilink3::{
-    EstablishmentAck504, ExecutionReportNew522, ExecutionReportTradeOutright525, Retransmission509,
-    RetransmitReject510,
+    EstablishmentAck504, ExecutionReportNew522, ExecutionReportTradeOutright525, MESSAGES,
+    Retransmission509, RetransmitReject510, SideNULL, TimeInForce,
 };
 use hairpin_exchange::{ConnectionId, Side};
 
 use crate::bench::{Bench, UUID};
-use crate::client::{establish, negotiate, order, order_with, retransmit_request_of as request};
+use crate::client::{
+    Named, QuoteEntry, Reply, cancel, establish, mass_action_with, mass_quote, negotiate, order,
+    order_with, quote_cancel, replace_with, retransmit_request_of as request, status_request,
+};
 use crate::decode;
 
 /// An established session that has been sent `count` acknowledgements.
@@ -176,4 +179,77 @@ fn a_request_is_for_at_most_2_500_and_none_means_as_many() {
         numbers.extend(reports);
     }
     assert_eq!(numbers, (1..=2_600).collect::<Vec<u32>>());
+}
+
+#[test]
+fn every_kind_of_message_says_that_it_is_sent_again() {
+    let mut bench = Bench::with(3, |settings| settings.cancels_on_disconnect = true);
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = bench.far();
+    let reply = bench.send_one(id, &order(1, price));
+    let number = decode!(ExecutionReportNew522, reply).order_id();
+    let kill = order_with(2, price, |order| {
+        order.set_time_in_force(TimeInForce::FILL_AND_KILL);
+    });
+    let entry = [QuoteEntry { bid: (price, 1), ..QuoteEntry::default() }];
+    let messages = [
+        kill,
+        order_with(3, price + 1, |_| {}),
+        order_with(4, price, |order| {
+            order.set_sender_id("");
+        }),
+        replace_with(5, number, price, |_| {}),
+        replace_with(6, 99, price, |_| {}),
+        cancel(7, 99),
+        status_request(8, number),
+        mass_quote(9, &entry),
+        quote_cancel(10, Named::All),
+        mass_action_with(11, |request| {
+            request.set_side(SideNULL::SELL);
+        }),
+        cancel(12, number),
+    ];
+    let mut live = vec![reply];
+    for message in messages {
+        live.extend(bench.send(id, &message));
+        bench.drain_feed();
+    }
+    let timestamp = bench.timestamp();
+    let again = bench.send(id, &request(UUID, timestamp, None, 1, 0));
+    let templates: Vec<u16> = again[1..].iter().map(|reply| reply.template()).collect();
+    let kinds = [522, 522, 524, 523, 521, 531, 536, 535, 532, 545, 563, 562, 534];
+    assert_eq!(templates, kinds);
+    for (live, again) in live.iter().zip(&again[1..]) {
+        assert_eq!(live.header, again.header);
+        let changed: Vec<usize> =
+            (0..live.body.len()).filter(|&place| live.body[place] != again.body[place]).collect();
+        assert_eq!(changed, [flag_place(live)], "{}", live.template());
+    }
+}
+
+/// Where the schema has PossRetransFlag (tag 9765) in a message.
+fn flag_place(reply: &Reply) -> usize {
+    let mut messages = MESSAGES.iter();
+    let message = messages.find(|message| message.template_id == reply.template()).unwrap();
+    let fields = message.block.fields;
+    usize::from(fields.iter().find(|field| field.tag == 9_765).unwrap().offset)
+}
+
+#[test]
+fn as_many_as_2_500_can_be_asked_for_by_number() {
+    let mut bench = Bench::with(2, |settings| settings.kept_messages = 2_600);
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = bench.far();
+    for number in 1..=2_500 {
+        bench.send_one(id, &order(number, price));
+        bench.drain_feed();
+    }
+    let timestamp = bench.timestamp();
+    let mut replies = bench.send(id, &request(UUID, timestamp, None, 1, 2_500));
+    while bench.gateway.is_stalled(id) {
+        replies.extend(bench.send(id, &[]));
+    }
+    assert_eq!((replies.len(), decode!(Retransmission509, replies[0]).msg_count()), (2_501, 2_500));
 }

@@ -1,10 +1,10 @@
 //! Whole sessions: from logon to Terminate, in pieces, again, twice.
 
 use hairpin_cme_codecs::ilink3::{
-    EstablishmentAck504, ExecutionReportCancel534, ExecutionReportNew522, KeepAliveLapsed,
-    NegotiationResponse501, SideReq, Terminate507,
+    EstablishmentAck504, EstablishmentReject505, ExecutionReportCancel534, ExecutionReportNew522,
+    KeepAliveLapsed, NegotiationResponse501, SideReq, Terminate507,
 };
-use hairpin_exchange::{Action, GatewayCounters, SessionState};
+use hairpin_exchange::{Action, Designation, GatewayCounters, SessionState};
 use hairpin_sbe::Decimal;
 use hairpin_time::Duration;
 
@@ -236,4 +236,19 @@ fn a_client_that_does_not_read_is_made_to_wait_and_loses_nothing() {
     }
     assert!(bench.gateway.can_receive(id));
     assert_eq!(bench.counters().acknowledgements, u64::from(sent));
+}
+
+#[test]
+fn a_connection_that_is_displaced_before_its_successor_is_established_leaves_nothing_behind() {
+    let (mut bench, old) = Bench::established();
+    let new = bench.connect();
+    let timestamp = bench.timestamp();
+    bench.send_one(new, &negotiate(UUID + 1, timestamp));
+    bench.read(old);
+    while bench.gateway.poll_action(&mut bench.notes).is_some() {}
+    // Negotiated is not established: the backup may not come yet.
+    let backup = bench.connect_at(Designation::Backup).unwrap();
+    let timestamp = bench.timestamp();
+    let reply = bench.send_one(backup, &establish(UUID + 1, timestamp, 0));
+    assert_eq!(decode!(EstablishmentReject505, reply).error_codes(), 27);
 }

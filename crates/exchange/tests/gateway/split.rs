@@ -55,3 +55,35 @@ fn too_many_behind_a_split_one_end_the_session() {
         }
     }
 }
+
+#[test]
+fn what_came_out_of_order_says_so_once() {
+    let mut bench = bench();
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = bench.far();
+    bench.gateway.set_out_of_order(id);
+    let bytes = [order(1, price), order(2, price)].concat();
+    let mut replies = bench.send(id, &bytes);
+    replies.extend(bench.send(id, &order(3, price)));
+    let splits: Vec<Option<SplitMsg>> =
+        replies.iter().map(|reply| decode!(ExecutionReportNew522, reply).split_msg()).collect();
+    let (late, complete) =
+        (SplitMsg::OUTOF_ORDER_MESSAGE_DELAYED, SplitMsg::COMPLETE_MESSAGE_DELAYED);
+    assert_eq!(splits, [Some(late), Some(complete), None]);
+}
+
+#[test]
+fn where_none_may_wait_the_first_behind_a_split_one_ends_the_session() {
+    let mut bench = Bench::with(2, |settings| settings.split_queue_max = Some(0));
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = bench.far();
+    let first = order(1, price);
+    bench.send(id, &first[..50]);
+    assert_eq!(bench.send_one(id, &first[50..]).template(), 522);
+    let bytes = [order(2, price), order(3, price)].concat();
+    bench.send(id, &bytes[..50]);
+    let replies = bench.send(id, &bytes[50..]);
+    bench.expect_terminate(id, &replies, 28);
+}

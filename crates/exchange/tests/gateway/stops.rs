@@ -204,3 +204,15 @@ fn what_cannot_be_a_stop_order_is_refused() {
     let reply = bench.send_one(id, &without);
     assert_eq!(decode!(BusinessReject521, reply).ref_tag_id(), Some(99));
 }
+
+#[test]
+fn a_trade_triggers_nothing_in_another_instrument() {
+    let (mut bench, id, other, _, offer) = bench();
+    let elsewhere = stop_with(1, offer, offer, |order| {
+        order.set_security_id(1_002);
+    });
+    assert_eq!(bench.send_one(id, &elsewhere).template(), 522);
+    buy(&mut bench, other, 1, offer);
+    assert_eq!(bench.read(id), []);
+    assert_eq!(bench.floor.matching().stops().len(), 1);
+}

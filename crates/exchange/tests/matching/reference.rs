@@ -1,6 +1,8 @@
 //! The book as one would write it first: a list of orders in the order of their coming, searched
 //! from the start each time.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 use hairpin_exchange::{OrderKind, Side, TimeInForce};
 
 /// An order that rests, prices in ticks.
@@ -153,6 +155,58 @@ impl Reference {
     pub(crate) fn cancel(&mut self, name: usize) -> Option<u32> {
         let place = self.orders.iter().position(|order| order.name == name)?;
         Some(self.orders.remove(place).open)
+    }
+
+    /// Enters a quote in the place of one whose sides may rest under the names `old`: `new` are the
+    /// names of sides that did not rest. `Err` with a word if it is none, which leaves nothing.
+    pub(crate) fn quote(
+        &mut self,
+        old: [Option<usize>; 2],
+        new: [usize; 2],
+        wanted: [Option<(i64, u32)>; 2],
+    ) -> Result<[Option<usize>; 2], &'static str> {
+        let cancel = |book: &mut Self, name: Option<usize>| name.and_then(|name| book.cancel(name));
+        if let [Some((bid, _)), Some((offer, _))] = wanted
+            && bid >= offer
+        {
+            for name in old {
+                cancel(self, name);
+            }
+            return Err("spread");
+        }
+        // What a new price would meet of the old quote goes first, and so does what is not wanted.
+        for place in [0, 1] {
+            let met = old[1 - place].and_then(|name| self.orders.iter().find(|o| o.name == name));
+            let Some(met) = met.map(|order| (order.name, order.price)) else { continue };
+            let meets = wanted[place].is_some_and(|(price, _)| match place {
+                0 => price >= met.1,
+                _ => price <= met.1,
+            });
+            if meets {
+                self.cancel(met.0);
+            }
+        }
+        let mut names = [None; 2];
+        for (place, side) in Side::BOTH.into_iter().enumerate() {
+            let Some((price, quantity)) = wanted[place] else {
+                cancel(self, old[place]);
+                continue;
+            };
+            let kind = OrderKind::Limit;
+            let wish = Wish { side, kind, price, quantity, minimum: 0, time: TimeInForce::Day };
+            let rests = |name: &usize| self.orders.iter().any(|order| order.name == *name);
+            names[place] = match old[place].filter(rests) {
+                Some(name) => {
+                    self.replace(name, &wish, false)?;
+                    Some(name)
+                }
+                None => {
+                    self.submit(new[place], &wish).ok_or("no price")?;
+                    Some(new[place])
+                }
+            };
+        }
+        Ok(names)
     }
 
     pub(crate) fn end_session(&mut self) {

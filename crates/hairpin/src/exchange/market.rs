@@ -4,13 +4,15 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use clap::ValueEnum;
 use hairpin_exchange::{
-    Capacity, FaultSettings, FeedFaults, FloorSettings, Group, Groups, Instrument,
-    PublisherSettings, ReplaySettings, SideFaults,
+    Capacity, Credentials, FaultSettings, FeedFaults, FloorSettings, GatewaySettings, Group,
+    Groups, Instrument, PublisherSettings, ReplaySettings, SideFaults,
 };
 use hairpin_time::Duration;
 
 /// Instruments at most: their orders still have numbers.
 const INSTRUMENTS_MAX: i64 = 20_000;
+/// Reports kept of a session unless told otherwise.
+const KEPT_MESSAGES: u32 = 4_096;
 /// Instruments unless told otherwise.
 const INSTRUMENTS: u32 = 100;
 
@@ -28,7 +30,31 @@ pub(crate) enum GroupKind {
     Ebs,
 }
 
-/// The market, and faults of the network.
+/// Which of CME's rules the gateway keeps.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GatewayRules {
+    /// All of them: also 500 orders and 1,000 cancels a second at most, which a tick a millisecond
+    /// exceeds
+    Cme,
+    /// All but limits of messages a second
+    #[default]
+    Unlimited,
+    /// Nor does it close ports for bad logons, or cancel the orders of a session that is lost
+    Lenient,
+}
+
+impl GatewayRules {
+    /// What is said of a gateway that keeps them.
+    pub(crate) const fn describe(self) -> &'static str {
+        match self {
+            Self::Cme => "with CME's limits",
+            Self::Unlimited => "without rate limits",
+            Self::Lenient => "without rate limits, lenient",
+        }
+    }
+}
+
+/// The market, its gateway, and faults of the network.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[group(skip)]
 pub(crate) struct Arguments {
@@ -41,6 +67,15 @@ pub(crate) struct Arguments {
     /// event
     #[arg(long, value_enum, default_value_t = GroupKind::Levels)]
     group: GroupKind,
+
+    /// Which of CME's rules the gateway keeps
+    #[arg(long, value_enum, default_value_t = GatewayRules::Unlimited)]
+    pub(super) gateway_rules: GatewayRules,
+
+    /// Reports that are kept of each trader's session, to be asked for again
+    #[arg(long, value_name = "N", default_value_t = KEPT_MESSAGES,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    kept_messages: u32,
 
     /// Faults on side A of multicast, in per cent of packets, times in ms:
     /// drop=1,duplicate=1,reorder=1,delay=1:5,silence=0.01:40000
@@ -63,7 +98,20 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// What a benchmark trades on.
     pub(crate) fn benchmark() -> Self {
-        Self { instruments: INSTRUMENTS, ..Self::default() }
+        let gateway_rules = GatewayRules::Lenient;
+        let kept_messages = KEPT_MESSAGES;
+        Self { instruments: INSTRUMENTS, gateway_rules, kept_messages, ..Self::default() }
+    }
+
+    /// The gateway for these accounts, with places for so many connections.
+    pub(crate) fn gateway(&self, accounts: Vec<Credentials>, connections: u32) -> GatewaySettings {
+        let orders = self.floor(0).capacity.orders;
+        let settings = match self.gateway_rules {
+            GatewayRules::Lenient => GatewaySettings::lenient(accounts, connections, orders),
+            _ => GatewaySettings::new(accounts, connections, orders),
+        };
+        let limits = settings.limits.filter(|_| self.gateway_rules == GatewayRules::Cme);
+        GatewaySettings { limits, kept_messages: self.kept_messages, ..settings }
     }
 
     /// The floor of this market.

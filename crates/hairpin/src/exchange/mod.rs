@@ -154,11 +154,12 @@ fn announce(arguments: &Arguments, setup: &ExchangeSetup, venue: &Venue, is_test
     };
     let _ = writeln!(
         std::io::stderr(),
-        "exchange on {} ({}): gateway {} without rate limits, market data by {}{replay}{key}\n\
+        "exchange on {} ({}): gateway {} {}, market data by {}{replay}{key}\n\
          waiting for {traders} to log on",
         arguments.interface,
         setup.interface,
         venue.gateway,
+        arguments.market.gateway_rules.describe(),
         venue.market_data,
     );
 }

@@ -46,7 +46,9 @@ pub(super) fn open_market(
     }
     let mut reactor = Reactor::new(Wait::Spin)?;
     let settings = settings(setup, traders, market)?;
+    let gateway = market.gateway(settings.accounts.clone(), settings.connections);
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
+    exchange.set_gateway(gateway);
     exchange.set_faults(market.faults());
     let replay = match market.replay(setup.interface) {
         Some((settings, address)) => {
