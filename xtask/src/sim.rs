@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     /// The simulation
     name: Name,
     /// Runs, each with the next seed [default: t2t: an hour's worth of ticks at one a millisecond;
-    /// feed: 10,000, with --mutants 50]
+    /// feed and order: 10,000, feed with --mutants 50]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// The first seed
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// Ticks of each run of t2t; a seed fails again only with as many as it failed with
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     ticks: u64,
-    /// Print what happens, a line each (feed)
+    /// Print what happens, a line each (feed, order)
     #[arg(long)]
     trace: bool,
     /// Plant faults in copies of mdp3, and demand that the simulation finds each (feed)
@@ -39,29 +39,37 @@ enum Name {
     T2t,
     /// Publisher and receivers of market data, and the network between them
     Feed,
+    /// Gateway and trader, its journal, and the network between them
+    Order,
 }
 
 /// Ticks of an hour, one a millisecond.
 const HOUR: u64 = 3_600_000;
-/// Runs of the simulation of the feed, and with each planted fault.
-const FEED_SEEDS: u64 = 10_000;
+/// Runs of the simulations of the feed and of order entry, and with each planted fault.
+const MANY_SEEDS: u64 = 10_000;
 const MUTANT_SEEDS: u64 = 50;
 
 /// Runs the simulation, optimised, with its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, mutants, .. } = arguments;
-    ensure!(name == Name::Feed || !(trace || mutants), "--trace and --mutants: of sim feed alone");
+    ensure!(name == Name::Feed || !mutants, "--mutants: of sim feed alone");
+    ensure!(name != Name::T2t || !trace, "--trace: of sim feed and sim order alone");
     if mutants {
         return nursery::run(workspace, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
     }
     let usual = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
-        Name::Feed => FEED_SEEDS,
+        Name::Feed | Name::Order => MANY_SEEDS,
     };
     let seeds = arguments.seeds.unwrap_or(usual);
     let [package, test, only] = match name {
         Name::T2t => ["hairpin", "simulation", "nothing_is_lost_that_its_faults_do_not_explain"],
         Name::Feed => ["hairpin", "feed_simulation", "a_book_called_in_sync_is_what_was_published"],
+        Name::Order => [
+            "hairpin",
+            "order_simulation",
+            "every_message_is_told_once_and_every_order_is_accounted_for",
+        ],
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let words = ["test", "--release", "--package", package, "--test", test];

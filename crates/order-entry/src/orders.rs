@@ -172,13 +172,22 @@ impl Orders {
         match answer {
             NotAppliedAnswer::FillGap => self.give_up(|it| {
                 // Of what is being sent again the exchange may say so more than once.
-                it.uuid == uuid && numbers.contains(&it.seq_num) && !it.is_doubtful
+                it.uuid == uuid && numbers.contains(&it.seq_num) && !it.is_sent_again
             }),
             NotAppliedAnswer::Replay => {
                 let is_meant = |it: &InFlight| it.uuid == uuid && it.seq_num >= from;
-                self.in_flight.iter_mut().for_each(|it| it.is_doubtful |= is_meant(it));
+                for it in self.in_flight.iter_mut().filter(|it| is_meant(it)) {
+                    (it.is_doubtful, it.is_sent_again) = (true, true);
+                }
             }
         }
+    }
+
+    /// The session `uuid` is established, anew or again. What is in flight from before may have been
+    /// passed by without a word: NotApplied was lost with its connection, and a Sequence has filled
+    /// the gap. Each request stays until it or a later one is answered.
+    pub fn handle_established(&mut self, uuid: u64) {
+        self.doubt(uuid);
     }
 
     /// Messages of the exchange will not come any more: what they said of orders is not known.
@@ -216,10 +225,17 @@ impl Orders {
             Intent::New(order) => self.insert(Order { state: OrderState::Pending, ..order }),
             _ => None,
         };
-        let is_doubtful = false;
-        let request =
-            InFlight { kind, cl_ord_id, order_id, request_id, uuid, seq_num, is_doubtful, slot };
-        self.in_flight.push_back(request);
+        self.in_flight.push_back(InFlight {
+            kind,
+            cl_ord_id,
+            order_id,
+            request_id,
+            uuid,
+            seq_num,
+            is_doubtful: false,
+            is_sent_again: false,
+            slot,
+        });
     }
 
     fn insert(&mut self, order: Order) -> Option<u32> {

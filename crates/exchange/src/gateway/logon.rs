@@ -271,6 +271,8 @@ impl<L: Listener> Handling<'_, L> {
         let next = message.next_seq_no();
         if next > expected {
             self.not_applied(expected, next);
+            // Nobody has sent that number yet: when it comes, those before it have been told.
+            self.session.not_applied = next - 1;
         }
     }
 

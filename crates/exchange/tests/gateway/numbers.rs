@@ -76,6 +76,25 @@ fn a_gap_is_filled_or_replayed_and_each_number_told_once() {
     assert_eq!(counters.orders, counters.acknowledgements);
 }
 
+/// A client that sends at once when it is established has named that number in Establish.
+#[test]
+fn what_is_told_with_the_establishment_is_not_told_again_when_the_next_message_comes() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    bench.send_one(id, &order(1, price));
+    bench.send(id, &terminate(UUID, 1, 0));
+    assert!(bench.gateway.poll_action(&mut bench.notes).is_some());
+    let (id, timestamp) = (bench.connect(), bench.timestamp());
+    let told = |reply: &Reply| {
+        let message = decode!(NotApplied513, reply);
+        (message.from_seq_no(), message.msg_count())
+    };
+    let replies = bench.send(id, &establish(UUID, timestamp, 4));
+    assert_eq!((replies[0].template(), told(&replies[1])), (504, (2, 3)));
+    assert_eq!(told(&bench.send_one(id, &order(4, price))), (4, 1));
+    assert_eq!(told(&bench.send_one(id, &order(5, price))), (5, 1));
+}
+
 #[test]
 fn says_that_nothing_can_be_retransmitted() {
     let (mut bench, id) = Bench::established();

@@ -188,7 +188,8 @@ impl Orders {
         }
     }
 
-    /// Whatever it was, it was not done. The request is known by its number or by its id.
+    /// Whatever it was, it was not done. The request is known by its number or by its id; if the
+    /// exchange could read neither, it is one of those that are on their way.
     fn apply_business_reject(&mut self, reject: BusinessReject521<'_>) {
         let (number, uuid) = (reject.ref_seq_num(), reject.uuid());
         let request_id = reject.business_reject_ref_id();
@@ -198,6 +199,9 @@ impl Orders {
         });
         if let Some(slot) = request.and_then(|it| it.slot) {
             self.book.remove(slot);
+        }
+        if request.is_none() && number.is_none() {
+            self.doubt(uuid);
         }
     }
 

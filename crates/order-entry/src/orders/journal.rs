@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use hairpin_cme_codecs::ilink3::{
-    NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
+    Establish503, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
     OrderMassActionRequest529, OrderType,
 };
 use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Message};
@@ -14,7 +14,7 @@ use super::Orders;
 use super::apply::id;
 use super::order::{Order, OrderState};
 use super::request::Intent;
-use crate::record::{FILL_RECORD, MESSAGE_RECORD};
+use crate::record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 
 impl Orders {
     /// A tracker of up to `capacity` orders that has seen all a journal holds. Give it to the
@@ -42,13 +42,14 @@ impl Orders {
             (Direction::Outbound, MESSAGE_RECORD) => self.handle_own(tag, message),
             (Direction::Outbound, FILL_RECORD) => self.doubt(tag.uuid),
             (Direction::Inbound, MESSAGE_RECORD) => self.handle_theirs(tag, message),
+            (Direction::Control, CONTROL_RECORD) if is_logon(message) => self.doubt(tag.uuid),
             _ => {}
         }
     }
 
-    /// The exchange was moved past messages it had not applied. Which they were is not recorded:
-    /// those that are not answered before a later one is.
-    fn doubt(&mut self, uuid: u64) {
+    /// The exchange was moved past messages it had not applied, or has refused one. Which they were
+    /// is not known: those that are not answered before a later one is.
+    pub(super) fn doubt(&mut self, uuid: u64) {
         self.in_flight.iter_mut().for_each(|it| it.is_doubtful |= it.uuid == uuid);
     }
 
@@ -78,6 +79,12 @@ impl Orders {
             }
         }
     }
+}
+
+/// Whether a request asks for the session to be established.
+fn is_logon(message: &[u8]) -> bool {
+    let header = MessageHeader::decode(message);
+    header.is_ok_and(|(header, _)| header.template_id == Establish503::TEMPLATE_ID)
 }
 
 /// Decodes `$message` as `$name` into a view named `$view`.

@@ -65,6 +65,8 @@ pub struct InFlight {
     pub seq_num: u32,
     /// The exchange may have passed it by: it goes as soon as a later one is answered.
     pub(super) is_doubtful: bool,
+    /// It was sent again: what is said of it by then has been answered.
+    pub(super) is_sent_again: bool,
     /// Where the order is, if this is a new one.
     pub(super) slot: Option<u32>,
 }
@@ -84,8 +86,9 @@ pub enum RequestKind {
 
 impl InFlight {
     /// Whether the exchange may have passed it by: it was sent again after it was not applied, or
-    /// an earlier process was told that something was not applied, and not what. It is given up
-    /// when a later one is answered.
+    /// an earlier process was told that something was not applied, and not what, or something was
+    /// refused without a word of what it was, or the session was established since, and what was
+    /// said of it may be lost. It is given up when a later one is answered.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
         self.is_doubtful

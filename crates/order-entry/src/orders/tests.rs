@@ -341,6 +341,35 @@ fn a_business_reject_takes_a_request_back_by_its_number_or_its_id() {
 }
 
 #[test]
+fn of_a_refusal_that_names_nothing_the_request_is_gone_when_a_later_one_is_answered() {
+    let mut desk = Desk::new();
+    (1..4).for_each(|id| assert_eq!(desk.order(id), id as u32));
+    desk.hear(business_reject(None, None));
+    desk.hear(new(1, 1, 1));
+    assert_eq!(desk.in_flight(), [2, 3]);
+    desk.hear(new(3, 3, 3));
+    assert_eq!(desk.in_flight(), []);
+    assert_eq!(desk.book(), [(1, Working, 0, 10), (3, Working, 0, 10)]);
+}
+
+#[test]
+fn of_what_was_sent_before_a_logon_is_gone_what_is_passed_by_without_a_word() {
+    let mut desk = Desk::new();
+    (1..5).for_each(|id| assert_eq!(desk.order(id), id as u32));
+    desk.orders.handle_established(UUID);
+    // What is said of it yet counts at once.
+    let not_applied = NotApplied { from_seq_no: 2, count: 1 };
+    desk.orders.handle_not_applied(UUID, not_applied, NotAppliedAnswer::FillGap);
+    assert_eq!(desk.in_flight(), [1, 3, 4]);
+    desk.hear(new(1, 1, 1));
+    let seq_num = desk.order(5);
+    desk.hear(new(4, 4, 4));
+    assert_eq!(desk.in_flight(), [5]);
+    desk.hear(new(5, 5, seq_num));
+    assert_eq!(desk.book().iter().map(|row| row.0).collect::<Vec<_>>(), [1, 4, 5]);
+}
+
+#[test]
 fn a_number_that_is_used_again_was_refused() {
     let mut desk = Desk::new();
     desk.order(1);

@@ -100,7 +100,6 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
 
     forward! {
         on_state state: State,
-        on_established established: &Established,
         on_failover failover: Failover,
         on_reject rejected: &Rejected<'_>,
         on_terminate terminated: &Terminated<'_>,
@@ -108,6 +107,11 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
         on_retransmit_reject rejected: &RetransmitRejected<'_>,
         on_error error: &Error,
         on_warning warning: &Warning,
+    }
+
+    fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
+        self.listener.orders().handle_established(established.uuid);
+        self.listener.on_established(sender, established);
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {

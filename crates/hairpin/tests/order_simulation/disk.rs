@@ -1,0 +1,108 @@
+//! The journal of a trader, on a disk that the process and the machine can leave at any moment.
+
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+
+use hairpin_mapped::{Direction, JournalError, MemoryStorage, Record, Storage, Tag};
+use hairpin_netsim::{Chance, Random};
+
+use crate::fuse::Fuse;
+
+/// A storage in memory, which survives the process, and the machine as far as it was synced.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    pub(crate) memory: MemoryStorage,
+    fuse: Rc<Fuse>,
+    random: Random,
+    /// How often it is synced when a record is committed; each is waited for otherwise.
+    syncs: Chance,
+}
+
+impl Disk {
+    pub(crate) fn new(memory: MemoryStorage, fuse: Rc<Fuse>, random: Random) -> Self {
+        Self { memory, fuse, random, syncs: Chance::percent(10) }
+    }
+}
+
+impl Storage for Disk {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], JournalError> {
+        self.memory.claim(max)
+    }
+
+    fn has_room(&self, payload: usize) -> bool {
+        self.memory.has_room(payload)
+    }
+
+    fn commit(&mut self, tag: &Tag, length: usize) -> Record {
+        let [before, behind] = match tag.direction {
+            Direction::Outbound => ["killed before a commit", "killed between commit and write"],
+            Direction::Inbound => ["killed before a keep", "killed between keep and callback"],
+            Direction::Control => ["killed before a request", "killed between request and write"],
+        };
+        self.fuse.step(before);
+        if !self.memory.waits() && self.random.happens(self.syncs) {
+            self.memory.sync();
+        }
+        let record = self.memory.commit(tag, length);
+        // Whoever waits for the disk has not been told yet that it may write.
+        if !(self.memory.waits() && tag.direction != Direction::Inbound) {
+            self.fuse.step(behind);
+        }
+        record
+    }
+
+    fn bytes(&self, record: Record) -> &[u8] {
+        self.memory.bytes(record)
+    }
+
+    fn tag(&self, record: Record) -> Tag {
+        self.memory.tag(record)
+    }
+
+    fn mark(&mut self, record: Record) {
+        self.fuse.step("killed between callback and mark");
+        self.memory.mark(record);
+        self.fuse.step("killed behind a mark");
+    }
+
+    fn is_marked(&self, record: Record) -> bool {
+        self.memory.is_marked(record)
+    }
+
+    fn next(&self, behind: Option<Record>) -> Option<Record> {
+        self.memory.next(behind)
+    }
+
+    fn last(&self, direction: Direction) -> Option<Record> {
+        self.memory.last(direction)
+    }
+
+    fn replay(
+        &self,
+        direction: Direction,
+        kind: u16,
+        uuid: u64,
+        numbers: RangeInclusive<u32>,
+    ) -> impl Iterator<Item = Record> {
+        self.memory.replay(direction, kind, uuid, numbers)
+    }
+
+    fn needed_from(&mut self, uuid: u64, seq_num: u32) {
+        self.memory.needed_from(uuid, seq_num);
+    }
+
+    fn waits(&self) -> bool {
+        self.memory.waits()
+    }
+
+    fn wait_durable(&mut self, record: Record) -> Result<(), JournalError> {
+        self.fuse.step("killed between commit and sync");
+        self.memory.wait_durable(record)?;
+        self.fuse.step("killed between sync and write");
+        Ok(())
+    }
+
+    fn begin_again(&mut self) -> bool {
+        false
+    }
+}

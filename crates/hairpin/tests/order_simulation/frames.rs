@@ -1,0 +1,85 @@
+//! The frames in a stream of bytes.
+
+/// Bytes of the framing header, and of it and the SBE header.
+const FRAMING: usize = 4;
+const HEADERS: usize = 12;
+/// The first template that is a business message.
+pub(crate) const BUSINESS: u16 = 514;
+
+/// Bytes until they are whole frames.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next frame that is whole.
+    pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
+        let length = usize::from(u16::from_le_bytes(*self.bytes.first_chunk()?));
+        assert!(length >= HEADERS, "a frame that is none");
+        (self.bytes.len() >= length).then(|| self.bytes.drain(..length).collect())
+    }
+
+    /// The template of the frame that has begun and is not whole; 0 if not even that is there.
+    pub(crate) fn begun(&self) -> Option<u16> {
+        (!self.bytes.is_empty()).then(|| self.bytes.get(..HEADERS).map_or(0, template))
+    }
+}
+
+pub(crate) fn template(frame: &[u8]) -> u16 {
+    u16::from_le_bytes([frame[FRAMING + 2], frame[FRAMING + 3]])
+}
+
+/// The message in a frame, from its SBE header on.
+pub(crate) fn message(frame: &[u8]) -> &[u8] {
+    &frame[FRAMING..]
+}
+
+/// SeqNum of a client's business message.
+pub(crate) fn client_number(frame: &[u8]) -> u32 {
+    u32::from_le_bytes(*frame[HEADERS + 17..].first_chunk().expect("it has a number"))
+}
+
+/// UUID and SeqNum of the exchange's business message.
+pub(crate) fn exchange_number(frame: &[u8]) -> (u64, u32) {
+    let body = &frame[HEADERS..];
+    let number = u32::from_le_bytes(*body.first_chunk().expect("it has a number"));
+    (u64::from_le_bytes(*body[4..].first_chunk().expect("it has a UUID")), number)
+}
+
+/// What a connection was cut in.
+pub(crate) fn cut_in(template: Option<u16>) -> &'static str {
+    match template {
+        None => "cut between frames",
+        Some(0) => "cut in the headers of a frame",
+        Some(500) => "cut in a Negotiate",
+        Some(501) => "cut in a NegotiationResponse",
+        Some(503) => "cut in an Establish",
+        Some(504) => "cut in an EstablishmentAck",
+        Some(506) => "cut in a Sequence",
+        Some(507) => "cut in a Terminate",
+        Some(508) => "cut in a RetransmitRequest",
+        Some(509) => "cut in a Retransmission",
+        Some(513) => "cut in a NotApplied",
+        Some(514) => "cut in a NewOrderSingle",
+        Some(515) => "cut in an OrderCancelReplaceRequest",
+        Some(516) => "cut in an OrderCancelRequest",
+        Some(529) => "cut in an OrderMassActionRequest",
+        Some(533) => "cut in an OrderStatusRequest",
+        Some(521) => "cut in a BusinessReject",
+        Some(522) => "cut in an ExecutionReportNew",
+        Some(523) => "cut in an ExecutionReportReject",
+        Some(524) => "cut in an ExecutionReportElimination",
+        Some(525) => "cut in an ExecutionReportTrade",
+        Some(531) => "cut in an ExecutionReportModify",
+        Some(532) => "cut in an ExecutionReportStatus",
+        Some(534) => "cut in an ExecutionReportCancel",
+        Some(535 | 536) => "cut in a refused cancel or replacement",
+        Some(562) => "cut in an OrderMassActionReport",
+        Some(_) => "cut in another message",
+    }
+}

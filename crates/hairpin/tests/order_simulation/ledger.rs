@@ -1,0 +1,321 @@
+//! What the exchange took and published, what the trader was told, and whether that agrees.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hairpin_cme_codecs::ilink3::NewOrderSingle514;
+use hairpin_mapped::{Direction, MemoryStorage, Storage, Tag};
+use hairpin_netsim::Census;
+use hairpin_order_entry::{ClOrdId, Gap, MESSAGE_RECORD, Message, NotApplied};
+use hairpin_sbe::MessageHeader;
+
+use crate::frames::{client_number, exchange_number, message, template};
+
+/// What is known of one UUID.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// The number that the gateway takes next.
+    pub(crate) expected: u32,
+    /// The frames that it has taken.
+    accepted: BTreeMap<u32, Vec<u8>>,
+    /// Numbers that it has refused without using them.
+    refused: BTreeSet<u32>,
+    /// By number that was committed then: the logons in which the trader was told that it is not
+    /// applied.
+    not_applied: BTreeMap<u32, Vec<u64>>,
+    /// Numbers that the gateway has said are not applied, and the last logon it said so in.
+    declared: BTreeMap<u32, u64>,
+    /// The last number that is known to be published.
+    pub(crate) published: u32,
+    /// Messages of the exchange that have left it, from their SBE header on.
+    sent: BTreeMap<u32, Vec<u8>>,
+    /// The number that the trader is told next.
+    pub(crate) next: u32,
+    /// What it was told of by now, in whatever process.
+    told: u32,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            expected: 1,
+            accepted: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            not_applied: BTreeMap::new(),
+            declared: BTreeMap::new(),
+            published: 0,
+            sent: BTreeMap::new(),
+            next: 1,
+            told: 0,
+        }
+    }
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    /// By week and UUID.
+    runs: BTreeMap<(u32, u64), Run>,
+    week: u32,
+    /// The records of the journal that are of earlier weeks.
+    week_begins_at: usize,
+    /// The UUID of the message that was told last.
+    last_told: (u32, u64),
+    /// The logons so far.
+    pub(crate) logon: u64,
+    /// The number that Establish has named in the last of them: nobody had sent it.
+    named: u32,
+    cl_ord_ids: BTreeSet<[u8; 20]>,
+    /// The journal has lost records that were written: the trader knows less than it did.
+    pub(crate) is_forgetful: bool,
+    /// Messages were published that nobody could tell the trader of.
+    pub(crate) has_excuses: bool,
+    /// Numbers of the exchange's may be left out.
+    pub(crate) skips: bool,
+    /// What is not applied is never sent again.
+    pub(crate) only_fills: bool,
+    /// The machine has lost power, and marks with it.
+    has_lost_power: bool,
+    pub(crate) census: Census,
+}
+
+impl Ledger {
+    pub(crate) fn run(&mut self, uuid: u64) -> &mut Run {
+        // Numbers under UUID 0 begin again each week.
+        self.runs.entry((self.week, uuid)).or_default()
+    }
+
+    /// The gateway has taken a frame of the trader's in sequence.
+    pub(crate) fn accept(&mut self, uuid: u64, frame: &[u8]) {
+        let number = client_number(frame);
+        let run = self.run(uuid);
+        assert_eq!(number, run.expected, "{uuid}: the gateway takes a number out of turn");
+        run.expected += 1;
+        let told = run.not_applied.contains_key(&number);
+        assert_eq!(run.accepted.insert(number, frame.to_vec()), None, "{uuid}: {number} twice");
+        assert!(!told || !self.only_fills, "{uuid}: {number} is given up, and taken");
+        if let Some(id) = cl_ord_id(frame) {
+            assert!(self.cl_ord_ids.insert(id), "ClOrdID {:?} is applied twice", ClOrdId(id));
+        }
+        self.census.count("messages accepted");
+        self.census.add("messages accepted that were sent again", told.into());
+    }
+
+    /// The gateway has refused a frame without using its number.
+    pub(crate) fn refuse(&mut self, uuid: u64, frame: &[u8]) {
+        self.census.count("messages refused without their number");
+        self.run(uuid).refused.insert(client_number(frame));
+    }
+
+    /// The gateway says that a message is not applied, and those before it neither.
+    pub(crate) fn declare(&mut self, uuid: u64, number: u32) {
+        let logon = self.logon;
+        let run = self.run(uuid);
+        run.declared.extend((run.expected..=number).map(|number| (number, logon)));
+    }
+
+    /// The gateway goes on with `next`, by a Sequence of the trader's.
+    pub(crate) fn fill(&mut self, uuid: u64, next: u32) {
+        self.census.count("gaps filled");
+        self.run(uuid).expected = next;
+    }
+
+    /// The exchange has published under `uuid` up to `last`.
+    pub(crate) fn publish(&mut self, uuid: u64, last: u32) {
+        let run = self.run(uuid);
+        run.published = run.published.max(last);
+    }
+
+    /// A business message of the exchange leaves it.
+    pub(crate) fn send(&mut self, frame: &[u8]) {
+        let (uuid, number) = exchange_number(frame);
+        let run = self.run(uuid);
+        run.published = run.published.max(number);
+        let message = message(frame);
+        let known = run.sent.entry(number).or_insert_with(|| message.to_vec());
+        assert!(is_same(known, message), "{uuid}: {number} is another message than before");
+    }
+
+    /// The trader is told a message.
+    pub(crate) fn take(&mut self, it: &Message<'_>) {
+        let Message { uuid, seq_num, redelivered, .. } = *it;
+        let place = (self.week, uuid);
+        let run = self.runs.entry(place).or_default();
+        if redelivered {
+            assert!(seq_num < run.next, "{uuid}: {seq_num} was never kept");
+            // Only the last callback of a process can have begun and not returned.
+            let is_possible = seq_num >= run.told || self.has_lost_power;
+            assert!(is_possible, "{uuid}: {seq_num} is told again, and was done with");
+            self.census.count(if seq_num <= run.told {
+                "messages told again"
+            } else {
+                "messages told by the next process"
+            });
+            run.told = run.told.max(seq_num);
+            return;
+        }
+        assert_eq!(seq_num, run.next, "{uuid}: a message out of order");
+        assert!(uuid >= self.last_told.1 || place.0 > self.last_told.0, "UUIDs out of order");
+        let sent = run.sent.get(&seq_num).expect("it was sent");
+        let header = it.header.to_bytes();
+        assert!(is_same(sent, &[&header[..], it.body].concat()), "not what was sent");
+        run.next += 1;
+        run.told = run.told.max(seq_num);
+        self.last_told = place;
+        self.census.count("messages told");
+        let is_again = it.possible_retransmission;
+        self.census.add("messages told by retransmission", is_again.into());
+    }
+
+    /// The trader is told that it will not be told of these.
+    pub(crate) fn lose(&mut self, gap: Gap) {
+        let skips = self.skips;
+        let run = self.run(gap.uuid);
+        assert_eq!(gap.from, run.next, "{gap:?} is not what comes next");
+        assert!(skips, "{gap:?} is lost");
+        // The gateway sends nothing of a range in which a number was never used.
+        let is_sent = run.sent.range(gap.from..=gap.to).next().is_some();
+        run.next = gap.to + 1;
+        self.has_excuses |= is_sent || gap.to > gap.from;
+        self.census.count("numbers found never to be used");
+    }
+
+    /// The trader is told that messages are not applied, when all up to `committed` were.
+    pub(crate) fn tell(&mut self, uuid: u64, it: NotApplied, committed: u32) {
+        self.census.count("NotApplied told");
+        let (logon, only_fills, named) = (self.logon, self.only_fills, self.named);
+        let run = self.run(uuid);
+        assert!(it.count > 0, "{it:?} says nothing");
+        let mut last = (it.from_seq_no + it.count - 1).min(committed);
+        // What is not applied when the session is established is counted through that number.
+        last -= u32::from(last == named && it.from_seq_no < named);
+        for number in it.from_seq_no..=last {
+            assert!(
+                !only_fills || !run.accepted.contains_key(&number),
+                "{uuid}: {number} is applied, and {it:?}"
+            );
+            let told = run.not_applied.entry(number).or_default();
+            assert!(!only_fills || !told.contains(&logon), "{uuid}: {number} twice: {it:?}");
+            told.push(logon);
+        }
+    }
+
+    /// A process begins with this journal: what it knows that it was told.
+    pub(crate) fn begin_process(&mut self, journal: &MemoryStorage, has_lost_power: bool) {
+        self.has_lost_power = has_lost_power;
+        if has_lost_power {
+            self.last_told = (0, 0);
+            let week = self.week;
+            let here = self.runs.iter_mut().filter(|((of, _), _)| *of == week);
+            here.for_each(|(_, run)| (run.next, run.told) = (1, 0));
+        }
+        self.read(journal);
+    }
+
+    /// The session is established; the trader has named `next` as its next number.
+    pub(crate) fn log_on(&mut self, next: u32) {
+        (self.logon, self.named) = (self.logon + 1, next);
+        self.census.count("logons");
+    }
+
+    /// What the trader has not been told: UUID, next number, last number published.
+    pub(crate) fn missing(&self) -> Vec<(u64, u32, u32)> {
+        let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
+        let rows = here.map(|((_, uuid), run)| (*uuid, run.next, run.published));
+        rows.filter(|(_, next, published)| *next != published + 1).collect()
+    }
+
+    /// Whether the trader has been told all that is known to be published.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.has_excuses || self.missing().is_empty()
+    }
+
+    /// The number that the trader is told next under a UUID.
+    pub(crate) fn next(&mut self, uuid: u64) -> u32 {
+        self.run(uuid).next
+    }
+
+    /// What the journal holds of this week need not be told for the first time any more.
+    fn read(&mut self, journal: &MemoryStorage) {
+        let week = self.week;
+        let of_this_week = all(journal).filter(|record| record.offset() >= self.week_begins_at);
+        for record in of_this_week.filter(|it| it.direction() == Direction::Inbound) {
+            let Tag { uuid, seq_num, .. } = journal.tag(record);
+            let run = self.runs.entry((week, uuid)).or_default();
+            run.next = run.next.max(seq_num + 1);
+            self.last_told = self.last_told.max((week, uuid));
+        }
+    }
+
+    /// Another week: nothing of the last comes any more.
+    pub(crate) fn begin_week(&mut self, journal: &MemoryStorage) {
+        self.week += 1;
+        self.week_begins_at = all(journal).count();
+    }
+
+    /// The session of `uuid` is established and quiet, and `committed` is its last number.
+    pub(crate) fn check(&mut self, uuid: u64, committed: u32, journal: &MemoryStorage) {
+        let is_excused = self.has_excuses;
+        for (&(week, of), run) in &self.runs {
+            if week == self.week {
+                let (next, published) = (run.next, run.published);
+                assert!(is_excused || next == published + 1, "{of}: {next} of {published}");
+                assert!(run.told < next, "{of}: told what was not kept");
+            }
+        }
+        let (logon, mut unheard) = (self.logon, 0);
+        let Some(run) = self.runs.get(&(self.week, uuid)) else { return };
+        assert_eq!(run.expected, committed + 1, "{uuid}: the gateway expects another number");
+        for number in 1..=committed {
+            let is_told = run.not_applied.contains_key(&number) || run.refused.contains(&number);
+            let is_accepted = run.accepted.contains_key(&number);
+            // What the exchange has said may be lost with the connection, and the gap be filled by
+            // a heartbeat before it is lost.
+            let is_lost = run.declared.get(&number).is_some_and(|of| *of < logon);
+            let is_known = is_accepted || is_told || is_lost;
+            assert!(is_known, "{uuid}: {number} is not applied, and nobody says so");
+            unheard += u64::from(!is_accepted && !is_told);
+        }
+        self.census.add("not applied, and the word lost with its connection", unheard);
+        if !self.is_forgetful {
+            let journaled = journaled(journal, uuid);
+            for (number, frame) in &run.accepted {
+                let is_there = journaled.contains(&(*number, &frame[..]));
+                assert!(is_there, "{uuid}: {number} is not in the journal");
+            }
+        }
+    }
+}
+
+fn all(journal: &MemoryStorage) -> impl Iterator<Item = hairpin_mapped::Record> + '_ {
+    std::iter::successors(journal.next(None), |&record| journal.next(Some(record)))
+}
+
+/// The messages that a journal holds of a session, and their numbers.
+fn journaled(journal: &MemoryStorage, uuid: u64) -> BTreeSet<(u32, &[u8])> {
+    let is_ours = |record: &hairpin_mapped::Record| {
+        let tag = journal.tag(*record);
+        (tag.direction, tag.kind, tag.uuid) == (Direction::Outbound, MESSAGE_RECORD, uuid)
+    };
+    let of = |record| (journal.tag(record).seq_num, journal.bytes(record));
+    all(journal).filter(is_ours).map(of).collect()
+}
+
+/// Whether two messages differ in their PossRetransFlag at most.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let differing = one.iter().zip(other).filter(|(a, b)| a != b).count();
+    one.len() == other.len() && differing <= 1
+}
+
+/// The ClOrdID of a new order.
+fn cl_ord_id(frame: &[u8]) -> Option<[u8; 20]> {
+    if template(frame) != NewOrderSingle514::TEMPLATE_ID {
+        return None;
+    }
+    let (header, body) = MessageHeader::decode(message(frame)).ok()?;
+    let mut scratch = NewOrderSingle514::SCRATCH;
+    let order = NewOrderSingle514::decode(&header, body, &mut scratch).ok()?;
+    let mut id = [0; 20];
+    let text = order.cl_ord_id();
+    id[..text.as_bytes().len()].copy_from_slice(text.as_bytes());
+    Some(id)
+}

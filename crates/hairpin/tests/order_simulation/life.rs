@@ -1,0 +1,220 @@
+//! One process of the trader, from its start to its end.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use hairpin_mapped::MemoryStorage;
+use hairpin_netsim::{ConnectionState, End};
+use hairpin_order_entry::{
+    Binding, Conduct, ConnectorSettings, FixedZone, KeptSession, Logon, Operator, Progress,
+    Schedule, SecretKey, Sender, Session, Settings, State, Tracked, WeekTime,
+};
+use hairpin_reactor::{Reactor, Ready, Wait};
+use hairpin_time::{Duration, Instant, Now};
+
+use crate::disk::Disk;
+use crate::fuse::Died;
+use crate::plan::{Keeping, Plan};
+use crate::trader::Trader;
+use crate::venue::KEY;
+use crate::wire::{Dialler, Shared};
+
+/// Between two attempts to log on.
+const PAUSE: Duration = Duration::from_millis(3);
+/// Seconds.
+const KEEP_ALIVE: u64 = 5;
+
+type Own = Session<Dialler, Disk>;
+
+/// Who keeps the session connected.
+enum Keeper {
+    Kept(Box<KeptSession<Dialler, Disk, FixedZone>>),
+    Own { session: Box<Own>, connects_at: Instant },
+}
+
+/// Session, and the trader who listens.
+pub(crate) struct Life {
+    keeper: Keeper,
+    pub(crate) trader: Trader,
+    reactor: Reactor,
+}
+
+impl Life {
+    pub(crate) fn new(plan: &Plan, disk: Disk, dial: Dialler, trader: Trader, now: Now) -> Self {
+        let logon = Logon {
+            access_key_id: "ACCESS".into(),
+            secret_key: SecretKey::from_base64url(KEY).expect("it is base64"),
+            session: "ABC".into(),
+            firm: "FIRM".into(),
+            trading_system_name: "Hairpin".into(),
+            trading_system_version: "1".into(),
+            trading_system_vendor: "Hairpin".into(),
+            keep_alive_interval: Duration::from_secs(KEEP_ALIVE),
+            operator: Operator::automated("TRADER", "US,IL"),
+        };
+        let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
+        let conduct = Conduct {
+            held_bytes: plan.held_bytes,
+            retransmission_timeout: Duration::from_millis(400),
+            retransmission_attempts: 8,
+            not_applied: plan.preferred(),
+            ..Conduct::default()
+        };
+        let settings =
+            Settings { conduct, waiting_max: plan.waiting_max, ..Settings::new(gateway, logon) };
+        let session = Session::with_dial(settings, disk, dial).expect("the settings are sound");
+        let keeper = match plan.keeping {
+            Keeping::Kept => Keeper::Kept(Box::new(kept(session, gateway, now))),
+            Keeping::Own => Keeper::Own { session: Box::new(session), connects_at: now.monotonic },
+        };
+        let reactor = Reactor::new(Wait::Spin).expect("spinning needs nothing");
+        Self { keeper, trader, reactor }
+    }
+
+    pub(crate) fn session(&self) -> &Own {
+        match &self.keeper {
+            Keeper::Kept(kept) => kept.session(),
+            Keeper::Own { session, .. } => session,
+        }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.session().state()
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.session().progress()
+    }
+
+    pub(crate) fn journal(&self) -> &MemoryStorage {
+        &self.session().journal().memory
+    }
+
+    /// Lets the trader use the session from outside of its callbacks.
+    ///
+    /// # Errors
+    /// The process has died.
+    pub(crate) fn with_sender<T>(
+        &mut self,
+        now: Now,
+        act: impl FnOnce(&mut Trader, &mut Sender<'_>) -> T,
+    ) -> Result<T, Died> {
+        let Self { keeper, trader, .. } = self;
+        unless_dead(|| {
+            let mut sender = match keeper {
+                Keeper::Kept(kept) => kept.sender(now),
+                Keeper::Own { session, .. } => session.sender(now),
+            };
+            act(trader, &mut sender)
+        })
+    }
+
+    /// Lets the session do all that there is to do now.
+    ///
+    /// # Errors
+    /// The process has died.
+    pub(crate) fn drive(&mut self, now: Now, week_began: u64) -> Result<(), Died> {
+        self.connect(now, week_began);
+        let Self { keeper, trader, reactor } = self;
+        let ready = reactor.wait(now.monotonic, None).expect("spinning cannot fail");
+        unless_dead(|| process(keeper, now, ready, reactor, trader))
+    }
+
+    /// Connects, unless that is done by somebody else: resumes what can be resumed, mostly.
+    fn connect(&mut self, now: Now, week_began: u64) {
+        let Keeper::Own { session, connects_at } = &mut self.keeper else { return };
+        if session.state() != State::Disconnected || *connects_at > now.monotonic {
+            return;
+        }
+        let trader = &mut self.trader;
+        let progress = session.progress();
+        let prefers_new = trader.random.below(4) == 0;
+        let binding = match () {
+            () if progress.uuid != 0 && progress.request_timestamp < week_began => Binding::NewWeek,
+            () if progress.uuid == 0 || trader.is_spoilt || prefers_new => Binding::New,
+            () => Binding::Resume,
+        };
+        trader.census.count(match binding {
+            Binding::Resume => "attempts to resume",
+            Binding::New => "attempts to begin anew",
+            _ => "attempts to begin a week",
+        });
+        trader.is_spoilt = false;
+        session.connect(now, binding).expect("it is disconnected");
+        *connects_at = now.monotonic + PAUSE;
+    }
+
+    /// When there is something to do.
+    pub(crate) fn next_at(&self, now: Instant, connection: Option<&Shared>) -> Option<Instant> {
+        let own = match &self.keeper {
+            Keeper::Kept(kept) => kept.next_deadline(),
+            Keeper::Own { session, connects_at } => {
+                let is_idle = session.state() == State::Disconnected;
+                let attempt = is_idle.then_some(*connects_at);
+                session.next_deadline().into_iter().chain(attempt).min()
+            }
+        };
+        let stream = connection.and_then(|it| it.borrow().poll_timeout(now, End::Client));
+        let urgent = self.is_urgent(now, connection).then_some(now);
+        own.into_iter().chain(stream).chain(urgent).min()
+    }
+
+    /// Whether there is something at the connection that has no time of its own: it stands or is
+    /// broken, or what waited can leave.
+    fn is_urgent(&self, now: Instant, connection: Option<&Shared>) -> bool {
+        connection.is_some_and(|connection| {
+            let connection = connection.borrow();
+            let state = connection.state(now);
+            let is_broken = matches!(state, ConnectionState::Refused | ConnectionState::Reset);
+            let stands = state == ConnectionState::Open && self.state() == State::Connecting;
+            let waits = self.session().waiting() > 0;
+            stands || is_broken || (waits && connection.is_writable(now, End::Client))
+        })
+    }
+}
+
+fn process(
+    keeper: &mut Keeper,
+    now: Now,
+    ready: Ready,
+    reactor: &mut Reactor,
+    trader: &mut Trader,
+) {
+    let listener = &mut Tracked::new(trader);
+    match keeper {
+        Keeper::Kept(kept) => kept.process(now, ready, reactor, listener),
+        Keeper::Own { session, connects_at } => {
+            let was_there = session.state() != State::Disconnected;
+            let done = session.process(now, ready, reactor, listener);
+            if was_there && session.state() == State::Disconnected {
+                *connects_at = now.monotonic + PAUSE;
+            }
+            done
+        }
+    }
+    .expect("spinning cannot fail");
+}
+
+/// A session that is connected from Sunday to Friday, unless a week begins.
+fn kept(session: Own, gateway: SocketAddrV4, now: Now) -> KeptSession<Dialler, Disk, FixedZone> {
+    let at = |day, hour| WeekTime::new(day, hour, 0).expect("it is a time");
+    let (opens, closes) = (at(0, 17), at(5, 16));
+    let schedule = Schedule::weekly(opens, &[(opens, closes)]).expect("it has a window");
+    let settings = ConnectorSettings {
+        primary: vec![gateway],
+        backup: Vec::new(),
+        attempts: None,
+        interval: PAUSE,
+        schedule: Some(schedule),
+    };
+    let mut kept = KeptSession::new(session, settings, FixedZone(0));
+    kept.start(now);
+    kept
+}
+
+fn unless_dead<T>(act: impl FnOnce() -> T) -> Result<T, Died> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|cause| match cause.downcast::<Died>() {
+        Ok(died) => *died,
+        Err(cause) => resume_unwind(cause),
+    })
+}

@@ -1,0 +1,162 @@
+//! Order entry on a simulated network: the gateway, a trader that is the real session with its
+//! journal and tracker, and everything that can go wrong between them, by a seed.
+//!
+//! Every message either side takes is held against what the other has sent; after each time of
+//! troubles the journal, the numbers and the working orders of both are compared.
+//! `docs/order-simulation.md` says what is demanded, and how to repeat a seed.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod disk;
+mod frames;
+mod fuse;
+mod ledger;
+mod life;
+mod plan;
+mod trace;
+mod trader;
+mod venue;
+mod wire;
+mod world;
+
+use hairpin_netsim::Census;
+
+/// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
+const SEEDS: u64 = 200;
+
+/// What must happen in two hundred runs, or they prove less than they seem to.
+const CLASSES: &[&str] = &[
+    "NotApplied not replayed",
+    "NotApplied told",
+    "attempts to begin a week",
+    "attempts to begin anew",
+    "attempts to resume",
+    "connections lost",
+    "connections refused",
+    "connections reset",
+    "connections reset amid",
+    "connections that could not be made",
+    "cut in a NewOrderSingle",
+    "cut in a refused cancel or replacement",
+    "cut in an ExecutionReportCancel",
+    "cut in an ExecutionReportModify",
+    "cut in an ExecutionReportNew",
+    "cut in an ExecutionReportReject",
+    "cut in an ExecutionReportStatus",
+    "cut in an ExecutionReportTrade",
+    "cut in an OrderCancelReplaceRequest",
+    "cut in an OrderCancelRequest",
+    "cut in the headers of a frame",
+    "cuts while the exchange sends",
+    "cuts while the trader sends",
+    "doubled messages found out",
+    "floods",
+    "gaps",
+    "gaps filled",
+    "gaps of several batches",
+    "gaps under UUID 0",
+    "gaps under an earlier UUID",
+    "gateway: connections cut",
+    "gateway: connections refused",
+    "gateway: messages doubled",
+    "gateway: messages dropped",
+    "gateway: numbers skipped",
+    "gateway: silences",
+    "gateway: writes coalesced",
+    "gateway: writes delayed",
+    "gateway: writes split",
+    "holds overflowed",
+    "keep-alives lapsed at the exchange",
+    "keep-alives lapsed at the trader",
+    "killed at the end of a callback",
+    "killed before a commit",
+    "killed before a keep",
+    "killed before a read",
+    "killed before a write",
+    "killed behind a mark",
+    "killed behind a write",
+    "killed between callback and mark",
+    "killed between commit and sync",
+    "killed between commit and write",
+    "killed between keep and callback",
+    "killed between sync and write",
+    "killed between two wakes",
+    "killed in a callback",
+    "logons",
+    "logons with all there",
+    "logons with messages missing",
+    "messages accepted",
+    "messages accepted that were sent again",
+    "messages refused without their number",
+    "messages told again",
+    "messages told by retransmission",
+    "messages told by the next process",
+    "not applied, and the word lost with its connection",
+    "numbers forgotten",
+    "numbers found never to be used",
+    "partial writes",
+    "phases settled and checked",
+    "power cuts",
+    "processes killed",
+    "processes started",
+    "records lost with power",
+    "records of ours lost with power",
+    "sends refused",
+    "silences of the exchange",
+    "silences of the trader",
+    "steps back of the trader's clock",
+    "steps of the market",
+    "terminates answered",
+    "terminates of the exchange",
+    "times of a narrow line",
+    "trades before the first logon of a week",
+    "trades while the trader was away",
+    "trading days ended",
+    "weeks begun",
+    "working orders compared",
+];
+
+/// Tells the seed if its run panics.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self(seed) = self;
+            eprintln!("seed {seed} failed; to repeat it:");
+            eprintln!("  cargo xtask sim order --first-seed {seed} --seeds 1 --trace");
+        }
+    }
+}
+
+fn run(seed: u64) -> Census {
+    let guard = Seed(seed);
+    let census = world::run(guard.0);
+    drop(guard);
+    census
+}
+
+fn setting(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+}
+
+#[test]
+fn every_message_is_told_once_and_every_order_is_accounted_for() {
+    let first = setting("HAIRPIN_SIM_FROM").unwrap_or(0);
+    let count = setting("HAIRPIN_SIM_SEEDS").unwrap_or(SEEDS);
+    trace::set(setting("HAIRPIN_SIM_TRACE") == Some(1));
+    let mut census = Census::new();
+    for seed in first..first + count {
+        census.merge(&run(seed));
+    }
+    println!("{census}");
+    // A few runs need not have everything.
+    if count >= SEEDS {
+        census.require(CLASSES).unwrap();
+    }
+}
+
+#[test]
+fn one_seed_is_one_run() {
+    assert_eq!(run(17), run(17));
+}

@@ -1,0 +1,258 @@
+//! What a seed has in store.
+
+use hairpin_exchange::GatewayFaults;
+use hairpin_netsim::{Chance, Delay, Random, StreamFaults};
+use hairpin_order_entry::NotAppliedAnswer;
+use hairpin_time::Duration;
+
+/// Who keeps the session connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    /// `KeptSession`, with its connector: it resumes whenever it can.
+    Kept,
+    /// The trader itself, which now and then negotiates anew though it need not.
+    Own,
+}
+
+/// What is done about messages that were not applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    Fill,
+    Replay,
+    /// The one or the other, each time by chance.
+    Mixed,
+}
+
+/// What the gateway does wrong all the time, more or less often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weakness {
+    None,
+    Drops,
+    Doubles,
+    Skips,
+    Delays,
+    Splits,
+    Coalesces,
+    Silences,
+    Cuts,
+    Refuses,
+    /// All but doubles, which end the session.
+    All,
+}
+
+/// What happens once, at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The connection ends after so many bytes more from the trader, or to it.
+    CutUp(usize),
+    CutDown(usize),
+    Reset,
+    /// What the trader sends, or what it is sent, is under way for so long.
+    StallUp(Duration),
+    StallDown(Duration),
+    /// The trader's process dies after so many steps.
+    Kill(u64),
+    /// And the machine with it.
+    PowerCut(u64),
+    ExchangeTerminates,
+    TraderTerminates,
+    /// Connections are refused for so long.
+    Refusals(Duration),
+    /// The line takes and brings a few bytes at once.
+    Trickle,
+    /// The trading day ends: orders good for the day go.
+    DayEnds,
+    /// The trader's clock steps back.
+    ClockBack(Duration),
+}
+
+impl Trouble {
+    fn draw(random: &mut Random) -> Self {
+        let bytes = |random: &mut Random| random.below(1_500) as usize;
+        let span = |random: &mut Random, least, most| {
+            random.span(Duration::from_millis(least), Duration::from_millis(most))
+        };
+        match random.below(22) {
+            0..3 => Self::CutUp(1 + bytes(random)),
+            3..6 => Self::CutDown(bytes(random)),
+            6 => Self::Reset,
+            7 => Self::StallUp(span(random, 1, 30)),
+            8 => Self::StallDown(span(random, 1, 30)),
+            9 if random.below(2) == 0 => Self::StallUp(span(random, 4_000, 14_000)),
+            9 => Self::StallDown(span(random, 4_000, 14_000)),
+            10..15 => Self::Kill(random.below(160)),
+            15..17 => Self::PowerCut(random.below(160)),
+            17 => Self::ExchangeTerminates,
+            18 => Self::TraderTerminates,
+            19 => Self::Refusals(span(random, 1, 20)),
+            20 => Self::Trickle,
+            _ if random.below(3) == 0 => Self::DayEnds,
+            _ => Self::ClockBack(span(random, 1, 1_500)),
+        }
+    }
+}
+
+/// What a phase begins with, on top of its troubles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Prelude {
+    None,
+    /// A new week, and trades before the first logon in it.
+    Week,
+    /// Thousands of trades while the trader is away.
+    Flood,
+}
+
+/// A time of troubles, after which all is put right.
+#[derive(Debug)]
+pub(crate) struct Phase {
+    pub(crate) prelude: Prelude,
+    pub(crate) length: Duration,
+    /// When in the phase each begins.
+    pub(crate) troubles: Vec<(Duration, Trouble)>,
+}
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) random: Random,
+    pub(crate) keeping: Keeping,
+    pub(crate) answers: Answers,
+    pub(crate) weakness: Weakness,
+    pub(crate) faults: Option<GatewayFaults>,
+    /// Each record of ours is waited for; else the disk is synced now and then.
+    pub(crate) waits: bool,
+    pub(crate) cancels_on_disconnect: bool,
+    /// Bytes for messages that wait for earlier ones.
+    pub(crate) held_bytes: usize,
+    /// Messages that may wait for the connection.
+    pub(crate) waiting_max: usize,
+    pub(crate) phases: Vec<Phase>,
+}
+
+/// How long a phase is, at most.
+const LENGTH: Duration = Duration::from_millis(60);
+
+impl Plan {
+    /// What `seed` has in store: the gateway's weakness and the trader's ways go round with it.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let weakness = Weakness::of(seed);
+        let phases = 3 + random.below(4);
+        let is_flooded = seed % 25 == 7;
+        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, is_flooded));
+        let phases = phases.collect();
+        Self {
+            keeping: if seed.is_multiple_of(2) { Keeping::Kept } else { Keeping::Own },
+            answers: [Answers::Fill, Answers::Fill, Answers::Replay, Answers::Mixed]
+                [random.below(4) as usize],
+            faults: weakness.faults(random.any()),
+            weakness,
+            waits: random.below(2) == 0,
+            cancels_on_disconnect: random.below(2) == 0,
+            held_bytes: *random.pick(&[64 << 10, 64 << 10, 2_000]),
+            waiting_max: *random.pick(&[4, 64, 64]),
+            phases,
+            random,
+        }
+    }
+
+    pub(crate) fn preferred(&self) -> NotAppliedAnswer {
+        match self.answers {
+            Answers::Fill => NotAppliedAnswer::FillGap,
+            Answers::Replay | Answers::Mixed => NotAppliedAnswer::Replay,
+        }
+    }
+}
+
+impl Phase {
+    fn draw(random: &mut Random, number: u64, is_flooded: bool) -> Self {
+        let prelude = match random.below(10) {
+            _ if is_flooded && number == 1 => Prelude::Flood,
+            0 if number > 0 => Prelude::Week,
+            _ => Prelude::None,
+        };
+        let count = random.below(4);
+        let begins = |random: &mut Random| random.span(Duration::ZERO, LENGTH);
+        let troubles = (0..count).map(|_| (begins(random), Trouble::draw(random)));
+        let mut troubles: Vec<_> = troubles.collect();
+        troubles.sort_by_key(|(at, _)| *at);
+        Self { prelude, length: random.span(Duration::from_millis(5), LENGTH), troubles }
+    }
+}
+
+impl Weakness {
+    fn of(seed: u64) -> Self {
+        const ALL: [Weakness; 14] = [
+            Weakness::None,
+            Weakness::Drops,
+            Weakness::None,
+            Weakness::Doubles,
+            Weakness::Skips,
+            Weakness::None,
+            Weakness::Delays,
+            Weakness::Splits,
+            Weakness::Coalesces,
+            Weakness::Silences,
+            Weakness::None,
+            Weakness::Cuts,
+            Weakness::Refuses,
+            Weakness::All,
+        ];
+        // Another step than that of the trader's ways.
+        ALL[(seed / 2 % ALL.len() as u64) as usize]
+    }
+
+    fn faults(self, seed: u64) -> Option<GatewayFaults> {
+        let none = GatewayFaults { seed, ..GatewayFaults::default() };
+        let (delay_max, silence) = (Duration::from_millis(3), Duration::from_secs(12));
+        Some(match self {
+            Self::None => return None,
+            Self::Drops => GatewayFaults { drop_ppm: 40_000, ..none },
+            Self::Doubles => GatewayFaults { double_ppm: 8_000, ..none },
+            Self::Skips => GatewayFaults { skip_ppm: 20_000, ..none },
+            Self::Delays => GatewayFaults { delay_ppm: 200_000, delay_max, ..none },
+            Self::Splits => GatewayFaults { split_ppm: 400_000, ..none },
+            Self::Coalesces => GatewayFaults { coalesce_ppm: 200_000, ..none },
+            Self::Silences => GatewayFaults { silence_ppm: 3_000, silence, ..none },
+            Self::Cuts => GatewayFaults { cut_ppm: 10_000, ..none },
+            Self::Refuses => GatewayFaults { refuse_ppm: 500_000, ..none },
+            Self::All => GatewayFaults {
+                drop_ppm: 10_000,
+                skip_ppm: 5_000,
+                delay_ppm: 50_000,
+                delay_max,
+                split_ppm: 100_000,
+                coalesce_ppm: 50_000,
+                silence_ppm: 1_000,
+                silence,
+                cut_ppm: 3_000,
+                refuse_ppm: 200_000,
+                ..none
+            },
+        })
+    }
+
+    /// Whether a message may come twice though nothing was lost.
+    pub(crate) fn doubles(self) -> bool {
+        self == Self::Doubles
+    }
+
+    /// Whether a number of the exchange's may never be used.
+    pub(crate) fn skips(self) -> bool {
+        matches!(self, Self::Skips | Self::All)
+    }
+}
+
+/// A line that is good, and one that takes and brings a few bytes at once.
+pub(crate) fn line(is_trickling: bool) -> StreamFaults {
+    let good = StreamFaults { window_bytes: 16 << 10, ..StreamFaults::LAN };
+    let delay = Delay {
+        long_chance: Chance::percent(2),
+        long: Duration::from_micros(400),
+        ..StreamFaults::LAN.delay
+    };
+    match is_trickling {
+        true => StreamFaults { window_bytes: 400, chunk_max: 9, delay, ..good },
+        false => StreamFaults { delay, ..good },
+    }
+}

@@ -1,0 +1,495 @@
+//! The exchange, the trader and the network between them, from the first logon on.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use hairpin_mapped::{Direction, MemoryStorage, Storage};
+use hairpin_netsim::{Census, Clock, Random};
+use hairpin_order_entry::{Orders, State};
+use hairpin_time::{Duration, Instant, Now, Utc};
+
+use crate::disk::Disk;
+use crate::fuse::{Died, Fuse};
+use crate::ledger::Ledger;
+use crate::life::Life;
+use crate::plan::{Answers, Phase, Plan, Prelude, Trouble, line};
+use crate::trace::trace;
+use crate::trader::{CAPACITY, Trader, believed, held};
+use crate::venue::Venue;
+use crate::wire::{Dialler, Exit};
+
+/// Longer than any silence, and what follows it.
+const PATIENCE: Duration = Duration::from_secs(400);
+/// Steps at one time: more is a loop that never ends.
+const MOST_STEPS: u32 = 20_000;
+/// From one week to the next.
+const WEEK: Duration = Duration::from_secs(7 * 86_400);
+
+/// A run.
+struct World {
+    plan: Plan,
+    clock: Clock,
+    /// The time, for what the trader's connections are behind of.
+    shared_clock: Rc<Cell<Instant>>,
+    random: Random,
+    venue: Venue,
+    ledger: Rc<RefCell<Ledger>>,
+    fuse: Rc<Fuse>,
+    exit: Rc<RefCell<Exit>>,
+    id: Rc<Cell<u64>>,
+    life: Option<Life>,
+    /// What the last process has left.
+    journal: MemoryStorage,
+    starts_at: Instant,
+    has_lost_power: bool,
+    /// What the next death takes with it.
+    takes_power: bool,
+    /// How far the trader's clock is behind.
+    behind: Duration,
+    week_began: u64,
+    acts_at: Option<Instant>,
+    ticks_at: Option<Instant>,
+    accepts_at: Option<Instant>,
+    steps: u32,
+    census: Census,
+}
+
+/// Runs a seed to its end and returns what has happened.
+///
+/// # Panics
+/// If anything is not as it should be.
+pub(crate) fn run(seed: u64) -> Census {
+    let mut plan = Plan::new(seed);
+    let phases = std::mem::take(&mut plan.phases);
+    let mut world = World::new(plan);
+    for phase in phases {
+        world.run_phase(&phase);
+        world.settle();
+        world.check();
+    }
+    world.finish()
+}
+
+impl World {
+    fn new(mut plan: Plan) -> Self {
+        let clock = Clock::new(Utc::from_nanos(1_800_000_000_000_000_000));
+        let start = clock.now().monotonic;
+        let shared_clock = Rc::new(Cell::new(start));
+        let mut ledger = Ledger::default();
+        ledger.skips = plan.weakness.skips();
+        ledger.only_fills = plan.answers == Answers::Fill;
+        let ledger = Rc::new(RefCell::new(ledger));
+        let fuse = Rc::new(Fuse::default());
+        let exit = Exit::new(Rc::clone(&shared_clock), plan.random.split(), Rc::clone(&fuse));
+        Self {
+            venue: Venue::new(&mut plan, Rc::clone(&ledger), clock.now()),
+            random: plan.random.split(),
+            journal: MemoryStorage::new(plan.waits),
+            plan,
+            clock,
+            shared_clock,
+            ledger,
+            fuse,
+            exit: Rc::new(RefCell::new(exit)),
+            id: Rc::new(Cell::new(0)),
+            life: None,
+            starts_at: start,
+            has_lost_power: false,
+            takes_power: false,
+            behind: Duration::ZERO,
+            week_began: 0,
+            acts_at: None,
+            ticks_at: None,
+            accepts_at: None,
+            steps: 0,
+            census: Census::new(),
+        }
+    }
+
+    /// The time as the trader knows it.
+    fn traders_now(&self) -> Now {
+        let now = self.clock.now();
+        Now { utc: now.utc - self.behind, ..now }
+    }
+
+    /// Trade, and all that is in store for it.
+    fn run_phase(&mut self, phase: &Phase) {
+        match phase.prelude {
+            Prelude::None => {}
+            Prelude::Week => self.begin_week(),
+            Prelude::Flood => self.flood(),
+        }
+        self.exit.borrow_mut().faults = line(false);
+        let start = self.clock.now().monotonic;
+        let ends = start + phase.length;
+        (self.acts_at, self.ticks_at) = (Some(start), Some(start));
+        self.set_busy(true);
+        let mut troubles = phase.troubles.iter().peekable();
+        while self.clock.now().monotonic < ends {
+            let next = troubles.peek().map_or(ends, |(after, _)| (start + *after).min(ends));
+            self.step_by(next);
+            let now = self.clock.now().monotonic;
+            while let Some((_, trouble)) = troubles.next_if(|(after, _)| start + *after <= now) {
+                self.begin(*trouble);
+            }
+        }
+    }
+
+    fn set_busy(&mut self, is_busy: bool) {
+        if let Some(life) = &mut self.life {
+            life.trader.is_busy = is_busy;
+        }
+    }
+
+    fn begin(&mut self, trouble: Trouble) {
+        let now = self.clock.now();
+        trace!(now, "{trouble:?}");
+        let current = self.exit.borrow().current.clone();
+        let stall = |end, length| {
+            if let Some(connection) = &current {
+                connection.borrow_mut().stall(now.monotonic, end, length);
+            }
+        };
+        match trouble {
+            Trouble::CutUp(bytes) => self.exit.borrow_mut().cuts_after = Some(bytes),
+            Trouble::CutDown(bytes) => self.venue.cuts_after = Some(bytes),
+            Trouble::Reset => {
+                current.iter().for_each(|it| it.borrow_mut().reset());
+                self.census.add("connections reset amid", current.iter().count() as u64);
+            }
+            Trouble::StallUp(length) => stall(hairpin_netsim::End::Client, length),
+            Trouble::StallDown(length) => stall(hairpin_netsim::End::Server, length),
+            Trouble::Kill(steps) => self.doom(steps, false),
+            Trouble::PowerCut(steps) => self.doom(steps, true),
+            Trouble::ExchangeTerminates => self.venue.terminate(now),
+            Trouble::TraderTerminates => {
+                let now = self.traders_now();
+                if let Some(life) = &mut self.life {
+                    let done = life.with_sender(now, |_, sender| sender.terminate());
+                    self.unless_dead(done);
+                }
+            }
+            Trouble::Refusals(length) => {
+                self.exit.borrow_mut().refuses = true;
+                self.accepts_at = Some(now.monotonic + length);
+            }
+            Trouble::Trickle => {
+                self.census.count("times of a narrow line");
+                self.exit.borrow_mut().faults = line(true);
+                current.iter().for_each(|it| it.borrow_mut().set_faults(line(true)));
+            }
+            Trouble::DayEnds => self.venue.end_day(now),
+            Trouble::ClockBack(length) => {
+                let most = Duration::from_secs(3);
+                self.behind = (self.behind + length).min(most);
+                self.census.count("steps back of the trader's clock");
+            }
+        }
+    }
+
+    fn doom(&mut self, steps: u64, takes_power: bool) {
+        self.takes_power = takes_power;
+        match steps {
+            // Between two wakes.
+            0..10 => self.die("killed between two wakes"),
+            _ => self.fuse.light(steps - 10),
+        }
+    }
+
+    /// The process is gone; its journal is not, or not all of it.
+    fn die(&mut self, how: &'static str) {
+        let Some(life) = self.life.take() else { return };
+        trace!(self.clock.now(), "the trader dies: {how}");
+        self.census.count(how);
+        self.census.merge(&life.trader.census);
+        self.journal = life.journal().clone();
+        let connection = self.exit.borrow().current.clone();
+        drop(life);
+        self.fuse.put_out();
+        self.has_lost_power = std::mem::take(&mut self.takes_power);
+        if self.has_lost_power {
+            self.lose_power();
+        }
+        // Now and then the connection breaks with the process instead of being shut.
+        if self.random.below(2) == 0 {
+            connection.iter().for_each(|it| it.borrow_mut().reset());
+        }
+        self.census.count("processes killed");
+        let pause = self.random.span(Duration::ZERO, Duration::from_millis(3));
+        self.starts_at = self.clock.now().monotonic + pause;
+    }
+
+    fn lose_power(&mut self) {
+        let unsynced = self.journal.unsynced();
+        let survivors = self.random.below(unsynced as u64 + 1) as usize;
+        let all = std::iter::successors(self.journal.next(None), |&it| self.journal.next(Some(it)));
+        let lost: Vec<_> = all.collect();
+        let lost = &lost[lost.len() - (unsynced - survivors)..];
+        let is_ours = |it: &&hairpin_mapped::Record| it.direction() != Direction::Inbound;
+        let ours = lost.iter().filter(is_ours).count();
+        self.census.count("power cuts");
+        self.census.add("records of ours lost with power", ours as u64);
+        self.census.add("records lost with power", lost.len() as u64);
+        if ours > 0 && !self.plan.waits {
+            self.ledger.borrow_mut().is_forgetful = true;
+        }
+        self.journal.crash(survivors);
+    }
+
+    fn unless_dead<T>(&mut self, done: Result<T, Died>) -> Option<T> {
+        match done {
+            Ok(done) => Some(done),
+            Err(Died) => {
+                self.die("killed within a wake");
+                None
+            }
+        }
+    }
+
+    fn start(&mut self) {
+        let now = self.traders_now();
+        let journal = self.journal.clone();
+        self.ledger.borrow_mut().begin_process(&journal, self.has_lost_power);
+        let orders = Orders::from_journal(&journal, CAPACITY);
+        let plan = &self.plan;
+        let trader = Trader::new(
+            orders,
+            self.random.split(),
+            Rc::clone(&self.ledger),
+            Rc::clone(&self.fuse),
+            Rc::clone(&self.id),
+            (plan.answers, plan.weakness),
+        );
+        let disk = Disk::new(journal, Rc::clone(&self.fuse), self.random.split());
+        let dial = Dialler(Rc::clone(&self.exit));
+        self.life = Some(Life::new(plan, disk, dial, trader, now));
+        self.life.as_mut().expect("it begins").trader.is_busy = self.acts_at.is_some();
+        self.census.count("processes started");
+    }
+
+    /// A new week, with trades before the first logon in it. Everything is settled.
+    fn begin_week(&mut self) {
+        if !self.is_established() {
+            return;
+        }
+        let now = self.clock.now();
+        let life = self.life.as_ref().expect("it is established");
+        self.ledger.borrow_mut().begin_week(life.journal());
+        self.venue.gateway.begin_week(now, &mut ());
+        self.step_until(|world| {
+            world.life.as_ref().is_none_or(|it| it.state() != State::Established)
+        });
+        self.step_until(|world| {
+            world.venue.is_closed()
+                && world.life.as_ref().is_none_or(|it| it.state() == State::Disconnected)
+        });
+        self.clock.advance(WEEK);
+        self.shared_clock.set(self.clock.now().monotonic);
+        let now = self.clock.now();
+        self.week_began = (now.utc - Duration::from_secs(86_400)).as_nanos();
+        let trades = self.random.below(4) as u32;
+        self.venue.trade(now, trades);
+        self.census.add("trades before the first logon of a week", trades.into());
+        self.census.count("weeks begun");
+    }
+
+    /// Trades by the thousand of an order whose trader is away.
+    fn flood(&mut self) {
+        let now = self.traders_now();
+        let Some(life) = self.life.as_mut() else { return };
+        let _ = life.with_sender(now, |trader, sender| trader.bait(sender));
+        self.settle();
+        self.die("killed between two wakes");
+        self.starts_at = self.clock.now().monotonic + Duration::from_millis(5);
+        let until = self.starts_at;
+        self.step_by(until - Duration::from_millis(1));
+        let now = self.clock.now();
+        self.venue.trade(now, 2_600 + self.random.below(600) as u32);
+        self.census.count("floods");
+    }
+
+    fn is_established(&self) -> bool {
+        self.life.as_ref().is_some_and(|life| life.state() == State::Established)
+    }
+
+    /// Everything is good from now on, and what was missed comes.
+    fn settle(&mut self) {
+        (self.acts_at, self.ticks_at, self.accepts_at) = (None, None, None);
+        self.set_busy(false);
+        self.fuse.put_out();
+        self.takes_power = false;
+        self.venue.cuts_after = None;
+        {
+            let mut exit = self.exit.borrow_mut();
+            (exit.refuses, exit.cuts_after, exit.faults) = (false, None, line(false));
+            exit.current.iter().for_each(|it| it.borrow_mut().set_faults(line(false)));
+        }
+        let end = self.clock.now().monotonic + PATIENCE;
+        while !self.is_settled() {
+            assert!(self.clock.now().monotonic < end, "it never settles: {}", self.describe());
+        }
+    }
+
+    /// Sends an order, and sees whether it works and everything before it is known.
+    fn is_settled(&mut self) -> bool {
+        self.step_until(Self::is_established);
+        let now = self.traders_now();
+        let Some(life) = &mut self.life else { return false };
+        let logon = self.ledger.borrow().logon;
+        let id = life.with_sender(now, |trader, sender| trader.probe(sender));
+        let Some(id) = self.unless_dead(id) else { return false };
+        let limit = self.clock.now().monotonic + Duration::from_secs(30);
+        let is_over = |world: &Self| {
+            world.ledger.borrow().logon != logon
+                || !world.is_established()
+                || world.clock.now().monotonic > limit
+        };
+        let works = |world: &Self| {
+            world.life.as_ref().is_some_and(|life| {
+                let orders = &life.trader.orders;
+                orders.by_cl_ord_id(id).is_some_and(|it| it.is_working())
+                    && (orders.in_flight().count() == 0 || world.ledger.borrow().has_excuses)
+            })
+        };
+        self.step_until(|world| works(world) || is_over(world));
+        // What was published by now, a Sequence says.
+        let sequences = self.venue.sequences;
+        let is_told =
+            |world: &Self| world.venue.sequences > sequences && world.ledger.borrow().is_complete();
+        self.step_until(|world| is_told(world) || is_over(world));
+        works(self) && is_told(self) && self.venue.is_idle() && !is_over(self)
+    }
+
+    /// All that must hold when everything is settled.
+    fn check(&mut self) {
+        let life = self.life.as_ref().expect("it is established");
+        let progress = life.progress();
+        let mut ledger = self.ledger.borrow_mut();
+        ledger.check(progress.uuid, progress.next_outgoing - 1, life.journal());
+        assert_eq!(progress.next_incoming, ledger.next(progress.uuid), "the next number in");
+        self.census.count("phases settled and checked");
+        if ledger.has_excuses {
+            return;
+        }
+        let orders = &life.trader.orders;
+        let held = held(&self.venue.floor);
+        assert_eq!(believed(orders), held, "working orders");
+        assert_eq!(orders.iter().count(), held.len(), "orders that nobody has answered");
+        let rebuilt = Orders::from_journal(life.journal(), CAPACITY);
+        assert_eq!(believed(&rebuilt), held, "working orders as the journal has them");
+        assert_eq!(rebuilt.in_flight().next(), None, "a request that the journal finds open");
+        self.census.add("working orders compared", held.len() as u64);
+    }
+
+    fn describe(&self) -> String {
+        let state = self.life.as_ref().map(|life| (life.state(), life.progress()));
+        let missing = self.ledger.borrow().missing();
+        let orders = self.life.as_ref().map(|life| &life.trader.orders);
+        let open: Vec<_> = orders.into_iter().flat_map(Orders::in_flight).collect();
+        let weakness = self.plan.weakness;
+        format!("{weakness:?}, {missing:?} missing, {open:?} in flight, {state:?}")
+    }
+
+    fn finish(mut self) -> Census {
+        if let Some(life) = self.life.take() {
+            self.census.merge(&life.trader.census);
+        }
+        self.census.merge(&self.ledger.borrow().census);
+        self.census.merge(&self.venue.census);
+        self.census.merge(&self.fuse.census.borrow());
+        let exit = self.exit.borrow();
+        self.census.merge(&exit.census);
+        exit.all.iter().for_each(|it| it.borrow().report(&mut self.census));
+        if let Some(tally) = self.venue.gateway.fault_tally() {
+            self.census.add("gateway: messages dropped", tally.dropped);
+            self.census.add("gateway: messages doubled", tally.doubled);
+            self.census.add("gateway: numbers skipped", tally.skipped);
+            self.census.add("gateway: writes delayed", tally.delayed);
+            self.census.add("gateway: writes split", tally.split);
+            self.census.add("gateway: writes coalesced", tally.coalesced);
+            self.census.add("gateway: silences", tally.silences);
+            self.census.add("gateway: connections cut", tally.cut);
+            self.census.add("gateway: connections refused", tally.refused);
+        }
+        self.census.count("runs");
+        self.census
+    }
+
+    fn step_until(&mut self, is_done: impl Fn(&Self) -> bool) {
+        let end = self.clock.now().monotonic + PATIENCE;
+        while !is_done(self) {
+            assert!(self.clock.now().monotonic < end, "it never comes: {}", self.describe());
+            self.step(end);
+        }
+    }
+
+    fn step_by(&mut self, until: Instant) {
+        self.step(until);
+    }
+
+    /// Time goes on to whatever is due next, but not beyond `until`, and that is done.
+    fn step(&mut self, until: Instant) {
+        let before = self.clock.now().monotonic;
+        let current = self.exit.borrow().current.clone();
+        let life = self.life.as_ref();
+        let own = match life {
+            Some(life) => life.next_at(before, current.as_ref()),
+            None => Some(self.starts_at),
+        };
+        let due = [own, self.venue.next_at(before), self.acts_at, self.ticks_at, self.accepts_at];
+        let next = due.into_iter().flatten().min().unwrap_or(until);
+        self.clock.advance_to(next.min(until));
+        let now = self.clock.now();
+        self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
+        assert!(self.steps < MOST_STEPS, "no time passes any more");
+        self.shared_clock.set(now.monotonic);
+        self.do_what_is_due(now);
+    }
+
+    fn do_what_is_due(&mut self, now: Now) {
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now.monotonic);
+        if is_due(self.accepts_at) {
+            self.accepts_at = None;
+            self.exit.borrow_mut().refuses = false;
+        }
+        if is_due(self.ticks_at) {
+            self.venue.tick(now);
+            let pause = self.random.span(Duration::ZERO, Duration::from_millis(3));
+            self.ticks_at = Some(now.monotonic + pause);
+        }
+        if self.life.is_none() && self.starts_at <= now.monotonic {
+            self.start();
+        }
+        if is_due(self.acts_at) {
+            self.act();
+            let pause = self.random.span(Duration::ZERO, Duration::from_millis(1));
+            self.acts_at = Some(now.monotonic + pause);
+        }
+        self.talk();
+        let dialled = std::mem::take(&mut self.exit.borrow_mut().dialled);
+        dialled.into_iter().for_each(|connection| self.venue.admit(connection));
+        self.venue.pump(now);
+    }
+
+    /// The trader sends, now and then several at once.
+    fn act(&mut self) {
+        let count = if self.random.below(6) == 0 { 2 + self.random.below(8) } else { 1 };
+        let now = self.traders_now();
+        let Some(life) = &mut self.life else { return };
+        let done = life.with_sender(now, |trader, sender| {
+            (0..count).for_each(|_| trader.act(sender));
+        });
+        self.unless_dead(done);
+    }
+
+    /// The session does what there is to do.
+    fn talk(&mut self) {
+        let (now, week_began) = (self.traders_now(), self.week_began);
+        let current = self.exit.borrow().current.clone();
+        let Some(life) = &mut self.life else { return };
+        if life.next_at(now.monotonic, current.as_ref()).is_some_and(|at| at <= now.monotonic) {
+            let done = life.drive(now, week_began);
+            self.unless_dead(done);
+        }
+    }
+}
