@@ -26,7 +26,8 @@ pub enum Role {
 #[derive(Debug, Clone)]
 pub struct ConnectorSettings<A> {
     /// Hosts of the primary, in the order of preference; at least one. After a failure the next
-    /// is tried, after the last the first.
+    /// is tried, after the last the first; or, if none of them could be reached, those of the
+    /// backup, which may be the primary by now.
     pub primary: Vec<A>,
     /// Hosts of the backup; none if no backup connection is wanted.
     pub backup: Vec<A>,
@@ -114,6 +115,8 @@ pub struct Connector<A, Z> {
     zone: Z,
     /// Primary and backup.
     lines: [Line<A>; 2],
+    /// Hosts of the primary in a row that could not be reached.
+    unreached: usize,
     is_started: bool,
     /// When logons were refused, the oldest first.
     refused: [Option<Instant>; BAD_LOGONS_MAX],
@@ -138,6 +141,7 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             settings,
             zone,
             lines,
+            unreached: 0,
             is_started: false,
             refused: [None; BAD_LOGONS_MAX],
             gave_up: None,
@@ -198,6 +202,9 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
 
     /// The session of this role is established.
     pub fn handle_established(&mut self, role: Role) {
+        if role == Role::Primary {
+            self.unreached = 0;
+        }
         let line = self.line_mut(role);
         (line.phase, line.failed, line.begins_anew) = (Phase::Established, 0, false);
     }
@@ -225,12 +232,28 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         } else {
             line.phase = Phase::Waiting(now.monotonic + interval);
         }
+        if role == Role::Primary {
+            self.note_unreached(!was_established && ending == Ending::Lost);
+        }
+    }
+
+    /// None of the primary's hosts can be reached: the backup may have become the primary while
+    /// nobody was connected. If not, it says so, and the hosts are swapped again.
+    fn note_unreached(&mut self, was_unreached: bool) {
+        self.unreached = if was_unreached { self.unreached + 1 } else { 0 };
+        let [primary, backup] = &mut self.lines;
+        let is_idle = matches!(backup.phase, Phase::Waiting(_) | Phase::GivenUp);
+        if self.unreached >= primary.hosts.len() && is_idle && !backup.hosts.is_empty() {
+            core::mem::swap(&mut primary.hosts, &mut backup.hosts);
+            (primary.next, backup.next, self.unreached) = (0, 0, 0);
+        }
     }
 
     /// The backup has become the primary; what was the primary's connection is gone, and its
     /// hosts are tried as the backup's from now on.
     pub fn handle_failover(&mut self, now: Now) {
         self.lines.swap(0, 1);
+        self.unreached = 0;
         let interval = self.settings.interval;
         let old = self.line_mut(Role::Backup);
         old.phase = Phase::Waiting(now.monotonic + interval);
