@@ -117,6 +117,10 @@ pub struct Connector<A, Z> {
     lines: [Line<A>; 2],
     /// Hosts of the primary in a row that could not be reached.
     unreached: usize,
+    /// How the primary's last attempt was bound.
+    attempted: Binding,
+    /// That was to begin a session, and was refused: the next one is to begin it.
+    refused_beginning: Option<Binding>,
     is_started: bool,
     /// When logons were refused, the oldest first.
     refused: [Option<Instant>; BAD_LOGONS_MAX],
@@ -142,6 +146,8 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             zone,
             lines,
             unreached: 0,
+            attempted: Binding::New,
+            refused_beginning: None,
             is_started: false,
             refused: [None; BAD_LOGONS_MAX],
             gave_up: None,
@@ -203,7 +209,7 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
     /// The session of this role is established.
     pub fn handle_established(&mut self, role: Role) {
         if role == Role::Primary {
-            self.unreached = 0;
+            (self.unreached, self.refused_beginning) = (0, None);
         }
         let line = self.line_mut(role);
         (line.phase, line.failed, line.begins_anew) = (Phase::Established, 0, false);
@@ -213,6 +219,10 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
     pub fn handle_ended(&mut self, now: Now, role: Role, ending: Ending) {
         if let Ending::Rejected(_) = ending {
             self.note_refusal(now.monotonic);
+            let begins = matches!(self.attempted, Binding::New | Binding::NewWeek);
+            if begins && role == Role::Primary {
+                self.refused_beginning = Some(self.attempted);
+            }
         }
         if ending == Ending::Rejected(RejectCode::DESIGNATED_BACKUP) && role == Role::Primary {
             self.swap_hosts();
@@ -306,6 +316,9 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             Role::Primary => self.binding(now.utc, progress),
             Role::Backup => Binding::Backup,
         };
+        if role == Role::Primary {
+            self.attempted = binding;
+        }
         let line = self.line_mut(role);
         line.phase = Phase::Connecting;
         let host = line.hosts[line.next];
@@ -319,6 +332,8 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         let is_new_week = |it: &Schedule| week(it, last) < week(it, utc);
         if self.settings.schedule.as_ref().is_some_and(is_new_week) {
             Binding::NewWeek
+        } else if let Some(binding) = self.refused_beginning {
+            binding
         } else if progress.uuid == 0
             || self.line(Role::Primary).begins_anew
             || progress.next_outgoing > SEQ_NUM_MAX

@@ -13,9 +13,7 @@
 //!
 //! A journal that an earlier process has written is gone on with; messages whose callback it had
 //! not finished are delivered again. [`KeptSession`] connects by a schedule and again after a
-//! failure.
-//!
-//! Not here yet: driving a backup connection.
+//! failure, and goes on over the backup's connection when the primary fails.
 //!
 //! Layer L3, no `unsafe`.
 //!
@@ -72,6 +70,7 @@ mod orders;
 mod record;
 mod session;
 mod settings;
+mod standby;
 mod standing;
 mod zone;
 
@@ -94,14 +93,14 @@ pub use hairpin_cme_codecs::ilink3::{
     SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
 pub use hairpin_ilink3::{
-    Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct, ConnectError,
-    Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder, NotApplied,
-    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
-    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
-    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
-    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
-    TerminateCode, Terminated, Throttle, Warning,
+    Active, BackupNotice, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
+    Conduct, ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation,
+    InboundCounters, KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder,
+    NotApplied, NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing,
+    OutletError, Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected,
+    ReplaceOrder, ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected,
+    SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp,
+    State, TerminateCode, Terminated, Throttle, Warning,
 };
 /// What keeps a session connected, for [`KeptSession`].
 pub use hairpin_ilink3::{

@@ -262,6 +262,26 @@ fn what_cannot_be_resumed_begins_anew() {
 }
 
 #[test]
+fn a_beginning_that_was_refused_is_made_again() {
+    let mut trace = Trace::new(settings());
+    assert_eq!(trace.at(0), ["Primary p1 New"]);
+    // It has used a UUID, which the exchange does not know.
+    trace.progress.uuid = 7;
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    assert_eq!(trace.at(5), ["Primary p2 New"]);
+    trace.connector.handle_established(Role::Primary);
+    trace.lost();
+    assert_eq!(trace.at(10), ["Primary p2 Resume"]);
+    let schedule = Some(week());
+    let mut trace = Trace::new(ConnectorSettings { schedule, ..settings() });
+    trace.progress.uuid = 7;
+    assert_eq!(trace.at(15 * 3_600), ["Primary p1 NewWeek"]);
+    trace.progress.request_timestamp = trace.now().utc.as_nanos();
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    assert_eq!(trace.at(15 * 3_600 + 5), ["Primary p2 NewWeek"]);
+}
+
+#[test]
 fn numbers_that_are_used_up_begin_anew() {
     let mut trace = Trace::new(settings());
     trace.progress = Progress { uuid: 7, next_outgoing: SEQ_NUM_MAX + 1, ..trace.progress };

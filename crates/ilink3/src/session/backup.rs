@@ -163,8 +163,8 @@ impl Session {
         }
     }
 
-    /// Ends the session gracefully in the place of a sign of life: the next logon settles what is in
-    /// doubt.
+    /// Ends the session gracefully in the place of a sign of life: the next logon settles what is
+    /// in doubt.
     #[cold]
     pub(super) fn settle_by_logon<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         if self.state() != State::Established {

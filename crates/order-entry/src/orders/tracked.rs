@@ -12,8 +12,8 @@ use hairpin_cme_codecs::ilink3::{
     QuoteCancelAck563, RequestForQuoteAck546, SecurityDefinitionResponse561,
 };
 use hairpin_ilink3::{
-    Error, Established, Failover, Gap, Listener, Message, NotApplied, NotAppliedAnswer, Rejected,
-    RetransmitRejected, Sender, State, Terminated, Warning,
+    Active, BackupNotice, Error, Established, Failover, Gap, Listener, Message, NotApplied,
+    NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
 };
 
 use super::Orders;
@@ -102,12 +102,17 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
         on_state state: State,
         on_established established: &Established,
         on_failover failover: Failover,
+        on_active active: Active,
         on_reject rejected: &Rejected<'_>,
         on_terminate terminated: &Terminated<'_>,
         on_gap gap: Gap,
         on_retransmit_reject rejected: &RetransmitRejected<'_>,
         on_error error: &Error,
         on_warning warning: &Warning,
+    }
+
+    fn on_backup(&mut self, notice: &BackupNotice<'_>) {
+        self.listener.on_backup(notice);
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {

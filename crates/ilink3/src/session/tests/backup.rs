@@ -150,7 +150,8 @@ fn pair(is_lost: bool) -> (Trace, Session) {
     trace.connect(Binding::Backup);
     let ack = Ack { next_seq_no: 0, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
-    (trace.told(), trace.sent());
+    trace.told();
+    trace.sent();
     (trace, primary.session)
 }
 
@@ -170,7 +171,7 @@ fn a_session_that_takes_over_has_all_the_primary_knew() {
     assert_eq!(trace.told(), ["failover from 2", "active 3 in doubt"], "the state is the same");
     assert_eq!((primary.state(), primary.awaits_take_over()), (State::Disconnected, false));
     assert_eq!(trace.send(3), Ok(3));
-    (4..6).for_each(|id| drop(trace.send(id)));
+    (4..6).for_each(|id| assert_eq!(trace.send(id), Ok(id as u32)));
     assert!(matches!(trace.send(6), Err(SendError::Throttled { .. })));
     let counters = trace.session.outbound_counters();
     assert_eq!((counters.business_messages, counters.negotiates), (5, 1));
@@ -250,7 +251,8 @@ fn nothing_is_in_doubt_that_was_sent_before_the_last_logon() {
     let ack = Ack { next_seq_no: 0, ..trace.ack() };
     trace.receive(&establishment_ack(&ack));
     trace.receive(&promotion(1));
-    (trace.told(), trace.sent());
+    trace.told();
+    trace.sent();
     trace.take_over_from(&mut primary.session);
     assert_eq!(trace.told(), ["active 5"]);
     trace.at(9_001);
