@@ -69,6 +69,7 @@ mod link;
 mod orders;
 mod record;
 mod session;
+mod session_threads;
 mod settings;
 mod standby;
 mod standing;
@@ -106,6 +107,8 @@ pub use hairpin_ilink3::{
 pub use hairpin_ilink3::{
     Connector, ConnectorSettings, Ending, FixedZone, Schedule, ScheduleError, WeekTime, Zone,
 };
+/// What threads are started with, and why they are not.
+pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
 pub use orders::{
@@ -114,5 +117,8 @@ pub use orders::{
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use session::Session;
+pub use session_threads::{
+    Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,
+};
 pub use settings::{Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
 pub use zone::{NamedZone, ZoneError};
