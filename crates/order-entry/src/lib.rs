@@ -68,6 +68,7 @@ mod kept_session;
 mod link;
 mod orders;
 mod record;
+mod segments;
 mod session;
 mod session_threads;
 mod settings;
@@ -116,6 +117,7 @@ pub use orders::{
     Tracked, Tracks,
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
+pub use segments::{Listeners, SegmentTaken, Segments};
 pub use session::Session;
 pub use session_threads::{
     Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,
