@@ -80,7 +80,7 @@ impl Session {
         let progress = primary.progress();
         primary.step_back();
         let mut context = Context { now, outlet, listener };
-        if !is_known {
+        if !is_known && self.state() == State::Established {
             self.tell(&mut context, |listener, sender| {
                 listener.on_state(sender, State::Established);
             });
@@ -139,6 +139,10 @@ impl Session {
         }
         let request_timestamp = primary.request_timestamp.max(present.request_timestamp);
         self.outbound.progress = Progress { request_timestamp, ..primary };
+        if self.state() != State::Established {
+            // It has ended already: the next logon goes on.
+            return;
+        }
         self.doubt();
         let Progress { uuid, next_outgoing, .. } = primary;
         let (down_for, in_doubt) =

@@ -283,3 +283,14 @@ fn a_request_timestamp_is_above_that_of_the_other_connection() {
     trace.session.note_request_timestamp(UTC);
     assert_eq!(trace.session.progress().request_timestamp, UTC * 2);
 }
+
+#[test]
+fn one_that_was_ended_before_it_has_taken_over_is_not_active() {
+    let (mut trace, mut primary) = pair(true);
+    trace.receive(&[promotion(2), terminate(TerminateCode::OTHER.0, 9)].concat());
+    trace.told();
+    trace.take_over_from(&mut primary);
+    assert!(trace.told().is_empty());
+    assert_eq!(trace.session.state(), State::Terminating);
+    assert_eq!(trace.session.progress().next_outgoing, 3);
+}
