@@ -151,9 +151,11 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         self.protocol.awaits_take_over()
     }
 
-    /// The bytes of a control message that have still to leave, and are forgotten here.
+    /// The bytes of a control message that has begun to leave, and is forgotten here. One that has
+    /// not must not leave: it has the number 0 of a backup.
     pub(crate) fn rest(&mut self) -> &[u8] {
-        &self.control[core::mem::take(&mut self.control_left)]
+        let left = core::mem::take(&mut self.control_left);
+        if left.start == 0 { &[] } else { &self.control[left] }
     }
 
     /// Gives the connection up, whatever state it is in.

@@ -6,7 +6,7 @@ mod exchange;
 mod house;
 
 use hairpin_exchange::Designation;
-use hairpin_mapped::MemoryStorage;
+use hairpin_mapped::{MemoryStorage, Storage};
 use hairpin_order_entry::*;
 use hairpin_time::Duration;
 use house::{House, World, host};
@@ -48,6 +48,61 @@ fn the_backup_stands_by_beside_an_established_primary() {
     assert_eq!(world.words(), Vec::<String>::new());
     assert!(world.kept.backup_counters().unwrap().bytes_written > 0);
     world.audit();
+}
+
+#[test]
+fn the_requests_of_the_backup_are_in_the_journal() {
+    let world = World::established();
+    let journal = world.kept.session().journal();
+    let records = std::iter::successors(journal.next(None), |&it| journal.next(Some(it)));
+    let kept: Vec<_> = records.map(|it| exchange::template_id(journal.bytes(it))).collect();
+    assert_eq!(kept, [500, 503, 503]);
+    world.audit();
+}
+
+#[test]
+fn requests_of_both_in_one_moment_have_timestamps_of_their_own() {
+    let mut world = World::established();
+    world.house.cut(Designation::Backup);
+    world.turn();
+    let noticed = world.millis;
+    world.send_many(3);
+    world.turn();
+    // What is missing is found when the backup is due again.
+    world.house.lose_frame(0);
+    world.millis = noticed + 1_000;
+    world.client();
+    assert_eq!(world.kept.session().outbound_counters().retransmit_requests, 1);
+    world.settle();
+    assert_eq!(world.states(), BOTH);
+    assert!(!world.told.backup.iter().any(|told| told.starts_with("rejected")));
+    world.audit();
+}
+
+#[test]
+fn a_sign_of_life_that_the_promotion_meets_on_its_way_does_no_harm() {
+    // Of 26 bytes none, some, or all have left.
+    for room in [0, 5, 26] {
+        let mut world = World::established();
+        while world.kept.session().outbound_counters().sequences == 0 {
+            world.turn();
+        }
+        world.house.inner().is_deaf = true;
+        world.house.inner().room = room;
+        world.pass(20);
+        world.house.fail_primary(false);
+        world.turn();
+        world.client();
+        assert!(world.told.active.is_some(), "{room}");
+        world.house.inner().room = usize::MAX;
+        world.house.inner().is_deaf = false;
+        world.settle();
+        assert_eq!(world.kept.session().state(), State::Established, "{room}");
+        world.send().unwrap();
+        world.settle();
+        assert_eq!(world.house.inner().gateway.counters().terminates, 0);
+        world.audit();
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Now};
 
-const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 pub(crate) const INSTRUMENT: i32 = 1_001;
 /// What the venue's thread is to do.
 const STOP: u32 = 1;
