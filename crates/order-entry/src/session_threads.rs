@@ -70,7 +70,7 @@ type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 /// impl Listener for Strategy {}
 ///
 /// let session = |file| ThreadSession { session: kept_session(file), listener: Strategy };
-/// let thread = |name: &str, core, files: [&str; 2]| SessionThread {
+/// let thread = |name: &str, core, files: [&'static str; 2]| SessionThread {
 ///     name: name.to_owned(),
 ///     core: Some(core),
 ///     wait: Wait::Epoll,

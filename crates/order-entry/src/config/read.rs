@@ -246,7 +246,7 @@ impl Config {
         let Some(&gateway) = gateways.primary.as_ref().first() else {
             return Err(source.wrong(&gateways.primary, "`primary` needs an address"));
         };
-        let logon = file.logon.read(&source, operator)?;
+        let logon = file.logon.read(source, operator)?;
         let (zone, schedule) = match file.schedule {
             Some(table) => table.read(source)?,
             None => (zone("America/Chicago"), None),
