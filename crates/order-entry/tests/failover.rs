@@ -80,6 +80,20 @@ fn requests_of_both_in_one_moment_have_timestamps_of_their_own() {
 }
 
 #[test]
+fn a_request_of_the_backup_is_above_one_that_the_primary_has_just_made() {
+    let mut world = World::established();
+    world.send_many(2);
+    world.turn();
+    world.house.lose_frame(0);
+    world.client();
+    assert_eq!(world.kept.session().outbound_counters().retransmit_requests, 1);
+    // Both terminate in the same moment, the backup first.
+    world.kept.stop();
+    world.client();
+    world.audit_journal();
+}
+
+#[test]
 fn a_sign_of_life_that_the_promotion_meets_on_its_way_does_no_harm() {
     // Of 26 bytes none, some, or all have left.
     for room in [0, 5, 26] {

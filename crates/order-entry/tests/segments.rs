@@ -142,6 +142,10 @@ fn one_is_stopped_alone_and_all_together() {
     world.pass(10);
     assert!(world.segments.session(68).unwrap().is_idle() && !world.segments.is_idle());
     assert_eq!(world.reactor.count(), 4);
+    world.segments.session_mut(64).unwrap().stop();
+    world.pass(10);
+    let due = world.segments.session(80).unwrap().next_deadline();
+    assert!(due.is_some() && world.segments.next_deadline() == due);
     world.segments.stop();
     world.pass(10);
     assert!(world.segments.is_idle());

@@ -474,6 +474,13 @@ impl World {
         let numbers = self.told.reports.iter().map(|report| (report.0, report.1));
         let expected = (1..=accepted.len() as u32).map(|number| (uuid, number));
         assert!(numbers.eq(expected), "{:?}", self.told.reports);
+        self.audit_journal();
+        assert_eq!(self.kept.session().journal().unmarked().count(), 0);
+    }
+
+    /// The numbers of what was sent are contiguous, and RequestTimestamps rise.
+    #[track_caller]
+    pub(crate) fn audit_journal(&self) {
         let journal = self.kept.session().journal();
         let records = std::iter::successors(journal.next(None), |&it| journal.next(Some(it)));
         let (mut outbound, mut timestamp) = (0, 0);
@@ -493,7 +500,6 @@ impl World {
             }
         }
         assert_eq!(outbound as usize, self.sent.len());
-        assert_eq!(journal.unmarked().count(), 0);
     }
 }
 
