@@ -26,7 +26,8 @@ pub enum Role {
 #[derive(Debug, Clone)]
 pub struct ConnectorSettings<A> {
     /// Hosts of the primary, in the order of preference; at least one. After a failure the next
-    /// is tried, after the last the first.
+    /// is tried, after the last the first; or, if none of them could be reached, those of the
+    /// backup, which may be the primary by now.
     pub primary: Vec<A>,
     /// Hosts of the backup; none if no backup connection is wanted.
     pub backup: Vec<A>,
@@ -114,6 +115,12 @@ pub struct Connector<A, Z> {
     zone: Z,
     /// Primary and backup.
     lines: [Line<A>; 2],
+    /// Hosts of the primary in a row that could not be reached.
+    unreached: usize,
+    /// How the primary's last attempt was bound.
+    attempted: Binding,
+    /// That was to begin a session, and was refused: the next one is to begin it.
+    refused_beginning: Option<Binding>,
     is_started: bool,
     /// When logons were refused, the oldest first.
     refused: [Option<Instant>; BAD_LOGONS_MAX],
@@ -138,6 +145,9 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             settings,
             zone,
             lines,
+            unreached: 0,
+            attempted: Binding::New,
+            refused_beginning: None,
             is_started: false,
             refused: [None; BAD_LOGONS_MAX],
             gave_up: None,
@@ -198,6 +208,9 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
 
     /// The session of this role is established.
     pub fn handle_established(&mut self, role: Role) {
+        if role == Role::Primary {
+            (self.unreached, self.refused_beginning) = (0, None);
+        }
         let line = self.line_mut(role);
         (line.phase, line.failed, line.begins_anew) = (Phase::Established, 0, false);
     }
@@ -206,6 +219,10 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
     pub fn handle_ended(&mut self, now: Now, role: Role, ending: Ending) {
         if let Ending::Rejected(_) = ending {
             self.note_refusal(now.monotonic);
+            let begins = matches!(self.attempted, Binding::New | Binding::NewWeek);
+            if begins && role == Role::Primary {
+                self.refused_beginning = Some(self.attempted);
+            }
         }
         if ending == Ending::Rejected(RejectCode::DESIGNATED_BACKUP) && role == Role::Primary {
             self.swap_hosts();
@@ -225,12 +242,28 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         } else {
             line.phase = Phase::Waiting(now.monotonic + interval);
         }
+        if role == Role::Primary {
+            self.note_unreached(!was_established && ending == Ending::Lost);
+        }
+    }
+
+    /// None of the primary's hosts can be reached: the backup may have become the primary while
+    /// nobody was connected. If not, it says so, and the hosts are swapped again.
+    fn note_unreached(&mut self, was_unreached: bool) {
+        self.unreached = if was_unreached { self.unreached + 1 } else { 0 };
+        let [primary, backup] = &mut self.lines;
+        let is_idle = matches!(backup.phase, Phase::Waiting(_) | Phase::GivenUp);
+        if self.unreached >= primary.hosts.len() && is_idle && !backup.hosts.is_empty() {
+            core::mem::swap(&mut primary.hosts, &mut backup.hosts);
+            (primary.next, backup.next, self.unreached) = (0, 0, 0);
+        }
     }
 
     /// The backup has become the primary; what was the primary's connection is gone, and its
     /// hosts are tried as the backup's from now on.
     pub fn handle_failover(&mut self, now: Now) {
         self.lines.swap(0, 1);
+        self.unreached = 0;
         let interval = self.settings.interval;
         let old = self.line_mut(Role::Backup);
         old.phase = Phase::Waiting(now.monotonic + interval);
@@ -283,6 +316,9 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             Role::Primary => self.binding(now.utc, progress),
             Role::Backup => Binding::Backup,
         };
+        if role == Role::Primary {
+            self.attempted = binding;
+        }
         let line = self.line_mut(role);
         line.phase = Phase::Connecting;
         let host = line.hosts[line.next];
@@ -296,6 +332,8 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         let is_new_week = |it: &Schedule| week(it, last) < week(it, utc);
         if self.settings.schedule.as_ref().is_some_and(is_new_week) {
             Binding::NewWeek
+        } else if let Some(binding) = self.refused_beginning {
+            binding
         } else if progress.uuid == 0
             || self.line(Role::Primary).begins_anew
             || progress.next_outgoing > SEQ_NUM_MAX

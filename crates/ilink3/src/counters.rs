@@ -20,6 +20,12 @@ macro_rules! counters {
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($counter), self.$counter)),*].into_iter()
             }
+
+            /// Takes what `other` has counted, which begins again at nothing.
+            pub(crate) fn absorb(&mut self, other: &mut Self) {
+                let Self { $($counter,)* } = core::mem::take(other);
+                $(self.$counter += $counter;)*
+            }
         }
     };
 }
@@ -79,6 +85,9 @@ counters! {
     not_applied,
     /// Warnings: times a backup session was made the primary.
     failovers,
+    /// Warnings: times a session that had taken over logged on again to learn what the failed
+    /// primary had not taken; see [`Warning::InDoubt`](crate::Warning).
+    settled_by_logon,
     /// Warnings: logon requests sent again because no answer came.
     logons_repeated,
     /// Errors: NegotiationReject and EstablishmentReject messages.

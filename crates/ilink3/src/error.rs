@@ -194,6 +194,15 @@ pub enum Warning {
     /// asked for again.
     #[error("retransmission of {} to {} of {} stands still", .0.from, .0.to, .0.uuid)]
     RetransmissionStalled(Gap),
+    /// Messages from `from` on were sent to a primary that has failed, and it is not known which it
+    /// had taken; none was sent to the new one. A sign of life would have the exchange pass over
+    /// those that are missing without a word, so the session terminates in its place: the next
+    /// logon settles them by NotApplied.
+    #[error("messages from {from} on may not have reached the failed primary: logging on again")]
+    InDoubt {
+        /// SeqNum of the first.
+        from: u32,
+    },
     /// An answer to no retransmit request of ours, or to one that was given up; it is ignored.
     #[error("template {0} answers no request of ours")]
     Unrequested(u16),

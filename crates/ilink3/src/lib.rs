@@ -87,8 +87,8 @@ pub use connector::{
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
 pub use listener::{
-    Established, Failover, Gap, Listener, Message, NotApplied, Rejected, RetransmitRejected,
-    Terminated,
+    Active, BackupNotice, Established, Failover, Gap, Listener, Message, NotApplied, Rejected,
+    RetransmitRejected, Terminated,
 };
 pub use mass_cancel::MassCancel;
 pub use new_order::NewOrder;

@@ -12,6 +12,7 @@ use hairpin_cme_codecs::ilink3::{
     QuoteCancelAck563, RequestForQuoteAck546, SecurityDefinitionResponse561,
 };
 use hairpin_sbe::{CharArray, MessageHeader};
+use hairpin_time::Duration;
 
 use crate::{
     Error, NotAppliedAnswer, RejectCode, RetransmitRejectCode, Sender, State, TerminateCode,
@@ -100,6 +101,38 @@ pub struct Failover {
     pub uuid: u64,
     /// NextSeqNo: number of the exchange's next business message, on this connection now.
     pub next_seq_no: u32,
+}
+
+/// A session that was the backup is the primary now: messages flow again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Active {
+    /// UUID of the session, as before.
+    pub uuid: u64,
+    /// Number of our next message: it goes on where the primary was.
+    pub next_outgoing: u32,
+    /// How long nothing could be sent: since the primary's connection had ended, or since the
+    /// exchange made this one the primary if that came first.
+    pub down_for: Duration,
+    /// Messages may have been sent that the primary did not take before it failed. The next message
+    /// shows it: if any are missing, the exchange answers it with a NotApplied. If none is sent in
+    /// time, the session logs on again: see [`Warning::InDoubt`](crate::Warning::InDoubt).
+    pub in_doubt: bool,
+}
+
+/// What becomes of the connection that stands by as the backup.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum BackupNotice<'a> {
+    /// It is in this state now.
+    State(State),
+    /// Its logon was refused; it closes.
+    Rejected(&'a Rejected<'a>),
+    /// The exchange has ended it, or answered our Terminate.
+    Terminated(&'a Terminated<'a>),
+    /// A fault that ends it.
+    Error(&'a Error),
+    /// Something odd.
+    Warning(&'a Warning),
 }
 
 /// The exchange does not send messages again: what RetransmitReject510 says.
@@ -417,8 +450,17 @@ pub trait Listener {
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {}
 
     /// The exchange has made this backup session the primary. Nothing can be sent, and nothing is
-    /// delivered, until [`Session::take_over`](crate::Session::take_over).
+    /// delivered, until it [takes over](crate::Session::take_over).
     fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {}
+
+    /// This session has taken over: messages flow again, and `sender` sends on the connection that
+    /// was the backup's. What has not been received comes next. There is no
+    /// [`on_established`](Self::on_established): the session goes on.
+    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {}
+
+    /// What becomes of the connection that stands by as the backup of the one this listener sends
+    /// on, where something drives both. There is nothing to be done.
+    fn on_backup(&mut self, notice: &BackupNotice<'_>) {}
 
     /// The logon was refused; the connection closes.
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {}

@@ -30,6 +30,13 @@ pub(crate) struct Told {
     pub(crate) has_hole: bool,
 }
 
+impl Told {
+    /// The same on another connection: whether what was sent again has arrived is not known there.
+    pub(crate) fn on_another_connection(self) -> Self {
+        Self { replayed: 0, ..self }
+    }
+}
+
 impl Outbound {
     /// Whether the messages from `from` on may be sent again under their numbers.
     pub(crate) fn can_replay(&self, from: u32) -> bool {

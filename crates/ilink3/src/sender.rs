@@ -210,6 +210,12 @@ pub(crate) struct Outbound {
     /// What is to be sent again before anything else.
     pub(crate) replay: Option<Replay>,
     pub(crate) told: Told,
+    /// All of ours below this number was settled by a logon on this connection or, if that was the
+    /// backup's, on the one before.
+    pub(crate) settled_below: u32,
+    /// The number that was next when the session took over with messages in doubt: it is until
+    /// another one is next.
+    pub(crate) doubted_at: Option<u32>,
     /// The connection is the backup's.
     pub(crate) is_backup: bool,
     /// It is a backup or there is a throttle: a send has to look closer.
@@ -302,6 +308,12 @@ impl Outbound {
     pub(crate) fn set_backup(&mut self, is_backup: bool) {
         self.is_backup = is_backup;
         self.is_restrained = is_backup || self.throttle.is_some();
+    }
+
+    /// Whether messages may be missing at the exchange that it has not said are. The next business
+    /// message brings it out, and a Sequence would hide it.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.doubted_at == Some(self.progress.next_outgoing)
     }
 
     /// Uses up the next number for a message of `length` bytes that is now in the journal.

@@ -72,8 +72,10 @@ pub struct Session {
     logon_attempts: u32,
     /// A request was sent more than once on this connection.
     has_repeated: bool,
-    /// The exchange has made this backup the primary, and it has not taken over yet.
-    failover: Option<Failover>,
+    /// The exchange has made this backup the primary, and it has not taken over yet; since when.
+    failover: Option<(Failover, Instant)>,
+    /// Since when it is not established any more, if it was.
+    ceased: Option<Instant>,
     /// When the connection or the answer that is awaited is given up.
     response_deadline: Instant,
     /// The state the listener knows of.
@@ -133,6 +135,8 @@ impl Session {
                 pending: Pending::default(),
                 replay: None,
                 told: Told::default(),
+                settled_below: 1,
+                doubted_at: None,
                 is_backup: false,
                 is_restrained: false,
                 throttle: None,
@@ -152,6 +156,7 @@ impl Session {
             logon_attempts: 0,
             has_repeated: false,
             failover: None,
+            ceased: None,
             response_deadline: Instant::MAX,
             told: State::Disconnected,
             is_redelivering: false,
@@ -304,7 +309,11 @@ impl Session {
         self.recovery.begin();
         (self.has_repeated, self.failover) = (false, None);
         (self.outbound.replay, self.outbound.told) = (None, Told::default());
-        self.outbound.set_backup(self.binding == Binding::Backup);
+        self.outbound.doubted_at = None;
+        let is_backup = self.binding == Binding::Backup;
+        self.outbound.set_backup(is_backup);
+        // No business message is taken as the next one while it is the backup.
+        self.recovery.is_earlier = is_backup;
         match self.binding {
             Binding::New | Binding::NewWeek => {
                 self.begin_stream(now);
@@ -492,11 +501,20 @@ impl Session {
                 return;
             }
             self.inbound.asked = Some(now);
-            self.outbound.pending.sequence(true);
+            self.sign_of_life(context, true);
             self.warn(context, Warning::Silence);
         }
         if now >= self.keep_alive_deadline() {
-            self.outbound.pending.sequence(false);
+            self.sign_of_life(context, false);
+        }
+    }
+
+    /// Has a Sequence sent, unless it would hide what is in doubt.
+    fn sign_of_life<L: Listener>(&mut self, context: &mut Context<'_, L>, asks_for_life: bool) {
+        if self.outbound.is_in_doubt() {
+            self.settle_by_logon(context);
+        } else {
+            self.outbound.pending.sequence(asks_for_life);
         }
     }
 
@@ -571,8 +589,19 @@ impl Session {
     fn settle<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         while self.told != self.outbound.state {
             let state = self.outbound.state;
+            self.note_ceased(context.now, state);
             self.told = state;
             self.tell(context, |listener, sender| listener.on_state(sender, state));
+        }
+    }
+
+    /// Notes when it ceases to be established; attempts that fail after that change nothing.
+    #[cold]
+    fn note_ceased(&mut self, now: Now, state: State) {
+        if state == State::Established {
+            self.ceased = None;
+        } else if self.told == State::Established {
+            self.ceased = Some(now.monotonic);
         }
     }
 

@@ -96,6 +96,19 @@ impl Config {
         Self::from_toml_in(text, Path::new(""))
     }
 
+    /// Reads the settings of several market segments in a file with a `[[segment]]` for each in
+    /// the place of `[gateway]`: what each session is told, with its MarketSegmentID. The journal
+    /// of each is in a folder of that name, in the one that is named.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn read_segments(path: impl AsRef<Path>) -> Result<Vec<(u8, Self)>, ConfigError> {
+        let path = path.as_ref();
+        let text = fs::read_to_string(path);
+        let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
+        Self::segments_in(&text, path.parent().unwrap_or(Path::new("")))
+    }
+
     /// Opens the journal, or makes it if there is none; in memory, with room for so many bytes, if
     /// no folder is named.
     ///

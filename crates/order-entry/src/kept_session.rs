@@ -9,18 +9,26 @@ use hairpin_mapped::{Journal, Storage};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
-use crate::{Dial, NamedZone, Session, TcpDial};
+use crate::standby::Standby;
+use crate::{Counters, Dial, NamedZone, Session, TcpDial};
 
 /// A session that a [`Connector`] keeps connected: it connects when the schedule is open, again
 /// after a failure, to the next host, and resumes as long as there is something to resume.
 ///
-/// Drive it like a [`Session`]. It connects the primary only: backup hosts are not tried yet.
+/// Where the settings have hosts for the backup, it has a second connection to one of them beside
+/// an established primary. When the exchange makes that one the primary the session goes on over
+/// it, with its numbers and its journal: [`Listener::on_failover`], then [`Listener::on_active`].
+/// The other one is tried as the backup from then on.
+///
+/// Drive it like a [`Session`].
 pub struct KeptSession<D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZone> {
     session: Session<D, J>,
+    /// What stands by on the backup, if there is one.
+    standby: Option<Box<Standby<D::Stream>>>,
     connector: Connector<SocketAddrV4, Z>,
-    /// The state that the connector knows of.
-    told: State,
-    has_given_up: bool,
+    /// The states that the connector knows of: primary's and backup's.
+    told: [State; 2],
+    has_given_up: [bool; 2],
 }
 
 impl<D: Dial, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for KeptSession<D, J, Z> {
@@ -40,26 +48,42 @@ impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
     /// If there is no primary host.
     #[must_use]
     pub fn new(session: Session<D, J>, settings: ConnectorSettings<SocketAddrV4>, zone: Z) -> Self {
-        let settings = ConnectorSettings { backup: Vec::new(), ..settings };
+        let backup = settings.backup.first();
+        let standby = backup.map(|&gateway| Box::new(Standby::new(session.second(), gateway)));
         let connector = Connector::new(settings, zone);
-        Self { session, connector, told: State::Disconnected, has_given_up: false }
+        let told = [State::Disconnected; 2];
+        Self { session, standby, connector, told, has_given_up: [false; 2] }
     }
 
     /// Connects from now on, also after [giving up](Self::has_given_up).
     pub fn start(&mut self, now: Now) {
-        self.has_given_up = false;
+        self.has_given_up = [false; 2];
         self.connector.start(now);
     }
 
-    /// Terminates gracefully and connects no more. Drive it on until the session is disconnected.
+    /// Terminates gracefully, on the backup too, and connects no more. Drive it on until it
+    /// [is idle](Self::is_idle).
     pub fn stop(&mut self) {
         self.connector.stop();
+    }
+
+    /// Whether neither connection is there or being made.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let is_disconnected = self.session.state() == State::Disconnected;
+        is_disconnected && self.backup_state() == State::Disconnected
     }
 
     /// Whether too many attempts have failed: no more are made until [`start`](Self::start).
     #[must_use]
     pub fn has_given_up(&self) -> bool {
-        self.has_given_up
+        self.has_given_up[0]
+    }
+
+    /// The same of the backup: the session goes on without one.
+    #[must_use]
+    pub fn has_given_up_backup(&self) -> bool {
+        self.has_given_up[1]
     }
 
     /// Does what a wake calls for: see [`Session::process`].
@@ -75,8 +99,10 @@ impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.session.process(now, ready, reactor, listener)?;
+        self.stand_by(now, ready, reactor, listener)?;
         while self.attend(now) {
             self.session.process(now, Ready::NOTHING, reactor, listener)?;
+            self.stand_by(now, Ready::NOTHING, reactor, listener)?;
         }
         Ok(())
     }
@@ -84,7 +110,8 @@ impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
     /// When [`process`](Self::process) is due though nothing has arrived.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
-        let deadlines = [self.session.next_deadline(), self.connector.poll_timeout()];
+        let standby = self.standby.as_ref().and_then(|standby| standby.next_deadline());
+        let deadlines = [self.session.next_deadline(), standby, self.connector.poll_timeout()];
         deadlines.into_iter().flatten().min()
     }
 
@@ -94,44 +121,132 @@ impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
         self.session.sender(now)
     }
 
-    /// The session.
+    /// The session that trades. Its journal and what it counts stay when it goes on over another
+    /// connection.
     #[must_use]
     pub fn session(&self) -> &Session<D, J> {
         &self.session
     }
 
-    /// Tells the connector what has become of the session and does its next step; whether the
-    /// session has something to do now.
+    /// Where the session on the backup stands; disconnected too if there is none.
+    #[must_use]
+    pub fn backup_state(&self) -> State {
+        self.standby.as_ref().map_or(State::Disconnected, |standby| standby.protocol.state())
+    }
+
+    /// What the connection to the backup counts, if there is to be one.
+    #[must_use]
+    pub fn backup_counters(&self) -> Option<&Counters> {
+        self.standby.as_ref().map(|standby| &standby.counters)
+    }
+
+    /// Why the last connection to the backup that failed did so.
+    #[must_use]
+    pub fn last_backup_failure(&self) -> Option<&io::Error> {
+        self.standby.as_ref()?.last_failure.as_ref()
+    }
+
+    /// Tells the journal what may still be asked for: see [`Session::needed_from`].
+    pub fn needed_from(&mut self, seq_num: u32) {
+        self.session.needed_from(seq_num);
+    }
+
+    /// Ends both connections at once, without a Terminate, and leaves the reactor; connects no
+    /// more.
+    ///
+    /// # Errors
+    /// The reactor's.
+    pub fn abandon<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        self.connector.stop();
+        let backup = match &mut self.standby {
+            Some(standby) => standby.disconnect(now, reactor, listener),
+            None => Ok(()),
+        };
+        self.session.abandon(now, reactor, listener).and(backup)
+    }
+
+    /// Has the backup do what a wake calls for, and the session go on over it when it has become
+    /// the primary.
+    #[inline]
+    fn stand_by<L: Listener>(
+        &mut self,
+        now: Now,
+        ready: Ready,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let Some(standby) = &mut self.standby else { return Ok(()) };
+        standby.process(now, ready, reactor, &mut self.session, listener)?;
+        if standby.awaits_take_over() { self.fail_over(now, reactor, listener) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn fail_over<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let Some(standby) = &mut self.standby else { return Ok(()) };
+        let outcome = self.session.fail_over(now, standby, reactor, listener);
+        self.connector.handle_established(Role::Backup);
+        self.connector.handle_failover(now);
+        self.told = [State::Established, State::Disconnected];
+        self.has_given_up = [false; 2];
+        outcome.and_then(|()| self.session.process(now, Ready::NOTHING, reactor, listener))
+    }
+
+    /// Tells the connector what has become of the sessions and does its next step; whether there is
+    /// something to do now.
     fn attend(&mut self, now: Now) -> bool {
-        let state = self.session.state();
-        if state != self.told {
-            match state {
-                State::Established => self.connector.handle_established(Role::Primary),
-                State::Disconnected => {
-                    let ending = self.session.ending();
-                    self.connector.handle_ended(now, Role::Primary, ending);
-                }
-                _ => {}
-            }
-            self.told = state;
-        }
+        self.tell(now, Role::Backup, self.backup_state());
+        self.tell(now, Role::Primary, self.session.state());
         match self.connector.poll_step(now, &self.session.progress()) {
-            None => false,
-            Some(Step::Connect { host, binding, .. }) => {
+            None => return false,
+            Some(Step::Connect { role: Role::Primary, host, binding }) => {
                 self.session.set_gateway(host);
                 // It is disconnected, and the binding is one that its progress allows.
                 let connects = self.session.connect(now, binding).is_ok();
-                self.told = State::Connecting;
-                connects
+                self.told[0] = State::Connecting;
+                return connects;
             }
-            Some(Step::Terminate(_)) => {
-                self.session.terminate(now);
-                true
+            Some(Step::Connect { role: Role::Backup, host, .. }) => {
+                let Some(standby) = &mut self.standby else { return false };
+                let connects = standby.connect(now, host, &self.session).is_ok();
+                self.told[1] = State::Connecting;
+                return connects;
             }
-            Some(Step::GiveUp(_)) => {
-                self.has_given_up = true;
-                true
+            Some(Step::Terminate(Role::Primary)) => self.session.terminate(now),
+            Some(Step::Terminate(Role::Backup)) => {
+                if let Some(standby) = &mut self.standby {
+                    standby.protocol.terminate(now);
+                }
             }
+            Some(Step::GiveUp(role)) => self.has_given_up[usize::from(role == Role::Backup)] = true,
+        }
+        true
+    }
+
+    /// Tells the connector of a state it does not know yet.
+    fn tell(&mut self, now: Now, role: Role, state: State) {
+        let told = &mut self.told[usize::from(role == Role::Backup)];
+        if core::mem::replace(told, state) == state {
+            return;
+        }
+        match (state, role, &self.standby) {
+            (State::Established, ..) => self.connector.handle_established(role),
+            (State::Disconnected, Role::Backup, Some(standby)) => {
+                self.connector.handle_ended(now, role, standby.protocol.ending());
+            }
+            (State::Disconnected, ..) => {
+                self.connector.handle_ended(now, role, self.session.ending());
+            }
+            _ => {}
         }
     }
 }

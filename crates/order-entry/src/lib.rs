@@ -13,9 +13,7 @@
 //!
 //! A journal that an earlier process has written is gone on with; messages whose callback it had
 //! not finished are delivered again. [`KeptSession`] connects by a schedule and again after a
-//! failure.
-//!
-//! Not here yet: driving a backup connection.
+//! failure, and goes on over the backup's connection when the primary fails.
 //!
 //! Layer L3, no `unsafe`.
 //!
@@ -70,8 +68,11 @@ mod kept_session;
 mod link;
 mod orders;
 mod record;
+mod segments;
 mod session;
+mod session_threads;
 mod settings;
+mod standby;
 mod standing;
 mod zone;
 
@@ -94,19 +95,21 @@ pub use hairpin_cme_codecs::ilink3::{
     SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
 pub use hairpin_ilink3::{
-    Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct, ConnectError,
-    Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder, NotApplied,
-    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
-    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
-    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
-    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
-    TerminateCode, Terminated, Throttle, Warning,
+    Active, BackupNotice, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
+    Conduct, ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation,
+    InboundCounters, KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder,
+    NotApplied, NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing,
+    OutletError, Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected,
+    ReplaceOrder, ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected,
+    SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp,
+    State, TerminateCode, Terminated, Throttle, Warning,
 };
 /// What keeps a session connected, for [`KeptSession`].
 pub use hairpin_ilink3::{
     Connector, ConnectorSettings, Ending, FixedZone, Schedule, ScheduleError, WeekTime, Zone,
 };
+/// What threads are started with, and why they are not.
+pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
 pub use orders::{
@@ -114,6 +117,10 @@ pub use orders::{
     Tracked, Tracks,
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
+pub use segments::{Listeners, SegmentTaken, Segments};
 pub use session::Session;
+pub use session_threads::{
+    Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,
+};
 pub use settings::{Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
 pub use zone::{NamedZone, ZoneError};

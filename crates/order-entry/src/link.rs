@@ -236,7 +236,8 @@ impl<S: Stream, J: Storage> Link<S, J> {
             // Only a request of ours moves the RequestTimestamp; a Sequence and the answer to a
             // Terminate are not worth a record.
             if session.progress().request_timestamp != before {
-                self.keep_request(length, &session.progress());
+                let control = self.control;
+                self.keep_request(&control[..length], &session.progress());
             }
             self.control_left = 0..length;
             self.flush();
@@ -251,6 +252,13 @@ impl<S: Stream, J: Storage> Link<S, J> {
         self.control_left = 0..0;
         self.broken = None;
         self.stream.take()
+    }
+
+    /// Goes on with a connection on which the rest of a control message has still to leave.
+    pub(crate) fn adopt(&mut self, stream: Option<S>, rest: &[u8]) {
+        self.stream = stream;
+        self.control[..rest.len()].copy_from_slice(rest);
+        self.control_left = 0..rest.len();
     }
 
     /// Writes a record of which nothing has left yet, with nothing waiting before it.
@@ -269,15 +277,14 @@ impl<S: Stream, J: Storage> Link<S, J> {
         }
     }
 
-    /// Journals the request of `length` bytes that is about to leave. A Terminate must leave even
-    /// when the journal is full.
+    /// Journals a request that is about to leave. A Terminate must leave even when the journal is
+    /// full.
     #[cold]
-    fn keep_request(&mut self, length: usize, progress: &Progress) {
+    pub(crate) fn keep_request(&mut self, frame: &[u8], progress: &Progress) {
         if self.tag.uuid != progress.uuid {
             (self.tag.uuid, self.tag.seq_num) = (progress.uuid, 0);
         }
-        let frame = length;
-        let length = record::control_length(frame);
+        let length = record::control_length(frame.len());
         if !self.journal.has_room(length) {
             self.make_room();
         }
@@ -285,7 +292,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
             self.counters.unjournaled_requests += 1;
             return;
         };
-        record::write_control(payload, &self.control[..frame], progress);
+        record::write_control(payload, frame, progress);
         let (direction, kind) = (Direction::Control, CONTROL_RECORD);
         let record = self.journal.commit(&Tag { direction, kind, seq_num: 0, ..self.tag }, length);
         if self.waits {

@@ -13,6 +13,7 @@ use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
 use crate::link::Link;
+use crate::standby::Standby;
 use crate::{Counters, Dial, Settings, TcpDial, WhenThrottled, record};
 
 /// Chunks taken from the connection per call of [`Session::process`], so that a gateway that
@@ -234,6 +235,54 @@ impl<D: Dial, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.disconnect(now, reactor, listener)
+    }
+
+    /// Goes on over the connection that stood by: what stood here is given up, and its protocol
+    /// stands by now. The journal stays.
+    #[cold]
+    pub(crate) fn fail_over<L: Listener>(
+        &mut self,
+        now: Now,
+        standby: &mut Standby<D::Stream>,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let failed = self.link.disconnect().or(self.connecting.take());
+        let removed = match (self.token.take(), failed) {
+            (Some((token, _)), Some(mut stream)) => reactor.remove(token, &mut stream),
+            _ => Ok(()),
+        };
+        self.link.adopt(standby.stream.take(), standby.rest());
+        (self.token, self.gateway) = (standby.token.take(), standby.gateway);
+        let (active, failed) = (&mut standby.protocol, &mut self.protocol);
+        active.take_over_from(now, failed, &mut self.link, listener);
+        core::mem::swap(&mut self.protocol, &mut standby.protocol);
+        removed
+    }
+
+    /// A protocol that stands by for this one.
+    pub(crate) fn second(&self) -> hairpin_ilink3::Session {
+        let (settings, conduct) = (self.protocol.settings().clone(), *self.protocol.conduct());
+        let second = hairpin_ilink3::Session::with_conduct(settings, self.progress(), conduct);
+        second.expect("the settings were checked when the first was made")
+    }
+
+    /// Begins to connect to a gateway for the one that stands by.
+    pub(crate) fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
+        self.dial.dial(gateway)
+    }
+
+    /// Where a chunk that the one that stands by receives has room.
+    pub(crate) fn chunk(&mut self) -> &mut Vec<u8> {
+        &mut self.chunk
+    }
+
+    /// Journals a request of the one that stands by before it leaves: with its RequestTimestamp,
+    /// where this one stands.
+    #[cold]
+    pub(crate) fn keep_backup_request(&mut self, frame: &[u8], request_timestamp: u64) {
+        self.protocol.note_request_timestamp(request_timestamp);
+        self.link.keep_request(frame, &self.protocol.progress());
     }
 
     /// Delivers what an earlier process was given and had not done with.

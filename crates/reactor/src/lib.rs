@@ -49,6 +49,7 @@
 //! ```
 
 mod block;
+mod calls;
 mod epoll;
 mod poll;
 mod reactor;
@@ -61,9 +62,10 @@ mod uring;
 mod wait;
 
 pub use block::BLOCK_TICKS;
+pub use calls::{CallError, Caller, Calls, calls};
 pub use reactor::Reactor;
 pub use ready::{Interest, Ready, Token};
 pub use sources::CAPACITY;
-pub use thread::{SpawnError, Thread, spawn};
+pub use thread::{Panic, SpawnError, SpinError, Thread, check_spinning, spawn};
 pub use timers::{TimerId, Timers};
 pub use wait::{ParseWaitError, Wait};

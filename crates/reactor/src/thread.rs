@@ -1,5 +1,6 @@
 //! Named threads on cores of their own.
 
+use std::any::Any;
 use std::io;
 use std::sync::mpsc;
 use std::thread::{Builder, JoinHandle};
@@ -7,6 +8,8 @@ use std::thread::{Builder, JoinHandle};
 use hairpin_host::{PinError, name_thread, pin, set_timer_slack};
 use hairpin_time::Duration;
 use thiserror::Error;
+
+use crate::Wait;
 
 /// Why a thread was not started.
 #[derive(Debug, Error)]
@@ -28,6 +31,66 @@ pub enum SpawnError {
         /// What the kernel said.
         source: io::Error,
     },
+}
+
+/// Why threads cannot all spin.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SpinError {
+    /// More threads would spin than there are cores for them.
+    #[error("{asked} threads cannot spin on {cores} cores; let some wait by epoll")]
+    TooMany {
+        /// Threads that were to spin.
+        asked: usize,
+        /// Cores that this process may use.
+        cores: usize,
+    },
+    /// Two threads would spin on one core.
+    #[error("threads {} and {} cannot both spin on core {core}", names[0], names[1])]
+    SameCore {
+        /// The core.
+        core: usize,
+        /// The threads.
+        names: [String; 2],
+    },
+}
+
+/// Whether of threads with these names, cores and waits those that spin have a core each.
+///
+/// # Errors
+/// [`SpinError`] with the first that have not.
+pub fn check_spinning<'a>(
+    threads: impl Iterator<Item = (&'a str, Option<usize>, Wait)>,
+) -> Result<(), SpinError> {
+    let spinning: Vec<_> = threads.filter(|(.., wait)| *wait == Wait::Spin).collect();
+    let (asked, cores) =
+        (spinning.len(), std::thread::available_parallelism().map_or(1, usize::from));
+    if asked > cores {
+        return Err(SpinError::TooMany { asked, cores });
+    }
+    for (position, &(name, core, _)) in spinning.iter().enumerate() {
+        let Some(core) = core else { continue };
+        let other = spinning[..position].iter().find(|(_, theirs, _)| *theirs == Some(core));
+        if let Some(&(other, ..)) = other {
+            return Err(SpinError::SameCore { core, names: [other.to_owned(), name.to_owned()] });
+        }
+    }
+    Ok(())
+}
+
+/// A thread's body has panicked, with these words.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("panicked: {0}")]
+pub struct Panic(pub String);
+
+impl Panic {
+    /// The words of what [`Thread::join`] gives as an error.
+    #[must_use]
+    pub fn of(payload: &(dyn Any + Send)) -> Self {
+        let words = payload.downcast_ref::<&str>().map(|words| (*words).to_owned());
+        let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self(words.unwrap_or_else(|| "without words".to_owned()))
+    }
 }
 
 /// A thread started by [`spawn`]. Dropped, it runs on by itself.
@@ -119,5 +182,32 @@ mod tests {
         let thread = spawn("doomed", None, || std::panic::resume_unwind(Box::new("gone"))).unwrap();
         let reason: Box<dyn std::any::Any + Send> = Thread::<()>::join(thread).unwrap_err();
         assert_eq!(reason.downcast_ref(), Some(&"gone"));
+    }
+
+    #[test]
+    fn threads_that_spin_have_a_core_each() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let many = |count, wait| check_spinning((0..count).map(move |_| ("t", None, wait)));
+        assert_eq!(many(cores, Wait::Spin), Ok(()));
+        assert_eq!(many(cores + 1, Wait::Epoll), Ok(()));
+        let error = many(cores + 1, Wait::Spin).unwrap_err();
+        assert_eq!(error, SpinError::TooMany { asked: cores + 1, cores });
+        if cores > 1 {
+            let two = |core, wait| {
+                check_spinning([("a", Some(0), Wait::Spin), ("b", core, wait)].into_iter())
+            };
+            assert_eq!((two(Some(1), Wait::Spin), two(None, Wait::Spin)), (Ok(()), Ok(())));
+            assert_eq!(two(Some(0), Wait::Epoll), Ok(()));
+            let error = two(Some(0), Wait::Spin).unwrap_err().to_string();
+            assert_eq!(error, "threads a and b cannot both spin on core 0");
+        }
+    }
+
+    #[test]
+    fn a_panic_has_its_words() {
+        let words = |payload: Box<dyn Any + Send>| Panic::of(&*payload).to_string();
+        assert_eq!(words(Box::new("plain")), "panicked: plain");
+        assert_eq!(words(Box::new(String::from("made"))), "panicked: made");
+        assert_eq!(words(Box::new(7)), "panicked: without words");
     }
 }

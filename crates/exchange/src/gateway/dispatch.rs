@@ -266,9 +266,11 @@ impl<L: Listener> Handling<'_, L> {
             return self.violate(TerminateCode::RequiredNextSeqNoMissing);
         }
         let is_beyond = next > LARGEST_SEQUENCE + 1 || self.session.is_backup && next != 0;
-        if next < expected || is_beyond {
+        let is_of_before = next == 0 && self.session.was_promoted;
+        if (next < expected || is_beyond) && !is_of_before {
             return self.violate(TerminateCode::InvalidNextSeqNo);
         }
+        self.session.was_promoted = is_of_before;
         if next > expected {
             self.counters.gap_fills += 1;
             known.next_inbound = next;

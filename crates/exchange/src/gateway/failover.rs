@@ -71,6 +71,7 @@ impl Gateway {
         if session.at != self.primary {
             return;
         }
+        session.was_promoted = session.is_backup;
         session.is_backup = false;
         let Some(account) = session.account.filter(|_| session.is_established()) else { return };
         let next = self.accounts[account].next_outbound;

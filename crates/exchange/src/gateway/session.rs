@@ -49,6 +49,8 @@ pub(super) struct Session {
     pub(super) at: Designation,
     /// That one is the backup now.
     pub(super) is_backup: bool,
+    /// It was made the primary, and its client may not know it: a Sequence may have the number 0.
+    pub(super) was_promoted: bool,
     /// It ends by a handshake that was not about an error.
     pub(super) is_graceful: bool,
     /// How the message that is being answered was split, as the safeguard sees it.
@@ -91,6 +93,7 @@ impl Session {
             is_closing: false,
             at: Designation::Primary,
             is_backup: false,
+            was_promoted: false,
             is_graceful: false,
             split: None,
             behind_split: None,
@@ -119,6 +122,7 @@ impl Session {
         self.replay = None;
         self.outbound.clear();
         self.is_closing = false;
+        self.was_promoted = false;
         self.is_graceful = false;
         self.split = None;
         self.behind_split = None;

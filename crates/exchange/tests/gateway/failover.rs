@@ -166,6 +166,21 @@ fn when_the_primary_fails_the_backup_goes_on_with_its_numbers() {
 }
 
 #[test]
+fn a_sequence_of_the_backup_may_meet_its_promotion_on_the_way() {
+    let (mut bench, _, backup) = both();
+    bench.gateway.fail_primary(bench.now, &mut bench.notes);
+    assert!(bench.gateway.poll_action(&mut bench.notes).is_some());
+    bench.read(backup);
+    let zero = sequence(UUID, 0, KeepAliveLapsed::NOT_LAPSED);
+    assert_eq!(bench.send(backup, &zero), []);
+    assert_eq!(bench.send(backup, &zero), []);
+    assert_eq!(bench.send(backup, &sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED)), []);
+    // Who has said a number knows of it.
+    let replies = bench.send(backup, &zero);
+    bench.expect_terminate(backup, &replies, 10);
+}
+
+#[test]
 fn a_session_without_a_backup_logs_on_at_the_new_primary() {
     let mut bench = Bench::with_places(4);
     let primary = bench.connect();

@@ -185,6 +185,64 @@ fn the_error_code_says_which_host_is_the_backup_not_its_address() {
 }
 
 #[test]
+fn hosts_of_a_primary_that_cannot_be_reached_are_swapped_with_the_backups() {
+    let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
+    assert_eq!(trace.at(0), ["Primary p1 New"]);
+    trace.lost();
+    assert_eq!(trace.at(5), ["Primary p2 New"]);
+    trace.lost();
+    assert_eq!(trace.at(10), ["Primary b1 New"]);
+    // It is the backup and says so: that is no fault of the primary's.
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::DESIGNATED_BACKUP));
+    assert_eq!(trace.at(15), ["Primary p1 New"]);
+    trace.connector.handle_established(Role::Primary);
+    trace.progress.uuid = 7;
+    trace.lost();
+    assert_eq!(trace.at(20), ["Primary p1 Resume"], "it had been reached");
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    assert_eq!(trace.at(25), ["Primary p2 Resume"]);
+    trace.lost();
+    assert_eq!(trace.at(30), ["Primary p1 Resume"], "only one in a row was not reached");
+}
+
+#[test]
+fn hosts_are_not_swapped_while_a_backup_is_connected() {
+    let settings = ConnectorSettings { primary: vec!["p1"], backup: vec!["b1"], ..settings() };
+    let mut trace = Trace::new(settings);
+    trace.at(0);
+    trace.connector.handle_established(Role::Primary);
+    trace.progress.uuid = 7;
+    assert_eq!(trace.at(0), ["Backup b1 Backup"]);
+    trace.connector.handle_established(Role::Backup);
+    trace.lost();
+    for second in [5, 10, 15] {
+        assert_eq!(trace.at(second), ["Primary p1 Resume"]);
+        trace.lost();
+    }
+    trace.ended(Role::Backup, Ending::Terminated(TerminateCode::PRIMARY_GONE));
+    assert_eq!(trace.at(20), ["Primary p1 Resume"]);
+    trace.lost();
+    assert_eq!(trace.at(25), ["Primary b1 Resume"]);
+}
+
+#[test]
+fn after_a_failover_the_old_primary_is_tried_when_the_new_one_cannot_be_reached() {
+    let settings = ConnectorSettings { primary: vec!["p1"], backup: vec!["b1"], ..settings() };
+    let mut trace = Trace::new(settings);
+    trace.at(0);
+    trace.connector.handle_established(Role::Primary);
+    trace.progress.uuid = 7;
+    trace.at(0);
+    trace.connector.handle_established(Role::Backup);
+    let now = trace.now();
+    trace.connector.handle_failover(now);
+    trace.lost();
+    assert_eq!(trace.at(5), ["Primary b1 Resume"]);
+    trace.lost();
+    assert_eq!(trace.at(10), ["Primary p1 Resume"]);
+}
+
+#[test]
 fn what_cannot_be_resumed_begins_anew() {
     for ending in [
         Ending::Rejected(RejectCode::INVALID_UUID),
@@ -201,6 +259,26 @@ fn what_cannot_be_resumed_begins_anew() {
         trace.lost();
         assert_eq!(trace.at(10), ["Primary p2 Resume"]);
     }
+}
+
+#[test]
+fn a_beginning_that_was_refused_is_made_again() {
+    let mut trace = Trace::new(settings());
+    assert_eq!(trace.at(0), ["Primary p1 New"]);
+    // It has used a UUID, which the exchange does not know.
+    trace.progress.uuid = 7;
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    assert_eq!(trace.at(5), ["Primary p2 New"]);
+    trace.connector.handle_established(Role::Primary);
+    trace.lost();
+    assert_eq!(trace.at(10), ["Primary p2 Resume"]);
+    let schedule = Some(week());
+    let mut trace = Trace::new(ConnectorSettings { schedule, ..settings() });
+    trace.progress.uuid = 7;
+    assert_eq!(trace.at(15 * 3_600), ["Primary p1 NewWeek"]);
+    trace.progress.request_timestamp = trace.now().utc.as_nanos();
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::INVALID_TIMESTAMP));
+    assert_eq!(trace.at(15 * 3_600 + 5), ["Primary p2 NewWeek"]);
 }
 
 #[test]

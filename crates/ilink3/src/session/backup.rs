@@ -1,10 +1,13 @@
 //! The backup connection: session messages only, until the exchange makes it the primary.
 
-use hairpin_time::Now;
+use hairpin_time::{Instant, Now};
 
 use super::{Context, Session};
-use crate::listener::Failover;
-use crate::{ConnectError, Error, Gap, Listener, Outlet, Progress, SEQ_NUM_MAX, State};
+use crate::listener::{Active, Failover};
+use crate::pending::Pending;
+use crate::{
+    ConnectError, Ending, Error, Gap, Listener, Outlet, Progress, SEQ_NUM_MAX, State, Warning,
+};
 
 impl Session {
     /// Goes on from another session's progress: for a backup session, its primary's, before it
@@ -17,6 +20,8 @@ impl Session {
             return Err(ConnectError::Busy(self.state()));
         }
         self.outbound.progress = progress;
+        // Which of them the exchange has is not told here.
+        self.outbound.settled_below = 1;
         Ok(())
     }
 
@@ -33,9 +38,16 @@ impl Session {
         self.outbound.is_backup
     }
 
+    /// Another session of the same identity has used this RequestTimestamp: the next one here is
+    /// above it. For a primary and its backup, each told of the other's.
+    pub fn note_request_timestamp(&mut self, request_timestamp: u64) {
+        let progress = &mut self.outbound.progress;
+        progress.request_timestamp = progress.request_timestamp.max(request_timestamp);
+    }
+
     /// Takes the place of the session that was the primary, whose progress is given: messages flow
-    /// on this connection from now on. What it has not received is asked for. Does nothing unless
-    /// [awaited](Self::awaits_take_over).
+    /// on this connection from now on, and [`Listener::on_active`] says so. What it has not
+    /// received is asked for. Does nothing unless [awaited](Self::awaits_take_over).
     pub fn take_over<L: Listener>(
         &mut self,
         now: Now,
@@ -43,26 +55,129 @@ impl Session {
         outlet: &mut dyn Outlet,
         listener: &mut L,
     ) {
-        let Some(failover) = self.failover.take() else { return };
+        let Some((failover, since)) = self.failover.take() else { return };
+        self.activate(&mut Context { now, outlet, listener }, failover, primary, since);
+    }
+
+    /// [Takes over](Self::take_over) from a session whose connection is gone, with all it knows
+    /// beyond its progress: its limits go on and so does its counting, and if it was about to
+    /// terminate so is this one. It is disconnected afterwards without a word to the listener, and
+    /// may be the backup of this one.
+    ///
+    /// The outlet has to be the one that keeps what the primary has sent.
+    pub fn take_over_from<L: Listener>(
+        &mut self,
+        now: Now,
+        primary: &mut Self,
+        outlet: &mut dyn Outlet,
+        listener: &mut L,
+    ) {
+        let Some((failover, promoted)) = self.failover.take() else { return };
+        let since = primary.ceased.map_or(promoted, |ceased| ceased.min(promoted));
+        let is_leaving = primary.is_leaving();
+        let is_known = primary.told == State::Established;
+        self.inherit(primary);
+        let progress = primary.progress();
+        primary.step_back();
         let mut context = Context { now, outlet, listener };
+        if !is_known && self.state() == State::Established {
+            self.tell(&mut context, |listener, sender| {
+                listener.on_state(sender, State::Established);
+            });
+        }
+        self.activate(&mut context, failover, progress, since);
+        if is_leaving {
+            self.terminate(now);
+        }
+    }
+
+    /// Whether it has been asked to terminate gracefully.
+    fn is_leaving(&self) -> bool {
+        self.state() == State::Terminating && !self.outbound.pending.is_closing()
+    }
+
+    /// Takes what `primary` knows and its progress does not say.
+    fn inherit(&mut self, primary: &mut Self) {
+        self.earlier = primary.earlier;
+        self.inbound.counters.absorb(&mut primary.inbound.counters);
+        let (outbound, theirs) = (&mut self.outbound, &mut primary.outbound);
+        outbound.counters.absorb(&mut theirs.counters);
+        core::mem::swap(&mut outbound.throttle, &mut theirs.throttle);
+        outbound.newest = theirs.newest;
+        outbound.told = theirs.told.on_another_connection();
+        outbound.settled_below = theirs.settled_below;
+    }
+
+    /// Is disconnected from now on, and nobody is told.
+    fn step_back(&mut self) {
+        (self.outbound.state, self.told) = (State::Disconnected, State::Disconnected);
+        (self.outbound.pending, self.outbound.replay) = (Pending::default(), None);
+        (self.failover, self.ceased, self.ending) = (None, None, Ending::Lost);
+        self.outbound.doubted_at = None;
+        self.recovery.begin();
+        self.reassembly.clear();
+    }
+
+    /// Is the primary from now on; nothing could be sent since `since`.
+    fn activate<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        failover: Failover,
+        primary: Progress,
+        since: Instant,
+    ) {
         let present = self.outbound.progress;
         let expected = primary.next_incoming;
         self.outbound.set_backup(false);
         if primary.uuid != present.uuid {
             let (expected, received) = (primary.uuid, present.uuid);
-            return self.fail(&mut context, Error::Uuid { expected, received });
+            return self.fail(context, Error::Uuid { expected, received });
         }
         if failover.next_seq_no < expected {
             let received = failover.next_seq_no;
-            return self.fail(&mut context, Error::NextSeqNo { expected, received });
+            return self.fail(context, Error::NextSeqNo { expected, received });
         }
         let request_timestamp = primary.request_timestamp.max(present.request_timestamp);
         self.outbound.progress = Progress { request_timestamp, ..primary };
-        if failover.next_seq_no > expected {
-            let (uuid, to) = (primary.uuid, failover.next_seq_no - 1);
-            self.report_gap(&mut context, Gap { uuid, from: expected, to });
+        if self.state() != State::Established {
+            // It has ended already: the next logon goes on.
+            return;
         }
-        self.begin_recovery(&mut context);
+        self.doubt();
+        let Progress { uuid, next_outgoing, .. } = primary;
+        let (down_for, in_doubt) =
+            (context.now.monotonic.saturating_since(since), self.outbound.is_in_doubt());
+        let active = Active { uuid, next_outgoing, down_for, in_doubt };
+        self.tell(context, |listener, sender| listener.on_active(sender, active));
+        if failover.next_seq_no > expected {
+            let to = failover.next_seq_no - 1;
+            self.report_gap(context, Gap { uuid, from: expected, to });
+        }
+        self.begin_recovery(context);
+    }
+
+    /// What was sent since the last logon may not have arrived.
+    fn doubt(&mut self) {
+        let outbound = &mut self.outbound;
+        let next = outbound.progress.next_outgoing;
+        if next > outbound.settled_below {
+            outbound.doubted_at = Some(next);
+            // One that was to leave on the backup would have the new number.
+            outbound.pending.sequence = None;
+        }
+    }
+
+    /// Ends the session gracefully in the place of a sign of life: the next logon settles what is
+    /// in doubt.
+    #[cold]
+    pub(super) fn settle_by_logon<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.state() != State::Established {
+            return;
+        }
+        self.inbound.counters.settled_by_logon += 1;
+        let from = self.outbound.settled_below;
+        self.outbound.terminate(context.now);
+        self.warn(context, Warning::InDoubt { from });
     }
 
     /// The exchange says that this connection is the primary now. The first time counts.
@@ -80,7 +195,7 @@ impl Session {
         }
         self.inbound.counters.failovers += 1;
         let failover = Failover { uuid: self.outbound.progress.uuid, next_seq_no };
-        self.failover = Some(failover);
+        self.failover = Some((failover, context.now.monotonic));
         self.hold_from(next_seq_no);
         self.tell(context, |listener, sender| listener.on_failover(sender, failover));
     }

@@ -393,7 +393,7 @@ impl Session {
         }
         if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
             self.inbound.counters.asked_for_life += 1;
-            self.outbound.pending.sequence(false);
+            self.sign_of_life(context, false);
             self.warn(context, Warning::AskedForLife);
         }
     }

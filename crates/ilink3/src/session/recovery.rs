@@ -131,7 +131,8 @@ impl Session {
     ) -> bool {
         let (state, progress) = (self.state(), &self.outbound.progress);
         let missing = progress.earlier.first_missing().filter(|_| self.recovery.is_earlier);
-        if !matches!(state, State::Established | State::Terminating) {
+        let is_backup = self.outbound.is_backup && !self.awaits_take_over();
+        if is_backup || !matches!(state, State::Established | State::Terminating) {
             let template_id = message.header.template_id;
             self.fail(context, Error::Unexpected { template_id, state });
         } else if message.uuid == progress.uuid {

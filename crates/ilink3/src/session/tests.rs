@@ -17,8 +17,8 @@ use super::*;
 use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
-    CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel, Message,
-    NewOrder, NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rate, Rejected,
+    Active, CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel,
+    Message, NewOrder, NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rate, Rejected,
     RetransmitRejected, Stamp, TerminateCode, Terminated,
 };
 
@@ -154,6 +154,8 @@ struct Log {
     /// How many orders to send from each callback of this name.
     order_on: Option<&'static str>,
     terminate_on: Option<&'static str>,
+    /// How long nothing could be sent.
+    down_for: Duration,
     /// What to do about messages that were not applied, if not what is preferred.
     answer: Option<NotAppliedAnswer>,
 }
@@ -201,6 +203,11 @@ impl Listener for Log {
     }
     fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
         self.note(sender, "failover", format!("from {}", failover.next_seq_no));
+    }
+    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+        self.down_for = active.down_for;
+        let doubt = if active.in_doubt { " in doubt" } else { "" };
+        self.note(sender, "active", format!("{}{doubt}", active.next_outgoing));
     }
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, it: NotApplied) {
         self.note(sender, "not applied", format!("{} from {}", it.count, it.from_seq_no));

@@ -21,7 +21,9 @@ use crate::{NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, Wh
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    gateway: Gateway,
+    gateway: Option<Gateway>,
+    #[serde(default)]
+    segment: Vec<SegmentTable>,
     logon: Logon,
     operator: OperatorTable,
     #[serde(default)]
@@ -36,6 +38,18 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Gateway {
+    primary: Spanned<Vec<SocketAddrV4>>,
+    #[serde(default)]
+    backup: Vec<SocketAddrV4>,
+    attempts: Option<u32>,
+    #[serde(default = "one_second")]
+    interval_ms: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SegmentTable {
+    id: Spanned<u8>,
     primary: Spanned<Vec<SocketAddrV4>>,
     #[serde(default)]
     backup: Vec<SocketAddrV4>,
@@ -178,27 +192,69 @@ fn line(text: &str, offset: usize) -> usize {
     before.iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
+fn parse(text: &str) -> Result<File, ConfigError> {
+    // Only the message: the lines around it, which the library shows too, may hold anything.
+    toml::from_str(text).map_err(|error| ConfigError::Toml {
+        line: error.span().map_or(1, |span| line(text, span.start)),
+        what: error.message().replace(['\n', '\r'], " "),
+    })
+}
+
 impl Config {
     pub(super) fn from_toml_in(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        // Only the message: the lines around it, which the library shows too, may hold anything.
-        let file: File = toml::from_str(text).map_err(|error| ConfigError::Toml {
-            line: error.span().map_or(1, |span| line(text, span.start)),
-            what: error.message().replace(['\n', '\r'], " "),
-        })?;
+        let mut file = parse(text)?;
         let source = Source { text, folder };
-        let operator = file.operator.read(&source)?;
-        let Some(&gateway) = file.gateway.primary.as_ref().first() else {
-            return Err(source.wrong(&file.gateway.primary, "`primary` needs an address"));
+        if !file.segment.is_empty() {
+            let what = "a file with `[[segment]]` is of several sessions: read its segments";
+            return Err(source.wrong_in("[segment]", what));
+        }
+        let gateway = file.gateway.take();
+        let gateway = gateway.ok_or_else(|| source.wrong_in("gateway", "missing `[gateway]`"))?;
+        Self::of(file, gateway, &source)
+    }
+
+    pub(super) fn segments_in(text: &str, folder: &Path) -> Result<Vec<(u8, Self)>, ConfigError> {
+        let source = Source { text, folder };
+        let file = parse(text)?;
+        if file.segment.is_empty() || file.gateway.is_some() {
+            let what = "give a `[[segment]]` for each market segment, and no `[gateway]`";
+            return Err(source.wrong_in("gateway", what));
+        }
+        let mut configs: Vec<(u8, Self)> = Vec::with_capacity(file.segment.len());
+        for place in 0..file.segment.len() {
+            // Read anew: a key is not copied.
+            let mut file = parse(text)?;
+            let segment = file.segment.swap_remove(place);
+            let id = *segment.id.as_ref();
+            if configs.iter().any(|(other, _)| *other == id) {
+                let what = format!("market segment {id} is there twice");
+                return Err(source.wrong(&segment.id, what));
+            }
+            if let Some(journal) = &mut file.journal {
+                journal.folder.push(id.to_string());
+            }
+            let SegmentTable { primary, backup, attempts, interval_ms, .. } = segment;
+            let gateway = Gateway { primary, backup, attempts, interval_ms };
+            configs.push((id, Self::of(file, gateway, &source)?));
+        }
+        Ok(configs)
+    }
+
+    /// The settings of a file for one gateway.
+    fn of(file: File, gateways: Gateway, source: &Source<'_>) -> Result<Self, ConfigError> {
+        let operator = file.operator.read(source)?;
+        let Some(&gateway) = gateways.primary.as_ref().first() else {
+            return Err(source.wrong(&gateways.primary, "`primary` needs an address"));
         };
-        let logon = file.logon.read(&source, operator)?;
+        let logon = file.logon.read(source, operator)?;
         let (zone, schedule) = match file.schedule {
-            Some(table) => table.read(&source)?,
+            Some(table) => table.read(source)?,
             None => (zone("America/Chicago"), None),
         };
         let zone = zone.map_err(|what| source.wrong_in("schedule", &what))?;
         let keep_inbound = file.journal.as_ref().and_then(|it| it.keep_inbound).unwrap_or(true);
         let session = Settings {
-            conduct: file.conduct.read(&source)?,
+            conduct: file.conduct.read(source)?,
             waiting_max: file.sending.waiting_max.unwrap_or(WAITING_DEFAULT),
             when_full: match file.sending.when_full {
                 Some(WhenFullName::BeginAgain) => WhenFull::BeginAgain,
@@ -208,12 +264,12 @@ impl Config {
             throttle: file.throttle.map(|table| table.read()),
             ..Settings::new(gateway, logon)
         };
-        let journal = file.journal.map(|table| table.read(&source)).transpose()?;
+        let journal = file.journal.map(|table| table.read(source)).transpose()?;
         let connector = ConnectorSettings {
-            primary: file.gateway.primary.into_inner(),
-            backup: file.gateway.backup,
-            attempts: file.gateway.attempts,
-            interval: Duration::from_millis(file.gateway.interval_ms),
+            primary: gateways.primary.into_inner(),
+            backup: gateways.backup,
+            attempts: gateways.attempts,
+            interval: Duration::from_millis(gateways.interval_ms),
             schedule,
         };
         Ok(Self { session, connector, zone, journal })

@@ -12,8 +12,8 @@ use hairpin_cme_codecs::ilink3::{
     QuoteCancelAck563, RequestForQuoteAck546, SecurityDefinitionResponse561,
 };
 use hairpin_ilink3::{
-    Error, Established, Failover, Gap, Listener, Message, NotApplied, NotAppliedAnswer, Rejected,
-    RetransmitRejected, Sender, State, Terminated, Warning,
+    Active, BackupNotice, Error, Established, Failover, Gap, Listener, Message, NotApplied,
+    NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
 };
 
 use super::Orders;
@@ -101,6 +101,7 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
     forward! {
         on_state state: State,
         on_failover failover: Failover,
+        on_active active: Active,
         on_reject rejected: &Rejected<'_>,
         on_terminate terminated: &Terminated<'_>,
         on_gap gap: Gap,
@@ -112,6 +113,10 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         self.listener.orders().handle_established(established.uuid);
         self.listener.on_established(sender, established);
+    }
+
+    fn on_backup(&mut self, notice: &BackupNotice<'_>) {
+        self.listener.on_backup(notice);
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {

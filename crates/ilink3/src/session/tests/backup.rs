@@ -76,7 +76,7 @@ fn a_backup_that_is_made_the_primary_goes_on_where_that_was() {
     assert!(trace.session.awaits_take_over());
     assert_eq!(trace.send(1), Err(SendError::Backup), "not before it has taken over");
     trace.take_over(primary());
-    assert_eq!(trace.told(), ["new 3"]);
+    assert_eq!(trace.told(), ["active 5 in doubt", "new 3"]);
     assert_eq!(trace.send(9), Ok(5));
     trace.receive(&report(4));
     assert_eq!((trace.told(), trace.sent()), (vec!["new 4".into()], vec!["Order 5 id 9".into()]));
@@ -89,7 +89,7 @@ fn what_the_old_primary_did_not_deliver_is_asked_for() {
     trace.receive(&[promotion(6), report(6)].concat());
     trace.told();
     trace.take_over(primary());
-    assert_eq!(trace.told(), [format!("gap 3 to 5 of {UUID}")]);
+    assert_eq!(trace.told(), ["active 5 in doubt".into(), format!("gap 3 to 5 of {UUID}")]);
     assert_eq!(trace.sent(), ["Retransmit 3 count 3"]);
     for number in 3..=5 {
         trace.receive(&report_of(UUID, number, BooleanFlag::TRUE));
@@ -134,4 +134,163 @@ fn a_take_over_nobody_asked_for_does_nothing() {
     let mut trace = established();
     trace.take_over(primary());
     assert!(trace.session.is_backup() && trace.told().is_empty());
+}
+
+/// A primary that has sent two orders, and its backup. The primary may be gone already.
+fn pair(is_lost: bool) -> (Trace, Session) {
+    let mut primary = Trace::established();
+    primary.send(1).unwrap();
+    primary.send(2).unwrap();
+    primary.receive(&report(1));
+    if is_lost {
+        primary.session.handle_disconnected(primary.now, &mut primary.wire, &mut primary.log);
+    }
+    let mut trace = Trace::new();
+    trace.session.follow(primary.session.progress()).unwrap();
+    trace.connect(Binding::Backup);
+    let ack = Ack { next_seq_no: 0, ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    trace.told();
+    trace.sent();
+    (trace, primary.session)
+}
+
+impl Trace {
+    fn take_over_from(&mut self, primary: &mut Session) {
+        self.session.take_over_from(self.now, primary, &mut self.wire, &mut self.log);
+    }
+}
+
+#[test]
+fn a_session_that_takes_over_has_all_the_primary_knew() {
+    let (mut trace, mut primary) = pair(false);
+    let rates = Rates { others: Some(Rate::per_second(1)), ..Rates::default() };
+    primary.set_throttle(Some(&rates));
+    trace.receive(&promotion(2));
+    trace.take_over_from(&mut primary);
+    assert_eq!(trace.told(), ["failover from 2", "active 3 in doubt"], "the state is the same");
+    assert_eq!((primary.state(), primary.awaits_take_over()), (State::Disconnected, false));
+    assert_eq!(trace.send(3), Ok(3));
+    (4..6).for_each(|id| assert_eq!(trace.send(id), Ok(id as u32)));
+    assert!(matches!(trace.send(6), Err(SendError::Throttled { .. })));
+    let counters = trace.session.outbound_counters();
+    assert_eq!((counters.business_messages, counters.negotiates), (5, 1));
+    assert_eq!(trace.session.inbound_counters().business_messages, 1);
+    assert_eq!(*primary.outbound_counters(), OutboundCounters::default());
+    // The old one may stand by for the new one.
+    primary.follow(trace.session.progress()).unwrap();
+    primary.connect(trace.now, Binding::Backup).unwrap();
+}
+
+#[test]
+fn how_long_nothing_could_be_sent_is_told() {
+    let (mut trace, mut primary) = pair(true);
+    trace.at(700);
+    trace.receive(&promotion(2));
+    trace.told();
+    trace.at(900);
+    trace.take_over_from(&mut primary);
+    assert_eq!(trace.told(), ["state established", "active 3 in doubt"]);
+    assert_eq!(trace.log.down_for, Duration::from_millis(900));
+    let (mut trace, mut primary) = pair(false);
+    trace.at(700);
+    trace.receive(&promotion(2));
+    trace.at(900);
+    trace.take_over_from(&mut primary);
+    assert_eq!(trace.log.down_for, Duration::from_millis(200));
+}
+
+#[test]
+fn in_the_place_of_a_sequence_that_would_hide_what_is_in_doubt_it_logs_on_again() {
+    for asks in [false, true] {
+        let (mut trace, mut primary) = pair(true);
+        trace.receive(&promotion(2));
+        trace.take_over_from(&mut primary);
+        trace.told();
+        if asks {
+            trace.receive(&sequence(UUID, 2, KeepAliveLapsed::LAPSED));
+        } else {
+            trace.at(9_001);
+        }
+        assert_eq!(trace.sent(), ["Terminate 0"]);
+        let told = trace.told();
+        let warning = "messages from 1 on may not have reached the failed primary";
+        assert!(told[0].starts_with(&format!("warning {warning}")), "{told:?}");
+        assert!(told.contains(&"state terminating".into()), "{told:?}");
+        assert_eq!(trace.session.inbound_counters().settled_by_logon, 1);
+    }
+}
+
+#[test]
+fn a_message_takes_doubt_away_and_one_that_used_no_number_brings_it_back() {
+    let (mut trace, mut primary) = pair(true);
+    trace.receive(&promotion(2));
+    trace.take_over_from(&mut primary);
+    assert_eq!(trace.send(3), Ok(3));
+    trace.at(9_001);
+    assert_eq!(trace.sent(), ["Order 3 id 3", "Sequence 4"]);
+    let (mut trace, mut primary) = pair(true);
+    trace.receive(&promotion(2));
+    trace.take_over_from(&mut primary);
+    assert_eq!(trace.send(3), Ok(3));
+    trace.session.outbound.take_back(trace.session.outbound.newest);
+    trace.at(9_001);
+    assert_eq!(trace.sent(), ["Order 3 id 3", "Terminate 0"]);
+}
+
+#[test]
+fn nothing_is_in_doubt_that_was_sent_before_the_last_logon() {
+    let progress = Progress { uuid: UUID, next_outgoing: 5, ..Progress::default() };
+    let mut primary = Trace::with(progress);
+    primary.connect(Binding::Resume);
+    let ack = Ack { next_seq_no: 1, ..primary.ack() };
+    primary.receive(&establishment_ack(&ack));
+    let mut trace = Trace::new();
+    trace.session.follow(primary.session.progress()).unwrap();
+    trace.connect(Binding::Backup);
+    let ack = Ack { next_seq_no: 0, ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    trace.receive(&promotion(1));
+    trace.told();
+    trace.sent();
+    trace.take_over_from(&mut primary.session);
+    assert_eq!(trace.told(), ["active 5"]);
+    trace.at(9_001);
+    assert_eq!(trace.sent(), ["Sequence 5"]);
+}
+
+#[test]
+fn one_that_was_leaving_leaves() {
+    let (mut trace, mut primary) = pair(false);
+    primary.terminate(trace.now);
+    trace.receive(&promotion(2));
+    trace.take_over_from(&mut primary);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+}
+
+#[test]
+fn a_business_message_on_the_backup_is_a_fault() {
+    let (mut trace, _) = pair(false);
+    trace.receive(&report(2));
+    assert_eq!(trace.told()[0], "error template 522 has no place while established");
+    assert_eq!(trace.sent(), ["Terminate 23"]);
+}
+
+#[test]
+fn a_request_timestamp_is_above_that_of_the_other_connection() {
+    let (mut trace, _) = pair(false);
+    trace.session.note_request_timestamp(UTC * 2);
+    trace.session.note_request_timestamp(UTC);
+    assert_eq!(trace.session.progress().request_timestamp, UTC * 2);
+}
+
+#[test]
+fn one_that_was_ended_before_it_has_taken_over_is_not_active() {
+    let (mut trace, mut primary) = pair(true);
+    trace.receive(&[promotion(2), terminate(TerminateCode::OTHER.0, 9)].concat());
+    trace.told();
+    trace.take_over_from(&mut primary);
+    assert!(trace.told().is_empty());
+    assert_eq!(trace.session.state(), State::Terminating);
+    assert_eq!(trace.session.progress().next_outgoing, 3);
 }

@@ -346,6 +346,18 @@ fn counts_failovers_only() {
 }
 
 #[test]
+fn counts_settled_by_logon_only() {
+    let mut trace = super::backup::established();
+    trace.receive(&super::backup::promotion(3));
+    let primary = trace.session.progress();
+    let primary = Progress { next_incoming: 3, ..primary };
+    trace.session.take_over(trace.now, primary, &mut trace.wire, &mut trace.log);
+    trace.session.inbound.counters = InboundCounters::default();
+    trace.at(9_001);
+    assert_only(&trace, "settled_by_logon");
+}
+
+#[test]
 fn counts_logons_repeated_only() {
     let mut trace = Trace::connected();
     trace.transmitted();

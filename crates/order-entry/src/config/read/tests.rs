@@ -166,3 +166,51 @@ fn a_journal_is_made_once_and_opened_after() {
     let journal = config.open_journal(0).unwrap();
     assert_eq!(journal.records().count(), 1);
 }
+
+/// The sample with segments in the place of its gateway.
+fn segmented() -> String {
+    let (_, rest) = sample().split_once("[logon]").unwrap();
+    let segments = "[[segment]]\nid = 64\nprimary = [\"192.0.2.20:9000\"]\n\n\
+                    [[segment]]\nid = 80\nprimary = [\"192.0.2.30:9000\"]\n\
+                    backup = [\"192.0.2.31:9000\"]\nattempts = 7\ninterval_ms = 250\n\n";
+    format!("{segments}[logon]{rest}")
+}
+
+#[test]
+fn several_segments_share_a_file_and_have_hosts_and_journals_of_their_own() {
+    let folder = folder();
+    let configs = Config::segments_in(&segmented(), folder.path()).unwrap();
+    let [(64, first), (80, second)] = &configs[..] else { panic!("{configs:?}") };
+    assert_eq!(first.session.gateway, "192.0.2.20:9000".parse().unwrap());
+    assert_eq!((first.connector.backup.len(), first.connector.attempts), (0, None));
+    assert_eq!(second.connector.backup, ["192.0.2.31:9000".parse().unwrap()]);
+    let settings = (second.connector.attempts, second.connector.interval);
+    assert_eq!(settings, (Some(7), Duration::from_millis(250)));
+    for (id, config) in &configs {
+        assert_eq!(&*config.session.logon.session, "ABC");
+        let journal = config.journal.as_ref().unwrap();
+        assert_eq!(journal.folder, folder.path().join("journal").join(id.to_string()));
+    }
+    fs::write(folder.path().join("order.toml"), segmented()).unwrap();
+    assert_eq!(Config::read_segments(folder.path().join("order.toml")).unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_wrong_with_segments_is_named_with_its_line() {
+    let folder = folder();
+    let error = |text: &str| Config::segments_in(text, folder.path()).unwrap_err().to_string();
+    let twice = segmented().replace("id = 80", "id = 64");
+    assert_eq!(error(&twice), "line 6: market segment 64 is there twice");
+    let nowhere = segmented().replace("[\"192.0.2.30:9000\"]", "[]");
+    assert_eq!(error(&nowhere), "line 7: `primary` needs an address");
+    let unknown = segmented().replace("id = 64", "id = 64\nname = 1");
+    assert!(error(&unknown).starts_with("line 3: unknown field `name`"));
+    let neither = "give a `[[segment]]` for each market segment, and no `[gateway]`";
+    assert_eq!(error(sample()), format!("line {}: {neither}", line_of("[gateway]")));
+    let single = read(&segmented()).unwrap_err().to_string();
+    let told = "a file with `[[segment]]` is of several sessions: read its segments";
+    assert_eq!(single, format!("line 1: {told}"));
+    let (_, rest) = sample().split_once("[logon]").unwrap();
+    let gone = read(&format!("[logon]{rest}")).unwrap_err().to_string();
+    assert_eq!(gone, "line 1: missing `[gateway]`");
+}

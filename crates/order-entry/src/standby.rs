@@ -1,0 +1,354 @@
+//! The connection to the backup gateway, beside the one that trades.
+
+use std::io;
+use std::net::SocketAddrV4;
+use std::ops::Range;
+
+use hairpin_endpoint::Stream;
+use hairpin_ilink3::{
+    Action, BackupNotice, Binding, CONTROL_LENGTH, ConnectError, Delivery, Error, Failover,
+    Listener, Outlet, OutletError, Rejected, Sender, State, Terminated, Warning,
+};
+use hairpin_mapped::Storage;
+use hairpin_reactor::{Interest, Reactor, Ready, Token};
+use hairpin_time::{Instant, Now};
+
+use crate::{Counters, Dial, Session};
+
+/// A session that establishes itself on the backup and waits. It sends session messages only, and
+/// journals its requests with the session that trades.
+#[derive(Debug)]
+pub(crate) struct Standby<S> {
+    pub(crate) protocol: hairpin_ilink3::Session,
+    /// The connection, once it is made.
+    pub(crate) stream: Option<S>,
+    connecting: Option<S>,
+    pub(crate) token: Option<(Token, Interest)>,
+    pub(crate) gateway: SocketAddrV4,
+    control: [u8; CONTROL_LENGTH],
+    /// What of the control message has still to leave.
+    control_left: Range<usize>,
+    pub(crate) counters: Counters,
+    pub(crate) last_failure: Option<io::Error>,
+}
+
+/// What has no journal: nothing is sent and nothing kept before it takes over.
+struct Nowhere;
+
+impl Outlet for Nowhere {
+    fn claim(&mut self, _: usize) -> Result<&mut [u8], OutletError> {
+        Err(OutletError::Closed)
+    }
+    fn commit(&mut self, _: usize) -> Delivery {
+        Delivery::Broken
+    }
+}
+
+/// Tells a listener of the backup beside what it is told of the primary.
+struct Aside<'a, L>(&'a mut L);
+
+impl<L: Listener> Listener for Aside<'_, L> {
+    fn on_state(&mut self, _: &mut Sender<'_>, state: State) {
+        self.0.on_backup(&BackupNotice::State(state));
+    }
+    fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
+        self.0.on_failover(sender, failover);
+    }
+    fn on_reject(&mut self, _: &mut Sender<'_>, rejected: &Rejected<'_>) {
+        self.0.on_backup(&BackupNotice::Rejected(rejected));
+    }
+    fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
+        self.0.on_backup(&BackupNotice::Terminated(terminated));
+    }
+    fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
+        self.0.on_backup(&BackupNotice::Error(error));
+    }
+    fn on_warning(&mut self, _: &mut Sender<'_>, warning: &Warning) {
+        self.0.on_backup(&BackupNotice::Warning(warning));
+    }
+}
+
+impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
+    /// Disconnected; `protocol` has the settings of the session that trades.
+    pub(crate) fn new(protocol: hairpin_ilink3::Session, gateway: SocketAddrV4) -> Self {
+        Self {
+            protocol,
+            stream: None,
+            connecting: None,
+            token: None,
+            gateway,
+            control: [0; CONTROL_LENGTH],
+            control_left: 0..0,
+            counters: Counters::default(),
+            last_failure: None,
+        }
+    }
+
+    /// Asks for a connection to `gateway` beside `active`.
+    pub(crate) fn connect<D, J>(
+        &mut self,
+        now: Now,
+        gateway: SocketAddrV4,
+        active: &Session<D, J>,
+    ) -> Result<(), ConnectError>
+    where
+        D: Dial<Stream = S>,
+        J: Storage,
+    {
+        self.protocol.follow(active.progress())?;
+        self.gateway = gateway;
+        self.protocol.connect(now, Binding::Backup)
+    }
+
+    /// Does what a wake calls for. If it [is the primary](Self::awaits_take_over) afterwards, the
+    /// rest is the active session's to do.
+    #[inline]
+    pub(crate) fn process<D, J, L>(
+        &mut self,
+        now: Now,
+        ready: Ready,
+        reactor: &mut Reactor,
+        active: &mut Session<D, J>,
+        listener: &mut L,
+    ) -> io::Result<()>
+    where
+        D: Dial<Stream = S>,
+        J: Storage,
+        L: Listener,
+    {
+        if self.protocol.state() == State::Disconnected {
+            return Ok(());
+        }
+        self.protocol.note_request_timestamp(active.progress().request_timestamp);
+        if let Some((token, _)) = self.token {
+            if ready.is_writable(token) {
+                self.handle_writable(now, reactor, listener)?;
+            }
+            if ready.is_readable(token) {
+                self.handle_readable(now, reactor, active.chunk(), listener)?;
+            }
+        }
+        if self.protocol.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
+            self.protocol.handle_timeout(now, &mut Nowhere, &mut Aside(listener));
+        }
+        if self.awaits_take_over() {
+            return Ok(());
+        }
+        self.settle(now, reactor, active, listener)
+    }
+
+    /// When [`process`](Self::process) is due though nothing has arrived.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        let wanted = self.token.is_some_and(|(_, interest)| interest != self.interest());
+        let due = self.awaits_take_over()
+            || (self.protocol.has_pending() && self.control_left.is_empty())
+            || wanted;
+        if due { Some(Instant::ZERO) } else { self.protocol.poll_timeout() }
+    }
+
+    /// Whether the exchange has made it the primary.
+    pub(crate) fn awaits_take_over(&self) -> bool {
+        self.protocol.awaits_take_over()
+    }
+
+    /// The bytes of a control message that has begun to leave, and is forgotten here. One that has
+    /// not must not leave: it has the number 0 of a backup.
+    pub(crate) fn rest(&mut self) -> &[u8] {
+        let left = core::mem::take(&mut self.control_left);
+        if left.start == 0 { &[] } else { &self.control[left] }
+    }
+
+    /// Gives the connection up, whatever state it is in.
+    pub(crate) fn disconnect<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let stream = self.stream.take().or(self.connecting.take());
+        self.control_left = 0..0;
+        let removed = match (self.token.take(), stream) {
+            (Some((token, _)), Some(mut stream)) => reactor.remove(token, &mut stream),
+            _ => Ok(()),
+        };
+        self.protocol.handle_disconnected(now, &mut Nowhere, &mut Aside(listener));
+        removed
+    }
+
+    fn handle_writable<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let Some(stream) = &mut self.connecting else {
+            let flushed = self.flush();
+            return self.unless_failed(flushed, now, reactor, listener);
+        };
+        match stream.finish_connect() {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                self.handle_connected(now, listener);
+                Ok(())
+            }
+            Err(error) => self.unless_failed(Err(error), now, reactor, listener),
+        }
+    }
+
+    fn handle_connected<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        self.counters.connected += 1;
+        self.stream = self.connecting.take();
+        self.protocol.handle_connected(now, &mut Nowhere, &mut Aside(listener));
+    }
+
+    /// Reads a chunk; what is left is readable again at once.
+    fn handle_readable<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        chunk: &mut Vec<u8>,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        chunk.clear();
+        let received = stream.receive(1, |_, bytes| chunk.extend_from_slice(bytes));
+        if !chunk.is_empty() {
+            self.counters.chunks += 1;
+            self.protocol.handle_bytes(now, chunk, &mut Nowhere, &mut Aside(listener));
+        }
+        match received {
+            // That it has ended is found again by the session that goes on with it.
+            _ if self.awaits_take_over() => Ok(()),
+            Ok(received) if received.closed => self.disconnect(now, reactor, listener),
+            Ok(_) => Ok(()),
+            Err(error) => self.unless_failed(Err(error), now, reactor, listener),
+        }
+    }
+
+    /// Does all that the protocol wants, until it wants no more.
+    fn settle<D, J, L>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        active: &mut Session<D, J>,
+        listener: &mut L,
+    ) -> io::Result<()>
+    where
+        D: Dial<Stream = S>,
+        J: Storage,
+        L: Listener,
+    {
+        loop {
+            let transmitted = self.transmit(now, active);
+            self.unless_failed(transmitted, now, reactor, listener)?;
+            match self.protocol.poll_action() {
+                Some(Action::Connect) => {
+                    self.counters.connects += 1;
+                    match active.dial(self.gateway) {
+                        Ok(stream) => self.begin_to_connect(now, stream, reactor, listener)?,
+                        Err(error) => self.unless_failed(Err(error), now, reactor, listener)?,
+                    }
+                }
+                Some(Action::Close) => self.disconnect(now, reactor, listener)?,
+                None => return self.update_interest(reactor),
+            }
+        }
+    }
+
+    fn begin_to_connect<L: Listener>(
+        &mut self,
+        now: Now,
+        mut stream: S,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let connected = stream.is_connected();
+        let token = reactor.add(&mut stream, Interest::WRITABLE)?;
+        self.token = Some((token, Interest::WRITABLE));
+        self.connecting = Some(stream);
+        if connected {
+            self.handle_connected(now, listener);
+        }
+        Ok(())
+    }
+
+    /// Writes control traffic, each request once it is journaled.
+    fn transmit<D, J>(&mut self, now: Now, active: &mut Session<D, J>) -> io::Result<()>
+    where
+        D: Dial<Stream = S>,
+        J: Storage,
+    {
+        while self.stream.is_some() && self.control_left.is_empty() {
+            let before = self.protocol.progress().request_timestamp;
+            let Some(length) = self.protocol.poll_transmit(now, &mut self.control) else {
+                return Ok(());
+            };
+            let request_timestamp = self.protocol.progress().request_timestamp;
+            if request_timestamp != before {
+                active.keep_backup_request(&self.control[..length], request_timestamp);
+            }
+            self.control_left = 0..length;
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left of a control message, as far as the connection takes it.
+    fn flush(&mut self) -> io::Result<()> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        while !self.control_left.is_empty() {
+            match stream.write(&self.control[self.control_left.clone()]) {
+                Ok(count) => {
+                    self.counters.bytes_written += count as u64;
+                    let is_partial = count < self.control_left.len();
+                    self.counters.partial_writes += u64::from(is_partial);
+                    self.control_left.start += count;
+                    if is_partial {
+                        return Ok(());
+                    }
+                }
+                Err(error) => {
+                    let later = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
+                    self.counters.partial_writes += u64::from(later.contains(&error.kind()));
+                    return if later.contains(&error.kind()) { Ok(()) } else { Err(error) };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the connection up if something has failed there.
+    fn unless_failed<L: Listener>(
+        &mut self,
+        outcome: io::Result<()>,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
+        let Err(error) = outcome else { return Ok(()) };
+        self.counters.failures += 1;
+        self.last_failure = Some(error);
+        self.disconnect(now, reactor, listener)
+    }
+
+    fn interest(&self) -> Interest {
+        if self.connecting.is_some() {
+            Interest::WRITABLE
+        } else if self.control_left.is_empty() {
+            Interest::READABLE
+        } else {
+            Interest::BOTH
+        }
+    }
+
+    fn update_interest(&mut self, reactor: &mut Reactor) -> io::Result<()> {
+        let wanted = self.interest();
+        match (&mut self.token, self.stream.as_ref().or(self.connecting.as_ref())) {
+            (Some((token, interest)), Some(stream)) if *interest != wanted => {
+                *interest = wanted;
+                reactor.set_interest(*token, stream, wanted)
+            }
+            _ => Ok(()),
+        }
+    }
+}
