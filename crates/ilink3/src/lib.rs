@@ -49,12 +49,14 @@ extern crate alloc;
 
 mod ascii;
 mod authentication;
+mod batch;
 mod cancel_order;
 mod cl_ord_id;
 mod conduct;
 mod connector;
 mod counters;
 mod error;
+mod key_expiry;
 mod listener;
 mod mass_cancel;
 mod new_order;
@@ -64,6 +66,7 @@ mod pricing;
 mod qualifier;
 mod reason;
 mod reassembly;
+mod rehearsal;
 mod replace_order;
 mod replay;
 mod request;
@@ -78,6 +81,7 @@ mod version;
 pub use authentication::{
     EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
 };
+pub use batch::Batched;
 pub use cancel_order::CancelOrder;
 pub use cl_ord_id::ClOrdId;
 pub use conduct::{Conduct, HELD_BYTES_DEFAULT, NotAppliedAnswer};
@@ -86,6 +90,7 @@ pub use connector::{
 };
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
+pub use key_expiry::{KEY_WARNING_DAYS_DEFAULT, KeyExpiry};
 pub use listener::{
     Established, Failover, Gap, Listener, Message, NotApplied, Rejected, RetransmitRejected,
     Terminated,

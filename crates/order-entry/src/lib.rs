@@ -77,7 +77,7 @@ mod zone;
 
 pub use config::{Config, ConfigError, JournalPlace};
 pub use counters::Counters;
-pub use dial::{Dial, TcpDial};
+pub use dial::{Dial, TcpDial, Watched};
 /// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
 /// [`Outgoing`] sends.
 pub use hairpin_cme_codecs::ilink3 as messages;
@@ -94,14 +94,14 @@ pub use hairpin_cme_codecs::ilink3::{
     SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
 pub use hairpin_ilink3::{
-    Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct, ConnectError,
-    Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder, NotApplied,
-    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
-    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
-    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
-    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
-    TerminateCode, Terminated, Throttle, Warning,
+    Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct,
+    ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
+    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel, Message,
+    MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator, OrderRejectReason,
+    OutboundCounters, Outgoing, OutletError, Pricing, Progress, Qualifier, RATE_INTERVAL, Rate,
+    Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
+    RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent,
+    Settings as Logon, SettingsError, Stamp, State, TerminateCode, Terminated, Throttle, Warning,
 };
 /// What keeps a session connected, for [`KeptSession`].
 pub use hairpin_ilink3::{
@@ -115,5 +115,7 @@ pub use orders::{
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use session::Session;
-pub use settings::{Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
+pub use settings::{
+    BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled,
+};
 pub use zone::{NamedZone, ZoneError};
