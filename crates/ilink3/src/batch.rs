@@ -26,7 +26,8 @@ impl Sender<'_> {
     ///
     /// ```
     /// # use hairpin_ilink3::{NewOrder, SendError, Sender};
-    /// # fn quote(sender: &mut Sender<'_>, bid: NewOrder, offer: NewOrder) -> Result<(), SendError> {
+    /// # type Outcome = Result<(), SendError>;
+    /// # fn quote(sender: &mut Sender<'_>, bid: NewOrder, offer: NewOrder) -> Outcome {
     /// let batched = sender.batch(|sender| {
     ///     sender.send(&bid)?;
     ///     sender.send(&offer)
