@@ -59,6 +59,7 @@ mod error;
 mod key_expiry;
 mod listener;
 mod mass_cancel;
+mod mass_status;
 mod new_order;
 mod party_details;
 mod pending;
@@ -96,6 +97,7 @@ pub use listener::{
     Terminated,
 };
 pub use mass_cancel::MassCancel;
+pub use mass_status::MassStatus;
 pub use new_order::NewOrder;
 pub use party_details::{PARTIES_MAX, Party, PartyDetails};
 pub use pricing::Pricing;

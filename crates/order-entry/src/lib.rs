@@ -96,8 +96,8 @@ pub use hairpin_cme_codecs::ilink3::{
 pub use hairpin_ilink3::{
     Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId, Conduct,
     ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation, InboundCounters,
-    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel, Message,
-    MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator, OrderRejectReason,
+    KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel, MassStatus,
+    Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator, OrderRejectReason,
     OutboundCounters, Outgoing, OutletError, Pricing, Progress, Qualifier, RATE_INTERVAL, Rate,
     Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason, RequestError,
     RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError, Sender, Sent,
@@ -110,8 +110,8 @@ pub use hairpin_ilink3::{
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
 pub use orders::{
-    InFlight, Intent, Order, OrderRequest, OrderState, Orders, OrdersCounters, RequestKind,
-    Tracked, Tracks,
+    Download, DownloadEnd, DownloadError, Downloaded, InFlight, Intent, Order, OrderRequest,
+    OrderState, Orders, OrdersCounters, RequestKind, Tracked, Tracks,
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use session::Session;
