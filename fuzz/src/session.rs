@@ -180,7 +180,7 @@ impl Outlet for Wire {
         Ok(&mut self.claimed)
     }
 
-    fn commit(&mut self, length: usize) -> Delivery {
+    fn commit(&mut self, length: usize, _: Option<u32>) -> Delivery {
         let frame = core::mem::take(&mut self.claimed);
         self.check(&frame[..length]);
         match self.mood % 6 {

@@ -25,8 +25,7 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
-/// A case of a benchmark of `crates/hairpin/benches`, and the most instructions an event of it may
-/// take.
+/// A case of a benchmark, and the most instructions an event of it may take.
 struct Case {
     name: &'static str,
     most: Option<u64>,
@@ -38,20 +37,36 @@ struct Case {
 /// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bench {
-    /// The exchange's packets, up to the order. It is told where the instructions are.
+    /// The exchange's packets, up to the order.
     HotPath,
     /// Made-up packets for many instruments.
     Markets,
+    /// An order sent and a report received.
+    Handler,
 }
 
 impl Bench {
-    const ALL: [Self; 2] = [Self::HotPath, Self::Markets];
+    const ALL: [Self; 3] = [Self::HotPath, Self::Markets, Self::Handler];
 
     const fn name(self) -> &'static str {
         match self {
             Self::HotPath => "hot_path",
             Self::Markets => "markets",
+            Self::Handler => "handler",
         }
+    }
+
+    /// Whose it is.
+    const fn package(self) -> &'static str {
+        match self {
+            Self::HotPath | Self::Markets => "hairpin",
+            Self::Handler => "hairpin-order-entry",
+        }
+    }
+
+    /// Whether it is told where the instructions are.
+    const fn has_shares(self) -> bool {
+        !matches!(self, Self::Markets)
     }
 }
 
@@ -64,7 +79,12 @@ const fn market(name: &'static str) -> Case {
     Case { name, most: None, bench: Bench::Markets }
 }
 
-const CASES: [Case; 12] = [
+/// An operation of order entry, which is an event here.
+const fn handler(name: &'static str, most: u64) -> Case {
+    Case { name, most: Some(most), bench: Bench::Handler }
+}
+
+const CASES: [Case; 15] = [
     case("one-entry", Some(600)),
     case("average-mix", None),
     case("duplicate", None),
@@ -77,6 +97,9 @@ const CASES: [Case; 12] = [
     market(MOST),
     market("twelve-one-book"),
     market("twelve-books"),
+    handler("order-send", 300),
+    handler("order-receive", 520),
+    handler("order-both", 850),
 ];
 
 /// The smallest and the largest of the markets that differ in nothing but their instruments.
@@ -172,7 +195,7 @@ fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     )?;
     let (total, shares) = annotation::read(&annotated, events)?;
     ensure!(total > events, "callgrind counted nothing of {name}");
-    let shares = if case.bench == Bench::HotPath { shares } else { Vec::new() };
+    let shares = if case.bench.has_shares() { shares } else { Vec::new() };
     let tenths = (total * 10 + events / 2) / events;
     Ok(Count { name, instructions: (total + events / 2) / events, tenths, census, shares })
 }
@@ -185,13 +208,14 @@ fn field(census: &str, name: &str) -> Result<u64> {
 }
 
 /// Builds the benchmarks as `cargo bench` does; returns their programs.
-fn build(root: &Path) -> Result<[PathBuf; 2]> {
-    let arguments = ["bench", "--locked", "--package", "hairpin"];
-    let benches = Bench::ALL.iter().flat_map(|bench| ["--bench", bench.name()]);
+fn build(root: &Path) -> Result<[PathBuf; 3]> {
+    let arguments = ["bench", "--locked"];
+    let benches =
+        Bench::ALL.iter().flat_map(|bench| ["--package", bench.package(), "--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
     let said = read(command.stderr(Stdio::inherit()))?;
-    let mut programs = [const { None }; 2];
+    let mut programs = [const { None }; 3];
     for message in Message::parse_stream(said.as_bytes()) {
         // The command itself is built beside them.
         if let Message::CompilerArtifact(artifact) = message?
@@ -200,8 +224,10 @@ fn build(root: &Path) -> Result<[PathBuf; 2]> {
             programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    let [Some(hot_path), Some(markets)] = programs else { bail!("cargo built no benchmark") };
-    Ok([hot_path, markets])
+    let [Some(hot_path), Some(markets), Some(handler)] = programs else {
+        bail!("cargo built no benchmark");
+    };
+    Ok([hot_path, markets, handler])
 }
 
 /// Valgrind is a package of the system: as root it is installed, as another user it is asked for.

@@ -1,6 +1,6 @@
 //! A TCP connection of the kernel's.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -220,6 +220,14 @@ impl Stream for TcpStream {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.send(bytes)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        if !self.flush()? {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
+        self.socket.send_vectored_with_flags(parts, flags)
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! What every endpoint can do.
 
-use std::io;
+use std::io::{self, IoSlice};
 
 use crate::{Meta, Received};
 
@@ -52,6 +52,17 @@ pub trait Stream: Receive + Transmit {
     /// `WouldBlock` if there is room for none, or bytes of an earlier [`Transmit::transmit`] still
     /// wait; else the kernel's, `BrokenPipe` if the peer has reset or this side has been shut down.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Sends `parts` one after the other as if they were one, with one write where the endpoint
+    /// can, as many bytes as there is room for, and returns how many. By default those of the first
+    /// part that has any.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let first = parts.iter().find(|part| !part.is_empty());
+        first.map_or(Ok(0), |part| self.write(part))
+    }
 
     /// Sends what [`Transmit::transmit`] had to leave waiting; true if nothing waits any more.
     ///

@@ -4,7 +4,7 @@
 
 mod loopback;
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,6 +98,22 @@ fn a_chunk_that_did_not_fill_the_buffer_means_drained() {
     assert_eq!((received.count, received.drained, received.closed), (2, true, false));
     assert_eq!(chunks.concat(), b"abcdefghij");
     assert_eq!(server.receive(0, |_, _| {}).unwrap().count, 0);
+}
+
+#[test]
+fn parts_leave_in_order_as_one_write_as_far_as_there_is_room() {
+    let (mut client, mut server) = pair();
+    let parts = [&b"abc"[..], b"", b"defg"].map(IoSlice::new);
+    assert_eq!(client.write_vectored(&parts).unwrap(), 7);
+    assert_eq!(receive(&mut server, 1)[0].1, b"abcdefg");
+    let large = vec![7; 1_000_000];
+    let parts = [&large[..]; 64].map(IoSlice::new);
+    let sent = client.write_vectored(&parts).unwrap();
+    assert!((1..64_000_000).contains(&sent), "{sent}");
+    patiently("a full path", || match client.write_vectored(&parts) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+    });
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Outlet for Wire {
         Ok(&mut self.claimed)
     }
 
-    fn commit(&mut self, length: usize) -> Delivery {
+    fn commit(&mut self, length: usize, _: Option<u32>) -> Delivery {
         self.bytes.extend_from_slice(&self.claimed[..length]);
         Delivery::Written
     }

@@ -44,13 +44,10 @@ impl Outlet for Wire {
         self.journal.claim(max).map_err(|_| OutletError::Full)
     }
 
-    fn commit(&mut self, length: usize) -> Delivery {
+    fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery {
         let frame = self.journal.claim(length).unwrap()[..length].to_vec();
-        let is_fill = u16::from_le_bytes([frame[6], frame[7]]) < 514;
-        let number = frame.get(29..).and_then(|rest| rest.first_chunk());
-        let number = number.map_or(0, |number| u32::from_le_bytes(*number));
-        let (kind, number) = if is_fill { (FILL_RECORD, 0) } else { (MESSAGE_RECORD, number) };
-        let tag = self.tag(Direction::Outbound, kind, self.uuid, number);
+        let kind = if seq_num.is_some() { MESSAGE_RECORD } else { FILL_RECORD };
+        let tag = self.tag(Direction::Outbound, kind, self.uuid, seq_num.unwrap_or(0));
         self.journal.claim(length).unwrap().copy_from_slice(&frame);
         self.journal.commit(&tag, length);
         if !self.loses {

@@ -2,7 +2,7 @@
 
 use hairpin_time::Duration;
 
-use crate::Version;
+use crate::{KeyExpiry, Version};
 
 /// Bytes of messages that may be held unless set: about 4,000 reports of an order.
 pub const HELD_BYTES_DEFAULT: usize = 1 << 20;
@@ -39,6 +39,8 @@ pub struct Conduct {
     /// What is done about messages of ours that were not applied, unless the listener
     /// [says otherwise](crate::Listener::answer_not_applied).
     pub not_applied: NotAppliedAnswer,
+    /// When the secret key expires, to be warned before. Not known by default.
+    pub key_expires: Option<KeyExpiry>,
 }
 
 /// What is done about messages of ours that the exchange has not applied.
@@ -66,6 +68,7 @@ impl Default for Conduct {
             retransmission_attempts: 3,
             logon_attempts: 2,
             not_applied: NotAppliedAnswer::default(),
+            key_expires: None,
         }
     }
 }

@@ -203,6 +203,13 @@ pub enum Warning {
         /// SeqNum of the first.
         from: u32,
     },
+    /// The secret key expires soon, or has expired: told at each logon and then once a day. See
+    /// [`KeyExpiry`](crate::KeyExpiry).
+    #[error("the secret key expires in {days_left} days: have it renewed")]
+    KeyExpires {
+        /// Whole days that are left; 0 also if it has expired.
+        days_left: u32,
+    },
     /// An answer to no retransmit request of ours, or to one that was given up; it is ignored.
     #[error("template {0} answers no request of ours")]
     Unrequested(u16),

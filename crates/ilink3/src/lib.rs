@@ -49,14 +49,17 @@ extern crate alloc;
 
 mod ascii;
 mod authentication;
+mod batch;
 mod cancel_order;
 mod cl_ord_id;
 mod conduct;
 mod connector;
 mod counters;
 mod error;
+mod key_expiry;
 mod listener;
 mod mass_cancel;
+mod mass_status;
 mod new_order;
 mod party_details;
 mod pending;
@@ -64,6 +67,7 @@ mod pricing;
 mod qualifier;
 mod reason;
 mod reassembly;
+mod rehearsal;
 mod replace_order;
 mod replay;
 mod request;
@@ -78,6 +82,7 @@ mod version;
 pub use authentication::{
     EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
 };
+pub use batch::Batched;
 pub use cancel_order::CancelOrder;
 pub use cl_ord_id::ClOrdId;
 pub use conduct::{Conduct, HELD_BYTES_DEFAULT, NotAppliedAnswer};
@@ -86,11 +91,13 @@ pub use connector::{
 };
 pub use counters::{InboundCounters, OutboundCounters};
 pub use error::{Error, Warning};
+pub use key_expiry::{KEY_WARNING_DAYS_DEFAULT, KeyExpiry};
 pub use listener::{
     Active, BackupNotice, Established, Failover, Gap, Listener, Message, NotApplied, Rejected,
     RetransmitRejected, Terminated,
 };
 pub use mass_cancel::MassCancel;
+pub use mass_status::MassStatus;
 pub use new_order::NewOrder;
 pub use party_details::{PARTIES_MAX, Party, PartyDetails};
 pub use pricing::Pricing;

@@ -50,6 +50,13 @@ impl Reassembly {
         self.held
     }
 
+    /// Whether it holds nothing: the next byte starts a frame.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.held == 0
+    }
+
     /// Forgets the beginning it holds: the next byte starts a frame.
     pub fn clear(&mut self) {
         self.held = 0;
@@ -123,6 +130,12 @@ impl Reassembly {
             self.held += bytes.len();
         }
     }
+}
+
+/// The frame that `bytes` begin with, and what is behind it; `None` if it is not whole, or none.
+#[inline]
+pub(crate) fn whole_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    bytes.split_at_checked(frame_length(bytes).ok().flatten()?)
 }
 
 /// The length of the frame that begins with `bytes`, or `None` if its header is not whole yet.

@@ -89,7 +89,7 @@ impl Outbound {
         let claimed = outlet.claim(FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH).ok();
         match claimed.and_then(|frame| self.write_gap_fill(frame)) {
             Some(length) => {
-                outlet.commit(length);
+                outlet.commit(length, None);
                 self.last_sent = now.monotonic;
             }
             None => self.pending.sequence(false),

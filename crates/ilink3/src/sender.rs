@@ -83,11 +83,37 @@ pub trait Outlet {
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError>;
 
     /// Keeps the first `length` bytes of what was claimed last, and only then begins to write them
-    /// to the connection.
+    /// to the connection. `seq_num` is the number of the business message; a Sequence has none.
     ///
     /// # Panics
     /// It may, if `length` is more than was claimed.
-    fn commit(&mut self, length: usize) -> Delivery;
+    fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery;
+
+    /// From here to [`end_batch`](Self::end_batch) messages are kept and do not leave: then they do
+    /// together. Batches may be nested; the outermost counts. By default there are none, and each
+    /// message leaves when it is committed.
+    fn begin_batch(&mut self) {}
+
+    /// Ends a batch and begins to write what was committed since it began: how far the bytes are,
+    /// and how many of the frames have not left wholly.
+    fn end_batch(&mut self) -> (Delivery, usize) {
+        (Delivery::Written, 0)
+    }
+
+    /// Room as of [`claim`](Self::claim), for a message that is never committed: nothing is given
+    /// up for it that others could see.
+    ///
+    /// # Errors
+    /// [`OutletError`], as a claim now would have, or because it would have to make room first.
+    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+        self.claim(max)
+    }
+
+    /// Does for the first `length` bytes of what was rehearsed what a commit does, but for all that
+    /// others could see. Nothing by default.
+    fn rehearse_commit(&mut self, length: usize, seq_num: u32) {
+        let _ = (length, seq_num);
+    }
 
     /// Writes the business message that was committed last under `seq_num` again, byte for byte,
     /// behind all that was committed and sent again before, and keeps nothing new. Only for
@@ -221,13 +247,15 @@ pub(crate) struct Outbound {
     /// It is a backup or there is a throttle: a send has to look closer.
     pub(crate) is_restrained: bool,
     pub(crate) throttle: Option<Throttle>,
+    /// Batches that were begun and not ended.
+    pub(crate) batches: u32,
     pub(crate) keep_alive_interval: Duration,
     pub(crate) counters: OutboundCounters,
 }
 
 impl Outbound {
     /// Writes the frame of `message` with the next number; does not use the number up.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn encode<M: Outgoing>(
         &mut self,
         now: Now,
@@ -328,13 +356,15 @@ impl Outbound {
         seq_num
     }
 
-    /// Counts a message that has not left wholly.
+    /// Counts messages that have not left wholly. Those of a batch are counted at its end.
     #[cold]
-    fn not_written(&mut self, delivery: Delivery) {
+    pub(crate) fn not_written(&mut self, delivery: Delivery, messages: usize) {
         match delivery {
-            Delivery::Written => {}
-            Delivery::Waiting { .. } => self.counters.queued += 1,
-            Delivery::Broken => self.counters.broken += 1,
+            Delivery::Waiting { .. } if self.batches == 0 => {
+                self.counters.queued += messages as u64
+            }
+            Delivery::Broken => self.counters.broken += messages as u64,
+            Delivery::Written | Delivery::Waiting { .. } => {}
         }
     }
 
@@ -371,7 +401,7 @@ impl Outbound {
 }
 
 /// Writes the frame of `message` and returns its length.
-#[inline]
+#[inline(always)]
 fn write_frame<M: Outgoing>(
     stamp: &Stamp<'_>,
     message: &M,
@@ -416,7 +446,9 @@ impl Sender<'_> {
     ///
     /// # Errors
     /// [`SendError`], and nothing has happened: no number is used, no byte is kept or written.
-    #[inline]
+    // Always, since what kind of order it is, and what it leaves out, is mostly known where it is
+    // sent: then neither is asked for.
+    #[inline(always)]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
         if self.outbound.replay.is_some() {
             self.outbound.continue_replay(self.now, self.outlet);
@@ -427,11 +459,11 @@ impl Sender<'_> {
             SendError::Outlet(error)
         })?;
         let length = self.outbound.encode(self.now, message, frame)?;
-        let delivery = self.outlet.commit(length);
-        let request_id = message.request_id(self.outbound.progress.next_outgoing);
-        let seq_num = self.outbound.commit(self.now, length, request_id);
+        let seq_num = self.outbound.progress.next_outgoing;
+        let delivery = self.outlet.commit(length, Some(seq_num));
+        self.outbound.commit(self.now, length, message.request_id(seq_num));
         if delivery != Delivery::Written {
-            self.outbound.not_written(delivery);
+            self.outbound.not_written(delivery, 1);
         }
         Ok(Sent { seq_num, delivery })
     }

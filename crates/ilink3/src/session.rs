@@ -15,8 +15,10 @@ use hairpin_cme_codecs::ilink3::SCHEMA_ID;
 use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
+use crate::key_expiry::DAY;
 use crate::listener::Failover;
 use crate::pending::{Pending, Terminate};
+use crate::reassembly::whole_frame;
 use crate::replay::Told;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
@@ -78,6 +80,10 @@ pub struct Session {
     ceased: Option<Instant>,
     /// When the connection or the answer that is awaited is given up.
     response_deadline: Instant,
+    /// While nothing but signs of life is due: no deadline is before this.
+    quiet_until: Instant,
+    /// When the expiry of the key is looked at again.
+    key_due: Option<Instant>,
     /// The state the listener knows of.
     told: State,
     /// A message that an earlier process has kept is delivered.
@@ -140,6 +146,7 @@ impl Session {
                 is_backup: false,
                 is_restrained: false,
                 throttle: None,
+                batches: 0,
                 keep_alive_interval: settings.keep_alive_interval,
                 counters: OutboundCounters::default(),
             },
@@ -158,6 +165,8 @@ impl Session {
             failover: None,
             ceased: None,
             response_deadline: Instant::MAX,
+            quiet_until: Instant::ZERO,
+            key_due: None,
             told: State::Disconnected,
             is_redelivering: false,
             ending: Ending::Lost,
@@ -182,9 +191,28 @@ impl Session {
             self.inbound.counters.bytes_discarded += bytes.len() as u64;
             return;
         }
+        let mut rest = bytes;
+        while self.reassembly.is_empty() {
+            let Some((frame, behind)) = whole_frame(rest) else { break };
+            rest = behind;
+            self.handle_frame(&mut context, frame);
+            if self.outbound.pending.is_closing() {
+                rest = &[];
+                break;
+            }
+        }
+        if !rest.is_empty() {
+            self.reassemble(&mut context, rest);
+        }
+        self.settle(&mut context);
+    }
+
+    /// Takes bytes that do not begin with a whole frame.
+    #[cold]
+    fn reassemble<L: Listener>(&mut self, context: &mut Context<'_, L>, bytes: &[u8]) {
         let mut reassembly = core::mem::take(&mut self.reassembly);
         let fed = reassembly.feed(bytes, |frame| {
-            self.handle_frame(&mut context, frame);
+            self.handle_frame(context, frame);
             if self.outbound.pending.is_closing() {
                 ControlFlow::Break(())
             } else {
@@ -193,9 +221,8 @@ impl Session {
         });
         self.reassembly = reassembly;
         if let Err(error) = fed {
-            self.fail(&mut context, Error::Framing(error));
+            self.fail(context, Error::Framing(error));
         }
-        self.settle(&mut context);
     }
 
     /// Calls the listener for a message that an earlier process was [given to
@@ -380,6 +407,9 @@ impl Session {
             }
             State::Established => {
                 self.keep_alive(&mut context);
+                if self.key_due.is_some_and(|due| due <= now.monotonic) {
+                    self.look_at_key(&mut context);
+                }
                 if self.state() == State::Established {
                     self.handle_recovery_timeout(&mut context);
                     self.outbound.continue_replay(now, &mut *context.outlet);
@@ -388,6 +418,28 @@ impl Session {
             State::Terminating => self.give_up_terminate(&mut context),
         }
         self.settle(&mut context);
+    }
+
+    /// Whether [`handle_timeout`](Self::handle_timeout) is due: what
+    /// [`poll_timeout`](Self::poll_timeout) says, for who asks at every turn and mostly hears no.
+    #[inline]
+    pub fn is_due(&mut self, now: Now) -> bool {
+        let is_quiet = self.state() == State::Established
+            && !self.recovery.is_active
+            && self.outbound.replay.is_none();
+        if is_quiet && now.monotonic < self.quiet_until {
+            debug_assert!(self.poll_timeout().is_none_or(|deadline| now.monotonic < deadline));
+            return false;
+        }
+        self.look_what_is_due(now)
+    }
+
+    /// Signs of life are due later and later, with all that is sent and heard.
+    #[cold]
+    fn look_what_is_due(&mut self, now: Now) -> bool {
+        let signs = self.keep_alive_deadline().min(self.silence_deadline());
+        self.quiet_until = self.key_due.map_or(signs, |due| due.min(signs));
+        self.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic)
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due; `None` if nothing is awaited.
@@ -405,6 +457,7 @@ impl Session {
                 let wanted = [
                     Some(keep_alive).filter(|_| pending.sequence.is_none()),
                     self.recovery.deadline(),
+                    self.key_due,
                     self.outbound.replay.map(|replay| replay.retry_at),
                 ];
                 Some(wanted.into_iter().flatten().fold(self.silence_deadline(), Instant::min))
@@ -421,12 +474,14 @@ impl Session {
 
     /// Whether [`poll_transmit`](Self::poll_transmit) or [`poll_action`](Self::poll_action) has
     /// something now: after a `terminate` from outside, say.
+    #[inline]
     #[must_use]
     pub fn has_pending(&self) -> bool {
         self.outbound.pending.is_any() || self.wants_retransmission()
     }
 
     /// Whether a RetransmitRequest is to leave.
+    #[inline]
     fn wants_retransmission(&self) -> bool {
         self.recovery.is_wanted() && self.state() == State::Established
     }
@@ -515,6 +570,17 @@ impl Session {
             self.settle_by_logon(context);
         } else {
             self.outbound.pending.sequence(asks_for_life);
+        }
+    }
+
+    /// Warns if the key expires soon, and notes when to look again.
+    fn look_at_key<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        let Some(expiry) = self.conduct.key_expires else { return };
+        let looked = expiry.look(context.now.utc);
+        self.key_due = Some(context.now.monotonic + looked.err().unwrap_or(DAY));
+        self.quiet_until = Instant::ZERO;
+        if let Ok(days_left) = looked {
+            self.warn(context, Warning::KeyExpires { days_left });
         }
     }
 

@@ -100,7 +100,8 @@ impl Storage for Journal {
         Self::has_room(self, payload)
     }
 
-    #[inline]
+    // Always: of a tag most is known where the record is committed.
+    #[inline(always)]
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
         // What was claimed had room in this segment: no more is asked for now.
         Self::claim(self, length).expect("so much was claimed before").commit_as(tag, length)

@@ -56,14 +56,21 @@ impl Backlog {
         self.records.front().map(|&record| (record, self.offset))
     }
 
-    /// Notes that `count` more bytes of the first record have left.
-    pub(crate) fn written(&mut self, count: usize) {
+    /// All records, in order. Of the first some bytes may have left.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
+        self.records.iter().copied()
+    }
+
+    /// Notes that `count` more bytes have left, and tells of how many records they were the last.
+    pub(crate) fn written(&mut self, count: usize) -> usize {
         self.offset += count;
         self.waiting -= count;
-        if self.records.front().is_some_and(|record| record.length() == self.offset) {
+        let before = self.records.len();
+        while let Some(record) = self.records.front().filter(|it| it.length() <= self.offset) {
+            self.offset -= record.length();
             self.records.pop_front();
-            self.offset = 0;
         }
+        before - self.records.len()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -89,11 +96,25 @@ mod tests {
         backlog.push(second, 0);
         assert!(backlog.is_full());
         assert_eq!((backlog.waiting(), backlog.first()), (13, Some((first, 4))));
-        backlog.written(5);
+        assert_eq!(backlog.written(5), 0);
         assert_eq!((backlog.waiting(), backlog.first()), (8, Some((first, 9))));
-        backlog.written(1);
+        assert_eq!(backlog.written(1), 1);
         assert_eq!((backlog.waiting(), backlog.first()), (7, Some((second, 0))));
-        backlog.written(7);
+        assert_eq!(backlog.written(7), 1);
         assert!(backlog.is_empty() && backlog.waiting() == 0);
+    }
+
+    #[test]
+    fn bytes_of_several_records_may_leave_at_once() {
+        let mut journal = Journal::anonymous(1_000).unwrap();
+        let records = [10, 7, 5].map(|length| journal.claim(length).unwrap().commit(length));
+        for (count, left) in [(0, 3), (9, 3), (10, 2), (16, 2), (17, 1), (21, 1), (22, 0)] {
+            let mut backlog = Backlog::new(3);
+            records.iter().for_each(|&record| backlog.push(record, 0));
+            assert_eq!(backlog.written(count), 3 - left, "{count}");
+            assert_eq!((backlog.len(), backlog.waiting()), (left, 22 - count), "{count}");
+            let first = backlog.records().next();
+            assert_eq!(first, records.get(3 - left).copied(), "{count}");
+        }
     }
 }

@@ -1,11 +1,12 @@
-//! How connections are made.
+//! How connections are made, and what is seen of them.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Source, Stream, TcpOptions, TcpStream};
 
-/// Makes the connections of a session.
+/// Makes the connections of a session, and may see what leaves by them.
 pub trait Dial {
     /// What it makes.
     type Stream: Stream + Source;
@@ -15,6 +16,18 @@ pub trait Dial {
     /// # Errors
     /// The endpoint's, as far as it knows at once.
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Self::Stream>;
+
+    /// Sees the bytes of a frame, framing header included, before the first of them leaves: each
+    /// frame once, in the order they leave, also one that has to wait for its turn, and may then
+    /// not leave because the connection ends. One that is sent again is seen again.
+    ///
+    /// Business messages are seen when they are in the journal, in the middle of the send: whatever
+    /// this does delays them. Of Negotiate and Establish HMACSignature and AccessKeyID are masked
+    /// with asterisks. Nothing is done by default, and costs nothing.
+    #[inline]
+    fn on_frame(&mut self, frame: &[u8]) {
+        let _ = frame;
+    }
 }
 
 /// Connects by the kernel's TCP.
@@ -29,5 +42,48 @@ impl Dial for TcpDial {
 
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<TcpStream> {
         TcpStream::connect(gateway, self.options)
+    }
+}
+
+/// Connects as another does, and shows each frame to a closure before it leaves: see
+/// [`Dial::on_frame`].
+///
+/// ```
+/// use hairpin_order_entry::{TcpDial, Watched};
+///
+/// let mut bytes = 0;
+/// let dial = Watched::new(TcpDial::default(), |frame: &[u8]| bytes += frame.len());
+/// # let _ = dial;
+/// ```
+#[derive(Clone, Copy)]
+pub struct Watched<D, F> {
+    dial: D,
+    watch: F,
+}
+
+impl<D: Dial, F: FnMut(&[u8])> Watched<D, F> {
+    /// Connects as `dial` does; `watch` sees what leaves.
+    pub const fn new(dial: D, watch: F) -> Self {
+        Self { dial, watch }
+    }
+}
+
+impl<D: fmt::Debug, F> fmt::Debug for Watched<D, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watched").field("dial", &self.dial).finish_non_exhaustive()
+    }
+}
+
+impl<D: Dial, F: FnMut(&[u8])> Dial for Watched<D, F> {
+    type Stream = D::Stream;
+
+    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
+        self.dial.dial(gateway)
+    }
+
+    #[inline]
+    fn on_frame(&mut self, frame: &[u8]) {
+        self.dial.on_frame(frame);
+        (self.watch)(frame);
     }
 }

@@ -78,7 +78,7 @@ mod zone;
 
 pub use config::{Config, ConfigError, JournalPlace};
 pub use counters::Counters;
-pub use dial::{Dial, TcpDial};
+pub use dial::{Dial, TcpDial, Watched};
 /// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
 /// [`Outgoing`] sends.
 pub use hairpin_cme_codecs::ilink3 as messages;
@@ -95,14 +95,15 @@ pub use hairpin_cme_codecs::ilink3::{
     SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
 pub use hairpin_ilink3::{
-    Active, BackupNotice, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason, ClOrdId,
-    Conduct, ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation,
-    InboundCounters, KEEP_ALIVE_DEFAULT, Listener, MassCancel, Message, MessageClass, NewOrder,
-    NotApplied, NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing,
-    OutletError, Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected,
-    ReplaceOrder, ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected,
-    SecretKey, SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp,
-    State, TerminateCode, Terminated, Throttle, Warning,
+    Active, BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason,
+    ClOrdId, Conduct, ConnectError, Delivery, Error, Established, Failover, Gap,
+    InFlightMitigation, InboundCounters, KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry,
+    Listener, MassCancel, MassStatus, Message, MessageClass, NewOrder, NotApplied,
+    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
+    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
+    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
+    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
+    TerminateCode, Terminated, Throttle, Warning,
 };
 /// What keeps a session connected, for [`KeptSession`].
 pub use hairpin_ilink3::{
@@ -113,8 +114,8 @@ pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use kept_session::KeptSession;
 pub use orders::{
-    InFlight, Intent, Order, OrderRequest, OrderState, Orders, OrdersCounters, RequestKind,
-    Tracked, Tracks,
+    Download, DownloadEnd, DownloadError, Downloaded, InFlight, Intent, Order, OrderRequest,
+    OrderState, Orders, OrdersCounters, RequestKind, Tracked, Tracks,
 };
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use segments::{Listeners, SegmentTaken, Segments};
@@ -122,5 +123,7 @@ pub use session::Session;
 pub use session_threads::{
     Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,
 };
-pub use settings::{Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
+pub use settings::{
+    BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled,
+};
 pub use zone::{NamedZone, ZoneError};

@@ -1,5 +1,8 @@
 //! The journal and the connection behind it: where committed bytes wait and leave.
 
+mod batch;
+
+use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 
@@ -14,12 +17,14 @@ use hairpin_time::{Instant, Now};
 use crate::backlog::Backlog;
 use crate::gate::Gate;
 use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
-use crate::{Counters, Settings, WhenFull, WhenThrottled};
+use crate::{Counters, Dial, Settings, WhenFull, WhenThrottled};
+
+use batch::Batch;
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
 #[derive(Debug)]
-pub(crate) struct Link<S, J> {
+pub(crate) struct Link<D: Dial, J> {
     pub(crate) journal: J,
     /// Of the newest message: the session, its number, and the time of this wake.
     tag: Tag,
@@ -27,11 +32,14 @@ pub(crate) struct Link<S, J> {
     waits: bool,
     /// What holds records back, if there is a limit and they are to wait.
     gate: Option<Gate>,
-    /// One of these two is the case: a record does not just leave.
+    /// One of these two is the case, or a batch is open: a record does not just leave.
     is_careful: bool,
+    batch: Batch,
     when_full: WhenFull,
+    /// Makes the connections, and sees what leaves by them.
+    pub(crate) dial: D,
     /// The connection, once it is established.
-    pub(crate) stream: Option<S>,
+    pub(crate) stream: Option<D::Stream>,
     backlog: Backlog,
     control: [u8; CONTROL_LENGTH],
     /// What of the control message has still to leave.
@@ -45,15 +53,10 @@ pub(crate) struct Link<S, J> {
     pub(crate) counters: Counters,
 }
 
-impl<S: Stream, J: Storage> Outlet for Link<S, J> {
+impl<D: Dial, J: Storage> Outlet for Link<D, J> {
     #[inline]
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
-        if self.stream.is_none() || self.broken.is_some() {
-            return Err(OutletError::Closed);
-        }
-        if self.backlog.is_full() {
-            return Err(OutletError::WouldBlock { waiting: self.waiting() });
-        }
+        self.check_room()?;
         if !self.journal.has_room(max) {
             self.make_room();
         }
@@ -61,33 +64,52 @@ impl<S: Stream, J: Storage> Outlet for Link<S, J> {
     }
 
     #[inline]
-    fn commit(&mut self, length: usize) -> Delivery {
-        let frame = self.journal.claim(length).expect("so much was claimed before");
-        match record::number(frame) {
-            Some(number) => (self.tag.kind, self.tag.seq_num) = (MESSAGE_RECORD, number),
-            None => self.tag.kind = FILL_RECORD,
+    fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery {
+        self.tag.kind = FILL_RECORD;
+        if let Some(seq_num) = seq_num {
+            (self.tag.kind, self.tag.seq_num) = (MESSAGE_RECORD, seq_num);
         }
         let record = self.journal.commit(&self.tag, length);
-        let is_held = self.is_careful && self.is_held_back(record);
-        if is_held || self.is_waiting() {
-            self.backlog.push(record, 0);
-            return Delivery::Waiting { waiting: self.waiting() };
+        self.dial.on_frame(self.journal.bytes(record));
+        if self.is_careful || self.is_waiting() {
+            return self.commit_carefully(record);
         }
         self.write_record(record)
     }
 
+    fn begin_batch(&mut self) {
+        self.open_batch();
+    }
+
+    fn end_batch(&mut self) -> (Delivery, usize) {
+        self.close_batch()
+    }
+
+    #[inline]
+    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+        self.check_room()?;
+        if !self.journal.has_room(max) {
+            return Err(OutletError::Full);
+        }
+        self.journal.claim(max).map_err(|_| OutletError::Full)
+    }
+
+    /// The record's header stands in front of what was encoded, mostly in the same cache line, and
+    /// is stored by the commit alone.
+    #[inline]
+    fn rehearse_commit(&mut self, length: usize, seq_num: u32) {
+        let tag = Tag { kind: MESSAGE_RECORD, seq_num, ..self.tag };
+        black_box((tag, length, self.is_careful || self.is_waiting(), &self.counters));
+    }
+
     #[cold]
     fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
-        if self.stream.is_none() || self.broken.is_some() {
-            return Err(OutletError::Closed);
-        }
-        if self.backlog.is_full() {
-            return Err(OutletError::WouldBlock { waiting: self.waiting() });
-        }
+        self.check_room()?;
         let (direction, uuid) = (Direction::Outbound, self.tag.uuid);
         let mut found = self.journal.replay(direction, MESSAGE_RECORD, uuid, seq_num..=seq_num);
         let record = found.next().ok_or(OutletError::NotKept)?;
         drop(found);
+        self.dial.on_frame(self.journal.bytes(record));
         if self.is_waiting() {
             self.backlog.push(record, 0);
             return Ok(Delivery::Waiting { waiting: self.waiting() });
@@ -125,8 +147,8 @@ impl<S: Stream, J: Storage> Outlet for Link<S, J> {
     }
 }
 
-impl<S: Stream, J: Storage> Link<S, J> {
-    pub(crate) fn new(journal: J, settings: &Settings) -> Self {
+impl<D: Dial, J: Storage> Link<D, J> {
+    pub(crate) fn new(journal: J, dial: D, settings: &Settings) -> Self {
         let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
         let throttle = settings.throttle.filter(|it| it.beyond == WhenThrottled::Queue);
         let gate = throttle.map(|it| Gate::new(&it.rates));
@@ -135,8 +157,10 @@ impl<S: Stream, J: Storage> Link<S, J> {
             is_careful: journal.waits() || gate.is_some(),
             waits: journal.waits(),
             gate,
+            batch: Batch::new(settings.batch_bytes),
             journal,
             when_full: settings.when_full,
+            dial,
             stream: None,
             backlog: Backlog::new(settings.waiting_max),
             control: [0; CONTROL_LENGTH],
@@ -146,6 +170,18 @@ impl<S: Stream, J: Storage> Link<S, J> {
             broken: None,
             counters: Counters::default(),
         }
+    }
+
+    /// Whether another record could leave, or wait.
+    #[inline]
+    fn check_room(&self) -> Result<(), OutletError> {
+        if self.stream.is_none() || self.broken.is_some() {
+            return Err(OutletError::Closed);
+        }
+        if self.backlog.is_full() {
+            return Err(OutletError::WouldBlock { waiting: self.waiting() });
+        }
+        Ok(())
     }
 
     /// What is committed from now on was at this time.
@@ -170,13 +206,29 @@ impl<S: Stream, J: Storage> Link<S, J> {
         !self.control_left.is_empty() || !self.backlog.is_empty()
     }
 
+    /// Whether nothing waits, and nothing is wrong.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.is_waiting() && self.broken.is_none()
+    }
+
     /// Bytes that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.control_left.len() + self.backlog.waiting()
     }
 
-    /// Does what has to be done before a record leaves: whether it may not leave yet.
+    /// Lets a record that was just committed leave, or wait.
     #[cold]
+    fn commit_carefully(&mut self, record: Record) -> Delivery {
+        let is_held = self.batch.is_open() || (self.is_careful && self.is_held_back(record));
+        if is_held || self.is_waiting() {
+            self.backlog.push(record, 0);
+            return Delivery::Waiting { waiting: self.waiting() };
+        }
+        self.write_record(record)
+    }
+
+    /// Does what has to be done before a record leaves: whether it may not leave yet.
     fn is_held_back(&mut self, record: Record) -> bool {
         if self.waits {
             self.wait_durable(record);
@@ -206,17 +258,15 @@ impl<S: Stream, J: Storage> Link<S, J> {
             let bytes = &self.journal.bytes(record)[offset..];
             let whole = bytes.len();
             if let Some(gate) = self.gate.as_mut().filter(|_| offset == 0)
-                && !gate.first_passes(self.tag.now.monotonic, bytes)
+                && !gate.nth_passes(0, self.tag.now.monotonic, bytes)
             {
                 return;
             }
             let written = write(&mut self.stream, &mut self.broken, &mut self.counters, bytes);
-            self.backlog.written(written);
+            let left = self.backlog.written(written);
+            self.gate.iter_mut().for_each(|gate| gate.left(left));
             if written < whole {
                 return;
-            }
-            if let Some(gate) = &mut self.gate {
-                gate.set_passed(false);
             }
         }
     }
@@ -235,17 +285,18 @@ impl<S: Stream, J: Storage> Link<S, J> {
             let Some(length) = session.poll_transmit(now, &mut self.control) else { return };
             // Only a request of ours moves the RequestTimestamp; a Sequence and the answer to a
             // Terminate are not worth a record.
+            let control = self.control;
             if session.progress().request_timestamp != before {
-                let control = self.control;
                 self.keep_request(&control[..length], &session.progress());
             }
+            self.see_control(&control[..length]);
             self.control_left = 0..length;
             self.flush();
         }
     }
 
     /// Forgets the connection and what had not left.
-    pub(crate) fn disconnect(&mut self) -> Option<S> {
+    pub(crate) fn disconnect(&mut self) -> Option<D::Stream> {
         self.counters.unsent_records += self.backlog.len() as u64;
         self.backlog.clear();
         self.gate.iter_mut().for_each(Gate::clear);
@@ -255,7 +306,7 @@ impl<S: Stream, J: Storage> Link<S, J> {
     }
 
     /// Goes on with a connection on which the rest of a control message has still to leave.
-    pub(crate) fn adopt(&mut self, stream: Option<S>, rest: &[u8]) {
+    pub(crate) fn adopt(&mut self, stream: Option<D::Stream>, rest: &[u8]) {
         self.stream = stream;
         self.control[..rest.len()].copy_from_slice(rest);
         self.control_left = 0..rest.len();
@@ -270,11 +321,20 @@ impl<S: Stream, J: Storage> Link<S, J> {
             return Delivery::Written;
         }
         self.backlog.push(record, written);
-        self.gate.iter_mut().for_each(|gate| gate.set_passed(true));
+        self.gate.iter_mut().for_each(Gate::first_has_passed);
         match self.broken {
             None => Delivery::Waiting { waiting: self.waiting() },
             Some(_) => Delivery::Broken,
         }
+    }
+
+    /// Shows a control message that is about to leave, without what only we and the exchange know.
+    pub(crate) fn see_control(&mut self, frame: &[u8]) {
+        let mut shown = [0; CONTROL_LENGTH];
+        let shown = &mut shown[..frame.len()];
+        shown.copy_from_slice(frame);
+        record::mask_credentials(shown);
+        self.dial.on_frame(shown);
     }
 
     /// Journals a request that is about to leave. A Terminate must leave even when the journal is
@@ -318,10 +378,22 @@ fn write<S: Stream>(
     bytes: &[u8],
 ) -> usize {
     let (Some(stream), None) = (stream, &broken) else { return 0 };
-    match stream.write(bytes) {
+    let outcome = stream.write(bytes);
+    taken(outcome, bytes.len(), broken, counters)
+}
+
+/// How many of so many bytes a write has taken.
+#[inline]
+fn taken(
+    outcome: io::Result<usize>,
+    bytes: usize,
+    broken: &mut Option<io::Error>,
+    counters: &mut Counters,
+) -> usize {
+    match outcome {
         Ok(count) => {
             counters.bytes_written += count as u64;
-            counters.partial_writes += u64::from(count < bytes.len());
+            counters.partial_writes += u64::from(count < bytes);
             count
         }
         Err(error) => {

@@ -3,6 +3,7 @@
 mod apply;
 mod book;
 mod counters;
+mod download;
 mod index;
 mod journal;
 mod order;
@@ -16,6 +17,7 @@ use hairpin_ilink3::{
 };
 
 pub use counters::OrdersCounters;
+pub use download::{Download, DownloadEnd, DownloadError, Downloaded};
 pub use order::{InFlight, Order, OrderState, RequestKind};
 pub use request::{Intent, OrderRequest};
 pub use tracked::{Tracked, Tracks};

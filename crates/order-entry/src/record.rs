@@ -3,6 +3,8 @@
 //! Each record is one frame as it left or came, framing header included; behind a request stands
 //! where the session stood.
 
+use std::ops::Range;
+
 use hairpin_ilink3::{FRAMING_HEADER_LENGTH, Progress};
 use hairpin_mapped::{Direction, Storage};
 
@@ -20,12 +22,12 @@ pub const FILL_RECORD: u16 = 2;
 
 /// The first template that is a business message.
 const BUSINESS: u16 = 514;
-/// Where SeqNum stands in the body of a client's business message; one less in template 537.
-const SEQ_NUM: usize = 17;
-const PARTY_DETAILS_LIST_REQUEST: u16 = 537;
-/// Where the template stands in a frame, and where the body begins.
+/// Where the template stands in a frame.
 const TEMPLATE_ID: usize = FRAMING_HEADER_LENGTH + 2;
-const BODY: usize = FRAMING_HEADER_LENGTH + 8;
+/// The templates that show who logs on: Negotiate and Establish.
+const LOGONS: [u16; 2] = [500, 503];
+/// Where in their frames: HMACSignature (32 bytes) and AccessKeyID (20) begin the body.
+const CREDENTIALS: Range<usize> = FRAMING_HEADER_LENGTH + 8..FRAMING_HEADER_LENGTH + 8 + 32 + 20;
 
 /// Bytes of a control record whose frame is of `frame` bytes.
 pub(crate) const fn control_length(frame: usize) -> usize {
@@ -76,15 +78,14 @@ pub(crate) fn business_template(frame: &[u8]) -> Option<u16> {
     (template_id >= BUSINESS).then_some(template_id)
 }
 
-/// The number of a business message of ours, from a frame as it leaves.
-#[inline]
-pub(crate) fn number(frame: &[u8]) -> Option<u32> {
-    let template_id = u16::from_le_bytes(*frame.get(TEMPLATE_ID..)?.first_chunk()?);
-    if template_id < BUSINESS {
-        return None;
+/// Overwrites HMACSignature and AccessKeyID in the frame of a Negotiate or an Establish with
+/// asterisks; every other frame stays as it is.
+pub(crate) fn mask_credentials(frame: &mut [u8]) {
+    let template_id = frame.get(TEMPLATE_ID..).and_then(|rest| rest.first_chunk());
+    let is_logon = template_id.is_some_and(|&id| LOGONS.contains(&u16::from_le_bytes(id)));
+    if let Some(credentials) = frame.get_mut(CREDENTIALS).filter(|_| is_logon) {
+        credentials.fill(b'*');
     }
-    let offset = BODY + SEQ_NUM - usize::from(template_id == PARTY_DETAILS_LIST_REQUEST);
-    frame.get(offset..)?.first_chunk().map(|number| u32::from_le_bytes(*number))
 }
 
 #[cfg(test)]
@@ -97,8 +98,7 @@ mod tests {
     fn append(journal: &mut Journal, tag: Tag, encode: impl FnOnce(&mut [u8]) -> usize) {
         let mut claim = journal.claim(300).unwrap();
         let length = 4 + encode(&mut claim.payload()[4..]);
-        let seq_num = number(&claim.payload()[..length]).unwrap_or(tag.seq_num);
-        claim.commit_as(&Tag { seq_num, ..tag }, length);
+        claim.commit_as(&tag, length);
     }
 
     /// A request of 40 bytes, whatever it is, left when the session stood there.
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn order(journal: &mut Journal, uuid: u64, seq_num: u32) {
-        append(journal, Tag { uuid, ..Tag::default() }, |buffer| {
+        append(journal, Tag { uuid, seq_num, ..Tag::default() }, |buffer| {
             NewOrderSingle514::encode(buffer).unwrap().set_seq_num(seq_num);
             NewOrderSingle514::ENCODED_LENGTH
         });
@@ -143,7 +143,7 @@ mod tests {
         second.earlier.missing[0] = Some(Gap { uuid: 7, from: 6, to: 7 });
         request(&mut journal, &second);
         assert_eq!(progress(&journal), second, "what came before it was of another session");
-        append(&mut journal, Tag { uuid: 8, ..Tag::default() }, |buffer| {
+        append(&mut journal, Tag { uuid: 8, seq_num: 1, ..Tag::default() }, |buffer| {
             let (mut root, groups) = PartyDetailsListRequest537::encode(buffer).unwrap();
             root.set_seq_num(1);
             groups.finish().unwrap()
@@ -171,6 +171,5 @@ mod tests {
             claim.commit_as(&tag, length);
             assert_eq!(progress(&journal), Progress::default());
         }
-        assert_eq!(number(&[0xEE; 32]), None, "cut short of its number");
     }
 }

@@ -29,14 +29,13 @@ const CHUNK_MAX: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Session<D: Dial = TcpDial, J: Storage = Journal> {
     protocol: hairpin_ilink3::Session,
-    link: Link<D::Stream, J>,
+    link: Link<D, J>,
     /// A connection that is being made.
     connecting: Option<D::Stream>,
     /// The connection's place in the reactor, and what is waited for there.
     token: Option<(Token, Interest)>,
     /// A chunk, while its messages are delivered: the connection itself is needed to send.
     chunk: Vec<u8>,
-    dial: D,
     gateway: SocketAddrV4,
     last_failure: Option<io::Error>,
     /// The journal holds messages whose callback has not returned.
@@ -69,7 +68,7 @@ impl<D: Dial, J: Storage> Session<D, J> {
     pub fn with_dial(settings: Settings, journal: J, dial: D) -> Result<Self, SettingsError> {
         let progress = record::progress(&journal);
         let is_kept = journal.unmarked().next().is_some();
-        let link = Link::new(journal, &settings);
+        let link = Link::new(journal, dial, &settings);
         let Settings { logon, conduct, gateway, throttle, .. } = settings;
         let mut protocol = hairpin_ilink3::Session::with_conduct(logon, progress, conduct)?;
         let refusing = throttle.filter(|it| it.beyond == WhenThrottled::Refuse);
@@ -81,7 +80,6 @@ impl<D: Dial, J: Storage> Session<D, J> {
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),
-            dial,
             gateway,
             last_failure: None,
         })
@@ -115,7 +113,7 @@ impl<D: Dial, J: Storage> Session<D, J> {
                 self.handle_readable(now, reactor, listener)?;
             }
         }
-        if self.protocol.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
+        if self.protocol.is_due(now) {
             self.protocol.handle_timeout(now, &mut self.link, listener);
         }
         self.settle(now, reactor, listener)
@@ -269,12 +267,17 @@ impl<D: Dial, J: Storage> Session<D, J> {
 
     /// Begins to connect to a gateway for the one that stands by.
     pub(crate) fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {
-        self.dial.dial(gateway)
+        self.link.dial.dial(gateway)
     }
 
     /// Where a chunk that the one that stands by receives has room.
     pub(crate) fn chunk(&mut self) -> &mut Vec<u8> {
         &mut self.chunk
+    }
+
+    /// Shows a frame that is about to leave on the connection that stands by.
+    pub(crate) fn see_backup_frame(&mut self, frame: &[u8]) {
+        self.link.see_control(frame);
     }
 
     /// Journals a request of the one that stands by before it leaves: with its RequestTimestamp,
@@ -374,6 +377,19 @@ impl<D: Dial, J: Storage> Session<D, J> {
         reactor: &mut Reactor,
         listener: &mut L,
     ) -> io::Result<()> {
+        if self.link.is_idle() && !self.protocol.has_pending() {
+            return self.update_interest(reactor);
+        }
+        self.settle_all(now, reactor, listener)
+    }
+
+    #[cold]
+    fn settle_all<L: Listener>(
+        &mut self,
+        now: Now,
+        reactor: &mut Reactor,
+        listener: &mut L,
+    ) -> io::Result<()> {
         loop {
             self.link.transmit(&mut self.protocol, now);
             if let Some(error) = self.link.broken.take() {
@@ -395,7 +411,7 @@ impl<D: Dial, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.link.counters.connects += 1;
-        match self.dial.dial(self.gateway) {
+        match self.link.dial.dial(self.gateway) {
             Ok(mut stream) => {
                 let connected = stream.is_connected();
                 let token = reactor.add(&mut stream, Interest::WRITABLE)?;

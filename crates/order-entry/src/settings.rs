@@ -8,6 +8,11 @@ use hairpin_ilink3::{self as ilink3, Rates};
 /// few enough that none of them is old when the connection takes it.
 pub const WAITING_DEFAULT: usize = 64;
 
+/// Bytes of a batch that leave with one write unless set: what a TCP segment holds on Ethernet,
+/// less the 12 bytes of its timestamp. CME delays a session whose message is not complete in one
+/// packet, and bears with only so many of them.
+pub const BATCH_BYTES_DEFAULT: usize = 1_448;
+
 /// Where to connect, who logs on, and how much may wait.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -20,6 +25,9 @@ pub struct Settings {
     /// Committed messages that may wait for a connection that takes no more; beyond them a send
     /// is refused. At least 1 is kept. See [`WAITING_DEFAULT`].
     pub waiting_max: usize,
+    /// The most bytes of a [batch](crate::Sender::batch) that leave with one write, whole messages
+    /// only, and at least one. A batch that is larger takes several. See [`BATCH_BYTES_DEFAULT`].
+    pub batch_bytes: usize,
     /// What becomes of a message for which the journal has no room.
     pub when_full: WhenFull,
     /// Whether the journal keeps the exchange's messages too, each before its callback, so that
@@ -71,6 +79,7 @@ impl Settings {
             logon,
             conduct: ilink3::Conduct::default(),
             waiting_max: WAITING_DEFAULT,
+            batch_bytes: BATCH_BYTES_DEFAULT,
             when_full: WhenFull::default(),
             keep_inbound: true,
             throttle: None,

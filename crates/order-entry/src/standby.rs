@@ -39,7 +39,7 @@ impl Outlet for Nowhere {
     fn claim(&mut self, _: usize) -> Result<&mut [u8], OutletError> {
         Err(OutletError::Closed)
     }
-    fn commit(&mut self, _: usize) -> Delivery {
+    fn commit(&mut self, _: usize, _: Option<u32>) -> Delivery {
         Delivery::Broken
     }
 }
@@ -287,6 +287,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
             if request_timestamp != before {
                 active.keep_backup_request(&self.control[..length], request_timestamp);
             }
+            active.see_backup_frame(&self.control[..length]);
             self.control_left = 0..length;
             self.flush()?;
         }

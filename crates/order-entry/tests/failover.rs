@@ -51,6 +51,16 @@ fn the_backup_stands_by_beside_an_established_primary() {
 }
 
 #[test]
+fn the_frames_of_the_backup_are_seen_without_credentials() {
+    let world = World::established();
+    let inner = world.house.inner();
+    let ids: Vec<_> = inner.seen.iter().map(|it| exchange::template_id(it)).collect();
+    assert_eq!(ids, [500, 503, 503]);
+    // The signature is the first of the body's fields.
+    assert!(inner.seen.iter().all(|it| it[12..44] == [b'*'; 32]));
+}
+
+#[test]
 fn the_requests_of_the_backup_are_in_the_journal() {
     let world = World::established();
     let journal = world.kept.session().journal();

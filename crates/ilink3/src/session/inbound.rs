@@ -353,6 +353,7 @@ impl Session {
             environment: ack.environment_indicator(),
         };
         self.tell(context, |listener, sender| listener.on_established(sender, &established));
+        self.look_at_key(context);
         if !self.outbound.is_backup {
             self.report_missing(context, &established);
             self.publish(context, ack.next_seq_no() - 1);

@@ -36,6 +36,7 @@ mod bindings;
 mod counters;
 mod faults;
 mod keep_alive;
+mod key_expiry;
 mod logon;
 mod numbers;
 mod parties;
@@ -261,7 +262,7 @@ impl Outlet for Wire {
         self.refusal.map_or(Ok(&mut self.claimed), Err)
     }
 
-    fn commit(&mut self, length: usize) -> Delivery {
+    fn commit(&mut self, length: usize, _: Option<u32>) -> Delivery {
         self.frames.push(self.claimed[..length].to_vec());
         self.kept.push(self.claimed[..length].to_vec());
         self.delivery.unwrap_or(Delivery::Written)

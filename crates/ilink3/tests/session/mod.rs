@@ -21,7 +21,7 @@ impl Outlet for Discard {
         Ok(&mut self.0)
     }
 
-    fn commit(&mut self, _: usize) -> Delivery {
+    fn commit(&mut self, _: usize, _: Option<u32>) -> Delivery {
         Delivery::Written
     }
 }

@@ -6,17 +6,21 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
-    self as ilink3, Conduct, ConnectorSettings, NotAppliedAnswer, Operator, RATE_INTERVAL, Rate,
-    Rates, Schedule, SecretKey, Version, WeekTime,
+    self as ilink3, Conduct, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry,
+    NotAppliedAnswer, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, Version, WeekTime,
 };
 use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
-use hairpin_time::Duration;
+use hairpin_time::{Duration, Utc};
+use jiff::{civil::Date, tz::TimeZone};
 use serde::Deserialize;
 use toml::Spanned;
 use zeroize::Zeroizing;
 
 use super::{Config, ConfigError, JournalPlace};
-use crate::{NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled};
+use crate::{
+    BATCH_BYTES_DEFAULT, NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
+    WhenThrottled,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +74,8 @@ struct Logon {
     system_version: String,
     system_vendor: String,
     keep_alive_ms: Option<u64>,
+    key_expires: Option<Spanned<toml::value::Datetime>>,
+    key_warning_days: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +104,7 @@ struct ConductTable {
 #[serde(deny_unknown_fields)]
 struct Sending {
     waiting_max: Option<usize>,
+    batch_bytes: Option<usize>,
     when_full: Option<WhenFullName>,
 }
 
@@ -246,6 +253,7 @@ impl Config {
         let Some(&gateway) = gateways.primary.as_ref().first() else {
             return Err(source.wrong(&gateways.primary, "`primary` needs an address"));
         };
+        let key_expires = file.logon.read_expiry(source)?;
         let logon = file.logon.read(source, operator)?;
         let (zone, schedule) = match file.schedule {
             Some(table) => table.read(source)?,
@@ -254,8 +262,9 @@ impl Config {
         let zone = zone.map_err(|what| source.wrong_in("schedule", &what))?;
         let keep_inbound = file.journal.as_ref().and_then(|it| it.keep_inbound).unwrap_or(true);
         let session = Settings {
-            conduct: file.conduct.read(source)?,
+            conduct: Conduct { key_expires, ..file.conduct.read(source)? },
             waiting_max: file.sending.waiting_max.unwrap_or(WAITING_DEFAULT),
+            batch_bytes: file.sending.batch_bytes.unwrap_or(BATCH_BYTES_DEFAULT),
             when_full: match file.sending.when_full {
                 Some(WhenFullName::BeginAgain) => WhenFull::BeginAgain,
                 Some(WhenFullName::Refuse) | None => WhenFull::Refuse,
@@ -277,6 +286,17 @@ impl Config {
 }
 
 impl Logon {
+    /// When the key expires: with the beginning of that day, UTC.
+    fn read_expiry(&self, source: &Source<'_>) -> Result<Option<KeyExpiry>, ConfigError> {
+        let Some(place) = &self.key_expires else { return Ok(None) };
+        let Some(at) = beginning_of(place.as_ref()) else {
+            let what = "`key_expires` must be a date, like 2027-03-01";
+            return Err(source.wrong(place, what));
+        };
+        let warning_days = self.key_warning_days.unwrap_or(KEY_WARNING_DAYS_DEFAULT);
+        Ok(Some(KeyExpiry { at, warning_days }))
+    }
+
     fn read(
         self,
         source: &Source<'_>,
@@ -305,6 +325,15 @@ impl Logon {
         settings.check().map_err(ConfigError::Logon)?;
         Ok(settings)
     }
+}
+
+/// The beginning of a day in UTC; `None` if a time is told too, or the day is before 1970.
+fn beginning_of(date: &toml::value::Datetime) -> Option<Utc> {
+    let day = date.date.filter(|_| date.time.is_none() && date.offset.is_none())?;
+    let (year, month, day) = (day.year.try_into(), day.month.try_into(), day.day.try_into());
+    let date = Date::new(year.ok()?, month.ok()?, day.ok()?).ok()?;
+    let time = date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond();
+    time.try_into().ok().map(Utc::from_nanos)
 }
 
 fn key_in_file(path: &Path) -> Result<SecretKey, ConfigError> {
@@ -368,6 +397,7 @@ impl ConductTable {
                 Some(NotAppliedName::Replay) => NotAppliedAnswer::Replay,
                 Some(NotAppliedName::FillGap) | None => NotAppliedAnswer::FillGap,
             },
+            key_expires: None,
         })
     }
 }

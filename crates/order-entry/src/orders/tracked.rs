@@ -16,12 +16,24 @@ use hairpin_ilink3::{
     NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
 };
 
-use super::Orders;
+use super::{Download, DownloadEnd, Orders};
 
 /// A listener that keeps track of its orders.
 pub trait Tracks {
     /// Its orders.
     fn orders(&mut self) -> &mut Orders;
+
+    /// Its download of orders, if it has one.
+    #[inline]
+    fn download(&mut self) -> Option<&mut Download> {
+        None
+    }
+
+    /// The download has ended: its orders are up to date, or not. Called behind the callback of
+    /// what ended it.
+    fn on_download(&mut self, sender: &mut Sender<'_>, end: DownloadEnd) {
+        let _ = (sender, end);
+    }
 }
 
 /// Calls a listener, each time with its [`Orders`] brought up to date before.
@@ -41,6 +53,13 @@ impl<'a, L: Listener + Tracks> Tracked<'a, L> {
     pub fn new(listener: &'a mut L) -> Self {
         Self { listener, answer: None }
     }
+
+    #[inline]
+    fn tell_end(&mut self, sender: &mut Sender<'_>, ended: Option<DownloadEnd>) {
+        if let Some(end) = ended {
+            self.listener.on_download(sender, end);
+        }
+    }
 }
 
 /// Callbacks of business messages: the orders first, then the listener.
@@ -55,6 +74,8 @@ macro_rules! business {
         ) {
             self.listener.orders().handle_message(message);
             self.listener.$callback(sender, $view, message);
+            let ended = self.listener.download().and_then(|it| it.handle_message(sender, message));
+            self.tell_end(sender, ended);
         }
     )*};
 }
@@ -99,7 +120,6 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
     }
 
     forward! {
-        on_state state: State,
         on_failover failover: Failover,
         on_active active: Active,
         on_reject rejected: &Rejected<'_>,
@@ -117,6 +137,14 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
 
     fn on_backup(&mut self, notice: &BackupNotice<'_>) {
         self.listener.on_backup(notice);
+    }
+
+    fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
+        self.listener.on_state(sender, state);
+        if state == State::Disconnected {
+            let ended = self.listener.download().and_then(Download::handle_disconnected);
+            self.tell_end(sender, ended);
+        }
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
@@ -139,6 +167,10 @@ impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
         let uuid = sender.progress().uuid;
         self.listener.orders().handle_not_applied(uuid, not_applied, answer);
         self.listener.on_not_applied(sender, not_applied);
+        if answer == NotAppliedAnswer::FillGap {
+            let ended = self.listener.download().and_then(|it| it.handle_not_applied(not_applied));
+            self.tell_end(sender, ended);
+        }
     }
 
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {

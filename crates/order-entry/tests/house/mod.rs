@@ -77,6 +77,8 @@ pub(crate) struct Inner {
     /// Hosts that refuse connections.
     pub(crate) dead: Vec<SocketAddrV4>,
     pub(crate) dialled: Vec<SocketAddrV4>,
+    /// Every frame the client let go, on either connection.
+    pub(crate) seen: Vec<Vec<u8>>,
     /// Bytes that a connection takes in all.
     pub(crate) room: usize,
     /// Nothing a client writes arrives.
@@ -103,6 +105,7 @@ impl House {
             accepted: Accepted::default(),
             lines: Vec::new(),
             dead: Vec::new(),
+            seen: Vec::new(),
             dialled: Vec::new(),
             room: usize::MAX,
             is_deaf: false,
@@ -276,6 +279,9 @@ impl Dial for House {
         let place = lines.len() - 1;
         drop(inner);
         Ok(Connection { house: self.clone(), place, descriptor: File::open("/dev/null")? })
+    }
+    fn on_frame(&mut self, frame: &[u8]) {
+        self.inner().seen.push(frame.to_vec());
     }
 }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this file is tests")]
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -26,8 +26,9 @@ pub(crate) struct Wire {
     pub(crate) failure: Option<io::ErrorKind>,
     /// No connection can be made, for this reason.
     pub(crate) refusal: Option<io::ErrorKind>,
-    /// All it has taken.
+    /// All it has taken, and with how many writes.
     pub(crate) taken: Vec<u8>,
+    pub(crate) writes: usize,
     /// What is to be received, and whether the stream ends after it.
     pub(crate) incoming: Vec<u8>,
     pub(crate) is_ended: bool,
@@ -93,8 +94,12 @@ impl Stream for Connection {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         wire.room -= count;
+        wire.writes += 1;
         wire.taken.extend_from_slice(&bytes[..count]);
         Ok(count)
+    }
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.write(&parts.iter().flat_map(|part| part.to_vec()).collect::<Vec<u8>>())
     }
     fn flush(&mut self) -> io::Result<bool> {
         Ok(true)
@@ -173,7 +178,7 @@ impl Bench {
         Self::with(Settings { waiting_max, ..exchange::settings(1) })
     }
 
-    fn with(settings: Settings) -> Self {
+    pub(crate) fn with(settings: Settings) -> Self {
         Self::on(settings, Journal::anonymous(1 << 12).unwrap())
     }
 }
@@ -198,7 +203,7 @@ impl<J: Storage> Bench<J> {
         }
         let mut wire = bench.shared.wire();
         wire.taken.clear();
-        wire.room = 0;
+        (wire.room, wire.writes) = (0, 0);
         drop(wire);
         bench
     }

@@ -201,3 +201,33 @@ fn a_mass_cancel_says_what_it_means_and_no_more() {
     assert_eq!((segment.market_segment_id(), segment.order_request_id()), (Some(64), 9));
     assert_eq!(segment.mass_action_scope(), MassActionScope::MARKET_SEGMENT_ID);
 }
+
+/// A MassQuoteRequest567, which came with version 9; nothing in it.
+struct Quotes;
+
+impl Outgoing for Quotes {
+    const MAX_LENGTH: usize = 8 + 124 + 3;
+
+    fn encode(&self, _: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        let header =
+            MessageHeader { block_length: 124, template_id: 567, schema_id: 8, version: 9 };
+        buffer[..Self::MAX_LENGTH].fill(0);
+        buffer[..8].copy_from_slice(&header.to_bytes());
+        Ok(Self::MAX_LENGTH)
+    }
+}
+
+#[test]
+fn what_a_version_does_not_have_is_refused_and_uses_no_number() {
+    let version = crate::Version::new(8).unwrap();
+    let mut trace =
+        Trace::conducted(Progress::default(), Conduct { version, ..Conduct::default() });
+    trace.connect(Binding::New);
+    trace.log_on();
+    let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Quotes);
+    assert_eq!(sent, Err(SendError::Version(8)));
+    assert_eq!(trace.session.outbound_counters().encode_errors, 1);
+    assert_eq!(trace.send(1), Ok(1));
+    let mut trace = Trace::established();
+    assert!(trace.session.sender(trace.now, &mut trace.wire).send(&Quotes).is_ok());
+}

@@ -86,6 +86,14 @@ fn every_key_does_something() {
     assert_eq!(throttle.beyond, WhenThrottled::Queue);
     let rate = Rate { messages: 5, interval: Duration::from_secs(1) };
     assert_eq!(throttle.rates, Rates { cancels: Some(rate), ..Rates::default() });
+    let config = with("# key_expires", "key_expires");
+    let expiry = config.session.conduct.key_expires.unwrap();
+    // 1 March 2027.
+    assert_eq!(expiry, KeyExpiry::new(Utc::from_nanos(1_803_859_200_000_000_000)));
+    let config = with("# key_expires", "key_warning_days = 5\nkey_expires");
+    assert_eq!(config.session.conduct.key_expires.unwrap().warning_days, 5);
+    let config = with("# batch_bytes = 1448", "batch_bytes = 9000");
+    assert_eq!(config.session.batch_bytes, 9_000);
     let config = with("when_full = \"refuse\"", "when_full = \"begin_again\"");
     assert_eq!(config.session.when_full, WhenFull::BeginAgain);
     let config = with("manual = false", "manual = true\nparty_details_id = 7");
@@ -118,6 +126,8 @@ fn a_value_that_is_none_is_named_with_its_line() {
         ("\"TRADER\"", "\"A sender beyond all measure\"", "`sender_id` must be 1 to 20"),
         ("\"US,IL\"", "\"US,ILL\"", "`location` must be 1 to 5"),
         ("# version = 9", "version = 4", "`version` must be 5 to 9"),
+        ("# key_expires = 2027-03-01", "key_expires = 2027-03-01T00:00:00Z", "must be a date"),
+        ("# key_expires = 2027-03-01", "key_expires = 2027-02-30", ""),
         ("192.0.2.10:9000", "192.0.2.10", "invalid"),
     ] {
         let error = error(from, to);

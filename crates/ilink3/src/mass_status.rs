@@ -1,0 +1,87 @@
+//! The status of many orders: OrderMassStatusRequest530.
+
+use hairpin_cme_codecs::ilink3::{MassStatusReqTyp, MassStatusTIF, OrderMassStatusRequest530};
+use hairpin_sbe::EncodeError;
+
+use crate::sender::{Outgoing, Stamp};
+
+/// An OrderMassStatusRequest530: asks how the session's working orders stand, all or those of a
+/// part of the market, and of these, if so wanted, only those of one qualifier. Each is told by an
+/// ExecutionReportStatus532 that carries the id of the request; the last one says that it is.
+///
+/// CME answers one such request at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MassStatus {
+    /// MassStatusReqType (585): what the next three are read by.
+    pub scope: MassStatusReqTyp,
+    /// SecurityID (48) of an instrument.
+    pub security_id: Option<i32>,
+    /// SecurityGroup (1151) of a product group, NUL-padded.
+    pub security_group: [u8; 6],
+    /// MarketSegmentID (1300).
+    pub market_segment_id: Option<u8>,
+    /// TimeInForce (59): any, without one.
+    pub time_in_force: Option<MassStatusTIF>,
+    /// MassStatusReqID (584), echoed in the reports; the SeqNum of the request if `None`.
+    pub request_id: Option<u64>,
+}
+
+impl MassStatus {
+    /// All orders of the session; since version 8 of the schema.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self {
+            scope: MassStatusReqTyp::ALL_ORDERS,
+            security_id: None,
+            security_group: [0; 6],
+            market_segment_id: None,
+            time_in_force: None,
+            request_id: None,
+        }
+    }
+
+    /// Those of one instrument.
+    #[must_use]
+    pub const fn instrument(security_id: i32) -> Self {
+        let scope = MassStatusReqTyp::INSTRUMENT;
+        Self { scope, security_id: Some(security_id), ..Self::all() }
+    }
+
+    /// Those of one product group, NUL-padded.
+    #[must_use]
+    pub const fn group(security_group: [u8; 6]) -> Self {
+        Self { scope: MassStatusReqTyp::INSTRUMENT_GROUP, security_group, ..Self::all() }
+    }
+
+    /// Those of one market segment.
+    #[must_use]
+    pub const fn market_segment(id: u8) -> Self {
+        let scope = MassStatusReqTyp::MARKET_SEGMENT;
+        Self { scope, market_segment_id: Some(id), ..Self::all() }
+    }
+}
+
+impl Outgoing for MassStatus {
+    const MAX_LENGTH: usize = OrderMassStatusRequest530::ENCODED_LENGTH;
+
+    fn request_id(&self, seq_num: u32) -> Option<u64> {
+        Some(self.request_id.unwrap_or(u64::from(seq_num)))
+    }
+
+    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+        OrderMassStatusRequest530::encode(buffer)?
+            .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
+            .set_mass_status_req_id(self.request_id.unwrap_or(u64::from(stamp.seq_num)))
+            .set_manual_order_indicator(stamp.operator.manual_order_indicator)
+            .set_sender_id(stamp.operator.sender_id)
+            .set_sending_time_epoch(stamp.sending_time.as_nanos())
+            .set_security_group(self.security_group)
+            .set_location(stamp.operator.location)
+            .set_security_id(self.security_id)
+            .set_mass_status_req_type(self.scope)
+            .set_ord_status_req_type(None)
+            .set_time_in_force(self.time_in_force)
+            .set_market_segment_id(self.market_segment_id);
+        Ok(Self::MAX_LENGTH)
+    }
+}

@@ -1,0 +1,70 @@
+//! What the handler adds to an order and to a report, with the journal on and without sockets.
+//!
+//! `cargo bench --package hairpin-order-entry` times batches of 64 with the journal in a folder.
+//! `cargo xtask bench-instructions` runs the same code under callgrind, one case after the other:
+//! `handler --count CASE`. Nothing of it allocates, or the benchmark fails.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a benchmark may fail by panicking")]
+
+mod case;
+mod endpoint;
+
+#[path = "../../tests/exchange/mod.rs"]
+mod exchange;
+
+use std::process::ExitCode;
+
+use hairpin_mapped::{Journal, JournalSettings, Retention};
+use hairpin_testbed::CountingAllocator;
+
+use case::{BATCH, Case, Desk};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Batches that are counted.
+const COUNTED: u64 = 160;
+/// Batches that are timed, after as many again as a twentieth of them.
+const TIMED: u64 = 4_000;
+
+/// `--count CASE` runs a case and says of what how much there was; anything else times all.
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let ["--count", name] = &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
+        time();
+        return ExitCode::SUCCESS;
+    };
+    let Some(case) = Case::ALL.into_iter().find(|case| case.name() == *name) else {
+        eprintln!("no such case: {name}");
+        return ExitCode::from(2);
+    };
+    let journal = Journal::anonymous(16 << 20).expect("memory for a journal");
+    let mut desk = Desk::new(case, journal);
+    for _ in 0..COUNTED {
+        desk.batch();
+    }
+    desk.check();
+    println!("events={}", COUNTED * BATCH);
+    ExitCode::SUCCESS
+}
+
+/// Times every case, each with a journal of its own.
+fn time() {
+    println!("{TIMED} batches of {BATCH}, journal in a folder; ns each");
+    println!("{:<16}{:>8}{:>8}{:>8}{:>10}", "case", "min", "p50", "p99", "p99/p50");
+    for case in Case::ALL {
+        let parent = tempfile::tempdir().expect("a folder");
+        let retention = Retention { segments: 2, age: None };
+        let settings = JournalSettings { retention, ..JournalSettings::default() };
+        let journal = Journal::create_with(parent.path().join("journal"), settings);
+        let mut desk = Desk::new(case, journal.expect("a journal"));
+        for _ in 0..TIMED / 20 {
+            desk.batch();
+        }
+        let mut times: Vec<_> = (0..TIMED).map(|_| desk.batch().as_nanos() as f64).collect();
+        desk.check();
+        times.sort_unstable_by(f64::total_cmp);
+        let each = |share: f64| times[(share * (times.len() - 1) as f64) as usize] / BATCH as f64;
+        let (min, p50, p99) = (each(0.0), each(0.5), each(0.99));
+        println!("{:<16}{min:>8.1}{p50:>8.1}{p99:>8.1}{:>10.2}", case.name(), p99 / p50);
+    }
+}
