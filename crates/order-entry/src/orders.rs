@@ -185,9 +185,9 @@ impl Orders {
         }
     }
 
-    /// The session `uuid` is established, anew or again. What is in flight from before may have been
-    /// passed by without a word: NotApplied was lost with its connection, and a Sequence has filled
-    /// the gap. Each request stays until it or a later one is answered.
+    /// The session `uuid` is established, anew or again. What is in flight from before may have
+    /// been passed by without a word: NotApplied was lost with its connection, and a Sequence has
+    /// filled the gap. Each request stays until it or a later one is answered.
     pub fn handle_established(&mut self, uuid: u64) {
         self.doubt(uuid);
     }
