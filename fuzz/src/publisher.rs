@@ -14,7 +14,7 @@ use hairpin_exchange::{
     TradingStatus,
 };
 use hairpin_mdp3::{
-    Book, Channel, ChannelState, Feed, ImpliedBook, Input, Level, Settings, Side as Line,
+    Book, Channel, ChannelState, Feed, ImpliedBook, Input, Levels, Settings, Side as Line,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -236,8 +236,8 @@ impl World {
 
     fn compare_published(&self, index: u32, heard: Book<'_>) {
         let published = self.floor.publisher().published(index);
-        let is_sorted = heard.bids().is_sorted_by(|a, b| a.price.0 > b.price.0)
-            && heard.asks().is_sorted_by(|a, b| a.price.0 < b.price.0);
+        let is_sorted = heard.bids().iter().is_sorted_by(|a, b| a.price.0 > b.price.0)
+            && heard.asks().iter().is_sorted_by(|a, b| a.price.0 < b.price.0);
         assert!(is_sorted, "{heard:?}");
         for (ladder, levels) in published.sides.iter().zip([heard.bids(), heard.asks()]) {
             assert!(is_same(ladder.levels(), levels), "{ladder:?} {levels:?}");
@@ -250,7 +250,7 @@ impl World {
     }
 }
 
-fn is_same(published: &[PriceLevel], heard: &[Level]) -> bool {
+fn is_same(published: &[PriceLevel], heard: Levels<'_>) -> bool {
     let published = published.iter().map(|l| (l.price.0, u64::from(l.quantity), l.orders));
     let heard = heard.iter().map(|l| (l.price.0, l.quantity, l.orders));
     published.eq(heard)
