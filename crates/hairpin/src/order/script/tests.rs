@@ -131,6 +131,7 @@ fn an_error_says_where_what_was_expected_and_what_was_found() {
         ("replace last", 13, "qty N", "the end"),
         ("replace last 5", 14, "qty N", "`5`"),
         ("cancel", 7, "ClOrdID", "the end"),
+        ("cancel # é", 11, "ClOrdID", "the end"),
         ("cancel all NQZ6", 12, "an instrument", "`NQZ6`"),
         ("status last now", 13, "the end of the line", "`now`"),
         ("sleep 100", 7, "a time", "`100`"),
