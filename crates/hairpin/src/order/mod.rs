@@ -7,9 +7,11 @@
 mod arguments;
 mod columns;
 mod desk;
+mod history;
 mod input;
 mod line;
 mod orders;
+mod prompt;
 mod request;
 mod row;
 mod script;

@@ -39,11 +39,18 @@ pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
     let line = settings.line()?;
     let signals = Signals::take()?;
-    let input = script.map_or_else(Input::standard, Ok)?;
+    let (input, above) = match script {
+        Some(script) => (script, None),
+        None => Input::standard()?,
+    };
+    let out: Box<dyn Write> = match above {
+        Some(above) => Box::new(above),
+        None => Box::new(io::stdout().lock()),
+    };
     let clock = Clock::of_kernel();
     let mut run = Run {
         line,
-        desk: Desk::new(arguments.format, io::stdout().lock()),
+        desk: Desk::new(arguments.format, out),
         reactor: Reactor::new(Wait::Epoll)?,
         // ClOrdIDs go on rising from run to run.
         next_id: clock.now().utc.as_nanos() / 1_000_000,
@@ -76,7 +83,7 @@ struct Run {
     clock: Clock,
     reactor: Reactor,
     line: Line,
-    desk: Desk<io::StdoutLock<'static>>,
+    desk: Desk<Box<dyn Write>>,
     settings: OrderSettings,
     input: Input,
     next_id: u64,
@@ -169,7 +176,9 @@ impl Run {
 
     /// Says what went wrong; who types goes on, else this is the end.
     fn fail(&mut self, now: Now, error: anyhow::Error) {
-        if self.input.is_typed() {
+        if self.input.is_edited() {
+            self.desk.line(&format!("hairpin: {error:#}"));
+        } else if self.input.is_typed() {
             let _ = writeln!(io::stderr(), "hairpin: {error:#}");
         } else {
             self.failure = Some(error);
