@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 
 use anyhow::Result;
 use hairpin_order_entry::{
-    Binding, ConnectorSettings, KeptSession, Listener, NamedZone, Sender, Session, State,
+    Binding, ConnectorSettings, KeptSession, Listener, NamedZone, Sender, Session,
 };
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
@@ -81,10 +81,7 @@ impl Line {
     pub(super) fn is_over(&self, has_ended: bool, is_leaving: bool) -> bool {
         match self {
             Self::Once(_) => has_ended,
-            Self::Kept(kept) => {
-                let is_off = kept.session().state() == State::Disconnected;
-                is_off && (is_leaving || kept.has_given_up())
-            }
+            Self::Kept(kept) => kept.is_idle() && (is_leaving || kept.has_given_up()),
         }
     }
 
@@ -114,8 +111,7 @@ impl Line {
     ) -> Result<()> {
         match self {
             Self::Once(session) => Ok(session.abandon(now, reactor, listener)?),
-            // It has been stopped, and the reactor goes with it.
-            Self::Kept(_) => Ok(()),
+            Self::Kept(kept) => Ok(kept.abandon(now, reactor, listener)?),
         }
     }
 }
