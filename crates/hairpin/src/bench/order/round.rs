@@ -74,6 +74,7 @@ fn client_setup(stand: &Stand<'_>, cell: &Cell, gateway: SocketAddrV4) -> Client
 /// How long a round takes at the most.
 fn length(cell: &Cell) -> Duration {
     // There and back takes some ten microseconds, where it sleeps some hundred; so does a batch.
-    let each = cell.load.interval_us + 1_000;
+    // Who has to share its core waits for its turn, twice a way: the next order waits with it.
+    let each = cell.load.interval_us + 20_000;
     Duration::from_micros((cell.load.warm_up + cell.load.samples).saturating_mul(each))
 }
