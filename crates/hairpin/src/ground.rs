@@ -22,6 +22,9 @@ pub(crate) enum Role {
     /// Publishes for a receiver.
     Sender,
     Receiver,
+    /// Answers a client's orders.
+    Gateway,
+    Client,
 }
 
 impl Role {
@@ -34,6 +37,8 @@ impl Role {
             Self::Ping => "ping",
             Self::Sender => "sender",
             Self::Receiver => "receiver",
+            Self::Gateway => "gateway",
+            Self::Client => "client",
         }
     }
 
@@ -46,14 +51,16 @@ impl Role {
             Self::Ping => "ping-ping",
             Self::Sender => "bench-sender",
             Self::Receiver => "bench-receiver",
+            Self::Gateway => "bench-gateway",
+            Self::Client => "bench-client",
         }
     }
 
     /// Which of the two hosts it runs on.
     const fn host(self) -> usize {
         match self {
-            Self::Exchange | Self::Pong | Self::Sender => 0,
-            Self::Trader | Self::Ping | Self::Receiver => 1,
+            Self::Exchange | Self::Pong | Self::Sender | Self::Gateway => 0,
+            Self::Trader | Self::Ping | Self::Receiver | Self::Client => 1,
         }
     }
 }
@@ -189,6 +196,7 @@ mod tests {
             [Role::Exchange, Role::Trader],
             [Role::Pong, Role::Ping],
             [Role::Sender, Role::Receiver],
+            [Role::Gateway, Role::Client],
         ] {
             assert_ne!(one.host(), other.host());
         }

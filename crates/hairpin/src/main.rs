@@ -49,7 +49,7 @@ struct Cli {
 enum Command {
     /// Tick to trade: run an exchange and a trader on this machine and print the round trips
     T2t(t2t::Arguments),
-    /// Measure a published table on this machine: t2t, feed
+    /// Measure a published table on this machine: t2t, feed, order
     Bench(bench::Arguments),
     /// An exchange for traders on this or other hosts, measured in rounds
     Exchange(exchange::Arguments),
@@ -93,6 +93,12 @@ enum Command {
     /// The receiver of one round of `bench feed`; its set-up comes on standard input
     #[command(hide = true)]
     BenchReceiver(setup::ChildArguments),
+    /// The gateway of one round of `bench order`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchGateway(setup::ChildArguments),
+    /// The client of one round of `bench order`; its set-up comes on standard input
+    #[command(hide = true)]
+    BenchClient(setup::ChildArguments),
 }
 
 fn main() -> ExitCode {
@@ -119,6 +125,8 @@ fn main() -> ExitCode {
         Command::PingPong(arguments) => pong::child::run(&arguments),
         Command::BenchSender(arguments) => bench::feed::sender::run(&arguments),
         Command::BenchReceiver(arguments) => bench::feed::receiver::run(&arguments),
+        Command::BenchGateway(arguments) => bench::order::gateway::run(&arguments),
+        Command::BenchClient(arguments) => bench::order::client::run(&arguments),
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),
         Command::T2tTrader(arguments) => trader_process::child::run(&arguments),
     };

@@ -48,6 +48,11 @@ impl Side {
         Ok(Self { name, child, lines, words })
     }
 
+    /// What it is called.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The next line, as JSON.
     pub(crate) fn line<T: DeserializeOwned>(&mut self, patience: Duration) -> Result<T> {
         self.poll_line(patience)?

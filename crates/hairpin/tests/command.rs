@@ -77,7 +77,7 @@ fn wrong_words_are_status_2() {
         &["t2t", "--rounds", "0"],
         &["bench"],
         &["bench", "--report", "t2t"],
-        &["bench", "order"],
+        &["bench", "rds"],
         &["bench", "t2t", "--interval-us", "0"],
         &["bench", "t2t", "--from", "file", "--quick"],
         &["t2t-exchange"],

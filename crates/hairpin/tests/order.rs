@@ -27,14 +27,15 @@ impl Stand {
         let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
         let stand = Self { folder, venue };
         let gateway = stand.venue.gateway;
-        let journal = stand.path("journal");
         stand.write(
             "order.toml",
             &format!(
-                "gateway = \"{gateway}\"\naccess_key_id = \"{ACCESS_KEY_ID}\"\n\
-                 secret_key_env = \"{VARIABLE}\"\nsession = \"ABC\"\nfirm = \"DEFGH\"\n\
-                 operator = \"TRADER\"\nlocation = \"US,IL\"\njournal = {journal:?}\n\
-                 [instruments]\nHP001 = 1001\n"
+                "[gateway]\nprimary = [\"{gateway}\"]\n\
+                 [logon]\naccess_key_id = \"{ACCESS_KEY_ID}\"\nsecret_env = \"{VARIABLE}\"\n\
+                 session = \"ABC\"\nfirm = \"DEFGH\"\nsystem_name = \"Test\"\n\
+                 system_version = \"1\"\nsystem_vendor = \"Test\"\n\
+                 [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n\
+                 [journal]\nfolder = \"journal\"\n[instruments]\nHP001 = 1001\n"
             ),
         );
         stand
@@ -46,6 +47,13 @@ impl Stand {
 
     fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Puts something else into the settings.
+    fn replace(&self, from: &str, to: &str) {
+        let text = fs::read_to_string(self.path("order.toml")).unwrap();
+        assert!(text.contains(from), "{from}");
+        self.write("order.toml", &text.replacen(from, to, 1));
     }
 
     fn command(&self) -> Command {
@@ -265,17 +273,17 @@ fn a_logon_that_is_refused_is_told() {
 fn settings_that_are_wrong_are_named_and_no_key_repeated() {
     let stand = Stand::new();
     let good = fs::read_to_string(stand.path("order.toml")).unwrap();
-    let key = |line: &str| good.replace(&format!("secret_key_env = \"{VARIABLE}\""), line);
+    let key = |line: &str| good.replace(&format!("secret_env = \"{VARIABLE}\""), line);
     stand.write("key", "secret!but?not#base64");
-    let file = format!("secret_key_file = {:?}", stand.path("key"));
     for (text, expected) in [
-        (good.replace("gateway", "gate"), "unknown field `gate`"),
+        (good.replace("[gateway]", "[gate]"), "line 1: unknown field `gate`"),
         (good.replace("session = \"ABC\"", "session = \"ABCD\""), "Session must be"),
         (good.replace("firm", "#"), "missing field `firm`"),
-        (good.replace("127.0.0.1", "nowhere"), "line 1"),
-        (key("secret_key_env = \"HAIRPIN_NOT_SET\""), "$HAIRPIN_NOT_SET: not set"),
-        (key(""), "either secret_key_file or secret_key_env"),
-        (key(&file), "not base64url"),
+        (good.replace("127.0.0.1", "nowhere"), "line 2"),
+        (good.replace("1001", "\"one\""), "line 17: invalid type"),
+        (key("secret_env = \"HAIRPIN_NOT_SET\""), "HAIRPIN_NOT_SET: no such environment variable"),
+        (key(""), "either `secret_file` or `secret_env`"),
+        (key("secret_file = \"key\""), "not base64url"),
     ] {
         stand.write("order.toml", &text);
         let output = stand.script("quit").output().unwrap();
@@ -284,6 +292,80 @@ fn settings_that_are_wrong_are_named_and_no_key_repeated() {
         assert!(said.contains("order.toml") && said.contains(expected), "{expected}: {said}");
         assert!(!said.contains("secret!but"), "{said}");
     }
+}
+
+#[test]
+fn a_journal_is_where_the_command_line_says() {
+    let stand = Stand::new();
+    let elsewhere = stand.path("elsewhere");
+    let mut command = stand.script("buy 1 @ 1 HP001\nexpect new within 60s\ncancel all\n");
+    assert_done(&command.arg("--journal").arg(&elsewhere).output().unwrap());
+    assert!(elsewhere.exists() && !stand.path("journal").exists());
+    let mut show = hairpin();
+    let output = show.args(["order", "--show", "--journal"]).arg(&elsewhere).output().unwrap();
+    assert!(lines(&output).iter().any(|line| line.contains(" NewOrderSingle514 ")));
+}
+
+#[test]
+fn without_a_folder_the_journal_is_in_memory() {
+    let stand = Stand::new();
+    stand.replace("[journal]\nfolder = \"journal\"\n", "");
+    assert_done(&stand.script("buy 1 @ 1 HP001\nexpect new within 60s\n").output().unwrap());
+    assert!(!stand.path("journal").exists());
+}
+
+#[test]
+fn a_message_beyond_the_limit_is_told() {
+    let stand = Stand::new();
+    stand.replace("[instruments]", "[throttle]\nothers = 2\ninterval_ms = 600000\n[instruments]");
+    let buy = "buy 1 @ 1 HP001\nexpect new within 60s\n";
+    let output = stand.script(&buy.repeat(3)).output().unwrap();
+    assert_status(&output, 1);
+    assert!(said(&output).starts_with("hairpin: line 5: "), "{}", said(&output));
+    assert_eq!(messages(&output).len(), 4);
+}
+
+#[test]
+fn of_several_hosts_the_one_that_answers_is_connected() {
+    let stand = Stand::new();
+    // A port of loopback at which nobody listens: bound, and never listened at.
+    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    stand.replace("primary = [", &format!("interval_ms = 10\nprimary = [\"{nobody}\", "));
+    let script = "buy 1 @ 1 HP001\nexpect new within 60s\ncancel last\nexpect cancel within 60s\n";
+    let output = stand.script(script).output().unwrap();
+    assert_done(&output);
+    assert_eq!(messages(&output).len(), 4);
+}
+
+#[test]
+fn when_all_attempts_have_failed_it_says_why() {
+    let stand = Stand::new();
+    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gateway = stand.venue.gateway.to_string();
+    stand.replace(&gateway, &nobody.to_string());
+    stand.replace("[logon]", "attempts = 2\ninterval_ms = 10\n[logon]");
+    let output = stand.script("quit").output().unwrap();
+    assert_status(&output, 1);
+    assert!(said(&output).contains("the logon failed: "), "{}", said(&output));
+}
+
+#[test]
+fn outside_of_its_schedule_it_waits_and_may_be_ended() {
+    let stand = Stand::new();
+    let closed = "[schedule]\nweek_start = \"Sun 15:00\"\nopen = []\n[instruments]";
+    let now = jiff::Timestamp::now().in_tz("America/Chicago").unwrap();
+    let day = now.strftime("%a").to_string();
+    let window = |from: &str, to: &str| format!("[[\"{day} {from}\", \"{day} {to}\"]]");
+    // A window of today that is not now.
+    let open = if now.hour() < 12 { window("20:00", "21:00") } else { window("02:00", "03:00") };
+    stand.replace("[instruments]", &closed.replace("[]", &open));
+    let mut command = stand.script("buy 1 @ 1 HP001\n");
+    let process = Process::start(&mut command);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    process.signal("TERM");
+    let output = process.output();
+    assert_status(&output, 143);
+    assert!(messages(&output).is_empty());
 }
 
 #[test]

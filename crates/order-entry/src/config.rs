@@ -5,6 +5,7 @@
 
 mod read;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::SocketAddrV4;
@@ -28,6 +29,9 @@ pub struct Config {
     pub zone: NamedZone,
     /// Where the journal is, and how it is kept. Without one it is in memory.
     pub journal: Option<JournalPlace>,
+    /// The application's own names of instruments, and their SecurityIDs (48): no session looks at
+    /// them.
+    pub instruments: BTreeMap<String, i32>,
 }
 
 /// Where a journal is, and how it is kept.

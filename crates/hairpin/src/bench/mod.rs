@@ -1,6 +1,13 @@
 //! `hairpin bench NAME`: a published table, measured on this machine.
 
+mod drawing;
 pub(crate) mod feed;
+pub(crate) mod order;
+mod plan;
+mod progress;
+mod rounds;
+mod run;
+mod stand;
 mod t2t;
 
 use std::ffi::OsString;
@@ -23,6 +30,7 @@ pub(crate) struct Arguments {
 enum Table {
     T2t(t2t::Arguments),
     Feed(feed::Arguments),
+    Order(order::Arguments),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -35,9 +43,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.table {
         Table::T2t(arguments) => t2t::run(arguments),
         Table::Feed(arguments) => feed::run(arguments),
+        Table::Order(arguments) => order::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let known = "the tables that can be measured are: t2t, feed; try --help";
+            let known = "the tables that can be measured are: t2t, feed, order; try --help";
             let _ = writeln!(std::io::stderr(), "hairpin: there is no table '{name}'; {known}");
             Ok(ExitCode::from(2))
         }

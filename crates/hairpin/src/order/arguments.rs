@@ -15,7 +15,8 @@ use jiff::tz::TimeZone;
 /// anything was wrong, 2 for bad arguments, 130 when interrupted, 143 when terminated.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
-    /// The settings (TOML): gateway, who logs on, journal, instruments
+    /// The settings (TOML): gateway, who logs on, journal, instruments, as every program on order
+    /// entry reads them
     #[arg(value_name = "FILE", required_unless_present = "show", conflicts_with = "show")]
     pub(super) settings: Option<PathBuf>,
 
@@ -23,13 +24,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "show")]
     pub(super) script: Option<PathBuf>,
 
-    /// The folder of a journal to print
-    #[arg(long, value_name = "DIR", requires = "show")]
+    /// The folder of the journal, whatever the settings say; with --show, of the one to print
+    #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
 
     /// Print the journal
     #[arg(long, requires = "journal")]
-    show: bool,
+    pub(super) show: bool,
 
     /// How lines are printed
     #[arg(long, value_enum, default_value_t = Format::Text)]

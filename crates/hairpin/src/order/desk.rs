@@ -103,7 +103,11 @@ impl<O: Write> Desk<O> {
 
     /// As it comes: whoever waits for a line has it at once.
     fn print(&mut self, row: &Row) {
-        let line = row.line(self.format);
+        self.line(&row.line(self.format));
+    }
+
+    /// Prints a line.
+    pub(super) fn line(&mut self, line: &str) {
         let written = writeln!(self.out, "{line}").and_then(|()| self.out.flush());
         if let Err(error) = written {
             self.broken.get_or_insert(error);

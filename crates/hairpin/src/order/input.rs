@@ -8,6 +8,8 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
+use super::history::History;
+use super::prompt::{Above, Prompt, Terminal};
 use super::script::{Command, parse};
 use super::settings::OrderSettings;
 
@@ -23,11 +25,18 @@ pub(super) enum Input {
         lines: Receiver<io::Result<String>>,
         /// The number of the last line.
         number: usize,
-        /// Whoever types them is asked for each, and may be wrong.
-        is_typed: bool,
-        /// The next one was asked for.
-        asked: bool,
+        typist: Typist,
     },
+}
+
+/// Who types the lines: somebody may be wrong, and goes on.
+pub(super) enum Typist {
+    /// Nobody.
+    Nobody,
+    /// Somebody who is asked for each line, and may have been.
+    Asked(bool),
+    /// Somebody who edits lines, at a terminal that is to be left as it was found.
+    Edits { history: History, _terminal: Terminal },
 }
 
 /// What comes next.
@@ -59,11 +68,21 @@ impl Input {
         Ok(Self::Script(commands))
     }
 
-    /// Standard input. A thread reads it, which ends with it or with the process.
+    /// Standard input; with what prints above the line that is edited, if lines are.
     ///
     /// # Errors
-    /// If there can be no such thread.
-    pub(super) fn standard() -> Result<Self> {
+    /// If there can be no thread that reads it.
+    pub(super) fn standard() -> Result<(Self, Option<Above>)> {
+        let history = History::of_user();
+        let Some(Prompt { lines, above, terminal }) = Prompt::open(history.commands())? else {
+            return Ok((Self::plain()?, None));
+        };
+        let typist = Typist::Edits { history, _terminal: terminal };
+        Ok((Self::Lines { lines, number: 0, typist }, Some(above)))
+    }
+
+    /// Standard input as it comes. A thread reads it, which ends with it or with the process.
+    fn plain() -> Result<Self> {
         let (sender, lines) = sync_channel(AHEAD);
         let read = move || {
             for line in io::stdin().lock().lines() {
@@ -75,22 +94,28 @@ impl Input {
         let thread = thread::Builder::new().name("hairpin-input".to_owned());
         thread.spawn(read).context("standard input cannot be read")?;
         let is_typed = io::stdin().is_terminal();
-        Ok(Self::Lines { lines, number: 0, is_typed, asked: false })
+        let typist = if is_typed { Typist::Asked(false) } else { Typist::Nobody };
+        Ok(Self::Lines { lines, number: 0, typist })
     }
 
     /// Whether whoever types may go on after an error.
     pub(super) fn is_typed(&self) -> bool {
-        matches!(self, Self::Lines { is_typed: true, .. })
+        matches!(self, Self::Lines { typist: Typist::Asked(_) | Typist::Edits { .. }, .. })
+    }
+
+    /// Whether lines are edited, so that nothing may be printed but above them.
+    pub(super) fn is_edited(&self) -> bool {
+        matches!(self, Self::Lines { typist: Typist::Edits { .. }, .. })
     }
 
     /// The next command. Does not wait.
     pub(super) fn next(&mut self, settings: &OrderSettings) -> Next {
-        let (lines, number, asked, is_typed) = match self {
+        let (lines, number, typist) = match self {
             Self::Script(commands) => {
                 let next = commands.pop_front();
                 return next.map_or(Next::End, |(line, command)| Next::Command(line, command));
             }
-            Self::Lines { lines, number, asked, is_typed } => (lines, number, asked, *is_typed),
+            Self::Lines { lines, number, typist } => (lines, number, typist),
         };
         loop {
             let line = match lines.try_recv() {
@@ -98,14 +123,14 @@ impl Input {
                 Ok(Err(error)) => return Next::Wrong(format!("standard input: {error}")),
                 Err(TryRecvError::Disconnected) => return Next::End,
                 Err(TryRecvError::Empty) => {
-                    if is_typed && !std::mem::replace(asked, true) {
-                        prompt();
-                    }
+                    typist.ask();
                     return Next::Later;
                 }
             };
-            (*number, *asked) = (*number + 1, false);
-            match parse(&line, *number, &|symbol| settings.instrument(symbol)) {
+            *number += 1;
+            let command = parse(&line, *number, &|symbol| settings.instrument(symbol));
+            typist.has_typed(&line, matches!(command, Ok(Some(_))));
+            match command {
                 Ok(Some(command)) => return Next::Command(*number, command),
                 Ok(None) => {}
                 Err(error) => return Next::Wrong(error.to_string()),
@@ -114,8 +139,23 @@ impl Input {
     }
 }
 
-/// Asks whoever types for a line.
-fn prompt() {
-    let mut err = io::stderr().lock();
-    let _ = write!(err, "> ").and_then(|()| err.flush());
+impl Typist {
+    /// Asks for a line, unless that was done. An editor asks by itself.
+    fn ask(&mut self) {
+        if let Self::Asked(asked @ false) = self {
+            *asked = true;
+            let mut err = io::stderr().lock();
+            let _ = write!(err, "> ").and_then(|()| err.flush());
+        }
+    }
+
+    /// A line has come. Only what was understood is written down.
+    fn has_typed(&mut self, line: &str, is_understood: bool) {
+        match self {
+            Self::Nobody => {}
+            Self::Asked(asked) => *asked = false,
+            Self::Edits { history, .. } if is_understood => history.keep(line),
+            Self::Edits { .. } => {}
+        }
+    }
 }

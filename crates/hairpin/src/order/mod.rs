@@ -7,8 +7,11 @@
 mod arguments;
 mod columns;
 mod desk;
+mod history;
 mod input;
+mod line;
 mod orders;
+mod prompt;
 mod request;
 mod row;
 mod script;
@@ -32,7 +35,7 @@ use crate::usage;
 /// # Errors
 /// Those of the session, or of the trail.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    if let Some(journal) = &arguments.journal {
+    if let (true, Some(journal)) = (arguments.show, &arguments.journal) {
         return trail::show(arguments, journal);
     }
     let Some(settings) = &arguments.settings else {

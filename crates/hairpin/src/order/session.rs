@@ -6,16 +6,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use hairpin_host::Clock;
-use hairpin_mapped::{Direction, Journal, JournalError, JournalSettings, SyncPolicy};
-use hairpin_order_entry::{
-    Binding, CancelOrder, ClOrdId, NewOrder, Outgoing, ReplaceOrder, Session, State,
-};
+use hairpin_mapped::Direction;
+use hairpin_order_entry::{CancelOrder, ClOrdId, NewOrder, Outgoing, ReplaceOrder, State};
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
 use super::arguments::Arguments;
 use super::desk::Desk;
 use super::input::{Input, Next};
+use super::line::Line;
 use super::orders::{Order, Standing};
 use super::request::{AskStatus, CancelAll};
 use super::script::{Command, Enter, Happening, Target};
@@ -26,10 +25,6 @@ use crate::signals::Signals;
 const LOOK: Duration = Duration::from_millis(10);
 /// For the exchange to answer a Terminate.
 const GOODBYE_PATIENCE: Duration = Duration::from_secs(2);
-/// Of a segment of the journal: some ten thousand messages, more than a hand or a script sends.
-const SEGMENT_BYTES: u64 = 4 << 20;
-/// How often the journal is forced to the disk: nothing here is in a hurry.
-const SYNC: Duration = Duration::from_millis(100);
 /// For the exchange to take an order that is to be replaced or cancelled.
 const ORDER_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -39,16 +34,23 @@ const ORDER_PATIENCE: Duration = Duration::from_secs(5);
 /// Settings or a script that are wrong, a journal that somebody has open, a logon that failed, a
 /// command that could not be done, an expectation that was not met.
 pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
-    let settings = OrderSettings::read(settings)?;
+    let settings = OrderSettings::read(settings, arguments.journal.as_deref())?;
     let script = arguments.script.as_deref();
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
-    let journal = open(&settings.journal)?;
+    let line = settings.line()?;
     let signals = Signals::take()?;
-    let input = script.map_or_else(Input::standard, Ok)?;
+    let (input, above) = match script {
+        Some(script) => (script, None),
+        None => Input::standard()?,
+    };
+    let out: Box<dyn Write> = match above {
+        Some(above) => Box::new(above),
+        None => Box::new(io::stdout().lock()),
+    };
     let clock = Clock::of_kernel();
     let mut run = Run {
-        session: Session::new(settings.session.clone(), journal)?,
-        desk: Desk::new(arguments.format, io::stdout().lock()),
+        line,
+        desk: Desk::new(arguments.format, out),
         reactor: Reactor::new(Wait::Epoll)?,
         // ClOrdIDs go on rising from run to run.
         next_id: clock.now().utc.as_nanos() / 1_000_000,
@@ -69,29 +71,6 @@ pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// The journal in a folder, or a new one.
-fn open(folder: &Path) -> Result<Journal> {
-    let settings = JournalSettings {
-        segment_bytes: SEGMENT_BYTES,
-        sync: SyncPolicy::Interval(SYNC),
-        ..JournalSettings::default()
-    };
-    let journal = match Journal::open_with(folder, settings) {
-        Err(JournalError::Io(error))
-            if error.kind() == io::ErrorKind::NotFound && !folder.exists() =>
-        {
-            Journal::create_with(folder, settings)
-        }
-        opened => opened,
-    };
-    journal.map_err(|error| match error {
-        JournalError::Io(error) => {
-            anyhow!(error).context(format!("the journal in {} cannot be opened", folder.display()))
-        }
-        error => anyhow!(error),
-    })
-}
-
 /// What the command that was begun waits for.
 enum Pending {
     Sleep(Instant),
@@ -103,8 +82,8 @@ enum Pending {
 struct Run {
     clock: Clock,
     reactor: Reactor,
-    session: Session,
-    desk: Desk<io::StdoutLock<'static>>,
+    line: Line,
+    desk: Desk<Box<dyn Write>>,
     settings: OrderSettings,
     input: Input,
     next_id: u64,
@@ -118,17 +97,17 @@ struct Run {
 
 impl Run {
     fn run(&mut self, signals: &Signals) -> Result<()> {
-        self.session.connect(self.clock.now(), Binding::New)?;
-        while !self.desk.is_over {
+        self.line.start(self.clock.now())?;
+        while !self.line.is_over(self.desk.is_over, self.leaving.is_some()) {
             let before = self.clock.now().monotonic;
             let look = before + LOOK;
-            let deadline = self.session.next_deadline().map_or(look, |due| due.min(look));
+            let deadline = self.line.next_deadline().map_or(look, |due| due.min(look));
             let ready = self.reactor.wait(before, Some(deadline))?;
             let now = self.clock.now();
-            self.session.process(now, ready, &mut self.reactor, &mut self.desk)?;
+            self.line.process(now, ready, &mut self.reactor, &mut self.desk)?;
             if signals.asked_to_stop() || self.desk.broken.is_some() {
                 self.leave(now);
-            } else if self.session.state() == State::Established && self.leaving.is_none() {
+            } else if self.line.session().state() == State::Established && self.leaving.is_none() {
                 self.turn(now);
             }
             if self.leaving.is_some_and(|until| now.monotonic >= until) {
@@ -147,7 +126,7 @@ impl Run {
     /// Why the session ended by itself.
     fn reason(&mut self) -> anyhow::Error {
         let reason = self.desk.reason.take();
-        let reason = reason.or_else(|| self.session.last_failure().map(ToString::to_string));
+        let reason = reason.or_else(|| self.line.session().last_failure().map(ToString::to_string));
         let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
         let what = if self.desk.was_established { "session ended" } else { "logon failed" };
         anyhow!("the {what}: {reason}")
@@ -156,17 +135,17 @@ impl Run {
     /// Logs off, or gives a logon up.
     fn leave(&mut self, now: Now) {
         if self.leaving.is_none() {
-            let is_on = self.session.state() == State::Established;
+            let is_on = self.line.session().state() == State::Established;
             self.leaving =
                 Some(now.monotonic + if is_on { GOODBYE_PATIENCE } else { Duration::ZERO });
-            self.session.terminate(now);
+            self.line.stop(now);
         }
     }
 
     /// Leaves the reactor, if the loop ended before the session did.
     fn abandon(&mut self) -> Result<()> {
         let now = self.clock.now();
-        Ok(self.session.abandon(now, &mut self.reactor, &mut self.desk)?)
+        self.line.abandon(now, &mut self.reactor, &mut self.desk)
     }
 
     /// Goes on with the command that waits, or with those that come next.
@@ -197,7 +176,9 @@ impl Run {
 
     /// Says what went wrong; who types goes on, else this is the end.
     fn fail(&mut self, now: Now, error: anyhow::Error) {
-        if self.input.is_typed() {
+        if self.input.is_edited() {
+            self.desk.line(&format!("hairpin: {error:#}"));
+        } else if self.input.is_typed() {
             let _ = writeln!(io::stderr(), "hairpin: {error:#}");
         } else {
             self.failure = Some(error);
@@ -310,10 +291,10 @@ impl Run {
 
     /// Prints where the session stands, and every order that works.
     fn status(&mut self, now: Now) {
-        let progress = self.session.progress();
+        let progress = self.line.session().progress();
         let (ours, theirs) = (progress.next_outgoing, progress.next_incoming);
         let text = format!("our next message is {ours}, the exchange's {theirs}");
-        let state = self.session.state().to_string();
+        let state = self.line.session().state().to_string();
         self.desk.say(now.utc, progress.uuid, &state, Some(text));
         let open: Vec<Order> = self.desk.orders.open().cloned().collect();
         open.iter().for_each(|order| self.desk.order(now.utc, progress.uuid, order));
@@ -321,8 +302,8 @@ impl Run {
 
     /// Sends a message and prints it; its number.
     fn send<M: Outgoing>(&mut self, now: Now, message: &M) -> Result<u32> {
-        let sent = self.session.sender(now).send(message)?;
-        let journal = self.session.journal();
+        let sent = self.line.sender(now).send(message)?;
+        let journal = self.line.session().journal();
         if let Some(record) = journal.last(Direction::Outbound) {
             self.desk.sent(journal, record);
         }

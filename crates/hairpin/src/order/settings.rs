@@ -1,95 +1,72 @@
-//! What `order.toml` says: who logs on where, and how instruments are called.
+//! What `order.toml` says, and where the journal is.
 
-use std::collections::BTreeMap;
-use std::env;
-use std::net::SocketAddrV4;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use hairpin_order_entry::{KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Settings};
-use serde::Deserialize;
-use zeroize::Zeroizing;
+use anyhow::{Result, anyhow};
+use hairpin_mapped::{Journal, JournalError, JournalSettings};
+use hairpin_order_entry::{Config, ConfigError, JournalPlace, Session};
 
-/// A settings file. Paths in it are relative to where the command was started.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    gateway: SocketAddrV4,
-    access_key_id: String,
-    secret_key_file: Option<PathBuf>,
-    secret_key_env: Option<String>,
-    session: String,
-    firm: String,
-    operator: String,
-    location: String,
-    journal: PathBuf,
-    #[serde(default)]
-    instruments: BTreeMap<String, i32>,
-}
+use super::line::Line;
+
+/// Room for a journal in memory: some ten thousand messages, more than a hand or a script sends.
+const MEMORY_BYTES: usize = 8 << 20;
 
 /// What a session needs, and what the command needs beside it.
 pub(super) struct OrderSettings {
-    pub(super) session: Settings,
-    /// The folder of the journal.
-    pub(super) journal: PathBuf,
-    instruments: BTreeMap<String, i32>,
+    config: Config,
 }
 
 impl OrderSettings {
-    /// Reads a settings file and the key that it points to.
+    /// Reads a settings file and the key that it points to. A folder that is given here is where
+    /// the journal is, whatever the file says.
     ///
     /// # Errors
     /// One line: which file, and what is wrong. Never what a key is.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let named = || format!("{} cannot be read", path.display());
-        let text = std::fs::read_to_string(path).with_context(named)?;
-        let file: File = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            anyhow::anyhow!("{}, line {line}: {}", path.display(), error.message().trim())
+    pub(super) fn read(path: &Path, folder: Option<&Path>) -> Result<Self> {
+        let mut config = Config::read(path).map_err(|error| match error {
+            // It names the file.
+            ConfigError::File { .. } => anyhow!(error),
+            _ => anyhow!(error).context(path.display().to_string()),
         })?;
-        Self::of(file).with_context(|| path.display().to_string())
-    }
-
-    fn of(file: File) -> Result<Self> {
-        if file.operator.len() > 20 || file.location.len() > 5 {
-            bail!("operator is up to 20 characters, location up to 5");
+        if let Some(folder) = folder {
+            let settings = config.journal.map_or_else(JournalSettings::default, |it| it.settings);
+            config.journal = Some(JournalPlace { folder: folder.to_owned(), settings });
         }
-        let logon = Logon {
-            secret_key: secret_key(&file)?,
-            access_key_id: file.access_key_id,
-            session: file.session,
-            firm: file.firm,
-            trading_system_name: "Hairpin".to_owned(),
-            trading_system_version: env!("CARGO_PKG_VERSION").to_owned(),
-            trading_system_vendor: "Hairpin".to_owned(),
-            keep_alive_interval: KEEP_ALIVE_DEFAULT,
-            operator: Operator::automated(&file.operator, &file.location),
-        };
-        logon.check()?;
-        let session = Settings::new(file.gateway, logon);
-        Ok(Self { session, journal: file.journal, instruments: file.instruments })
+        Ok(Self { config })
     }
 
     /// The SecurityID of a symbol of the file's.
     pub(super) fn instrument(&self, symbol: &str) -> Option<i32> {
-        self.instruments.get(symbol).copied()
+        self.config.instruments.get(symbol).copied()
     }
-}
 
-/// The key, from where the file says it is.
-fn secret_key(file: &File) -> Result<SecretKey> {
-    let (text, place) = match (&file.secret_key_file, &file.secret_key_env) {
-        (Some(path), None) => {
-            let place = format!("the secret key in {}", path.display());
-            let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
-            (Zeroizing::new(text), place)
-        }
-        (None, Some(variable)) => {
-            let place = format!("the secret key in ${variable}");
-            let text = env::var(variable).map_err(|_| anyhow::anyhow!("{place}: not set"))?;
-            (Zeroizing::new(text), place)
-        }
-        _ => bail!("give either secret_key_file or secret_key_env"),
-    };
-    SecretKey::from_base64url(text.trim()).with_context(|| place)
+    /// A session with its journal, not yet connected; kept connected if the file says how.
+    ///
+    /// # Errors
+    /// A journal that somebody has open, or that cannot be read or made, with its folder.
+    pub(super) fn line(&self) -> Result<Line> {
+        let Config { session, connector, zone, .. } = &self.config;
+        let session = Session::new(session.clone(), self.journal()?)?;
+        Ok(match self.is_kept() {
+            true => Line::kept(session, connector.clone(), zone.clone()),
+            false => Line::once(session),
+        })
+    }
+
+    /// Whether there is anything to keep a session connected by: a schedule, other hosts, attempts.
+    fn is_kept(&self) -> bool {
+        let connector = &self.config.connector;
+        connector.schedule.is_some()
+            || connector.attempts.is_some()
+            || connector.primary.len() + connector.backup.len() > 1
+    }
+
+    fn journal(&self) -> Result<Journal> {
+        let journal = self.config.open_journal(MEMORY_BYTES);
+        journal.map_err(|error| match (error, &self.config.journal) {
+            (JournalError::Io(error), Some(JournalPlace { folder, .. })) => anyhow!(error)
+                .context(format!("the journal in {} cannot be opened", folder.display())),
+            (error, _) => anyhow!(error),
+        })
+    }
 }

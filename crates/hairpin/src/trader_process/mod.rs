@@ -5,6 +5,7 @@ pub(crate) mod child;
 mod figures;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -81,19 +82,7 @@ fn open(setup: &TraderSetup, addresses: Addresses) -> Result<Trader> {
 }
 
 fn session(setup: &TraderSetup) -> Result<Session> {
-    let key = secret::read(setup.secret_key_file.as_deref())?;
-    let account = Account::of(setup.id);
-    let logon = Logon {
-        access_key_id: account.access_key_id,
-        secret_key: SecretKey::from_base64url(&key.base64url)?,
-        session: account.session,
-        firm: setup::FIRM.to_owned(),
-        trading_system_name: "Hairpin".to_owned(),
-        trading_system_version: env!("CARGO_PKG_VERSION").to_owned(),
-        trading_system_vendor: "Hairpin".to_owned(),
-        keep_alive_interval: KEEP_ALIVE_DEFAULT,
-        operator: Operator::automated("TRADER", "US,IL"),
-    };
+    let logon = logon(Account::of(setup.id), setup.secret_key_file.as_deref())?;
     let journal = Journal::anonymous(setup.journal_bytes).context("no memory for the journal")?;
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
@@ -103,6 +92,25 @@ fn session(setup: &TraderSetup) -> Result<Session> {
         ..SessionSettings::new(setup.gateway, logon)
     };
     Ok(Session::new(settings, journal)?)
+}
+
+/// Who logs on for an account of the benchmarks, with the key of a file or of the environment.
+///
+/// # Errors
+/// No key, or one that is none.
+pub(crate) fn logon(account: Account, secret_key_file: Option<&Path>) -> Result<Logon> {
+    let key = secret::read(secret_key_file)?;
+    Ok(Logon {
+        access_key_id: account.access_key_id,
+        secret_key: SecretKey::from_base64url(&key.base64url)?,
+        session: account.session,
+        firm: setup::FIRM.to_owned(),
+        trading_system_name: "Hairpin".to_owned(),
+        trading_system_version: env!("CARGO_PKG_VERSION").to_owned(),
+        trading_system_vendor: "Hairpin".to_owned(),
+        keep_alive_interval: KEEP_ALIVE_DEFAULT,
+        operator: Operator::automated("TRADER", "US,IL"),
+    })
 }
 
 fn feed(addresses: Addresses, reactor: &mut Reactor) -> Result<FeedHandler> {

@@ -1,5 +1,6 @@
 //! `order.toml`, key by key.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ struct File {
     journal: Option<JournalTable>,
     throttle: Option<ThrottleTable>,
     schedule: Option<ScheduleTable>,
+    #[serde(default)]
+    instruments: BTreeMap<String, i32>,
 }
 
 #[derive(Deserialize)]
@@ -281,7 +284,8 @@ impl Config {
             interval: Duration::from_millis(gateways.interval_ms),
             schedule,
         };
-        Ok(Self { session, connector, zone, journal })
+        let instruments = file.instruments;
+        Ok(Self { session, connector, zone, journal, instruments })
     }
 }
 

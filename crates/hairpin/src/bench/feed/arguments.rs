@@ -120,6 +120,7 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::plan::Cell as _;
     use clap::Parser;
 
     #[derive(Parser)]

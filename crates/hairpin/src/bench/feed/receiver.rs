@@ -17,6 +17,7 @@ use super::plan::Receiver;
 use super::probe::{Entrance, Probe};
 use super::setup::{self as words, Counts, Ready, ReceiverOutcome, ReceiverSetup};
 use super::{bare, batch};
+use crate::bench::run::calibrated;
 use crate::setup::{self, ChildArguments};
 use crate::signals::Signals;
 
@@ -28,8 +29,6 @@ const LOOK: Duration = Duration::from_micros(500);
 const QUIET: Duration = Duration::from_micros(50);
 /// Between dry packets.
 const DRY: Duration = Duration::from_micros(50);
-/// A clock that is not calibrated again while it measures is, so often, before.
-const CALIBRATIONS: u32 = 4;
 
 /// Receives the round that standard input describes.
 ///
@@ -51,16 +50,6 @@ pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
     outcome.interrupted = signals.asked_to_stop();
     setup::say(&outcome)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// A clock whose rate has been watched for a while.
-fn calibrated() -> Clock {
-    let mut clock = Clock::new();
-    for _ in 0..CALIBRATIONS {
-        std::thread::sleep(core::time::Duration::from_millis(5));
-        clock.recalibrate();
-    }
-    clock
 }
 
 /// Side A of the channel, from its one sender.

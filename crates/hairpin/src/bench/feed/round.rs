@@ -2,33 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use hairpin_measure::{Clock, Row};
-use serde::de::DeserializeOwned;
 
 use super::plan::{Cell, Receiver};
 use super::setup::{self, Ready, ReceiverOutcome, ReceiverSetup, SenderOutcome, SenderSetup};
-use crate::cores::Cores;
-use crate::ground::{Ground, Role};
-use crate::setup::Page;
-use crate::side::Side;
-use crate::signals::Signals;
+use crate::bench::stand::{PATIENCE, Stand, Told};
+use crate::ground::Role;
 
-/// How often the parent looks at progress and signals: seldom, because where there are two cores
-/// it takes its time from one of the two processes it watches.
-const LOOK: Duration = Duration::from_millis(100);
-/// For a side to be ready, and to end after its last packet.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// Between the last packet and the end of the receiver: what is on the way arrives.
 const SETTLE: Duration = Duration::from_millis(50);
-
-/// Where rounds are run, and what they have in common.
-pub(super) struct Stand<'a> {
-    pub(super) ground: &'a Ground,
-    /// Of exchange and receiver.
-    pub(super) cores: Cores,
-    pub(super) signals: &'a Signals,
-}
 
 /// What one round gave.
 pub(super) struct Outcome {
@@ -38,129 +21,63 @@ pub(super) struct Outcome {
     pub(super) unsent: u64,
 }
 
-/// A side, and the page it is told by.
-struct Told {
-    side: Side,
-    page: Page,
+/// Runs one round. `told` hears how many packets have left.
+///
+/// # Errors
+/// A side that cannot be started, that fails (with its own words), or that does not end.
+pub(super) fn run(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> Result<Outcome> {
+    let length = length(cell);
+    if cell.receiver == Receiver::Batch {
+        let receiver = Told::start(stand.ground, Role::Receiver, &receiver_setup(stand, cell))?;
+        let received = stand.wait(receiver, None, length, told)?;
+        return Ok(Outcome { received, unsent: 0 });
+    }
+    let begun = Instant::now();
+    let mut sender = Told::start(stand.ground, Role::Sender, &sender_setup(stand, cell))?;
+    let _: Ready = sender.side.line(PATIENCE)?;
+    let mut receiver = Told::start(stand.ground, Role::Receiver, &receiver_setup(stand, cell))?;
+    let _: Ready = stand.ready(&mut receiver, &mut sender, "the receiver does not come in sync")?;
+    let start = begun.elapsed();
+    sender.page.let_begin();
+    let sent: SenderOutcome = stand.wait(sender, Some(&mut receiver.side), length, told)?;
+    std::thread::sleep(SETTLE);
+    receiver.page.ask_to_stop();
+    let mut received: ReceiverOutcome = receiver.side.line(PATIENCE)?;
+    receiver.side.end()?;
+    received.interrupted |= sent.interrupted;
+    let start_ns = u64::try_from(start.as_nanos()).ok();
+    for row in &mut received.rows {
+        complete(row, &sent);
+        row.start_ns = start_ns;
+    }
+    Ok(Outcome { received, unsent: sent.unsent })
 }
 
-impl Told {
-    fn start(ground: &Ground, role: Role, setup: &impl serde::Serialize) -> Result<Self> {
-        let page = Page::create()?;
-        Ok(Self { side: Side::start(ground, role, &page, setup)?, page })
+/// Rows that say why there is nothing in them.
+pub(super) fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
+    let settings = setup::settings(cell.receiver, cell.wait.name(), &cell.load, clock());
+    settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
+}
+
+fn sender_setup(stand: &Stand<'_>, cell: &Cell) -> SenderSetup {
+    SenderSetup {
+        groups: stand.ground.groups,
+        interface: stand.ground.address(Role::Sender),
+        core: stand.cores.exchange,
+        load: cell.load,
+        wait: cell.wait.to_string(),
     }
 }
 
-impl Stand<'_> {
-    /// Runs one round. `told` hears how many packets have left.
-    ///
-    /// # Errors
-    /// A side that cannot be started, that fails (with its own words), or that does not end.
-    pub(super) fn round(&self, cell: &Cell, mut told: impl FnMut(u64)) -> Result<Outcome> {
-        if cell.receiver == Receiver::Batch {
-            let receiver = Told::start(self.ground, Role::Receiver, &self.receiver_setup(cell))?;
-            let received = self.wait(receiver, None, length(cell), &mut told)?;
-            return Ok(Outcome { received, unsent: 0 });
-        }
-        let begun = Instant::now();
-        let mut sender = Told::start(self.ground, Role::Sender, &self.sender_setup(cell))?;
-        let _: Ready = sender.side.line(PATIENCE)?;
-        let mut receiver = Told::start(self.ground, Role::Receiver, &self.receiver_setup(cell))?;
-        let _: Ready = self.ready(&mut receiver, &mut sender)?;
-        let start = begun.elapsed();
-        sender.page.let_begin();
-        let sent: SenderOutcome =
-            self.wait(sender, Some(&mut receiver.side), length(cell), &mut told)?;
-        std::thread::sleep(SETTLE);
-        receiver.page.ask_to_stop();
-        let mut received: ReceiverOutcome = receiver.side.line(PATIENCE)?;
-        receiver.side.end()?;
-        received.interrupted |= sent.interrupted;
-        let start_ns = u64::try_from(start.as_nanos()).ok();
-        for row in &mut received.rows {
-            complete(row, &sent);
-            row.start_ns = start_ns;
-        }
-        Ok(Outcome { received, unsent: sent.unsent })
-    }
-
-    /// The receiver's word that it is in sync, while the sender is watched.
-    fn ready(&self, receiver: &mut Told, sender: &mut Told) -> Result<Ready> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(ready) = receiver.side.poll_line(LOOK)? {
-                return Ok(ready);
-            }
-            if let Some(words) = sender.side.failed()? {
-                bail!("sender: {words}");
-            }
-            if self.signals.asked_to_stop() {
-                bail!("interrupted before its first packet");
-            }
-            if Instant::now() > deadline {
-                bail!("the receiver does not come in sync");
-            }
-        }
-    }
-
-    /// What a side says at its end, while the other one is watched.
-    fn wait<T: DeserializeOwned>(
-        &self,
-        mut of: Told,
-        mut other: Option<&mut Side>,
-        length: Duration,
-        told: &mut impl FnMut(u64),
-    ) -> Result<T> {
-        let mut deadline = Instant::now() + length + PATIENCE;
-        let mut asked = false;
-        let outcome = loop {
-            match of.side.poll_line(LOOK)? {
-                Some(outcome) => break outcome,
-                None => told(of.page.ticks()),
-            }
-            if let Some(words) = other.as_mut().and_then(|other| other.failed().transpose()) {
-                bail!("receiver: {}", words?);
-            }
-            if self.signals.asked_to_stop() && !asked {
-                of.page.ask_to_stop();
-                deadline = Instant::now() + PATIENCE;
-                asked = true;
-            }
-            if Instant::now() > deadline {
-                bail!("the round did not end in time");
-            }
-        };
-        told(of.page.ticks());
-        of.side.end()?;
-        Ok(outcome)
-    }
-
-    /// Rows that say why there is nothing in them.
-    pub(super) fn failed(&self, cell: &Cell, reason: &str) -> Vec<Row> {
-        let settings = setup::settings(cell.receiver, cell.wait.name(), &cell.load, clock());
-        settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
-    }
-
-    fn sender_setup(&self, cell: &Cell) -> SenderSetup {
-        SenderSetup {
-            groups: self.ground.groups,
-            interface: self.ground.address(Role::Sender),
-            core: self.cores.exchange,
-            load: cell.load,
-            wait: cell.wait.to_string(),
-        }
-    }
-
-    fn receiver_setup(&self, cell: &Cell) -> ReceiverSetup {
-        ReceiverSetup {
-            groups: self.ground.groups,
-            interface: self.ground.address(Role::Receiver),
-            source: self.ground.address(Role::Sender),
-            core: self.cores.trader,
-            wait: cell.wait.to_string(),
-            receiver: cell.receiver,
-            load: cell.load,
-        }
+fn receiver_setup(stand: &Stand<'_>, cell: &Cell) -> ReceiverSetup {
+    ReceiverSetup {
+        groups: stand.ground.groups,
+        interface: stand.ground.address(Role::Receiver),
+        source: stand.ground.address(Role::Sender),
+        core: stand.cores.trader,
+        wait: cell.wait.to_string(),
+        receiver: cell.receiver,
+        load: cell.load,
     }
 }
 

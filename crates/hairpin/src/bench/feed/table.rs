@@ -7,6 +7,8 @@ use hairpin_measure::{Figure, Host, Results, Row, Truth, is_too_short};
 use super::plan::Receiver;
 use super::published::{FIGURES, SOURCE, TABLES, Table};
 use super::setup::{is_of, receiver_of};
+use crate::bench::drawing::{Column, drawn, here, note};
+use crate::bench::plan::pause;
 
 /// Everything there is to print of a results file; more is not known while measuring either.
 pub(super) fn render(results: &Results) -> String {
@@ -28,21 +30,12 @@ clock, so that one reading says little; see batch. No floor was subtracted. A pe
 not 10 samples beyond it is -.
 ";
 
-/// One column of a table.
-struct Column {
-    heading: String,
-    cells: Vec<String>,
-}
-
 /// The names of the lines, behind those of the figures.
 const LINES: [&str; 5] = ["median, low", "median, high", "samples", "lost", "note"];
 
 fn block(table: &Table, rows: &[&Row], step: f64) -> String {
     let Table { span, interval_us, columns } = table;
-    let pause = match interval_us {
-        0 => "no delay".to_owned(),
-        interval => format!("{} ms", interval / 1_000),
-    };
+    let pause = pause(*interval_us);
     let published = columns.iter().map(|column| Column {
         heading: column.engine.to_owned(),
         cells: column.micros.iter().map(|micros| format!("{micros:.3}")).collect(),
@@ -55,7 +48,8 @@ fn block(table: &Table, rows: &[&Row], step: f64) -> String {
         return heading + "  not measured\n";
     }
     let count = columns.len();
-    heading + &drawn(&published.chain(ours).collect::<Vec<_>>(), count)
+    let names: Vec<&str> = FIGURES.into_iter().chain(LINES).collect();
+    heading + &drawn(&names, &published.chain(ours).collect::<Vec<_>>(), count)
 }
 
 fn ours(row: &Row, step: f64) -> Column {
@@ -94,59 +88,14 @@ fn heading(row: &Row) -> String {
     }
 }
 
-fn note(row: &Row) -> String {
-    let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
-    let late = (row.late && row.failed.is_none()).then(|| "late".to_owned());
-    let interrupted = row.interrupted.then(|| "interrupted".to_owned());
-    [failed, late, interrupted].into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-/// Columns side by side, of which the first `published` are.
-fn drawn(columns: &[Column], published: usize) -> String {
-    let names: Vec<&str> = FIGURES.into_iter().chain(LINES).collect();
-    let width = |column: &Column| {
-        // A note may be as long as it likes, in a line of its own.
-        let cells = column.cells.iter().take(names.len() - 1);
-        cells.chain([&column.heading]).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = columns.iter().map(width).collect();
-    let line = |name: &str, cell: &dyn Fn(&Column) -> String| {
-        let mut text = format!("  {name:<13}");
-        for (place, (column, width)) in columns.iter().zip(&widths).enumerate() {
-            let border = if place == published { " |" } else { "" };
-            let _ = write!(text, "{border}  {:>width$}", cell(column));
-        }
-        text.trim_end().to_owned() + "\n"
-    };
-    let mut text = line("", &|column| column.heading.clone());
-    for (place, name) in names.iter().enumerate().take(names.len() - 1) {
-        text += &line(name, &|column| column.cells.get(place).cloned().unwrap_or_default());
-    }
-    for column in columns.iter().filter(|column| column.cells.len() == names.len()) {
-        if let Some(note) = column.cells.last().filter(|note| !note.is_empty()) {
-            let _ = writeln!(text, "  {}: {note}", column.heading);
-        }
-    }
-    text
-}
-
 /// How this machine differs from the published one.
 fn machines(host: &Host, row: Option<&Row>) -> String {
-    let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
-    let bound = match row.and_then(|row| row.cores) {
-        Some([sender, receiver]) => {
-            format!("publisher on core {sender}, receiver on core {receiver}")
-        }
-        None => "nothing bound to a core".to_owned(),
-    };
-    let machine = if host.virtualised { "virtual machine" } else { "machine" };
     format!(
         "published: {SOURCE}.\nBook updates, with its engines on kernel sockets, on those under \
          OpenOnload, and on ef_vi of a Solarflare card;\nmachine and packets are not told there. \
-         \"messages, no network\": channel 360, i7-7700K, no book.\n\
-         here: {}, {} cores, {machine}, Linux {}; {ground};\n{bound}. One side (A), packets of 76 \
-         bytes, kernel sockets, {} timestamps.\n",
-        host.cpu, host.cores, host.kernel, "software",
+         \"messages, no network\": channel 360, i7-7700K, no book.\n{} One side (A), packets of 76 \
+         bytes, kernel sockets, software timestamps.\n",
+        here(host, row, ["publisher", "receiver"]),
     )
 }
 

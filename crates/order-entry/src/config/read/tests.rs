@@ -39,7 +39,8 @@ fn line_of(part: &str) -> usize {
 #[test]
 fn the_documented_sample_is_read_whole() {
     let config = read(sample()).unwrap();
-    let Config { session, connector, journal, .. } = config;
+    let Config { session, connector, journal, instruments, .. } = config;
+    assert_eq!(instruments.into_iter().collect::<Vec<_>>(), [("ESZ6".to_owned(), 12_345)]);
     assert_eq!(session.gateway, "192.0.2.10:9000".parse().unwrap());
     assert_eq!((connector.primary.len(), connector.backup.len()), (2, 1));
     assert_eq!((connector.attempts, connector.interval), (Some(20), Duration::from_secs(1)));

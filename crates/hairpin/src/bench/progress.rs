@@ -5,9 +5,9 @@ use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::plan::Cell;
+use super::plan::{Cell, Load};
 
-/// Microseconds that a round takes beside its packets, about: to come in sync.
+/// Microseconds that a round takes beside its messages, about: to come in sync, to log on.
 const START_US: u64 = 400_000;
 
 /// A bar over all rounds. Its unit is a microsecond, so that slow rounds weigh what they take.
@@ -16,14 +16,14 @@ pub(super) struct Progress {
     introduction: Shared<Option<String>>,
     bar: ProgressBar,
     done: Shared<u64>,
-    current: Shared<Option<Cell>>,
+    current: Shared<Option<Load>>,
 }
 
 impl Progress {
-    pub(super) fn new(plan: &[Cell], rounds: usize, introduction: String) -> Self {
+    pub(super) fn new(plan: &[impl Cell], rounds: usize, introduction: String) -> Self {
         let all = plan
             .iter()
-            .flat_map(|cell| (0..rounds).map(|round| length(&cell.share(round, rounds))));
+            .flat_map(|cell| (0..rounds).map(|round| length(cell.share(round, rounds).load())));
         let bar = ProgressBar::new(all.sum());
         let template = "{bar:40} {percent:>3}% {eta_precise} left  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -33,31 +33,26 @@ impl Progress {
         Self { introduction, bar, done: Shared::new(0), current: Shared::new(None) }
     }
 
-    pub(super) fn begin(&self, cell: &Cell) {
-        self.current.set(Some(*cell));
-        let pause = match cell.load.interval_us {
-            0 => "no delay".to_owned(),
-            interval => format!("{interval} µs"),
-        };
-        self.bar.set_message(format!("{}, {pause}", cell.name()));
+    pub(super) fn begin(&self, cell: &impl Cell) {
+        self.current.set(Some(cell.load()));
+        self.bar.set_message(format!("{}, {}", cell.name(), cell.pause()));
     }
 
-    /// So many packets of the current round have left.
-    pub(super) fn at(&self, packets: u64) {
+    /// So many messages of the current round have left.
+    pub(super) fn at(&self, messages: u64) {
         if let Some(introduction) = self.introduction.take() {
             self.bar.suspend(|| {
                 let _ = writeln!(std::io::stderr(), "{introduction}");
             });
         }
-        if let Some(cell) = self.current.get() {
-            let passed = START_US + packets * cell.load.interval_us;
-            self.bar.set_position(self.done.get() + passed.min(length(&cell)));
+        if let Some(load) = self.current.get() {
+            let passed = START_US + messages * load.interval_us;
+            self.bar.set_position(self.done.get() + passed.min(length(load)));
         }
     }
 
     pub(super) fn end(&self) {
-        let length = self.current.get().map_or(0, |cell| length(&cell));
-        self.done.set(self.done.get() + length);
+        self.done.set(self.done.get() + self.current.get().map_or(0, length));
         self.bar.set_position(self.done.get());
     }
 
@@ -67,6 +62,6 @@ impl Progress {
 }
 
 /// How long a round takes, about.
-fn length(cell: &Cell) -> u64 {
-    START_US + (cell.load.warm_up + cell.load.samples) * cell.load.interval_us
+fn length(load: Load) -> u64 {
+    START_US + (load.warm_up + load.samples) * load.interval_us
 }

@@ -1,0 +1,65 @@
+//! Tables of published figures with ours beside them, as text.
+
+use std::fmt::Write;
+
+use hairpin_measure::{Host, Row};
+
+/// One column of a table.
+pub(super) struct Column {
+    pub(super) heading: String,
+    /// One for each name of the table's lines; the last is a note, which stands below the table. A
+    /// column may have fewer.
+    pub(super) cells: Vec<String>,
+}
+
+/// Columns side by side, of which the first `published` are. Of the names the last is that of the
+/// note.
+pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize) -> String {
+    let shown = names.len().saturating_sub(1);
+    let width = |column: &Column| {
+        let cells = column.cells.iter().take(shown);
+        cells.chain([&column.heading]).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = columns.iter().map(width).collect();
+    let first = names[..shown].iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let line = |name: &str, cell: &dyn Fn(&Column) -> String| {
+        let mut text = format!("  {name:<first$}");
+        for (place, (column, width)) in columns.iter().zip(&widths).enumerate() {
+            let border = if place == published { " |" } else { "" };
+            let _ = write!(text, "{border}  {:>width$}", cell(column));
+        }
+        text.trim_end().to_owned() + "\n"
+    };
+    let mut text = line("", &|column| column.heading.clone());
+    for (place, name) in names[..shown].iter().enumerate() {
+        text += &line(name, &|column| column.cells.get(place).cloned().unwrap_or_default());
+    }
+    for column in columns.iter().filter(|column| column.cells.len() == names.len()) {
+        if let Some(note) = column.cells.last().filter(|note| !note.is_empty()) {
+            let _ = writeln!(text, "  {}: {note}", column.heading);
+        }
+    }
+    text
+}
+
+/// Why a row may not count; empty if it does.
+pub(super) fn note(row: &Row) -> String {
+    let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
+    let late = (row.late && row.failed.is_none()).then(|| "late".to_owned());
+    let interrupted = row.interrupted.then(|| "interrupted".to_owned());
+    [failed, late, interrupted].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// What the tables were measured on, by sides of these names.
+pub(super) fn here(host: &Host, row: Option<&Row>, [first, second]: [&str; 2]) -> String {
+    let ground = row.and_then(|row| row.ground.as_deref()).unwrap_or("an unknown ground");
+    let bound = match row.and_then(|row| row.cores) {
+        Some([one, other]) => format!("{first} on core {one}, {second} on core {other}"),
+        None => "nothing bound to a core".to_owned(),
+    };
+    let machine = if host.virtualised { "virtual machine" } else { "machine" };
+    format!(
+        "here: {}, {} cores, {machine}, Linux {}; {ground};\n{bound}.",
+        host.cpu, host.cores, host.kernel
+    )
+}

@@ -1,0 +1,127 @@
+//! Commands of earlier runs, for whoever types.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Commands that are remembered.
+pub(super) const COMMANDS_MAX: usize = 1_000;
+
+/// The file of commands that were understood, oldest first, which only its owner can read.
+///
+/// A line that is no command is never in it: what was pasted by mistake, a key for instance, is not
+/// written down.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// None without a place for it.
+    path: Option<PathBuf>,
+    file: Option<File>,
+}
+
+impl History {
+    /// That of this user: `hairpin/order_history` where the XDG base directories have state,
+    /// `$XDG_STATE_HOME` or else `$HOME/.local/state`.
+    pub(super) fn of_user() -> Self {
+        let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        // A path there that is not absolute is to be ignored.
+        let state = folder("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")));
+        let path = state.map(|state| state.join("hairpin").join("order_history"));
+        Self { path, file: None }
+    }
+
+    /// The commands, oldest first. A file that cannot be read holds none.
+    pub(super) fn commands(&self) -> Vec<String> {
+        let text = self.path.as_ref().and_then(|path| fs::read_to_string(path).ok());
+        let text = text.unwrap_or_default();
+        let surplus = text.lines().count().saturating_sub(COMMANDS_MAX);
+        text.lines().skip(surplus).map(str::to_owned).collect()
+    }
+
+    /// Writes a command down. Where that is not possible it is forgotten with the run: no reason
+    /// to disturb a session.
+    pub(super) fn keep(&mut self, command: &str) {
+        let command = command.trim();
+        if command.is_empty() || self.open().is_err() {
+            return;
+        }
+        if let Some(file) = &mut self.file {
+            let _ = file.write_all(format!("{command}\n").as_bytes());
+        }
+    }
+
+    /// Opens the file for the first command; one that has grown long is begun anew with the last.
+    fn open(&mut self) -> io::Result<()> {
+        let (Some(path), None) = (&self.path, &self.file) else { return Ok(()) };
+        if let Some(folder) = path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let length = fs::read_to_string(path).map_or(0, |text| text.lines().count());
+        if length > 2 * COMMANDS_MAX {
+            shorten(path, &self.commands())?;
+        }
+        self.file = Some(OpenOptions::new().append(true).create(true).mode(0o600).open(path)?);
+        Ok(())
+    }
+}
+
+/// Puts a file with these lines in the place of another.
+fn shorten(path: &Path, lines: &[String]) -> io::Result<()> {
+    let new = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    file.write_all((lines.join("\n") + "\n").as_bytes())?;
+    fs::rename(new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn history(folder: &tempfile::TempDir) -> History {
+        History { path: Some(folder.path().join("state/hairpin/order_history")), file: None }
+    }
+
+    #[test]
+    fn what_was_kept_is_there_for_the_next_run_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = history(&folder);
+        assert!(first.commands().is_empty());
+        for command in ["buy 1 @ 1 ESZ6", "  ", " status "] {
+            first.keep(command);
+        }
+        let mut second = history(&folder);
+        second.keep("quit");
+        assert_eq!(history(&folder).commands(), ["buy 1 @ 1 ESZ6", "status", "quit"]);
+        let mode = fs::metadata(second.path.unwrap()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_long_file_is_cut_to_the_last_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = history(&folder);
+        (0..=2 * COMMANDS_MAX).for_each(|number| first.keep(&format!("cancel {number}")));
+        history(&folder).keep("quit");
+        let text = fs::read_to_string(first.path.unwrap()).unwrap();
+        assert_eq!(text.lines().count(), COMMANDS_MAX + 1);
+        let commands = history(&folder).commands();
+        assert_eq!(commands.len(), COMMANDS_MAX);
+        assert_eq!(commands.last().unwrap(), "quit");
+        assert_eq!(commands[0], format!("cancel {}", COMMANDS_MAX + 2));
+    }
+
+    #[test]
+    fn without_a_place_nothing_is_kept() {
+        let mut nowhere = History::default();
+        nowhere.keep("status");
+        assert!(nowhere.commands().is_empty());
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("state"), "a file").unwrap();
+        let mut barred = history(&folder);
+        barred.keep("status");
+        assert!(barred.commands().is_empty());
+    }
+}

@@ -1,0 +1,134 @@
+//! A terminal at which commands are typed: lines are edited, and what a session prints stands
+//! above them.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use anyhow::{Context, Result};
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Config, Editor, ExternalPrinter};
+use signal_hook::consts::SIGINT;
+
+use super::history::COMMANDS_MAX;
+
+/// What asks for a line.
+const PROMPT: &str = "> ";
+/// Lines read ahead.
+const AHEAD: usize = 16;
+
+/// An editor of lines in a thread of its own, which ends with the terminal or the process.
+pub(super) struct Prompt {
+    pub(super) lines: Receiver<io::Result<String>>,
+    pub(super) above: Above,
+    pub(super) terminal: Terminal,
+}
+
+type Printer = Box<dyn ExternalPrinter + Send>;
+
+impl Prompt {
+    /// A prompt that knows these earlier commands; `None` where standard input or output is no
+    /// terminal, or one at which nothing can be edited.
+    ///
+    /// # Errors
+    /// If there can be no such thread.
+    pub(super) fn open(commands: Vec<String>) -> Result<Option<Self>> {
+        let (input, output) = (io::stdin(), io::stdout());
+        if !input.is_terminal() || !output.is_terminal() {
+            return Ok(None);
+        }
+        let Ok(settings) = tcgetattr(&input) else { return Ok(None) };
+        let (sender, lines) = sync_channel(AHEAD);
+        let (tell, told) = sync_channel(1);
+        let edit = move || edit(&commands, &tell, &sender);
+        let thread = thread::Builder::new().name("hairpin-input".to_owned());
+        thread.spawn(edit).context("standard input cannot be read")?;
+        // Without an editor the thread has ended.
+        let printer = told.recv().ok();
+        Ok(printer.map(|printer| Self {
+            lines,
+            above: Above { printer, line: Vec::new() },
+            terminal: Terminal { settings },
+        }))
+    }
+}
+
+/// Reads lines until there are no more.
+fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io::Result<String>>) {
+    let Ok((mut editor, printer)) = editor(commands) else { return };
+    if tell.send(printer).is_err() {
+        return;
+    }
+    loop {
+        let line = match editor.readline(PROMPT) {
+            Ok(line) => Ok(line),
+            Err(ReadlineError::Eof) => return,
+            // While lines are edited the terminal sends no signal.
+            Err(ReadlineError::Interrupted) => {
+                let _ = signal_hook::low_level::raise(SIGINT);
+                // The session says goodbye first; the end of this channel would be the end too.
+                loop {
+                    thread::park();
+                }
+            }
+            Err(ReadlineError::Io(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+        };
+        let Ok(line) = line else {
+            let _ = sender.send(line);
+            return;
+        };
+        // What was pasted may be of several lines.
+        for line in line.lines() {
+            if sender.send(Ok(line.to_owned())).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn editor(commands: &[String]) -> rustyline::Result<(Editor<(), MemHistory>, Printer)> {
+    let config = Config::builder().max_history_size(COMMANDS_MAX)?.auto_add_history(true).build();
+    let history = MemHistory::with_config(&config);
+    let mut editor = Editor::<(), _>::with_history(config, history)?;
+    for command in commands {
+        editor.add_history_entry(command)?;
+    }
+    let printer = Box::new(editor.create_external_printer()?);
+    Ok((editor, printer))
+}
+
+/// Prints whole lines above the one that is edited.
+pub(super) struct Above {
+    printer: Printer,
+    line: Vec<u8>,
+}
+
+impl Write for Above {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let line = String::from_utf8_lossy(&self.line).into_owned();
+        self.line.clear();
+        self.printer.print(line).map_err(io::Error::other)
+    }
+}
+
+/// A terminal that is left as it was found, whoever edits a line there still.
+pub(super) struct Terminal {
+    settings: Termios,
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &self.settings);
+        // The line that nobody will end.
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(b"\r\x1b[K").and_then(|()| out.flush());
+    }
+}

@@ -1,0 +1,83 @@
+//! The words of a line, and where they stand.
+
+use super::ScriptError;
+
+/// A word and the column it begins at.
+pub(super) type Word<'a> = (usize, &'a str);
+
+/// The words of a line, the last first; `@` is one of its own, and what follows `#` is none.
+fn split(text: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let mut begun: Option<(usize, usize)> = None;
+    for (column, (at, character)) in (1..).zip(text.char_indices()) {
+        let ends = character.is_whitespace() || character == '@' || character == '#';
+        if ends && let Some((column, from)) = begun.take() {
+            words.push((column, &text[from..at]));
+        }
+        match character {
+            '#' => {
+                words.reverse();
+                return words;
+            }
+            '@' => words.push((column, &text[at..=at])),
+            _ if !ends && begun.is_none() => begun = Some((column, at)),
+            _ => {}
+        }
+    }
+    if let Some((column, from)) = begun {
+        words.push((column, &text[from..]));
+    }
+    words.reverse();
+    words
+}
+
+/// The words that have not been read.
+pub(super) struct Words<'a> {
+    pub(super) rest: Vec<Word<'a>>,
+    line: usize,
+    /// The column behind the last character.
+    end: usize,
+    pub(super) instrument: &'a dyn Fn(&str) -> Option<i32>,
+}
+
+impl<'a> Words<'a> {
+    /// The words of a line with this number. `instrument` knows symbols.
+    pub(super) fn of(
+        text: &'a str,
+        line: usize,
+        instrument: &'a dyn Fn(&str) -> Option<i32>,
+    ) -> Self {
+        Self { rest: split(text), line, end: text.chars().count() + 1, instrument }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Word<'a>> {
+        self.rest.pop()
+    }
+
+    /// Takes the next word if it is this one.
+    pub(super) fn take(&mut self, word: &str) -> bool {
+        let is_this = self.rest.last().is_some_and(|(_, next)| *next == word);
+        if is_this {
+            self.rest.pop();
+        }
+        is_this
+    }
+
+    pub(super) fn wrong(&self, word: Option<Word<'_>>, expected: &'static str) -> ScriptError {
+        let (column, found) = match word {
+            Some((column, word)) => (column, format!("`{}`", word.escape_debug())),
+            None => (self.end, "the end of the line".to_owned()),
+        };
+        ScriptError { line: self.line, column, expected, found }
+    }
+
+    /// The next word as `read` understands it.
+    pub(super) fn read<T>(
+        &mut self,
+        expected: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, ScriptError> {
+        let word = self.next();
+        word.and_then(|(_, word)| read(word)).ok_or_else(|| self.wrong(word, expected))
+    }
+}

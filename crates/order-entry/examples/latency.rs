@@ -1,0 +1,83 @@
+//! Measures what an order takes: the call that sends it, and the way to the callback of its report.
+//!
+//! ```text
+//! cargo run --release --example latency
+//! ```
+//!
+//! One order is under way at a time. `hairpin bench order` measures with more care: in rounds, by
+//! stages, between two processes that have a core each.
+#![forbid(unsafe_code)]
+
+#[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each example uses its part")]
+mod venue;
+
+use std::error::Error as AnyError;
+
+use hairpin_host::Clock;
+use hairpin_mapped::Journal;
+use hairpin_order_entry::*;
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant};
+use venue::{INSTRUMENT, Venue};
+
+/// Orders, and how many of them warm the way.
+const ORDERS: usize = 2_000;
+const WARM_UP: usize = 200;
+
+/// Notes when the callback was called.
+struct Trader {
+    clock: Clock,
+    reported: Option<Instant>,
+}
+
+impl Listener for Trader {
+    fn on_execution_report_new(
+        &mut self,
+        _: &mut Sender<'_>,
+        _: ExecutionReportNew522<'_>,
+        _: &Message<'_>,
+    ) {
+        self.reported = Some(self.clock.instant());
+    }
+}
+
+fn main() -> Result<(), Box<dyn AnyError>> {
+    let venue = Venue::quiet();
+    let clock = Clock::new();
+    let mut trader = Trader { clock: clock.clone(), reported: None };
+    let mut reactor = Reactor::new(Wait::Epoll)?;
+    let mut session = Session::new(venue.settings(), Journal::anonymous(8 << 20)?)?;
+    session.connect(clock.now(), Binding::New)?;
+    let (mut sends, mut ways) = (Vec::with_capacity(ORDERS), Vec::with_capacity(ORDERS));
+    let mut begun = None;
+    while session.state() != State::Disconnected {
+        let ready = reactor.wait(clock.now().monotonic, session.next_deadline())?;
+        session.process(clock.now(), ready, &mut reactor, &mut trader)?;
+        if let Some((reported, begun)) = trader.reported.take().zip(begun) {
+            ways.push(reported - begun);
+        }
+        // As soon as the last one was answered, the next.
+        if session.state() == State::Established && ways.len() == sends.len() {
+            if sends.len() == ORDERS {
+                session.terminate(clock.now());
+                continue;
+            }
+            let (price, id) = (Decimal(900_000_000_000), ClOrdId::from(sends.len() as u64));
+            let order = NewOrder::limit(INSTRUMENT, SideReq::BUY, price, 1, id);
+            let before = clock.instant();
+            session.sender(clock.now()).send(&order)?;
+            sends.push(clock.instant() - before);
+            begun = Some(before);
+        }
+    }
+    println!("{} orders, microseconds: min, median, 99 %", ORDERS - WARM_UP);
+    print("send", &mut sends[WARM_UP..]);
+    print("send to report", &mut ways[WARM_UP..]);
+    Ok(())
+}
+
+fn print(what: &str, samples: &mut [Duration]) {
+    samples.sort_unstable();
+    let micros = |share: usize| samples[share * (samples.len() - 1) / 100].as_nanos() as f64 / 1e3;
+    println!("{what}: {:.1}, {:.1}, {:.1}", micros(0), micros(50), micros(99));
+}
