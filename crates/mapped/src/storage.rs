@@ -26,16 +26,6 @@ pub trait Storage {
     /// It may, if `length` is more than was claimed.
     fn commit(&mut self, tag: &Tag, length: usize) -> Record;
 
-    /// Keeps a payload that is there already: a claim and its commit at once.
-    ///
-    /// # Errors
-    /// As [`claim`](Self::claim), and nothing is kept.
-    #[inline]
-    fn keep(&mut self, tag: &Tag, payload: &[u8]) -> Result<Record, JournalError> {
-        self.claim(payload.len())?[..payload.len()].copy_from_slice(payload);
-        Ok(self.commit(tag, payload.len()))
-    }
-
     /// The payload of a record.
     ///
     /// # Panics
@@ -115,14 +105,6 @@ impl Storage for Journal {
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
         // What was claimed had room in this segment: no more is asked for now.
         Self::claim(self, length).expect("so much was claimed before").commit_as(tag, length)
-    }
-
-    // Always, as `commit`; what is claimed and committed at once is looked at once.
-    #[inline(always)]
-    fn keep(&mut self, tag: &Tag, payload: &[u8]) -> Result<Record, JournalError> {
-        let mut claim = Self::claim(self, payload.len())?;
-        claim.payload().copy_from_slice(payload);
-        Ok(claim.commit_as(tag, payload.len()))
     }
 
     #[inline]

@@ -147,12 +147,13 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         if !self.journal.has_room(frame.len()) {
             self.make_room();
         }
-        let Ok(record) = self.journal.keep(&self.inbound_tag(uuid, seq_num), frame) else {
-            self.delivering = None;
+        self.delivering = None;
+        let Ok(room) = self.journal.claim(frame.len()) else {
             self.counters.unjournaled_messages += 1;
             return;
         };
-        self.delivering = Some(record);
+        room[..frame.len()].copy_from_slice(frame);
+        self.delivering = Some(self.journal.commit(&self.inbound_tag(uuid, seq_num), frame.len()));
     }
 
     #[inline(always)]
