@@ -84,7 +84,7 @@ const fn handler(name: &'static str, most: u64) -> Case {
     Case { name, most: Some(most), bench: Bench::Handler }
 }
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 16] = [
     case("one-entry", Some(600)),
     case("average-mix", None),
     case("duplicate", None),
@@ -97,9 +97,10 @@ const CASES: [Case; 15] = [
     market(MOST),
     market("twelve-one-book"),
     market("twelve-books"),
-    handler("order-send", 300),
-    handler("order-receive", 520),
-    handler("order-both", 850),
+    handler("order-send", 290),
+    handler("order-receive", 440),
+    handler("order-burst", 270),
+    handler("order-both", 720),
 ];
 
 /// The smallest and the largest of the markets that differ in nothing but their instruments.

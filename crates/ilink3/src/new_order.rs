@@ -155,7 +155,8 @@ impl Outgoing for NewOrder {
         Some(self.order_request_id.unwrap_or(u64::from(seq_num)))
     }
 
-    #[inline]
+    // Always, as the send it is for.
+    #[inline(always)]
     fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
         let mut order = NewOrderSingle514::encode(buffer)?;
         order

@@ -133,6 +133,12 @@ pub trait Outlet {
         let _ = (uuid, seq_num, message);
     }
 
+    /// The same with what stood before the message when it came, its framing header: a copy of all
+    /// of it is cheaper than one that begins within what was just copied.
+    fn keep_frame(&mut self, uuid: u64, seq_num: u32, frame: &[u8]) {
+        self.keep(uuid, seq_num, &frame[FRAMING_HEADER_LENGTH..]);
+    }
+
     /// The callback of the message that was kept last has returned.
     fn mark(&mut self) {}
 }

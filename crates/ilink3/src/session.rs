@@ -109,6 +109,15 @@ struct Context<'a, L> {
     listener: &'a mut L,
 }
 
+impl<L> Context<'_, L> {
+    /// A copy for a function that is not inlined. The original is never in memory then, and where
+    /// the outlet's type is known its functions are called without its table.
+    #[inline(always)]
+    fn copy(&mut self) -> Context<'_, L> {
+        Context { now: self.now, outlet: &mut *self.outlet, listener: &mut *self.listener }
+    }
+}
+
 impl Session {
     /// A disconnected session that goes on from `progress`: the default one, or what an earlier
     /// process has kept. It conducts itself in the [default](Conduct) way.
@@ -184,7 +193,7 @@ impl Session {
         listener: &mut L,
     ) {
         let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
+        self.settle_usual(&mut context);
         self.inbound.counters.bytes += bytes.len() as u64;
         let connected = !matches!(self.state(), State::Disconnected | State::Connecting);
         if !connected || self.outbound.pending.is_closing() {
@@ -192,19 +201,20 @@ impl Session {
             return;
         }
         let mut rest = bytes;
-        while self.reassembly.is_empty() {
-            let Some((frame, behind)) = whole_frame(rest) else { break };
-            rest = behind;
-            self.handle_frame(&mut context, frame);
-            if self.outbound.pending.is_closing() {
-                rest = &[];
-                break;
+        if self.reassembly.is_empty() {
+            while let Some((frame, behind)) = whole_frame(rest) {
+                rest = behind;
+                self.handle_frame::<L, false>(&mut context, frame);
+                if self.outbound.pending.is_closing() {
+                    rest = &[];
+                    break;
+                }
             }
         }
         if !rest.is_empty() {
-            self.reassemble(&mut context, rest);
+            self.reassemble(&mut context.copy(), rest);
         }
-        self.settle(&mut context);
+        self.settle_usual(&mut context);
     }
 
     /// Takes bytes that do not begin with a whole frame.
@@ -212,7 +222,7 @@ impl Session {
     fn reassemble<L: Listener>(&mut self, context: &mut Context<'_, L>, bytes: &[u8]) {
         let mut reassembly = core::mem::take(&mut self.reassembly);
         let fed = reassembly.feed(bytes, |frame| {
-            self.handle_frame(context, frame);
+            self.handle_cut_frame(context, frame);
             if self.outbound.pending.is_closing() {
                 ControlFlow::Break(())
             } else {
@@ -242,7 +252,9 @@ impl Session {
         let mut context = Context { now, outlet, listener };
         self.is_redelivering = true;
         match inbound::Frame::decode(message) {
-            Ok(frame) if frame.header.schema_id == SCHEMA_ID => self.dispatch(&mut context, frame),
+            Ok(frame) if frame.header.schema_id == SCHEMA_ID => {
+                self.handle_business_message(&mut context, frame);
+            }
             _ => self.not_redelivered(&mut context, 0),
         }
         self.is_redelivering = false;
@@ -651,13 +663,21 @@ impl Session {
     }
 
     /// Tells the listener of a state it does not know yet.
-    #[inline]
+    #[inline(never)]
     fn settle<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         while self.told != self.outbound.state {
             let state = self.outbound.state;
             self.note_ceased(context.now, state);
             self.told = state;
             self.tell(context, |listener, sender| listener.on_state(sender, state));
+        }
+    }
+
+    /// The same, mostly for nothing.
+    #[inline(always)]
+    fn settle_usual<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.told != self.outbound.state {
+            self.settle(&mut context.copy());
         }
     }
 
@@ -672,7 +692,7 @@ impl Session {
     }
 
     /// Calls the listener with the sending half.
-    #[inline]
+    #[inline(always)]
     fn tell<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,

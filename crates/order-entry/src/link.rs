@@ -54,7 +54,9 @@ pub(crate) struct Link<D: Dial, J> {
 }
 
 impl<D: Dial, J: Storage> Outlet for Link<D, J> {
-    #[inline]
+    // Always, and what is called for each message below: where the compiler sees that it is this
+    // outlet, it is one function with the callback.
+    #[inline(always)]
     fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
         self.check_room()?;
         if !self.journal.has_room(max) {
@@ -63,7 +65,7 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         self.journal.claim(max).map_err(|_| OutletError::Full)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery {
         self.tag.kind = FILL_RECORD;
         if let Some(seq_num) = seq_num {
@@ -117,7 +119,7 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         Ok(self.write_record(record))
     }
 
-    #[inline]
+    #[cold]
     fn keep(&mut self, uuid: u64, seq_num: u32, message: &[u8]) {
         if !self.keeps_inbound {
             return;
@@ -134,12 +136,27 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         let (header, rest) = payload.split_first_chunk_mut().expect("it has room for a frame");
         write_framing_header(header, length);
         rest[..message.len()].copy_from_slice(message);
-        let (direction, kind) = (Direction::Inbound, MESSAGE_RECORD);
-        let tag = Tag { direction, kind, seq_num, uuid, now: self.tag.now };
-        self.delivering = Some(self.journal.commit(&tag, length));
+        self.delivering = Some(self.journal.commit(&self.inbound_tag(uuid, seq_num), length));
     }
 
-    #[inline]
+    #[inline(always)]
+    fn keep_frame(&mut self, uuid: u64, seq_num: u32, frame: &[u8]) {
+        if !self.keeps_inbound {
+            return;
+        }
+        if !self.journal.has_room(frame.len()) {
+            self.make_room();
+        }
+        self.delivering = None;
+        let Ok(room) = self.journal.claim(frame.len()) else {
+            self.counters.unjournaled_messages += 1;
+            return;
+        };
+        room[..frame.len()].copy_from_slice(frame);
+        self.delivering = Some(self.journal.commit(&self.inbound_tag(uuid, seq_num), frame.len()));
+    }
+
+    #[inline(always)]
     fn mark(&mut self) {
         if let Some(record) = self.delivering.take() {
             self.journal.mark(record);
@@ -182,6 +199,13 @@ impl<D: Dial, J: Storage> Link<D, J> {
             return Err(OutletError::WouldBlock { waiting: self.waiting() });
         }
         Ok(())
+    }
+
+    /// What a message of the exchange's is kept with.
+    #[inline(always)]
+    fn inbound_tag(&self, uuid: u64, seq_num: u32) -> Tag {
+        let (direction, kind) = (Direction::Inbound, MESSAGE_RECORD);
+        Tag { direction, kind, seq_num, uuid, now: self.tag.now }
     }
 
     /// What is committed from now on was at this time.

@@ -378,6 +378,11 @@ impl<D: Dial, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         if self.link.is_idle() && !self.protocol.has_pending() {
+            // Nothing waits: mostly it is known already that only reading is of interest.
+            let is_reading = matches!(self.token, Some((_, Interest::READABLE)) | None);
+            if is_reading && self.connecting.is_none() {
+                return Ok(());
+            }
             return self.update_interest(reactor);
         }
         self.settle_all(now, reactor, listener)
@@ -457,7 +462,7 @@ impl<D: Dial, J: Storage> Session<D, J> {
         }
     }
 
-    #[inline]
+    #[cold]
     fn update_interest(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         let wanted = self.interest();
         match (&mut self.token, self.link.stream.as_ref().or(self.connecting.as_ref())) {

@@ -102,6 +102,13 @@ macro_rules! message_view {
                 $crate::Root::decode(&MESSAGE, header, body, scratch).map(Self)
             }
 
+            /// The same without scratch: `None` if the wire's root block is older or shorter, or
+            /// if [`decode`](Self::decode) has an error to tell.
+            #[inline]
+            pub fn decode_in_place(header: &$crate::MessageHeader, body: &'a [u8]) -> Option<Self> {
+                $crate::Root::decode_in_place(&MESSAGE, header, body).map(Self)
+            }
+
             /// Bytes of the message as it stands on the wire, from the SBE header on.
             #[inline]
             pub fn encoded_length(&self) -> usize {

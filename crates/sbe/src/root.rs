@@ -33,9 +33,37 @@ impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
         if header.schema_id != message.schema_id {
             return Err(DecodeError::Schema(header.schema_id));
         }
-        let (wire, mut rest) =
+        let (wire, rest) =
             body.split_at_checked(usize::from(header.block_length)).ok_or(DecodeError::Block)?;
         let block = message.block.view(wire, header.version, scratch);
+        Self::behind(message, header, body, (block, rest))
+    }
+
+    /// Like [`decode`](Self::decode), for a message whose root block can be read where it lies:
+    /// `None` if the block is older or shorter, and if the message is not sound, of which `decode`
+    /// knows more. Who has no scratch need not clear one.
+    #[inline(always)]
+    pub fn decode_in_place(
+        message: &Message,
+        header: &MessageHeader,
+        body: &'a [u8],
+    ) -> Option<Self> {
+        let is_it = header.template_id == message.template_id
+            && header.schema_id == message.schema_id
+            && header.version >= message.block.newest;
+        let (wire, rest) = body.split_at_checked(usize::from(header.block_length))?;
+        let block = wire.first_chunk().filter(|_| is_it)?;
+        Self::behind(message, header, body, (block, rest)).ok()
+    }
+
+    /// The message whose root block is `block`: checks what is behind it, `rest`.
+    #[inline(always)]
+    fn behind(
+        message: &Message,
+        header: &MessageHeader,
+        body: &'a [u8],
+        (block, mut rest): (&'a [u8; N], &'a [u8]),
+    ) -> Result<Self, DecodeError> {
         let mut groups = [Entries::EMPTY; G];
         for (entries, layout) in groups.iter_mut().zip(message.groups) {
             (*entries, rest) = Entries::decode(layout, header.version, rest)?;

@@ -2,7 +2,9 @@
 
 use crate::cme::{self, Block, Cme};
 use crate::copy;
-use hairpin_cme_codecs::ilink3::{Negotiate500, NewOrderSingle514, SideReq};
+use hairpin_cme_codecs::ilink3::{
+    ExecutionReportNew522, Negotiate500, NewOrderSingle514, SCHEMA_ID, SCHEMA_VERSION, SideReq,
+};
 use hairpin_cme_codecs::mdp3::{MDIncrementalRefreshBook46, Price9};
 use hairpin_sbe::{EncodeError, MessageHeader};
 
@@ -146,4 +148,34 @@ fn text_longer_than_its_field_is_an_error_of_the_caller() {
     let mut buffer = [0; NewOrderSingle514::ENCODED_LENGTH];
     let mut order = NewOrderSingle514::encode(&mut buffer).unwrap();
     order.set_cl_ord_id("more than twenty characters");
+}
+
+#[test]
+fn a_message_is_decoded_in_place_only_if_its_block_lies_there_new_and_whole() {
+    let length = ExecutionReportNew522::BLOCK_LENGTH as u16;
+    let mut body = [ExecutionReportNew522::NULL_BLOCK.as_slice(), &[7; 5]].concat();
+    body[..4].copy_from_slice(&77_u32.to_le_bytes());
+    let sound = MessageHeader {
+        block_length: length,
+        template_id: ExecutionReportNew522::TEMPLATE_ID,
+        schema_id: SCHEMA_ID,
+        version: SCHEMA_VERSION,
+    };
+    let of = |header: &MessageHeader, body| {
+        let decoded = ExecutionReportNew522::decode_in_place(header, body);
+        decoded.map(|it| (it.seq_num(), it.encoded_length()))
+    };
+    assert_eq!(of(&sound, &body), Some((77, 8 + body.len() - 5)));
+    let longer = MessageHeader { block_length: length + 5, version: SCHEMA_VERSION + 1, ..sound };
+    assert_eq!(of(&longer, &body), Some((77, 8 + body.len())));
+    for other in [
+        MessageHeader { version: 1, ..sound },
+        MessageHeader { block_length: length - 1, ..sound },
+        MessageHeader { block_length: length + 6, ..sound },
+        MessageHeader { template_id: sound.template_id + 1, ..sound },
+        MessageHeader { schema_id: SCHEMA_ID + 1, ..sound },
+    ] {
+        assert_eq!(of(&other, &body), None, "{other:?}");
+    }
+    assert_eq!(of(&sound, &body[..ExecutionReportNew522::BLOCK_LENGTH - 1]), None);
 }

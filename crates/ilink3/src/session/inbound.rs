@@ -35,35 +35,50 @@ macro_rules! decode {
     }};
 }
 
-/// Like `decode!` for a business message: checks its number and gives it to `$callback`, with its
+/// Checks the number of a business message that is decoded and gives it to `$callback`, with its
 /// view if there is a `$view`, and after the session itself has looked at it if it is to look
-/// `$first`.
-macro_rules! business {
+/// `$first`. `$redelivered` says whether an earlier process has kept it.
+macro_rules! deliver {
     (
-        $session:ident, $context:ident, $frame:ident,
-        $name:ident => $callback:ident $($view:ident $(after $first:ident)?)?
+        $session:ident, $context:ident, $frame:ident, $redelivered:expr,
+        $decoded:ident => $callback:ident $($view:ident $(after $first:ident)?)?
+    ) => {{
+        let message = Message {
+            header: $frame.header,
+            body: $frame.body,
+            seq_num: $decoded.seq_num(),
+            uuid: $decoded.uuid(),
+            // Absent from the oldest versions of some messages.
+            possible_retransmission: Option::from($decoded.poss_retrans_flag())
+                == Some(BooleanFlag::TRUE),
+            redelivered: $redelivered,
+        };
+        if $session.accept($context, &message) {
+            $session.keep($context, &message, $frame);
+            $($($session.$first($decoded, &message);)?)?
+            $session.tell($context, |listener, sender| {
+                $(let $view = $decoded;)?
+                listener.$callback(sender, $($view,)? &message)
+            });
+            $session.mark($context, &message);
+        }
+    }};
+}
+
+/// Takes a business message that is mostly of the newest version: any other is left to the function
+/// for the rarer ones.
+macro_rules! usual {
+    (
+        $session:ident, $context:ident, $frame:ident, $name:ident => $callback:ident $view:ident
     ) => {
-        decode!($session, $context, $frame, $name as decoded => {
-            let message = Message {
-                header: $frame.header,
-                body: $frame.body,
-                seq_num: decoded.seq_num(),
-                uuid: decoded.uuid(),
-                // Absent from the oldest versions of some messages.
-                possible_retransmission: Option::from(decoded.poss_retrans_flag())
-                    == Some(BooleanFlag::TRUE),
-                redelivered: $session.is_redelivering,
-            };
-            if $session.accept($context, &message) {
-                $session.keep($context, &message, $frame);
-                $($($session.$first(decoded, &message);)?)?
-                $session.tell($context, |listener, sender| {
-                    $(let $view = decoded;)?
-                    listener.$callback(sender, $($view,)? &message)
-                });
-                $session.mark($context);
+        match $name::decode_in_place(&$frame.header, $frame.body) {
+            Some(decoded) => {
+                $session.check_length($context, $frame, decoded.encoded_length());
+                // What an earlier process has kept never comes this way.
+                deliver!($session, $context, $frame, false, decoded => $callback $view);
             }
-        })
+            None => $session.handle_business_message(&mut $context.copy(), $frame),
+        }
     };
 }
 
@@ -74,66 +89,91 @@ pub(super) struct Frame<'a> {
     pub(super) body: &'a [u8],
     /// Both, as they came.
     message: &'a [u8],
+    /// The same with the framing header, if that is there.
+    framed: Option<&'a [u8]>,
 }
 
 impl<'a> Frame<'a> {
     pub(super) fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
         let (header, body) = MessageHeader::decode(message)?;
-        Ok(Self { header, body, message })
+        Ok(Self { header, body, message, framed: None })
     }
 }
 
 impl Session {
-    /// Takes one whole frame.
-    #[inline]
-    pub(super) fn handle_frame<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
+    /// Takes one whole frame. If it `IS_RARE` that one comes this way, what it takes is not to be
+    /// at hand here.
+    #[inline(always)]
+    pub(super) fn handle_frame<L: Listener, const IS_RARE: bool>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: &[u8],
+    ) {
         self.inbound.counters.frames += 1;
         self.inbound.last_heard = context.now.monotonic;
         if self.inbound.asked.take().is_some() {
             self.inbound.counters.silences += 1;
         }
         let frame = match Frame::decode(&frame[FRAMING_HEADER_LENGTH..]) {
-            Ok(frame) => frame,
-            Err(error) => return self.undecodable(context, 0, error),
+            Ok(message) => Frame { framed: Some(frame), ..message },
+            Err(error) => return self.undecodable(&mut context.copy(), 0, error),
         };
         if frame.header.schema_id != SCHEMA_ID {
-            return self.fail(context, Error::Schema(frame.header.schema_id));
+            return self.fail(&mut context.copy(), Error::Schema(frame.header.schema_id));
         }
-        self.dispatch(context, frame);
+        self.dispatch::<L, IS_RARE>(context, frame);
         if self.recovery.is_active {
-            self.recover(context);
+            self.recover(&mut context.copy());
         }
-        self.settle(context);
+        self.settle_usual(context);
+    }
+
+    /// Takes one whole frame that did not lie whole in what was read.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn handle_cut_frame<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: &[u8],
+    ) {
+        self.handle_frame::<L, true>(context, frame);
     }
 
     /// Takes a message by its template.
-    #[inline]
-    pub(super) fn dispatch<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: Frame<'_>) {
-        match frame.header.template_id {
-            ExecutionReportNew522::TEMPLATE_ID => business!(self, context, frame,
-                ExecutionReportNew522 => on_execution_report_new report),
-            ExecutionReportCancel534::TEMPLATE_ID => business!(self, context, frame,
-                ExecutionReportCancel534 => on_execution_report_cancel report),
-            template if SESSION_TEMPLATES.contains(&template) && !self.is_redelivering => {
-                self.handle_session_message(context, frame);
-            }
-            _ => self.handle_other_business_message(context, frame),
-        }
-    }
-
-    #[inline(never)]
-    fn handle_other_business_message<L: Listener>(
+    #[inline(always)]
+    fn dispatch<L: Listener, const IS_RARE: bool>(
         &mut self,
         context: &mut Context<'_, L>,
         frame: Frame<'_>,
     ) {
-        /// Every business message the exchange sends but for the two above.
+        match frame.header.template_id {
+            ExecutionReportNew522::TEMPLATE_ID if !IS_RARE => usual!(self, context, frame,
+                ExecutionReportNew522 => on_execution_report_new report),
+            ExecutionReportCancel534::TEMPLATE_ID if !IS_RARE => usual!(self, context, frame,
+                ExecutionReportCancel534 => on_execution_report_cancel report),
+            template if SESSION_TEMPLATES.contains(&template) => {
+                self.handle_session_message(&mut context.copy(), frame);
+            }
+            _ => self.handle_business_message(&mut context.copy(), frame),
+        }
+    }
+
+    /// Takes a business message of any template and version.
+    #[inline(never)]
+    pub(super) fn handle_business_message<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        frame: Frame<'_>,
+    ) {
         macro_rules! by_template {
             ($($name:ident => $callback:ident $($view:ident $(after $first:ident)?)?;)*) => {
                 match frame.header.template_id {
                     $($name::TEMPLATE_ID => {
-                        business!(self, context, frame,
-                            $name => $callback $($view $(after $first)?)?);
+                        decode!(self, context, frame, $name as decoded => {
+                            let redelivered = self.is_redelivering;
+                            deliver!(self, context, frame, redelivered,
+                                decoded => $callback $($view $(after $first)?)?);
+                        });
                     })*
                     template if self.is_redelivering => self.not_redelivered(context, template),
                     template => self.fail(context, Error::UnknownTemplate(template)),
@@ -141,6 +181,8 @@ impl Session {
             };
         }
         by_template! {
+            ExecutionReportNew522 => on_execution_report_new report;
+            ExecutionReportCancel534 => on_execution_report_cancel report;
             BusinessReject521 => on_business_reject reject after settle_number;
             PartyDetailsDefinitionRequestAck519 => on_party_details_definition_ack ack;
             ExecutionReportReject523 => on_execution_report_reject report;
@@ -176,9 +218,9 @@ impl Session {
     }
 
     /// Whether a business message is the next one, and to be delivered.
-    #[inline]
+    #[inline(always)]
     fn accept<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) -> bool {
-        if self.is_redelivering {
+        if message.redelivered {
             self.inbound.counters.redelivered += 1;
             return true;
         }
@@ -197,21 +239,25 @@ impl Session {
             }
             return true;
         }
-        self.judge(context, message)
+        self.judge(&mut context.copy(), message)
     }
 
     /// Has a message kept that is about to be delivered for the first time.
-    #[inline]
+    #[inline(always)]
     fn keep<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>, frame: Frame<'_>) {
-        if !self.is_redelivering {
-            context.outlet.keep(message.uuid, message.seq_num, frame.message);
+        if !message.redelivered {
+            let Message { uuid, seq_num, .. } = *message;
+            match frame.framed {
+                Some(framed) => context.outlet.keep_frame(uuid, seq_num, framed),
+                None => context.outlet.keep(uuid, seq_num, frame.message),
+            }
         }
     }
 
     /// The callback of the message that was kept last has returned.
-    #[inline]
-    fn mark<L>(&self, context: &mut Context<'_, L>) {
-        if !self.is_redelivering {
+    #[inline(always)]
+    fn mark<L>(&self, context: &mut Context<'_, L>, message: &Message<'_>) {
+        if !message.redelivered {
             context.outlet.mark();
         }
     }
@@ -518,7 +564,7 @@ impl Session {
     }
 
     /// Warns of bytes behind the message: its frame is longer than it.
-    #[inline]
+    #[inline(always)]
     fn check_length<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
@@ -528,10 +574,19 @@ impl Session {
         let bytes = (MessageHeader::LENGTH + frame.body.len()).saturating_sub(length);
         // Of a message that was held the warning was given when it came.
         if bytes > 0 && !self.recovery.is_releasing {
-            self.inbound.counters.trailing_bytes += 1;
-            let template_id = frame.header.template_id;
-            self.warn(context, Warning::TrailingBytes { template_id, bytes });
+            self.warn_trailing(&mut context.copy(), frame.header.template_id, bytes);
         }
+    }
+
+    #[cold]
+    fn warn_trailing<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        template_id: u16,
+        bytes: usize,
+    ) {
+        self.inbound.counters.trailing_bytes += 1;
+        self.warn(context, Warning::TrailingBytes { template_id, bytes });
     }
 
     #[cold]

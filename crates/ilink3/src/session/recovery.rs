@@ -324,7 +324,7 @@ impl Session {
             }
             let Some(message) = held.pop().filter(|_| first == next) else { continue };
             if let Ok(frame) = Frame::decode(message) {
-                self.dispatch(context, frame);
+                self.handle_business_message(context, frame);
             }
         }
         self.recovery.is_releasing = false;

@@ -1,6 +1,7 @@
 //! What is measured, and the proof that it took place.
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use crate::exchange::{self, now};
 
 /// Operations of a batch.
 pub(crate) const BATCH: u64 = 64;
+/// Reports that one read brings, where they come together.
+const BURST: u64 = 8;
 /// Bytes of an order: NewOrderSingle514 with its framing header.
 const ORDER: u64 = 144;
 const SECURITY: i32 = 42;
@@ -30,17 +33,26 @@ pub(crate) enum Case {
     /// A turn of the session that finds one ExecutionReportNew: frame, checks, decoding, the
     /// journal, the callback.
     Receive,
-    /// The same, and the callback sends.
+    /// Of a turn that finds eight of them in one chunk, an eighth: what each costs of them that
+    /// come behind another.
+    Burst,
+    /// A turn that finds one, and the callback sends.
     Both,
 }
 
 impl Case {
-    pub(crate) const ALL: [Self; 3] = [Self::Send, Self::Receive, Self::Both];
+    pub(crate) const ALL: [Self; 4] = [Self::Send, Self::Receive, Self::Burst, Self::Both];
+
+    /// Reports that a turn finds.
+    const fn reports(self) -> u64 {
+        if matches!(self, Self::Burst) { BURST } else { 1 }
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Send => "order-send",
             Self::Receive => "order-receive",
+            Self::Burst => "order-burst",
             Self::Both => "order-both",
         }
     }
@@ -121,7 +133,7 @@ impl Desk {
         let begun = Instant::now();
         match self.case {
             Case::Send => measured_sends(&mut self.session, self.time),
-            Case::Receive | Case::Both => self.receive(),
+            Case::Receive | Case::Burst | Case::Both => self.receive(),
         }
         let took = begun.elapsed();
         assert_eq!(allocations(), allocated, "something has allocated");
@@ -131,8 +143,8 @@ impl Desk {
     }
 
     fn receive(&mut self) {
-        let Self { session, reactor, ready, trader, time, .. } = self;
-        measured_turns(session, reactor, *ready, trader, *time);
+        let Self { case, session, reactor, ready, trader, time, .. } = self;
+        measured_turns(session, reactor, *ready, trader, *time..*time + BATCH / case.reports());
     }
 
     /// Makes room in the journal, and lets the exchange report what is to be received.
@@ -144,7 +156,7 @@ impl Desk {
         if self.case == Case::Send {
             return;
         }
-        wire.offer(report.len(), |incoming| {
+        wire.offer(report.len() * self.case.reports() as usize, |incoming| {
             for number in next.next_incoming..next.next_incoming + BATCH as u32 {
                 let at = incoming.len();
                 incoming.extend_from_slice(report);
@@ -160,7 +172,7 @@ impl Desk {
         let operations = self.batches * BATCH;
         let (orders, reports) = match self.case {
             Case::Send => (operations, 0),
-            Case::Receive => (0, operations),
+            Case::Receive | Case::Burst => (0, operations),
             Case::Both => (operations, operations),
         };
         assert_eq!((self.trader.reports, self.wire.bytes.get()), (reports, orders * ORDER));
@@ -190,9 +202,9 @@ fn measured_turns(
     reactor: &mut Reactor,
     ready: Ready,
     trader: &mut Trader,
-    time: u64,
+    times: Range<u64>,
 ) {
-    for time in time..time + BATCH {
+    for time in times {
         session.process(black_box(now(time)), ready, reactor, trader).expect("a turn");
     }
 }
