@@ -1,7 +1,9 @@
 //! `cargo xtask sim NAME`: a simulation over many seeds, or over the one that failed.
 
+mod feed_mutants;
 mod mutant;
 mod nursery;
+mod order_mutants;
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
@@ -15,7 +17,7 @@ pub(crate) struct Arguments {
     /// The simulation
     name: Name,
     /// Runs, each with the next seed [default: t2t: an hour's worth of ticks at one a millisecond;
-    /// feed and order: 10,000, feed with --mutants 50]
+    /// feed and order: 10,000, with --mutants 50]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// The first seed
@@ -27,7 +29,8 @@ pub(crate) struct Arguments {
     /// Print what happens, a line each (feed, order)
     #[arg(long)]
     trace: bool,
-    /// Plant faults in copies of mdp3, and demand that the simulation finds each (feed)
+    /// Plant faults in copies of the crates, and demand that the simulation finds each (feed,
+    /// order)
     #[arg(long, conflicts_with = "trace")]
     mutants: bool,
 }
@@ -52,10 +55,11 @@ const MUTANT_SEEDS: u64 = 50;
 /// Runs the simulation, optimised, with its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, mutants, .. } = arguments;
-    ensure!(name == Name::Feed || !mutants, "--mutants: of sim feed alone");
+    ensure!(name != Name::T2t || !mutants, "--mutants: of sim feed and sim order alone");
     ensure!(name != Name::T2t || !trace, "--trace: of sim feed and sim order alone");
     if mutants {
-        return nursery::run(workspace, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
+        let subject = if name == Name::Order { nursery::ORDER } else { nursery::FEED };
+        return nursery::run(workspace, subject, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
     }
     let usual = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
