@@ -33,6 +33,10 @@ pub(crate) struct Arguments {
     /// order)
     #[arg(long, conflicts_with = "trace")]
     mutants: bool,
+    /// Kill a trader's process so often with SIGKILL instead, and see what comes of its orders
+    /// (order)
+    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "mutants", "seeds"])]
+    kills: Option<u64>,
 }
 
 /// A simulation: the test that is one.
@@ -57,6 +61,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, mutants, .. } = arguments;
     ensure!(name != Name::T2t || !mutants, "--mutants: of sim feed and sim order alone");
     ensure!(name != Name::T2t || !trace, "--trace: of sim feed and sim order alone");
+    ensure!(name == Name::Order || arguments.kills.is_none(), "--kills: of sim order alone");
+    if let Some(kills) = arguments.kills {
+        return kill(workspace, kills);
+    }
     if mutants {
         let subject = if name == Name::Order { nursery::ORDER } else { nursery::FEED };
         return nursery::run(workspace, subject, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
@@ -85,4 +93,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         .env("HAIRPIN_SIM_TICKS", ticks.to_string())
         .env("HAIRPIN_SIM_TRACE", u64::from(trace).to_string());
     shell(&mut command)
+}
+
+/// Kills a process of a trader so often, and demands that each next one goes on rightly.
+fn kill(workspace: &Workspace, kills: u64) -> Result<()> {
+    let words = ["test", "--package", "hairpin", "--test", "order_deaths", "--"];
+    let only = "what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be";
+    let rest = ["--exact", only, "--nocapture"];
+    let mut command = cargo(&workspace.root, words.into_iter().chain(rest));
+    shell(command.env("HAIRPIN_ORDER_DEATHS", kills.to_string()))
 }

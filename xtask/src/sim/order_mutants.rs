@@ -131,14 +131,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "Orders told twice of what is delivered again",
-        changes: &[change(
-            "order-entry/src/orders.rs",
-            "if message.redelivered && self.was_heard(message) {",
-            "if message.redelivered && !self.was_heard(message) {",
-        )],
-    },
-    Mutant {
         name: "Orders without a doubt after a logon",
         changes: &[change("order-entry/src/orders.rs", "        self.doubt(uuid);\n", "")],
     },
@@ -176,14 +168,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "ilink3/src/session/recovery.rs",
             ".set_last_uuid((asked != uuid).then_some(asked))",
             ".set_last_uuid((asked == 1).then_some(asked))",
-        )],
-    },
-    Mutant {
-        name: "UUID used again",
-        changes: &[change(
-            "ilink3/src/state.rs",
-            ".max(self.uuid.saturating_add(1))",
-            ".max(self.uuid)",
         )],
     },
     Mutant {
