@@ -16,25 +16,8 @@ const ONE_ON: Change = change(
     "progress.next_incoming = message.seq_num + 1;",
 );
 
-/// All of them. The first are those that the simulation is for.
+/// All of them.
 pub(super) const ORDER_MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "number reused after kill",
-        changes: &[change(
-            "order-entry/src/record.rs",
-            "progress.next_outgoing.max(tag.seq_num.saturating_add(1))",
-            "progress.next_outgoing.max(tag.seq_num)",
-        )],
-    },
-    Mutant {
-        name: "replay twice",
-        changes: &[change(
-            "ilink3/src/replay.rs",
-            "            match outlet.resend(next) {",
-            "            let _ = outlet.resend(next);\n            \
-             match outlet.resend(next) {",
-        )],
-    },
     Mutant {
         name: "PossRetrans ignored: told again",
         changes: &[change(
@@ -52,6 +35,60 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "ilink3/src/session/recovery.rs",
             "let possible = message.possible_retransmission;",
             "let possible = false;",
+        )],
+    },
+    Mutant {
+        name: "own messages not journaled before they leave",
+        changes: &[change(
+            "order-entry/src/link.rs",
+            "        let record = self.journal.commit(&self.tag, length);\n        \
+             self.dial.on_frame(",
+            "        if !self.is_careful && !self.is_waiting() {\n            \
+             let bytes = self.journal.claim(length).map(|it| it.to_vec()).unwrap_or_default();\n            \
+             let left = write(&mut self.stream, &mut self.broken, &mut self.counters, &bytes);\n            \
+             let record = self.journal.commit(&self.tag, length);\n            \
+             if left < length {\n                self.backlog.push(record, left);\n            }\n            \
+             return Delivery::Written;\n        }\n        \
+             let record = self.journal.commit(&self.tag, length);\n        \
+             self.dial.on_frame(",
+        )],
+    },
+    Mutant {
+        name: "mark before callback",
+        changes: &[change(
+            "ilink3/src/session/inbound.rs",
+            "                $session.keep($context, &message, $frame);",
+            "                $session.keep($context, &message, $frame);\n                \
+             $session.mark($context);",
+        )],
+    },
+    Mutant {
+        name: "Orders without a doubt after a logon",
+        changes: &[change("order-entry/src/orders.rs", "        self.doubt(uuid);\n", "")],
+    },
+    Mutant {
+        name: "sent again but for the last",
+        changes: &[change(
+            "ilink3/src/replay.rs",
+            "let to = self.progress.next_outgoing - 1;",
+            "let to = (self.progress.next_outgoing - 2).max(from);",
+        )],
+    },
+    Mutant {
+        name: "number reused after kill",
+        changes: &[change(
+            "order-entry/src/record.rs",
+            "progress.next_outgoing.max(tag.seq_num.saturating_add(1))",
+            "progress.next_outgoing.max(tag.seq_num)",
+        )],
+    },
+    Mutant {
+        name: "replay twice",
+        changes: &[change(
+            "ilink3/src/replay.rs",
+            "            match outlet.resend(next) {",
+            "            let _ = outlet.resend(next);\n            \
+             match outlet.resend(next) {",
         )],
     },
     Mutant {
@@ -81,37 +118,12 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant { name: "live before replay, of an earlier UUID", changes: &[HELD_BACK_FOR_EARLIER] },
     Mutant { name: "live before replay, of the same UUID", changes: &[NEXT_ALONE, ONE_ON] },
     Mutant {
-        name: "own messages not journaled before they leave",
-        changes: &[change(
-            "order-entry/src/link.rs",
-            "        let record = self.journal.commit(&self.tag, length);\n        \
-             self.dial.on_frame(",
-            "        if !self.is_careful && !self.is_waiting() {\n            \
-             let bytes = self.journal.claim(length).map(|it| it.to_vec()).unwrap_or_default();\n            \
-             let left = write(&mut self.stream, &mut self.broken, &mut self.counters, &bytes);\n            \
-             let record = self.journal.commit(&self.tag, length);\n            \
-             if left < length {\n                self.backlog.push(record, left);\n            }\n            \
-             return Delivery::Written;\n        }\n        \
-             let record = self.journal.commit(&self.tag, length);\n        \
-             self.dial.on_frame(",
-        )],
-    },
-    Mutant {
         name: "own messages leave before they are on the disk",
         changes: &[change(
             "order-entry/src/link.rs",
             "        if self.waits {\n            self.wait_durable(record);\n        }\n        \
              let now",
             "        let now",
-        )],
-    },
-    Mutant {
-        name: "mark before callback",
-        changes: &[change(
-            "ilink3/src/session/inbound.rs",
-            "                $session.keep($context, &message, $frame);",
-            "                $session.keep($context, &message, $frame);\n                \
-             $session.mark($context);",
         )],
     },
     Mutant {
@@ -131,10 +143,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "Orders without a doubt after a logon",
-        changes: &[change("order-entry/src/orders.rs", "        self.doubt(uuid);\n", "")],
-    },
-    Mutant {
         name: "number of a refusal not taken back",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
@@ -145,14 +153,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "sent again over the number of a refusal",
         changes: &[change("ilink3/src/replay.rs", " && !self.told.has_hole", "")],
-    },
-    Mutant {
-        name: "sent again but for the last",
-        changes: &[change(
-            "ilink3/src/replay.rs",
-            "let to = self.progress.next_outgoing - 1;",
-            "let to = (self.progress.next_outgoing - 2).max(from);",
-        )],
     },
     Mutant {
         name: "more than 2,500 asked for",
