@@ -44,10 +44,13 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "        let record = self.journal.commit(&self.tag, length);\n        \
              self.dial.on_frame(",
             "        if !self.is_careful && !self.is_waiting() {\n            \
-             let bytes = self.journal.claim(length).map(|it| it.to_vec()).unwrap_or_default();\n            \
-             let left = write(&mut self.stream, &mut self.broken, &mut self.counters, &bytes);\n            \
+             let bytes = self.journal.claim(length);\n            \
+             let bytes = bytes.map(|it| it.to_vec()).unwrap_or_default();\n            \
+             let Self { stream, broken, counters, .. } = self;\n            \
+             let left = write(stream, broken, counters, &bytes);\n            \
              let record = self.journal.commit(&self.tag, length);\n            \
-             if left < length {\n                self.backlog.push(record, left);\n            }\n            \
+             if left < length {\n                \
+             self.backlog.push(record, left);\n            }\n            \
              return Delivery::Written;\n        }\n        \
              let record = self.journal.commit(&self.tag, length);\n        \
              self.dial.on_frame(",
@@ -61,10 +64,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "                $session.keep($context, &message, $frame);\n                \
              $session.mark($context);",
         )],
-    },
-    Mutant {
-        name: "Orders without a doubt after a logon",
-        changes: &[change("order-entry/src/orders.rs", "        self.doubt(uuid);\n", "")],
     },
     Mutant {
         name: "sent again but for the last",
