@@ -1,7 +1,9 @@
 //! `cargo xtask sim NAME`: a simulation over many seeds, or over the one that failed.
 
+mod feed_mutants;
 mod mutant;
 mod nursery;
+mod order_mutants;
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
@@ -15,7 +17,7 @@ pub(crate) struct Arguments {
     /// The simulation
     name: Name,
     /// Runs, each with the next seed [default: t2t: an hour's worth of ticks at one a millisecond;
-    /// feed and order: 10,000, feed with --mutants 50]
+    /// feed and order: 10,000, with --mutants 50]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// The first seed
@@ -27,9 +29,14 @@ pub(crate) struct Arguments {
     /// Print what happens, a line each (feed, order)
     #[arg(long)]
     trace: bool,
-    /// Plant faults in copies of mdp3, and demand that the simulation finds each (feed)
+    /// Plant faults in copies of the crates, and demand that the simulation finds each (feed,
+    /// order)
     #[arg(long, conflicts_with = "trace")]
     mutants: bool,
+    /// Kill a trader's process so often with SIGKILL instead, and see what comes of its orders
+    /// (order)
+    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "mutants", "seeds"])]
+    kills: Option<u64>,
 }
 
 /// A simulation: the test that is one.
@@ -52,10 +59,15 @@ const MUTANT_SEEDS: u64 = 50;
 /// Runs the simulation, optimised, with its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, mutants, .. } = arguments;
-    ensure!(name == Name::Feed || !mutants, "--mutants: of sim feed alone");
+    ensure!(name != Name::T2t || !mutants, "--mutants: of sim feed and sim order alone");
     ensure!(name != Name::T2t || !trace, "--trace: of sim feed and sim order alone");
+    ensure!(name == Name::Order || arguments.kills.is_none(), "--kills: of sim order alone");
+    if let Some(kills) = arguments.kills {
+        return kill(workspace, kills);
+    }
     if mutants {
-        return nursery::run(workspace, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
+        let subject = if name == Name::Order { nursery::ORDER } else { nursery::FEED };
+        return nursery::run(workspace, subject, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
     }
     let usual = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
@@ -81,4 +93,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         .env("HAIRPIN_SIM_TICKS", ticks.to_string())
         .env("HAIRPIN_SIM_TRACE", u64::from(trace).to_string());
     shell(&mut command)
+}
+
+/// Kills a process of a trader so often, and demands that each next one goes on rightly.
+fn kill(workspace: &Workspace, kills: u64) -> Result<()> {
+    let words = ["test", "--package", "hairpin", "--test", "order_deaths", "--"];
+    let only = "what_a_killed_trader_has_sent_is_applied_once_or_told_not_to_be";
+    let rest = ["--exact", only, "--nocapture"];
+    let mut command = cargo(&workspace.root, words.into_iter().chain(rest));
+    shell(command.env("HAIRPIN_ORDER_DEATHS", kills.to_string()))
 }

@@ -14,6 +14,8 @@ pub(crate) struct Died;
 pub(crate) struct Fuse {
     /// Steps that it still makes.
     left: Cell<Option<u64>>,
+    /// Only steps of this class count.
+    only: Cell<Option<&'static str>>,
     pub(crate) census: RefCell<Census>,
 }
 
@@ -21,6 +23,13 @@ impl Fuse {
     /// The process dies after so many steps more.
     pub(crate) fn light(&self, steps: u64) {
         self.left.set(Some(steps));
+        self.only.set(None);
+    }
+
+    /// The process dies after so many steps of `class` more.
+    pub(crate) fn light_at(&self, class: &'static str, steps: u64) {
+        self.left.set(Some(steps));
+        self.only.set(Some(class));
     }
 
     /// It does not die.
@@ -32,6 +41,7 @@ impl Fuse {
     pub(crate) fn step(&self, class: &'static str) {
         match self.left.get() {
             None => {}
+            Some(_) if self.only.get().is_some_and(|only| only != class) => {}
             Some(0) => {
                 self.left.set(None);
                 self.census.borrow_mut().count(class);

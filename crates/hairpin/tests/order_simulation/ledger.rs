@@ -32,6 +32,8 @@ pub(crate) struct Run {
     pub(crate) next: u32,
     /// What it was told of by now, in whatever process.
     told: u32,
+    /// The marks of what it was told went with the power, and nothing was told since.
+    has_lost_marks: bool,
 }
 
 impl Default for Run {
@@ -46,6 +48,7 @@ impl Default for Run {
             sent: BTreeMap::new(),
             next: 1,
             told: 0,
+            has_lost_marks: false,
         }
     }
 }
@@ -151,14 +154,18 @@ impl Ledger {
                 "messages told by the next process"
             });
             run.told = run.told.max(seq_num);
+            run.has_lost_marks = false;
             return;
         }
         assert_eq!(seq_num, run.next, "{uuid}: a message out of order");
+        let is_complete = seq_num <= run.told + 1 || run.has_lost_marks;
+        assert!(is_complete, "{uuid}: before {seq_num}, only {} was told", run.told);
         assert!(uuid >= self.last_told.1 || place.0 > self.last_told.0, "UUIDs out of order");
         let sent = run.sent.get(&seq_num).expect("it was sent");
         let header = it.header.to_bytes();
         assert!(is_same(sent, &[&header[..], it.body].concat()), "not what was sent");
         run.next += 1;
+        run.has_lost_marks = false;
         run.told = run.told.max(seq_num);
         self.last_told = place;
         self.census.count("messages told");
@@ -174,7 +181,7 @@ impl Ledger {
         assert!(skips, "{gap:?} is lost");
         // The gateway sends nothing of a range in which a number was never used.
         let is_sent = run.sent.range(gap.from..=gap.to).next().is_some();
-        run.next = gap.to + 1;
+        (run.next, run.told) = (gap.to + 1, gap.to);
         self.has_excuses |= is_sent || gap.to > gap.from;
         self.census.count("numbers found never to be used");
     }
@@ -206,7 +213,7 @@ impl Ledger {
             self.last_told = (0, 0);
             let week = self.week;
             let here = self.runs.iter_mut().filter(|((of, _), _)| *of == week);
-            here.for_each(|(_, run)| (run.next, run.told) = (1, 0));
+            here.for_each(|(_, run)| (run.next, run.told, run.has_lost_marks) = (1, 0, true));
         }
         self.read(journal);
     }
@@ -260,6 +267,8 @@ impl Ledger {
                 let (next, published) = (run.next, run.published);
                 assert!(is_excused || next == published + 1, "{of}: {next} of {published}");
                 assert!(run.told < next, "{of}: told what was not kept");
+                let is_told = run.told + 1 == next || run.has_lost_marks;
+                assert!(is_told, "{of}: kept up to {next}, told up to {}", run.told);
             }
         }
         let (logon, mut unheard) = (self.logon, 0);

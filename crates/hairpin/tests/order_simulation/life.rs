@@ -56,7 +56,8 @@ impl Life {
         let conduct = Conduct {
             held_bytes: plan.held_bytes,
             retransmission_timeout: Duration::from_millis(400),
-            retransmission_attempts: 8,
+            // Longer than a line stands still: keep-alive lapses before anything is given up.
+            retransmission_attempts: 40,
             not_applied: plan.preferred(),
             ..Conduct::default()
         };

@@ -100,6 +100,8 @@ const CLASSES: &[&str] = &[
     "processes started",
     "records lost with power",
     "records of ours lost with power",
+    "retransmissions dropped",
+    "retransmissions under way for long",
     "sends refused",
     "silences of the exchange",
     "silences of the trader",

@@ -52,6 +52,8 @@ pub(crate) enum Trouble {
     StallDown(Duration),
     /// The trader's process dies after so many steps.
     Kill(u64),
+    /// It dies after so many steps of a class.
+    KillAt(&'static str, u64),
     /// And the machine with it.
     PowerCut(u64),
     ExchangeTerminates,
@@ -65,6 +67,16 @@ pub(crate) enum Trouble {
     /// The trader's clock steps back.
     ClockBack(Duration),
 }
+
+/// Where a death is worth more than elsewhere.
+const DELICATE: &[&str] = &[
+    "killed between commit and write",
+    "killed behind a write",
+    "killed between keep and callback",
+    "killed in a callback",
+    "killed between callback and mark",
+    "killed behind a mark",
+];
 
 impl Trouble {
     fn draw(random: &mut Random) -> Self {
@@ -80,7 +92,8 @@ impl Trouble {
             8 => Self::StallDown(span(random, 1, 30)),
             9 if random.below(2) == 0 => Self::StallUp(span(random, 4_000, 14_000)),
             9 => Self::StallDown(span(random, 4_000, 14_000)),
-            10..15 => Self::Kill(random.below(160)),
+            10..13 => Self::Kill(random.below(160)),
+            13..15 => Self::KillAt(DELICATE[random.below(6) as usize], random.below(8)),
             15..17 => Self::PowerCut(random.below(160)),
             17 => Self::ExchangeTerminates,
             18 => Self::TraderTerminates,
@@ -126,6 +139,8 @@ pub(crate) struct Plan {
     pub(crate) held_bytes: usize,
     /// Messages that may wait for the connection.
     pub(crate) waiting_max: usize,
+    /// What is sent again is under way for so long that it is asked for anew.
+    pub(crate) dawdles: bool,
     pub(crate) phases: Vec<Phase>,
 }
 
@@ -151,6 +166,7 @@ impl Plan {
             cancels_on_disconnect: random.below(2) == 0,
             held_bytes: *random.pick(&[64 << 10, 64 << 10, 2_000]),
             waiting_max: *random.pick(&[4, 64, 64]),
+            dawdles: random.below(2) == 0,
             phases,
             random,
         }

@@ -24,6 +24,8 @@ use crate::wire::Shared;
 
 /// The secret key of the trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+/// The template that announces what is sent again.
+const RETRANSMISSION: u16 = 509;
 /// Bytes read from a connection at once.
 const CHUNK: usize = 2_048;
 
@@ -38,6 +40,8 @@ pub(crate) struct Venue {
     /// Sequences that have left wholly.
     pub(crate) sequences: u64,
     random: Random,
+    /// What is sent again is under way for long.
+    dawdles: bool,
     visits: Vec<Visit>,
     packet: Box<[u8; MAX_PAYLOAD]>,
 }
@@ -86,6 +90,7 @@ impl Venue {
             cuts_after: None,
             sequences: 0,
             random: plan.random.split(),
+            dawdles: plan.dawdles,
             visits: Vec::new(),
             packet: Box::new([0; MAX_PAYLOAD]),
         }
@@ -314,7 +319,7 @@ impl Venue {
     }
 
     fn note_sent(&mut self, now: Now, place: usize, bytes: &[u8]) {
-        let sent = &mut self.visits[place].sent;
+        let Visit { sent, connection, .. } = &mut self.visits[place];
         sent.feed(bytes);
         let mut ledger = self.ledger.borrow_mut();
         while let Some(frame) = sent.take() {
@@ -322,6 +327,12 @@ impl Venue {
             if template(&frame) >= BUSINESS {
                 ledger.send(&frame);
                 continue;
+            }
+            if template(&frame) == RETRANSMISSION && self.dawdles && self.random.below(3) == 0 {
+                let (least, most) = (Duration::from_millis(450), Duration::from_millis(900));
+                let length = self.random.span(least, most);
+                connection.borrow_mut().stall(now.monotonic, End::Server, length);
+                self.census.count("retransmissions under way for long");
             }
             let (told, is_sequence) = published(message(&frame));
             self.sequences += u64::from(is_sequence);

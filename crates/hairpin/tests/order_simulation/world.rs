@@ -160,6 +160,10 @@ impl World {
             Trouble::StallUp(length) => stall(hairpin_netsim::End::Client, length),
             Trouble::StallDown(length) => stall(hairpin_netsim::End::Server, length),
             Trouble::Kill(steps) => self.doom(steps, false),
+            Trouble::KillAt(class, steps) => {
+                self.takes_power = false;
+                self.fuse.light_at(class, steps);
+            }
             Trouble::PowerCut(steps) => self.doom(steps, true),
             Trouble::ExchangeTerminates => self.venue.terminate(now),
             Trouble::TraderTerminates => {

@@ -1,0 +1,113 @@
+//! The exchange: the production gateway on loopback, driven by the test.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use hairpin_exchange::{
+    Addresses, ConnectionId, Credentials, Exchange, ExchangeSettings, FloorSettings, Instrument,
+    Listener, Owner, Pace, Side,
+};
+use hairpin_host::Clock;
+use hairpin_reactor::{Reactor, Wait};
+use hairpin_time::{Duration, Instant};
+
+pub(crate) const ACCESS_KEY_ID: &str = "ACCESS-KEY-ID-123456";
+pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+/// Between two looks at the trader.
+const LOOK: Duration = Duration::from_micros(300);
+
+/// The ClOrdIDs that the gateway has taken, in turn.
+#[derive(Default)]
+pub(crate) struct Taken {
+    pub(crate) ids: Vec<String>,
+    known: BTreeSet<String>,
+}
+
+impl Taken {
+    fn take(&mut self, id: &[u8]) {
+        let id = String::from_utf8(id.to_vec()).unwrap();
+        assert!(self.known.insert(id.clone()), "ClOrdID {id} is applied twice");
+        self.ids.push(id);
+    }
+}
+
+impl Listener for Taken {
+    fn on_order(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
+        self.take(cl_ord_id);
+    }
+
+    fn on_replace(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
+        self.take(cl_ord_id);
+    }
+
+    fn on_cancel(&mut self, _: ConnectionId, cl_ord_id: &[u8]) {
+        self.take(cl_ord_id);
+    }
+}
+
+pub(crate) struct House {
+    clock: Clock,
+    reactor: Reactor,
+    exchange: Exchange,
+    pub(crate) taken: Taken,
+}
+
+impl House {
+    pub(crate) fn open() -> Self {
+        let clock = Clock::of_kernel();
+        let instruments = Instrument::numbered(2);
+        let account = Credentials::new(ACCESS_KEY_ID, KEY, "ABC", "DEFGH").unwrap();
+        let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+        let settings = ExchangeSettings {
+            floor: FloorSettings { instruments, ..FloorSettings::default() },
+            matching: false,
+            accounts: vec![account],
+            connections: 4,
+            addresses: Addresses { multicast: None, tcp: None, gateway },
+        };
+        let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+        let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).unwrap();
+        exchange.set_pace(Pace::Paced, clock.now());
+        Self { clock, reactor, exchange, taken: Taken::default() }
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.instant()
+    }
+
+    pub(crate) fn gateway(&self) -> SocketAddrV4 {
+        self.exchange.gateway_address()
+    }
+
+    /// Does what there is to do, and waits a little for more.
+    pub(crate) fn step(&mut self, until: Option<Instant>) {
+        let now = self.clock.now();
+        let look = now.monotonic + LOOK;
+        let due = self.exchange.poll_timeout().into_iter().chain(until);
+        let deadline = due.fold(look, Instant::min);
+        let ready = self.reactor.wait(now.monotonic, Some(deadline)).unwrap();
+        let now = self.clock.now();
+        self.exchange.step(now, ready, &mut self.reactor, &mut self.taken).unwrap();
+    }
+
+    /// The trader is dead: takes what it has written, until nobody is connected.
+    pub(crate) fn drain(&mut self) {
+        let end = self.now() + Duration::from_secs(60);
+        self.step(None);
+        while self.exchange.has_connections() {
+            assert!(self.now() < end, "a dead trader is still connected after a minute");
+            self.step(None);
+        }
+    }
+
+    /// OrderID, contracts traded and open of the trader's orders.
+    pub(crate) fn held(&self) -> Vec<(u64, u32, u32)> {
+        let matching = self.exchange.floor().matching();
+        let sides = (0..matching.instruments())
+            .flat_map(|instrument| Side::BOTH.map(|side| matching.orders(instrument, side)));
+        let all = sides.flatten().filter(|order| order.owner == Owner(1));
+        let mut rows: Vec<_> = all.map(|it| (it.id.0, it.traded, it.remaining)).collect();
+        rows.sort_unstable();
+        rows
+    }
+}

@@ -1,0 +1,195 @@
+//! What the journal holds, what the gateway has taken and what the trader was told, and whether
+//! that agrees.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hairpin_mapped::{Checksum, Direction, Reader};
+use hairpin_order_entry::{MESSAGE_RECORD, Order, Orders};
+
+use crate::house::House;
+
+/// Orders that are tracked.
+pub(crate) const CAPACITY: usize = 2_000;
+
+/// The ClOrdID of the message with this number: a number used twice is an id used twice.
+pub(crate) fn id_of(uuid: u64, number: u32) -> String {
+    format!("{:010}{number:010}", uuid % 10_000_000_000)
+}
+
+/// OrderID, contracts traded and open of what works.
+pub(crate) fn rows(orders: &Orders) -> Vec<(u64, u32, u32)> {
+    let row = |it: &Order| (it.order_id.unwrap(), it.filled, it.leaves);
+    let mut rows: Vec<_> = orders.working().map(row).collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// What has happened.
+#[derive(Debug, Default)]
+pub(crate) struct Sum {
+    /// Deaths with requests that the journal has no answer to.
+    pub(crate) unacknowledged: u64,
+    pub(crate) settled: u64,
+    pub(crate) journaled: u64,
+    pub(crate) applied: u64,
+    pub(crate) not_applied: u64,
+    /// Not applied, and the word of it lost with a process that died as it logged on.
+    pub(crate) unheard: u64,
+    pub(crate) compared: u64,
+}
+
+impl Sum {
+    pub(crate) fn add(&mut self, of: &Self) {
+        self.unacknowledged += of.unacknowledged;
+        self.settled += of.settled;
+        self.journaled += of.journaled;
+        self.applied += of.applied;
+        self.not_applied += of.not_applied;
+        self.unheard += of.unheard;
+        self.compared += of.compared;
+    }
+}
+
+/// A message of the trader's that is in the journal.
+#[derive(Default)]
+struct Written {
+    is_applied: bool,
+    /// The lives in which the trader was told that it is not.
+    told: Vec<u64>,
+}
+
+pub(crate) struct Judge {
+    folder: PathBuf,
+    reader: Option<Reader>,
+    /// Made anew from the journal, as it grows.
+    orders: Orders,
+    written: BTreeMap<(u64, u32), Written>,
+    by_id: BTreeMap<String, (u64, u32)>,
+    /// Of what the gateway has taken, so many are judged.
+    judged: usize,
+    last_applied: (u64, u32),
+    /// Up to here all was settled.
+    settled: (u64, u32),
+    /// The life that has settled last.
+    life: u64,
+    pub(crate) sum: Sum,
+}
+
+impl Judge {
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            reader: None,
+            orders: Orders::new(CAPACITY),
+            written: BTreeMap::new(),
+            by_id: BTreeMap::new(),
+            judged: 0,
+            last_applied: (0, 0),
+            settled: (0, 0),
+            life: 0,
+            sum: Sum::default(),
+        }
+    }
+
+    /// Reads what is new in the journal: the trader's numbers are contiguous.
+    fn read(&mut self) {
+        if self.reader.is_none() {
+            self.reader = Reader::open(&self.folder).ok();
+        }
+        let Some(reader) = &mut self.reader else { return };
+        for entry in reader {
+            let entry = entry.unwrap();
+            assert_ne!(entry.checksum, Checksum::Wrong);
+            self.orders.handle_record(&entry.tag, &entry.payload);
+            let (uuid, number) = (entry.tag.uuid, entry.tag.seq_num);
+            if (entry.tag.direction, entry.tag.kind) != (Direction::Outbound, MESSAGE_RECORD) {
+                continue;
+            }
+            let id = id_of(uuid, number);
+            let has_id = entry.payload.windows(20).any(|it| it == id.as_bytes());
+            assert!(has_id, "{number} is another message than that with this number");
+            let is_next = number == 1 || self.written.contains_key(&(uuid, number - 1));
+            assert!(is_next, "{uuid}: {number} is in the journal, and not the one before");
+            let before = self.written.insert((uuid, number), Written::default());
+            assert!(before.is_none(), "{uuid}: {number} is in the journal twice");
+            self.by_id.insert(id, (uuid, number));
+            self.sum.journaled += 1;
+        }
+    }
+
+    /// What the gateway has taken is in the journal, and it takes numbers in order.
+    fn judge_taken(&mut self, house: &House) {
+        for id in &house.taken.ids[self.judged..] {
+            let Some(&place) = self.by_id.get(id) else { panic!("{id} is not in the journal") };
+            assert!(place > self.last_applied, "{place:?} comes behind {:?}", self.last_applied);
+            self.last_applied = place;
+            let written = self.written.get_mut(&place).unwrap();
+            assert!(written.told.is_empty(), "{place:?} is not applied, they said");
+            written.is_applied = true;
+            self.sum.applied += 1;
+        }
+        self.judged = house.taken.ids.len();
+    }
+
+    /// Takes a line that a process has reported; whether it has settled, and waits.
+    pub(crate) fn hear(&mut self, life: u64, line: &str, house: &House) -> bool {
+        let mut words = line.split(' ');
+        let kind = words.next().unwrap();
+        let numbers: Vec<u64> = words.map(|word| word.parse().unwrap()).collect();
+        self.read();
+        self.judge_taken(house);
+        match (kind, &numbers[..]) {
+            ("not-applied", &[uuid, from, last]) => {
+                for number in from..=last {
+                    self.tell(life, (uuid, u32::try_from(number).unwrap()));
+                }
+                false
+            }
+            ("settled", [uuid, last, rows @ ..]) => {
+                self.settle(life, (*uuid, u32::try_from(*last).unwrap()), rows, house);
+                true
+            }
+            _ => panic!("what is {line}?"),
+        }
+    }
+
+    fn tell(&mut self, life: u64, place: (u64, u32)) {
+        let written = self.written.get_mut(&place).unwrap();
+        assert!(!written.is_applied, "{place:?} is applied, and is told not to be");
+        assert!(!written.told.contains(&life), "{place:?} is told twice");
+        self.sum.not_applied += u64::from(written.told.is_empty());
+        written.told.push(life);
+    }
+
+    /// All that was sent is applied, or was told not to be, once; and the working orders are those
+    /// the exchange has.
+    fn settle(&mut self, life: u64, last: (u64, u32), told: &[u64], house: &House) {
+        // The word of it came, and its process was killed before the callback.
+        let may_be_unheard = life > self.life + 1;
+        let first = (self.settled.0, self.settled.1 + 1);
+        for (place, written) in self.written.range(first..=last) {
+            let count = written.told.len();
+            let is_unheard = count == 0 && !written.is_applied;
+            assert!(!is_unheard || may_be_unheard, "{place:?} is not applied, and nobody says so");
+            assert!(count < 2 || may_be_unheard, "{place:?} is told {count} times");
+            self.sum.unheard += u64::from(is_unheard);
+        }
+        (self.settled, self.life) = (last, life);
+        let held = house.held();
+        let flat: Vec<u64> =
+            held.iter().flat_map(|&(id, traded, open)| [id, traded.into(), open.into()]).collect();
+        assert_eq!(told, flat, "working orders as the trader has them");
+        assert_eq!(rows(&self.orders), held, "working orders as the journal has them");
+        assert_eq!(self.orders.in_flight().next(), None, "a request that the journal finds open");
+        self.sum.settled += 1;
+        self.sum.compared += held.len() as u64;
+    }
+
+    /// A process was killed, and the gateway has taken all it had written.
+    pub(crate) fn bury(&mut self, house: &House) {
+        self.read();
+        self.judge_taken(house);
+        self.sum.unacknowledged += u64::from(self.orders.in_flight().next().is_some());
+    }
+}

@@ -1,0 +1,180 @@
+//! Faults planted in the session, in order entry and in the gateway, which the simulation of order
+//! entry must find.
+
+use super::mutant::{Change, Mutant, change};
+
+const HELD_BACK_FOR_EARLIER: Change =
+    change("ilink3/src/session/inbound.rs", "            && !self.recovery.is_earlier\n", "");
+const NEXT_ALONE: Change = change(
+    "ilink3/src/session/inbound.rs",
+    "&& message.seq_num == progress.next_incoming",
+    "&& message.seq_num >= progress.next_incoming",
+);
+const ONE_ON: Change = change(
+    "ilink3/src/session/inbound.rs",
+    "progress.next_incoming += 1;",
+    "progress.next_incoming = message.seq_num + 1;",
+);
+
+/// All of them.
+pub(super) const ORDER_MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "PossRetrans ignored: told again",
+        changes: &[change(
+            "ilink3/src/session/recovery.rs",
+            "            self.judge_present(context, message);",
+            "            if message.possible_retransmission\n                \
+             && message.seq_num < progress.next_incoming\n            \
+             {\n                return true;\n            }\n            \
+             self.judge_present(context, message);",
+        )],
+    },
+    Mutant {
+        name: "PossRetrans ignored: taken as new",
+        changes: &[change(
+            "ilink3/src/session/recovery.rs",
+            "let possible = message.possible_retransmission;",
+            "let possible = false;",
+        )],
+    },
+    Mutant {
+        name: "own messages not journaled before they leave",
+        changes: &[change(
+            "order-entry/src/link.rs",
+            "        let record = self.journal.commit(&self.tag, length);\n        \
+             self.dial.on_frame(",
+            "        if !self.is_careful && !self.is_waiting() {\n            \
+             let bytes = self.journal.claim(length);\n            \
+             let bytes = bytes.map(|it| it.to_vec()).unwrap_or_default();\n            \
+             let Self { stream, broken, counters, .. } = self;\n            \
+             let left = write(stream, broken, counters, &bytes);\n            \
+             let record = self.journal.commit(&self.tag, length);\n            \
+             if left < length {\n                \
+             self.backlog.push(record, left);\n            }\n            \
+             return Delivery::Written;\n        }\n        \
+             let record = self.journal.commit(&self.tag, length);\n        \
+             self.dial.on_frame(",
+        )],
+    },
+    Mutant {
+        name: "mark before callback",
+        changes: &[change(
+            "ilink3/src/session/inbound.rs",
+            "                $session.keep($context, &message, $frame);",
+            "                $session.keep($context, &message, $frame);\n                \
+             $session.mark($context);",
+        )],
+    },
+    Mutant {
+        name: "sent again but for the last",
+        changes: &[change(
+            "ilink3/src/replay.rs",
+            "let to = self.progress.next_outgoing - 1;",
+            "let to = (self.progress.next_outgoing - 2).max(from);",
+        )],
+    },
+    Mutant {
+        name: "number reused after kill",
+        changes: &[change(
+            "order-entry/src/record.rs",
+            "progress.next_outgoing.max(tag.seq_num.saturating_add(1))",
+            "progress.next_outgoing.max(tag.seq_num)",
+        )],
+    },
+    Mutant {
+        name: "replay twice",
+        changes: &[change(
+            "ilink3/src/replay.rs",
+            "            match outlet.resend(next) {",
+            "            let _ = outlet.resend(next);\n            \
+             match outlet.resend(next) {",
+        )],
+    },
+    Mutant {
+        name: "NotApplied off by one, as orders take it",
+        changes: &[change(
+            "order-entry/src/orders.rs",
+            "let numbers = from..from.saturating_add(not_applied.count);",
+            "let numbers = from..from.saturating_add(not_applied.count - 1);",
+        )],
+    },
+    Mutant {
+        name: "NotApplied off by one, as it is sent again",
+        changes: &[change(
+            "ilink3/src/session/inbound.rs",
+            "self.outbound.replay(context.now, &mut *context.outlet, from);",
+            "self.outbound.replay(context.now, &mut *context.outlet, from + 1);",
+        )],
+    },
+    Mutant {
+        name: "NotApplied off by one, as the gateway says it",
+        changes: &[change(
+            "exchange/src/gateway/business.rs",
+            "self.session.send_not_applied(self.now, from, number - from + 1);",
+            "self.session.send_not_applied(self.now, from, number - from);",
+        )],
+    },
+    Mutant { name: "live before replay, of an earlier UUID", changes: &[HELD_BACK_FOR_EARLIER] },
+    Mutant { name: "live before replay, of the same UUID", changes: &[NEXT_ALONE, ONE_ON] },
+    Mutant {
+        name: "own messages leave before they are on the disk",
+        changes: &[change(
+            "order-entry/src/link.rs",
+            "        if self.waits {\n            self.wait_durable(record);\n        }\n        \
+             let now",
+            "        let now",
+        )],
+    },
+    Mutant {
+        name: "redelivered without saying so",
+        changes: &[change(
+            "ilink3/src/session/inbound.rs",
+            "redelivered: $session.is_redelivering,",
+            "redelivered: false,",
+        )],
+    },
+    Mutant {
+        name: "Orders not told of an elimination",
+        changes: &[change(
+            "order-entry/src/orders/apply.rs",
+            "            ExecutionReportElimination524 => apply_elimination,\n",
+            "",
+        )],
+    },
+    Mutant {
+        name: "number of a refusal not taken back",
+        changes: &[change(
+            "ilink3/src/session/inbound.rs",
+            "self.outbound.take_back(reject.business_reject_ref_id());",
+            "",
+        )],
+    },
+    Mutant {
+        name: "sent again over the number of a refusal",
+        changes: &[change("ilink3/src/replay.rs", " && !self.told.has_hole", "")],
+    },
+    Mutant {
+        name: "more than 2,500 asked for",
+        changes: &[change(
+            "ilink3/src/session/recovery.rs",
+            "pub const REQUEST_MAX: u16 = 2_500;",
+            "pub const REQUEST_MAX: u16 = 2_501;",
+        )],
+    },
+    Mutant {
+        name: "an earlier UUID's messages asked for under the present one",
+        changes: &[change(
+            "ilink3/src/session/recovery.rs",
+            ".set_last_uuid((asked != uuid).then_some(asked))",
+            ".set_last_uuid((asked == 1).then_some(asked))",
+        )],
+    },
+    Mutant {
+        name: "the gateway tells of NotApplied with the establishment and again",
+        changes: &[change(
+            "exchange/src/gateway/logon.rs",
+            "            self.session.not_applied = next - 1;\n",
+            "            self.session.not_applied = 0;\n",
+        )],
+    },
+];
