@@ -323,7 +323,7 @@ pub(crate) fn mass_quote(number: u32, entries: &[QuoteEntry]) -> Vec<u8> {
         .set_seq_num(number)
         .set_sender_id("TRADER")
         .set_location("US,IL")
-        .set_quote_id(number + 9_000)
+        .set_quote_id(number.wrapping_add(9_000))
         .set_tot_no_quote_entries(u8::try_from(entries.len()).unwrap())
         .set_mm_protection_reset(BooleanFlag::FALSE);
     let mut group = groups.no_quote_entries().unwrap();
@@ -370,7 +370,7 @@ pub(crate) fn quote_cancel(number: u32, named: Named<'_>) -> Vec<u8> {
         .set_seq_num(number)
         .set_sender_id("TRADER")
         .set_location("US,IL")
-        .set_quote_id(number + 9_000)
+        .set_quote_id(number.wrapping_add(9_000))
         .set_quote_cancel_type(QuoteCxlTyp(kind));
     let mut entries = groups.no_quote_entries().unwrap();
     if let Named::Instruments(ids) = named {
@@ -405,7 +405,7 @@ pub(crate) fn quote_cancel_by(number: u32, named: Named<'_>) -> Vec<u8> {
                 .set_seq_num(number)
                 .set_sender_id("TRADER")
                 .set_location("US,IL")
-                .set_quote_id(number + 9_000);
+                .set_quote_id(number.wrapping_add(9_000));
         };
     }
     let length = match named {
