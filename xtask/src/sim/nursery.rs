@@ -126,7 +126,7 @@ impl Nursery {
 /// The root's manifest with members of its own, and the other crates where they are.
 fn small_manifest(manifest: &str, crates: &[&str]) -> Result<String> {
     let members = r#"members = ["crates/*", "examples", "xtask"]"#;
-    let default = r#"default-members = ["crates/hairpin"]"#;
+    let default = r#"default-members = ["crates/hairpin", "crates/order-entry"]"#;
     ensure!(
         manifest.contains(members) && manifest.contains(default),
         "the members in Cargo.toml have changed; xtask/src/sim/nursery.rs has to follow"

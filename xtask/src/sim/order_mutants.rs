@@ -60,9 +60,9 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "mark before callback",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
-            "                $session.keep($context, &message, $frame);",
-            "                $session.keep($context, &message, $frame);\n                \
-             $session.mark($context);",
+            "            $session.keep($context, &message, $frame);",
+            "            $session.keep($context, &message, $frame);\n            \
+             $session.mark($context, &message);",
         )],
     },
     Mutant {
@@ -129,8 +129,8 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         name: "redelivered without saying so",
         changes: &[change(
             "ilink3/src/session/inbound.rs",
-            "redelivered: $session.is_redelivering,",
-            "redelivered: false,",
+            "let redelivered = self.is_redelivering;",
+            "let redelivered = false;",
         )],
     },
     Mutant {
