@@ -11,6 +11,7 @@ use hairpin_time::{Duration, Instant, Now};
 
 use super::held::Held;
 use super::inbound::Frame;
+use super::stride::Stride;
 use super::{Context, Session};
 use crate::listener::{Gap, Message, RetransmitRejected};
 use crate::{Error, Listener, RetransmitRejectCode, State, Warning};
@@ -58,6 +59,8 @@ pub(super) struct Recovery {
     request: Option<Request>,
     /// Requests since the last one that brought anything.
     fruitless: u32,
+    /// How much is asked for at once.
+    stride: Stride,
 }
 
 impl Recovery {
@@ -72,6 +75,7 @@ impl Recovery {
             has_overflowed: false,
             request: None,
             fruitless: 0,
+            stride: Stride::new(0),
         }
     }
 
@@ -274,6 +278,7 @@ impl Session {
             self.recovery.is_active = false;
             self.recovery.has_overflowed = false;
             self.recovery.request = None;
+            self.recovery.stride = Stride::new(self.outbound.progress.uuid);
             return;
         };
         let asked = self.recovery.request.filter(|request| {
@@ -281,10 +286,15 @@ impl Session {
         });
         match asked {
             None => {
+                let before = self.recovery.request.filter(|it| it.gap.uuid == gap.uuid);
+                if before.is_some() {
+                    self.recovery.stride.lengthen(gap.from);
+                }
                 self.recovery.fruitless = 0;
                 self.want(gap);
             }
             Some(asked) if asked.reached < gap.from => {
+                self.recovery.stride.come();
                 self.recovery.request = Some(Request { reached: gap.from, ..asked });
                 self.recovery.moved(context.now, self.retransmission_timeout());
             }
@@ -305,7 +315,8 @@ impl Session {
 
     /// Asks for the first of the messages of `gap`.
     fn want(&mut self, gap: Gap) {
-        let to = gap.to.min(gap.from.saturating_add(u32::from(REQUEST_MAX) - 1));
+        self.recovery.stride.turn_to(gap.uuid);
+        let to = gap.to.min(self.recovery.stride.end(gap.from));
         let request = Request { gap: Gap { to, ..gap }, reached: gap.from, phase: Phase::Wanted };
         self.recovery.request = Some(request);
     }
@@ -423,10 +434,30 @@ impl Session {
         let rejected = RetransmitRejected { code, reason: reject.reason(), gap };
         self.tell(context, |listener, sender| listener.on_retransmit_reject(sender, &rejected));
         if code.is_final() && self.state() == State::Established {
-            return self.lose(context, gap);
+            return match code.is_of_range() {
+                true => self.handle_refused_range(context, request.gap, gap),
+                false => self.lose(context, gap),
+            };
         }
         let until = context.now.monotonic + self.retransmission_timeout();
         self.recovery.request = Some(Request { phase: Phase::Refused { until }, ..request });
+    }
+
+    /// The exchange refuses the numbers `asked`, of which those of `rest` have not come: fewer are
+    /// asked for, unless it was one alone, or enough were refused.
+    fn handle_refused_range<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        asked: Gap,
+        rest: Gap,
+    ) {
+        match self.recovery.stride.refuse(asked.from, asked.to) {
+            Some(to) => self.lose(context, Gap { to, ..rest }),
+            None => {
+                self.recovery.fruitless = 0;
+                self.want(rest);
+            }
+        }
     }
 
     /// The request that is answered with `request_timestamp`.
