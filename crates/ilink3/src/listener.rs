@@ -486,7 +486,8 @@ pub trait Listener {
     ///
     /// Told in the order of the stream, for what the exchange refuses to send again: of a range
     /// each number that it refuses by itself, or what is left of the range after 64 refusals
-    /// between which nothing came. Under an earlier UUID also what does not come in time.
+    /// between which nothing came. Time alone loses nothing under the present UUID; under an
+    /// earlier one what was asked for in vain on three connections in a row.
     fn on_lost(&mut self, sender: &mut Sender<'_>, gap: Gap) {}
 
     /// A fault that ends the connection.

@@ -4,6 +4,10 @@
 //! earlier UUIDs comes first, then what is missing under the present one. What arrives meanwhile
 //! and is not next is held, as far as there is room, and delivered when its turn comes; what is
 //! not held is asked for too.
+//!
+//! Messages are lost by the exchange's refusal alone: of a range that it refuses, those numbers
+//! that it refuses one by one (see `stride`). What is asked for and does not come ends the
+//! connection, and the next one asks again.
 
 use hairpin_cme_codecs::ilink3::{Retransmission509, RetransmitReject510, RetransmitRequest508};
 use hairpin_sbe::EncodeError;
@@ -21,6 +25,11 @@ pub const REQUEST_MAX: u16 = 2_500;
 
 /// The least a retransmission may stand still.
 const TIMEOUT_MIN: Duration = Duration::from_millis(1);
+
+/// Connections in a row on which the same messages of an earlier UUID were asked for in vain,
+/// after which they are lost: a line that stands still is another by then, and an exchange that
+/// never answers would keep us from trading.
+const CONNECTIONS_MAX: u32 = 3;
 
 /// Messages asked for, or to be asked for.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +51,14 @@ enum Phase {
     Refused { until: Instant },
 }
 
+/// Connections given up because a message of an earlier UUID did not come.
+#[derive(Debug, Default, Clone, Copy)]
+struct GivenUp {
+    uuid: u64,
+    seq_num: u32,
+    connections: u32,
+}
+
 /// Missing messages, and those that wait for them.
 #[derive(Debug)]
 pub(super) struct Recovery {
@@ -61,6 +78,7 @@ pub(super) struct Recovery {
     fruitless: u32,
     /// How much is asked for at once.
     stride: Stride,
+    given_up: GivenUp,
 }
 
 impl Recovery {
@@ -76,14 +94,24 @@ impl Recovery {
             request: None,
             fruitless: 0,
             stride: Stride::new(0),
+            given_up: GivenUp::default(),
         }
     }
 
     /// A connection begins: whatever was on its way is not any more.
     pub(super) fn begin(&mut self) {
         let held = core::mem::take(&mut self.held);
-        *self = Self { held, ..Self::new(0) };
+        *self = Self { held, given_up: self.given_up, ..Self::new(0) };
         self.held.clear();
+    }
+
+    /// A message of an earlier UUID has not come on this connection: whether it may on another.
+    fn may_come_later(&mut self, Gap { uuid, from: seq_num, .. }: Gap) -> bool {
+        if (self.given_up.uuid, self.given_up.seq_num) != (uuid, seq_num) {
+            self.given_up = GivenUp { uuid, seq_num, connections: 0 };
+        }
+        self.given_up.connections += 1;
+        self.given_up.connections < CONNECTIONS_MAX
     }
 
     /// Whether a request is to leave.
@@ -353,7 +381,7 @@ impl Session {
         self.recovery.fruitless = if has_moved { 0 } else { self.recovery.fruitless + 1 };
         if self.recovery.fruitless < self.conduct.retransmission_attempts.max(1) {
             self.want(gap);
-        } else if gap.uuid == self.outbound.progress.uuid {
+        } else if gap.uuid == self.outbound.progress.uuid || self.recovery.may_come_later(gap) {
             self.fail(context, Error::Retransmission(gap));
         } else {
             // The session can do without: it goes on with what is published now.
