@@ -30,8 +30,11 @@ pub struct Conduct {
     /// millisecond counts. Ten seconds, the default, is a keep-alive interval: CME puts its
     /// Sequences between the messages of a retransmission.
     pub retransmission_timeout: Duration,
-    /// How often the same messages are asked for without any of them coming, before the session is
-    /// given up. Three by default; at least one counts.
+    /// How often the same messages are asked for without any of them coming, before the connection
+    /// is given up, to ask again on the next one. Three by default; at least one counts.
+    ///
+    /// Nothing is lost by that, however long a line stands still and however short the timeout:
+    /// only of an earlier UUID what does not come on three connections in a row.
     pub retransmission_attempts: u32,
     /// How often Negotiate, and then Establish, is sent on one connection when no answer comes
     /// within two keep-alive intervals. Two by default; at least one counts.

@@ -71,7 +71,8 @@ pub enum Error {
     },
     /// Messages that are missing did not come though they were asked for as often as
     /// [`Conduct`](crate::Conduct) says. Terminate 23 is sent. They are asked for again when the
-    /// session is resumed.
+    /// session is resumed: without end under the present UUID, on three connections in a row under
+    /// an earlier one.
     #[error("messages {} to {} of {} did not come though asked for", .0.from, .0.to, .0.uuid)]
     Retransmission(Gap),
     /// A connection or an answer did not come within two keep-alive intervals.

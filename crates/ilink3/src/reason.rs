@@ -130,8 +130,14 @@ codes! {
 }
 
 impl RetransmitRejectCode {
-    /// Whether asking again is of no use. It may be after a retransmission in progress (3), a
-    /// limit (2), or a clock that differs (4), and after a code this list does not have.
+    /// Whether it is the numbers that are refused: of fewer of them some may come.
+    #[must_use]
+    pub const fn is_of_range(self) -> bool {
+        matches!(self.0, 0 | 5)
+    }
+
+    /// Whether asking for the same again is of no use. It may be after a retransmission in progress
+    /// (3), a limit (2), or a clock that differs (4), and after a code this list does not have.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self.0, 0 | 1 | 5..=9)
@@ -329,6 +335,12 @@ mod tests {
         let is_final = |code| RetransmitRejectCode(code).is_final();
         assert!([0, 1, 5, 6, 7, 8, 9].into_iter().all(is_final));
         assert!(![2, 3, 4, 10, 65_535].into_iter().any(is_final));
+    }
+
+    #[test]
+    fn a_refusal_of_a_range_is_final_and_of_its_numbers() {
+        let is_of_range = |code: &u16| RetransmitRejectCode(*code).is_of_range();
+        assert_eq!((0..100).filter(is_of_range).collect::<std::vec::Vec<_>>(), [0, 5]);
     }
 
     #[test]

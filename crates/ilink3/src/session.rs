@@ -8,6 +8,7 @@ mod earlier;
 mod held;
 mod inbound;
 mod recovery;
+mod stride;
 
 use core::ops::ControlFlow;
 

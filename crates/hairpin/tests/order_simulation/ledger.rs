@@ -32,6 +32,10 @@ pub(crate) struct Run {
     pub(crate) next: u32,
     /// What it was told of by now, in whatever process.
     told: u32,
+    /// Numbers that it was told are lost: the exchange has never used them.
+    lost: BTreeSet<u32>,
+    /// Numbers of messages whose records went with the power.
+    forgotten: BTreeSet<u32>,
     /// The marks of what it was told went with the power, and nothing was told since.
     has_lost_marks: bool,
 }
@@ -48,6 +52,8 @@ impl Default for Run {
             sent: BTreeMap::new(),
             next: 1,
             told: 0,
+            lost: BTreeSet::new(),
+            forgotten: BTreeSet::new(),
             has_lost_marks: false,
         }
     }
@@ -68,10 +74,6 @@ pub(crate) struct Ledger {
     /// The number that Establish has named in the last of them: nobody had sent it.
     named: u32,
     cl_ord_ids: BTreeSet<[u8; 20]>,
-    /// The journal has lost records that were written: the trader knows less than it did.
-    pub(crate) is_forgetful: bool,
-    /// Messages were published that nobody could tell the trader of.
-    pub(crate) has_excuses: bool,
     /// Numbers of the exchange's may be left out.
     pub(crate) skips: bool,
     /// What is not applied is never sent again.
@@ -133,6 +135,7 @@ impl Ledger {
         let (uuid, number) = exchange_number(frame);
         let run = self.run(uuid);
         run.published = run.published.max(number);
+        assert!(!run.lost.contains(&number), "{uuid}: {number} is told to be lost, and there is");
         let message = message(frame);
         let known = run.sent.entry(number).or_insert_with(|| message.to_vec());
         assert!(is_same(known, message), "{uuid}: {number} is another message than before");
@@ -173,17 +176,36 @@ impl Ledger {
         self.census.add("messages told by retransmission", is_again.into());
     }
 
-    /// The trader is told that it will not be told of these.
+    /// The trader is told that it will not be told of these: numbers that the gateway left out.
     pub(crate) fn lose(&mut self, gap: Gap) {
-        let skips = self.skips;
-        let run = self.run(gap.uuid);
-        assert_eq!(gap.from, run.next, "{gap:?} is not what comes next");
-        assert!(skips, "{gap:?} is lost");
-        // The gateway sends nothing of a range in which a number was never used.
-        let is_sent = run.sent.range(gap.from..=gap.to).next().is_some();
-        (run.next, run.told) = (gap.to + 1, gap.to);
-        self.has_excuses |= is_sent || gap.to > gap.from;
+        let Gap { uuid, from, to } = gap;
+        assert!(self.skips, "{gap:?} is lost");
+        let run = self.run(uuid);
+        // No journal has what the last process was told of that.
+        let is_told_again = from < run.next && run.lost.contains(&from);
+        assert!(from == run.next || is_told_again, "{gap:?}, and {} comes next", run.next);
+        let sent = run.sent.range(from..=to).next();
+        assert!(sent.is_none(), "{gap:?} is lost, and there is");
+        (run.next, run.told) = (run.next.max(to + 1), run.told.max(to));
+        run.lost.extend(from..=to);
         self.census.count("numbers found never to be used");
+    }
+
+    /// How many numbers the trader was told are lost.
+    pub(crate) fn lost(&self) -> u64 {
+        self.runs.values().map(|run| run.lost.len() as u64).sum()
+    }
+
+    /// The journal has lost a record that was written: the trader knows less than it did.
+    pub(crate) fn forget(&mut self, tag: Tag) {
+        if (tag.direction, tag.kind) == (Direction::Outbound, MESSAGE_RECORD) {
+            self.run(tag.uuid).forgotten.insert(tag.seq_num);
+        }
+    }
+
+    /// Whether the trader may take numbers of this session for unused that it has used.
+    pub(crate) fn is_forgetful(&mut self, uuid: u64) -> bool {
+        !self.run(uuid).forgotten.is_empty()
     }
 
     /// The trader is told that messages are not applied, when all up to `committed` were.
@@ -233,7 +255,7 @@ impl Ledger {
 
     /// Whether the trader has been told all that is known to be published.
     pub(crate) fn is_complete(&self) -> bool {
-        self.has_excuses || self.missing().is_empty()
+        self.missing().is_empty()
     }
 
     /// The number that the trader is told next under a UUID.
@@ -261,11 +283,10 @@ impl Ledger {
 
     /// The session of `uuid` is established and quiet, and `committed` is its last number.
     pub(crate) fn check(&mut self, uuid: u64, committed: u32, journal: &MemoryStorage) {
-        let is_excused = self.has_excuses;
         for (&(week, of), run) in &self.runs {
             if week == self.week {
                 let (next, published) = (run.next, run.published);
-                assert!(is_excused || next == published + 1, "{of}: {next} of {published}");
+                assert_eq!(next, published + 1, "{of}: what is told next, of all published");
                 assert!(run.told < next, "{of}: told what was not kept");
                 let is_told = run.told + 1 == next || run.has_lost_marks;
                 assert!(is_told, "{of}: kept up to {next}, told up to {}", run.told);
@@ -285,12 +306,11 @@ impl Ledger {
             unheard += u64::from(!is_accepted && !is_told);
         }
         self.census.add("not applied, and the word lost with its connection", unheard);
-        if !self.is_forgetful {
-            let journaled = journaled(journal, uuid);
-            for (number, frame) in &run.accepted {
-                let is_there = journaled.contains(&(*number, &frame[..]));
-                assert!(is_there, "{uuid}: {number} is not in the journal");
-            }
+        let journaled = journaled(journal, uuid);
+        for (number, frame) in &run.accepted {
+            let is_there = journaled.contains(&(*number, &frame[..]));
+            let is_known = is_there || run.forgotten.contains(number);
+            assert!(is_known, "{uuid}: {number} is not in the journal");
         }
     }
 }

@@ -56,8 +56,8 @@ impl Life {
         let conduct = Conduct {
             held_bytes: plan.held_bytes,
             retransmission_timeout: Duration::from_millis(400),
-            // Longer than a line stands still: keep-alive lapses before anything is given up.
-            retransmission_attempts: 40,
+            // A line stands still for longer: the connection is given up, and nothing is lost.
+            retransmission_attempts: 5,
             not_applied: plan.preferred(),
             ..Conduct::default()
         };

@@ -310,7 +310,7 @@ impl Listener for Trader {
         if terminated.answer {
             return self.census.count("terminates answered");
         }
-        let is_forgetful = self.ledger.borrow().is_forgetful;
+        let is_forgetful = self.ledger.borrow_mut().is_forgetful(sender.progress().uuid);
         let code = terminated.code;
         self.census.count(match code {
             TerminateCode::FINISHED => "terminates of the exchange",

@@ -4,6 +4,10 @@
 //! earlier UUIDs comes first, then what is missing under the present one. What arrives meanwhile
 //! and is not next is held, as far as there is room, and delivered when its turn comes; what is
 //! not held is asked for too.
+//!
+//! Messages are lost by the exchange's refusal alone: of a range that it refuses, those numbers
+//! that it refuses one by one (see `stride`). What is asked for and does not come ends the
+//! connection, and the next one asks again.
 
 use hairpin_cme_codecs::ilink3::{Retransmission509, RetransmitReject510, RetransmitRequest508};
 use hairpin_sbe::EncodeError;
@@ -11,6 +15,7 @@ use hairpin_time::{Duration, Instant, Now};
 
 use super::held::Held;
 use super::inbound::Frame;
+use super::stride::Stride;
 use super::{Context, Session};
 use crate::listener::{Gap, Message, RetransmitRejected};
 use crate::{Error, Listener, RetransmitRejectCode, State, Warning};
@@ -20,6 +25,11 @@ pub const REQUEST_MAX: u16 = 2_500;
 
 /// The least a retransmission may stand still.
 const TIMEOUT_MIN: Duration = Duration::from_millis(1);
+
+/// Connections in a row on which the same messages of an earlier UUID were asked for in vain,
+/// after which they are lost: a line that stands still is another by then, and an exchange that
+/// never answers would keep us from trading.
+const CONNECTIONS_MAX: u32 = 3;
 
 /// Messages asked for, or to be asked for.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +51,14 @@ enum Phase {
     Refused { until: Instant },
 }
 
+/// Connections given up because a message of an earlier UUID did not come.
+#[derive(Debug, Default, Clone, Copy)]
+struct GivenUp {
+    uuid: u64,
+    seq_num: u32,
+    connections: u32,
+}
+
 /// Missing messages, and those that wait for them.
 #[derive(Debug)]
 pub(super) struct Recovery {
@@ -58,6 +76,9 @@ pub(super) struct Recovery {
     request: Option<Request>,
     /// Requests since the last one that brought anything.
     fruitless: u32,
+    /// How much is asked for at once.
+    stride: Stride,
+    given_up: GivenUp,
 }
 
 impl Recovery {
@@ -72,14 +93,25 @@ impl Recovery {
             has_overflowed: false,
             request: None,
             fruitless: 0,
+            stride: Stride::new(0),
+            given_up: GivenUp::default(),
         }
     }
 
     /// A connection begins: whatever was on its way is not any more.
     pub(super) fn begin(&mut self) {
         let held = core::mem::take(&mut self.held);
-        *self = Self { held, ..Self::new(0) };
+        *self = Self { held, given_up: self.given_up, ..Self::new(0) };
         self.held.clear();
+    }
+
+    /// A message of an earlier UUID has not come on this connection: whether it may on another.
+    fn may_come_later(&mut self, Gap { uuid, from: seq_num, .. }: Gap) -> bool {
+        if (self.given_up.uuid, self.given_up.seq_num) != (uuid, seq_num) {
+            self.given_up = GivenUp { uuid, seq_num, connections: 0 };
+        }
+        self.given_up.connections += 1;
+        self.given_up.connections < CONNECTIONS_MAX
     }
 
     /// Whether a request is to leave.
@@ -274,6 +306,7 @@ impl Session {
             self.recovery.is_active = false;
             self.recovery.has_overflowed = false;
             self.recovery.request = None;
+            self.recovery.stride = Stride::new(self.outbound.progress.uuid);
             return;
         };
         let asked = self.recovery.request.filter(|request| {
@@ -281,10 +314,15 @@ impl Session {
         });
         match asked {
             None => {
+                let before = self.recovery.request.filter(|it| it.gap.uuid == gap.uuid);
+                if before.is_some() {
+                    self.recovery.stride.lengthen(gap.from);
+                }
                 self.recovery.fruitless = 0;
                 self.want(gap);
             }
             Some(asked) if asked.reached < gap.from => {
+                self.recovery.stride.come();
                 self.recovery.request = Some(Request { reached: gap.from, ..asked });
                 self.recovery.moved(context.now, self.retransmission_timeout());
             }
@@ -305,7 +343,8 @@ impl Session {
 
     /// Asks for the first of the messages of `gap`.
     fn want(&mut self, gap: Gap) {
-        let to = gap.to.min(gap.from.saturating_add(u32::from(REQUEST_MAX) - 1));
+        self.recovery.stride.turn_to(gap.uuid);
+        let to = gap.to.min(self.recovery.stride.end(gap.from));
         let request = Request { gap: Gap { to, ..gap }, reached: gap.from, phase: Phase::Wanted };
         self.recovery.request = Some(request);
     }
@@ -342,7 +381,7 @@ impl Session {
         self.recovery.fruitless = if has_moved { 0 } else { self.recovery.fruitless + 1 };
         if self.recovery.fruitless < self.conduct.retransmission_attempts.max(1) {
             self.want(gap);
-        } else if gap.uuid == self.outbound.progress.uuid {
+        } else if gap.uuid == self.outbound.progress.uuid || self.recovery.may_come_later(gap) {
             self.fail(context, Error::Retransmission(gap));
         } else {
             // The session can do without: it goes on with what is published now.
@@ -423,10 +462,30 @@ impl Session {
         let rejected = RetransmitRejected { code, reason: reject.reason(), gap };
         self.tell(context, |listener, sender| listener.on_retransmit_reject(sender, &rejected));
         if code.is_final() && self.state() == State::Established {
-            return self.lose(context, gap);
+            return match code.is_of_range() {
+                true => self.handle_refused_range(context, request.gap, gap),
+                false => self.lose(context, gap),
+            };
         }
         let until = context.now.monotonic + self.retransmission_timeout();
         self.recovery.request = Some(Request { phase: Phase::Refused { until }, ..request });
+    }
+
+    /// The exchange refuses the numbers `asked`, of which those of `rest` have not come: fewer are
+    /// asked for, unless it was one alone, or enough were refused.
+    fn handle_refused_range<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        asked: Gap,
+        rest: Gap,
+    ) {
+        match self.recovery.stride.refuse(asked.from, asked.to) {
+            Some(to) => self.lose(context, Gap { to, ..rest }),
+            None => {
+                self.recovery.fruitless = 0;
+                self.want(rest);
+            }
+        }
     }
 
     /// The request that is answered with `request_timestamp`.

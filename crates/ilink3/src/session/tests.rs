@@ -43,6 +43,7 @@ mod parties;
 mod recovery;
 mod redelivery;
 mod refusals;
+mod refused_ranges;
 mod replay;
 mod requests;
 mod sending;

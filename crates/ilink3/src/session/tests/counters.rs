@@ -145,7 +145,7 @@ fn counts_retransmit_rejects_only() {
 #[test]
 fn counts_lost_only() {
     let mut trace = asked();
-    trace.receive(&retransmit_reject(trace.session.progress().request_timestamp, 0));
+    trace.receive(&retransmit_reject(trace.session.progress().request_timestamp, 1));
     assert_eq!(trace.session.inbound_counters().retransmit_rejects, 1);
     assert_eq!(trace.session.inbound_counters().lost, 2);
     assert_eq!(trace.session.inbound_counters().errors(), 0);
