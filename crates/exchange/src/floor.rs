@@ -350,6 +350,10 @@ impl Market for Floor {
         self.matching.replace_stop(order, replacement, trigger)
     }
 
+    fn check(&self, order: &NewOrder) -> Result<(), Rejection> {
+        self.matching.check(order)
+    }
+
     fn submit(&mut self, now: Now, order: &NewOrder) -> Result<Submitted, Rejection> {
         let submitted = self.matching.submit(order, &mut self.events)?;
         self.publish(now);

@@ -19,9 +19,10 @@
 //! | OrderCancelRequest516 | 534, or 535 |
 //! | OrderMassActionRequest529 | 562, as many as it takes |
 //! | MassQuote517 | 545, then 525 for trades |
+//! | MassQuoteRequest567 | 571, then 525 for trades |
 //! | QuoteCancel528, and 568 to 570 | 563 |
 //! | RequestForQuote543 | 546 |
-//! | NewOrderCross544 | 522 for each side, then 525 for trades; or 523 for each |
+//! | NewOrderCross544, RequestForCross566 | 522 for each side, 525 for trades; or 523 for each |
 //! | PartyDetailsDefinitionRequest518 | 519, on demand behind the answer to its message |
 //! | PartyDetailsListRequest537 | 538, as many as it takes |
 //! | OrderStatusRequest533 | 532 |
@@ -58,6 +59,7 @@ mod logon;
 mod mass_action;
 mod notices;
 mod number;
+mod one_sided_quotes;
 mod parties;
 mod ports;
 mod publish;

@@ -69,6 +69,12 @@ pub trait Market {
     /// An order that rests, or a stop order that waits, whoever's it is.
     fn order(&self, order: OrderId) -> Option<&Order>;
 
+    /// Whether an order would be taken, as far as that does not depend on what rests.
+    ///
+    /// # Errors
+    /// See [`Rejection`].
+    fn check(&self, order: &NewOrder) -> Result<(), Rejection>;
+
     /// Matches an order.
     ///
     /// # Errors

@@ -293,7 +293,7 @@ impl Matching {
     }
 
     /// Whether the market takes such orders now.
-    fn check(&self, new: &NewOrder) -> Result<(), Rejection> {
+    pub(crate) fn check(&self, new: &NewOrder) -> Result<(), Rejection> {
         // Far from where adding a few thousand ticks could overflow.
         const FARTHEST: u64 = i64::MAX as u64 / 4;
         let book = self.books.get(new.instrument as usize).ok_or(Rejection::UnknownInstrument)?;

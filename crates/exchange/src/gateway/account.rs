@@ -9,6 +9,7 @@ use sha2::Sha256;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
+use super::cross::CrossIds;
 use super::definition::Definition;
 use super::kept::Kept;
 use super::limits::Windows;
@@ -125,6 +126,7 @@ pub(super) struct Account {
     pub(super) windows: Windows,
     /// What it quotes, or has quoted.
     pub(super) quotes: Vec<Quote>,
+    pub(super) crosses: CrossIds,
     /// Party details that it has registered; there is no room for more than its capacity.
     pub(super) definitions: Vec<Definition>,
 }
@@ -148,6 +150,7 @@ impl Account {
             is_lost: false,
             windows: Windows::default(),
             quotes: Vec::with_capacity(QUOTES_MAX),
+            crosses: CrossIds::new(),
             definitions: Vec::with_capacity(definitions.into()),
         }
     }

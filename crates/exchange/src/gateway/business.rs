@@ -120,7 +120,7 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     /// Days since 1970-01-01, which fit in 16 bits until 2149.
-    fn today(&self) -> u16 {
+    pub(super) fn today(&self) -> u16 {
         self.now.utc.days() as u16
     }
 

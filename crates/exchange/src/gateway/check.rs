@@ -30,6 +30,9 @@ pub(super) mod tag {
     pub(super) const TIME_IN_FORCE: u16 = 59;
     pub(super) const STOP_PX: u16 = 99;
     pub(super) const EXPIRE_DATE: u16 = 432;
+    pub(crate) const CROSS_ID: u16 = 548;
+    pub(crate) const CROSS_TYPE: u16 = 549;
+    pub(super) const MANUAL_ORDER_INDICATOR: u16 = 1028;
     pub(super) const DISPLAY_QTY: u16 = 1138;
     pub(crate) const LIST_UPDATE_ACTION: u16 = 1324;
     pub(crate) const PARTY_DETAILS_LIST_REQ_ID: u16 = 1505;
@@ -38,7 +41,9 @@ pub(super) mod tag {
     pub(crate) const PARTY_DETAIL_ROLE: u16 = 1693;
     pub(crate) const NO_TRD_REG_PUBLICATIONS: u16 = 2668;
     pub(super) const SENDER_ID: u16 = 5392;
+    pub(crate) const QUOTE_ENTRY_OPEN: u16 = 9182;
     pub(super) const LOCATION: u16 = 9537;
+    pub(crate) const QUOTE_ENTRY_CONTROL: u16 = 39_034;
 }
 
 /// Why a business message is refused.
@@ -138,7 +143,16 @@ pub(super) fn check_texts(texts: &[(&[u8], u16)]) -> Result<(), Refusal> {
 /// What all requests have in common.
 pub(super) fn check_sender(request: &Request, parties: &Parties<'_>) -> Result<(), Refusal> {
     check_texts(&[(&request.sender_id, tag::SENDER_ID), (&request.location, tag::LOCATION)])?;
+    check_manual(request)?;
     parties.check(request.party_details_list_req_id)
+}
+
+/// CME takes automated (0) and manual (1), and refuses what is neither.
+fn check_manual(request: &Request) -> Result<(), Refusal> {
+    match request.manual_order_indicator {
+        0 | 1 => Ok(()),
+        _ => Err(no_such_value(tag::MANUAL_ORDER_INDICATOR)),
+    }
 }
 
 /// What orders, replacements and cancels have in common.
@@ -152,6 +166,7 @@ pub(super) fn check_named_request(
         (&request.cl_ord_id, tag::CL_ORD_ID),
         (&request.location, tag::LOCATION),
     ])?;
+    check_manual(request)?;
     parties.check(request.party_details_list_req_id)?;
     match side {
         SideReq::BUY => Ok(Side::Bid),

@@ -109,9 +109,9 @@ counters! {
     party_requests,
     /// RequestForQuotes read in sequence.
     quote_requests,
-    /// NewOrderCrosses read in sequence.
+    /// NewOrderCrosses and RequestForCrosses read in sequence.
     crosses,
-    /// MassQuotes read in sequence.
+    /// MassQuotes and MassQuoteRequests read in sequence.
     mass_quotes,
     /// Quote cancels read in sequence.
     quote_cancels,

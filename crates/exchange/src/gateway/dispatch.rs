@@ -1,12 +1,12 @@
 //! Frames to what they mean: which message, and whether it may come now.
 
 use hairpin_cme_codecs::ilink3::{
-    Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, Negotiate500, NewOrderCross544,
-    NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
+    Establish503, KeepAliveLapsed, MESSAGES, MassQuote517, MassQuoteRequest567, Negotiate500,
+    NewOrderCross544, NewOrderSingle514, OrderCancelReplaceRequest515, OrderCancelRequest516,
     OrderMassActionRequest529, OrderMassStatusRequest530, OrderStatusRequest533,
     PartyDetailsDefinitionRequest518, PartyDetailsListRequest537, QuoteCancel528,
-    QuoteCancelByGroup569, QuoteCancelByInstrument570, QuoteCancelBySet568, RequestForQuote543,
-    RetransmitRequest508, SCHEMA_ID, Sequence506, Terminate507,
+    QuoteCancelByGroup569, QuoteCancelByInstrument570, QuoteCancelBySet568, RequestForCross566,
+    RequestForQuote543, RetransmitRequest508, SCHEMA_ID, Sequence506, Terminate507,
 };
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
@@ -42,7 +42,7 @@ pub(super) struct Handling<'a, L> {
 
 /// Templates of business messages that clients send, and this gateway does not do, with the
 /// offset of SeqNum in each.
-const UNSUPPORTED: [(u16, usize); 4] = [(539, 17), (560, 17), (566, 17), (567, 17)];
+const UNSUPPORTED: [(u16, usize); 2] = [(539, 17), (560, 17)];
 
 /// CME's letter of a message, as in FIX.
 pub(super) fn message_type(header: &MessageHeader) -> &'static str {
@@ -53,7 +53,7 @@ pub(super) fn message_type(header: &MessageHeader) -> &'static str {
 /// Where SeqNum is in a business message that clients send, done here or not.
 pub(super) fn number_offset(template: u16) -> Option<usize> {
     match template {
-        514..=518 | 528..=530 | 533 | 543 | 544 | 568..=570 => Some(17),
+        514..=518 | 528..=530 | 533 | 543 | 544 | 566..=570 => Some(17),
         537 => Some(16),
         _ => UNSUPPORTED.iter().find(|(known, _)| *known == template).map(|(_, offset)| *offset),
     }
@@ -166,7 +166,7 @@ impl<L: Listener> Handling<'_, L> {
                     Err(_) => self.reject_undecodable(account, b"F"),
                 }
             }
-            517 | 518 | 528..=530 | 533 | 537 | 543 | 544 | 568..=570 => {
+            517 | 518 | 528..=530 | 533 | 537 | 543 | 544 | 566..=570 => {
                 self.handle_other_request(account, header, body, market);
             }
             _ => self.handle_session_message(account, header, body),
@@ -217,7 +217,15 @@ impl<L: Listener> Handling<'_, L> {
             RequestForQuote543::TEMPLATE_ID => {
                 decoded!(RequestForQuote543, handle_request_for_quote, b"R");
             }
-            NewOrderCross544::TEMPLATE_ID => decoded!(NewOrderCross544, handle_cross, b"s"),
+            NewOrderCross544::TEMPLATE_ID => {
+                decoded!(NewOrderCross544, handle_new_order_cross, b"s");
+            }
+            RequestForCross566::TEMPLATE_ID => {
+                decoded!(RequestForCross566, handle_request_for_cross, b"s");
+            }
+            MassQuoteRequest567::TEMPLATE_ID => {
+                decoded!(MassQuoteRequest567, handle_mass_quote_request, b"i");
+            }
             MassQuote517::TEMPLATE_ID => decoded!(MassQuote517, handle_mass_quote, b"i"),
             QuoteCancel528::TEMPLATE_ID => decoded!(QuoteCancel528, handle_quote_cancel, b"Z"),
             QuoteCancelBySet568::TEMPLATE_ID => {

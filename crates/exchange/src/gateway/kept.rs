@@ -7,9 +7,9 @@ use hairpin_cme_codecs::ilink3::{
     BooleanFlag, BusinessReject521, ExecutionReportCancel534, ExecutionReportElimination524,
     ExecutionReportModify531, ExecutionReportNew522, ExecutionReportReject523,
     ExecutionReportStatus532, ExecutionReportTradeOutright525, MassQuoteAck545,
-    OrderCancelReject535, OrderCancelReplaceReject536, OrderMassActionReport562,
-    PartyDetailsDefinitionRequestAck519, PartyDetailsListReport538, QuoteCancelAck563,
-    RequestForQuoteAck546,
+    MassQuoteResponse571, OrderCancelReject535, OrderCancelReplaceReject536,
+    OrderMassActionReport562, PartyDetailsDefinitionRequestAck519, PartyDetailsListReport538,
+    QuoteCancelAck563, RequestForQuoteAck546,
 };
 use hairpin_sbe::EncodeError;
 
@@ -47,9 +47,9 @@ pub(super) struct Replay {
 
 impl Kept {
     /// No message that this gateway publishes is longer: an ExecutionReportStatus has 521 bytes, an
-    /// OrderMassActionReport of 25 orders 941, a
-    /// QuoteCancelAck of 50 names 834 and of 50 sets 584, both 1,034 at most.
-    const LONGEST: usize = 1_280;
+    /// OrderMassActionReport of 25 orders 941, a QuoteCancelAck of 50 names 834 and of 50 sets 584,
+    /// both 1,034 at most, a MassQuoteResponse of 50 entries 1,361.
+    const LONGEST: usize = 1_408;
 
     /// A ring of so many messages.
     pub(super) fn new(messages: u32) -> Self {
@@ -164,6 +164,7 @@ fn flag_offset(message: &[u8]) -> Option<usize> {
         ExecutionReportCancel534::TEMPLATE_ID => 197,
         OrderMassActionReport562::TEMPLATE_ID => 105,
         MassQuoteAck545::TEMPLATE_ID => 341,
+        MassQuoteResponse571::TEMPLATE_ID => 339,
         QuoteCancelAck563::TEMPLATE_ID => 342,
         OrderCancelReject535::TEMPLATE_ID | OrderCancelReplaceReject536::TEMPLATE_ID => 398,
         _ => return None,

@@ -93,7 +93,7 @@ impl Windows {
             }
             517 | 528 | 567..=570 => (&mut self.quotes, limits.quotes),
             // D, G, H, R and s.
-            514 | 515 | 533 | 543 | 544 if is_pre_open => (&mut self.orders, limits.pre_open),
+            514 | 515 | 533 | 543 | 544 | 566 if is_pre_open => (&mut self.orders, limits.pre_open),
             _ => (&mut self.orders, limits.orders),
         };
         let seconds = WINDOW.as_nanos() / 1_000_000_000;

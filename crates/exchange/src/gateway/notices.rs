@@ -8,7 +8,7 @@ use hairpin_sbe::{CharArray, EncodeError};
 use hairpin_time::Now;
 
 use super::publish::{Stamp, publish};
-use super::reports::{CROSS, encode_new, execution_report, order_terms};
+use super::reports::{encode_new, execution_report, order_terms};
 use super::request::ClientOrder;
 use super::{Connection, ConnectionId, Gateway};
 use crate::{Listener, Market, Notice, OrderId, Owner, SessionElimination, SessionFill};
@@ -113,8 +113,6 @@ fn encode_trade(
         .set_trade_date(now.utc.days() as u16)
         .set_ord_status(status)
         .set_aggressor_indicator(aggressor)
-        .set_cross_id(of.cross)
-        .set_cross_type(of.cross.map(|_| CROSS))
         .set_ownership(NONE);
     groups
         .no_fills()?

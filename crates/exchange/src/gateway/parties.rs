@@ -82,7 +82,7 @@ const fn refusal(reason: BusinessReason, text: &'static str) -> Refusal {
 
 /// Whether a business message is one that party details on demand can be for.
 fn has_parties(template: u16) -> bool {
-    matches!(template, 514..=517 | 528..=530 | 533 | 543 | 568..=570)
+    matches!(template, 514..=517 | 528..=530 | 533 | 543 | 567..=570)
 }
 
 impl<L: Listener> Handling<'_, L> {

@@ -45,7 +45,7 @@ struct Refused {
 }
 
 /// A price and contracts, if a side is wanted.
-type Wanted = Option<(Price, u32)>;
+pub(super) type Wanted = Option<(Price, u32)>;
 
 impl<L: Listener> Handling<'_, L> {
     pub(super) fn handle_mass_quote(
@@ -104,8 +104,9 @@ impl<L: Listener> Handling<'_, L> {
         if done.is_ok() {
             self.clear_way(orders, wanted, market);
             for side in Side::BOTH {
+                let names = (entry.quote_entry_id(), entry.security_id());
                 let of = (instrument, side, orders[side.index()], wanted[side.index()]);
-                match self.quote_side(account, request, entry, of, market) {
+                match self.quote_side(account, request, names, of, market) {
                     Ok(id) => orders[side.index()] = id,
                     Err(reason) => done = done.and(Err(reason)),
                 }
@@ -121,7 +122,12 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     /// Takes away what a session's new prices would meet of its old ones.
-    fn clear_way(&self, orders: [OrderId; 2], wanted: [Wanted; 2], market: &mut impl Market) {
+    pub(super) fn clear_way(
+        &self,
+        orders: [OrderId; 2],
+        wanted: [Wanted; 2],
+        market: &mut impl Market,
+    ) {
         for side in Side::BOTH {
             let old = market.order(orders[side.opposite().index()]).copied();
             let (Some((price, _)), Some(old)) = (wanted[side.index()], old) else { continue };
@@ -132,11 +138,11 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     /// Enters, changes or takes away one side; its number, or none.
-    fn quote_side(
+    pub(super) fn quote_side(
         &mut self,
         account: usize,
         request: &Request,
-        entry: &NoQuoteEntries<'_>,
+        (entry, security_id): (u32, i32),
         (instrument, side, old, wanted): (u32, Side, OrderId, Wanted),
         market: &mut impl Market,
     ) -> Result<OrderId, QuoteReason> {
@@ -156,12 +162,12 @@ impl<L: Listener> Handling<'_, L> {
             market.submit(self.now, &new)?.order
         };
         let mut cl_ord_id = [0; 20];
-        let digits = Digits::of(entry.quote_entry_id().into());
+        let digits = Digits::of(entry.into());
         cl_ord_id[..digits.as_ref().len()].copy_from_slice(digits.as_ref());
         self.orders[id.slot() as usize] = ClientOrder {
             order: id,
             request: Request { cl_ord_id, ..*request },
-            security_id: entry.security_id(),
+            security_id,
             side: if side == Side::Bid { SideReq::BUY } else { SideReq::SELL },
             ord_type: OrderType::LIMIT,
             price: Some(price),
@@ -173,7 +179,7 @@ impl<L: Listener> Handling<'_, L> {
     }
 
     /// Where a session's quote in an instrument is noted, made if there is none.
-    fn quote_place(
+    pub(super) fn quote_place(
         &mut self,
         account: usize,
         instrument: u32,
@@ -198,7 +204,7 @@ impl<L: Listener> Handling<'_, L> {
 }
 
 /// A side of an entry, if there is to be one.
-fn wanted(price: Option<Price>, quantity: Option<u32>) -> Wanted {
+pub(super) fn wanted(price: Option<Price>, quantity: Option<u32>) -> Wanted {
     let price = price.filter(|price| price.0 != 0)?;
     quantity.filter(|&quantity| quantity > 0).map(|quantity| (price, quantity))
 }

@@ -14,7 +14,7 @@ use super::request::{ClientOrder, Request};
 use crate::Listener;
 use crate::matching::Order;
 
-/// CrossType (tag 549) of what came by a cross.
+/// CrossType (tag 549) of a NewOrderCross544.
 pub(super) const CROSS: u8 = 3;
 
 /// Writes the fields that all execution reports begin with, under the same names.
@@ -52,6 +52,8 @@ macro_rules! order_terms {
             .set_liquidity_flag($order.liquidity_flag)
             .set_managed_order($order.managed_order)
             .set_short_sale_type($order.short_sale_type)
+            .set_cross_id($order.cross)
+            .set_cross_type($order.cross.map(|_| $order.cross_type))
     };
 }
 
@@ -201,8 +203,6 @@ pub(super) fn encode_new(
     order_terms!(report, order)
         .set_order_id(order.order.0)
         .set_price(order.price.unwrap_or_default())
-        .set_cross_id(order.cross)
-        .set_cross_type(order.cross.map(|_| CROSS))
         .set_min_qty(order.min_qty);
     Ok(ExecutionReportNew522::ENCODED_LENGTH)
 }

@@ -1,14 +1,14 @@
 //! What reports repeat of requests, and what is remembered of orders for them.
 
-use hairpin_cme_codecs::ilink3::new_order_cross544::NoSides;
 use hairpin_cme_codecs::ilink3::{
-    BooleanNULL, ExecMode, ManualOrdIndReq, MassQuote517, NewOrderCross544, NewOrderSingle514,
+    BooleanNULL, ExecMode, ManualOrdIndReq, MassQuote517, MassQuoteRequest567, NewOrderSingle514,
     OrderCancelReplaceRequest515, OrderCancelRequest516, OrderMassActionRequest529,
     OrderMassStatusRequest530, OrderStatusRequest533, OrderType, OrderTypeReq, RequestForQuote543,
     ShortSaleType, SideReq, TimeInForce,
 };
 use hairpin_sbe::CharArray;
 
+use super::reports::CROSS;
 use crate::Price;
 use crate::matching::OrderId;
 
@@ -43,6 +43,8 @@ pub(super) struct ClientOrder {
     pub(super) is_quote: bool,
     /// The CrossID of the cross it came by.
     pub(super) cross: Option<u64>,
+    /// CrossType (tag 549) of that.
+    pub(super) cross_type: u8,
     /// Day if the request has none.
     pub(super) time_in_force: TimeInForce,
     pub(super) execution_mode: Option<ExecMode>,
@@ -68,6 +70,7 @@ impl Default for ClientOrder {
             exec_inst: 0,
             is_quote: false,
             cross: None,
+            cross_type: CROSS,
             time_in_force: TimeInForce::DAY,
             execution_mode: None,
             liquidity_flag: None,
@@ -128,6 +131,7 @@ macro_rules! client_order {
             exec_inst: $message.exec_inst().0,
             is_quote: false,
             cross: None,
+            cross_type: CROSS,
             time_in_force: $message.time_in_force().unwrap_or(TimeInForce::DAY),
             execution_mode: $message.execution_mode(),
             liquidity_flag: $message.liquidity_flag(),
@@ -168,23 +172,8 @@ impl Request {
         many!(message, u64::MAX)
     }
 
-    /// Of a cross as a whole: its sides have party details and ClOrdIDs of their own.
-    pub(super) fn from_cross(message: &NewOrderCross544<'_>) -> Self {
-        Self {
-            sender_id: array(message.sender_id().raw()),
-            location: array(message.location().raw()),
-            order_request_id: message.order_request_id(),
-            manual_order_indicator: message.manual_order_indicator().0,
-            ..Self::UNREAD
-        }
-    }
-
-    pub(super) fn from_cross_side(message: &NewOrderCross544<'_>, side: &NoSides<'_>) -> Self {
-        Self {
-            cl_ord_id: array(side.cl_ord_id().raw()),
-            party_details_list_req_id: side.party_details_list_req_id(),
-            ..Self::from_cross(message)
-        }
+    pub(super) fn from_mass_quote_request(message: &MassQuoteRequest567<'_>) -> Self {
+        many!(message, u64::MAX)
     }
 
     pub(super) fn from_quote_cancel(

@@ -14,7 +14,7 @@ pub struct GatewaySettings {
     /// Orders that the engine behind it holds.
     pub orders: u32,
     /// The last so many business messages of each account, at least one, are kept for
-    /// retransmission, 1,280 bytes each: whatever their UUIDs, and none of the week before. CME
+    /// retransmission, 1,408 bytes each: whatever their UUIDs, and none of the week before. CME
     /// keeps a week's. A client that reads slowly may be as many behind before it is given up.
     pub kept_messages: u32,
     /// The PartyDetailsListReqID that every session is taken to have registered already, if there

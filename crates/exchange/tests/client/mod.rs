@@ -5,16 +5,17 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hairpin_cme_codecs::ilink3::{
-    BooleanFlag, CustOrderCapacity, Establish503, KeepAliveLapsed, ListUpdAct, ManualOrdIndReq,
-    MassActionScope, MassQuote517, MassStatusReqTyp, Negotiate500, NewOrderCross544,
+    BooleanFlag, CrossTypeEnum, CustOrderCapacity, Establish503, KeepAliveLapsed, ListUpdAct,
+    ManualOrdIndReq, MassActionScope, MassQuote517, MassQuoteRequest567,
+    MassQuoteRequest567Encoder, MassStatusReqTyp, Negotiate500, NewOrderCross544,
     NewOrderSingle514, NewOrderSingle514Encoder, OFMOverrideReq, OrderCancelReplaceRequest515,
     OrderCancelReplaceRequest515Encoder, OrderCancelRequest516, OrderCancelRequest516Encoder,
     OrderMassActionRequest529, OrderMassActionRequest529Encoder, OrderMassStatusRequest530,
     OrderMassStatusRequest530Encoder, OrderStatusRequest533, OrderTypeReq, PartyDetailRole,
     PartyDetailsDefinitionRequest518, PartyDetailsListRequest537, QuoteCancel528,
     QuoteCancelByGroup569, QuoteCancelByInstrument570, QuoteCancelBySet568, QuoteCxlTyp, RFQSide,
-    RequestForQuote543, RetransmitRequest508, Sequence506, SideReq, SideTimeInForce, Terminate507,
-    TimeInForce,
+    RequestForCross566, RequestForQuote543, RetransmitRequest508, Sequence506, Side, SideReq,
+    SideTimeInForce, Terminate507, TimeInForce,
 };
 use hairpin_exchange::Credentials;
 use hairpin_sbe::{Decimal, MessageHeader};
@@ -535,29 +536,102 @@ pub(crate) struct CrossSide {
     pub(crate) time: SideTimeInForce,
 }
 
+/// Writes what both messages of crosses have.
+macro_rules! cross {
+    ($root:expr, $groups:expr, $number:expr, $id:expr, $price:expr, $sides:expr) => {{
+        $root
+            .set_cross_id($id)
+            .set_order_request_id(u64::from($number) + 7_000)
+            .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
+            .set_seq_num($number)
+            .set_sender_id("TRADER")
+            .set_price(Decimal($price))
+            .set_sending_time_epoch(1)
+            .set_location("US,IL")
+            .set_security_id(1_001);
+        let mut group = $groups.no_sides().unwrap();
+        for of in $sides {
+            group
+                .push()
+                .unwrap()
+                .set_cl_ord_id(of.cl_ord_id)
+                .set_party_details_list_req_id(of.parties)
+                .set_order_qty(of.quantity)
+                .set_side(of.side)
+                .set_side_time_in_force(of.time);
+        }
+        $groups.finish().unwrap()
+    }};
+}
+
 /// A cross of security 1,001; its CrossID is 4,000 more than its SeqNum.
 pub(crate) fn cross(number: u32, price: i64, sides: &[CrossSide]) -> Vec<u8> {
+    cross_of(number, u64::from(number) + 4_000, price, sides)
+}
+
+/// The same under a CrossID of one's own.
+pub(crate) fn cross_of(number: u32, id: u64, price: i64, sides: &[CrossSide]) -> Vec<u8> {
     let mut buffer = [0; 1_024];
     let (mut root, mut groups) = NewOrderCross544::encode(&mut buffer).unwrap();
-    root.set_cross_id(u64::from(number) + 4_000)
-        .set_order_request_id(u64::from(number) + 7_000)
+    let length = cross!(root, groups, number, id, price, sides);
+    frame(&buffer[..length])
+}
+
+/// The same by the message of schema version 9, which says what kind of cross it is.
+pub(crate) fn request_for_cross(
+    (number, id): (u32, u64),
+    kind: CrossTypeEnum,
+    price: i64,
+    sides: &[CrossSide],
+) -> Vec<u8> {
+    let mut buffer = [0; 1_024];
+    let (mut root, mut groups) = RequestForCross566::encode(&mut buffer).unwrap();
+    root.set_cross_type(kind);
+    let length = cross!(root, groups, number, id, price, sides);
+    frame(&buffer[..length])
+}
+
+/// One side of a quote.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SideEntry {
+    pub(crate) id: u32,
+    pub(crate) set: u16,
+    pub(crate) security: i32,
+    pub(crate) side: Side,
+    pub(crate) price: i64,
+    pub(crate) quantity: u32,
+}
+
+/// Quotes side by side, and whatever `change` does to the message; its QuoteID is 9,000 more than
+/// its SeqNum.
+pub(crate) fn mass_quote_request_with(
+    number: u32,
+    entries: &[SideEntry],
+    change: impl FnOnce(&mut MassQuoteRequest567Encoder<'_>),
+) -> Vec<u8> {
+    let mut buffer = [0; 4_096];
+    let (mut root, mut groups) = MassQuoteRequest567::encode(&mut buffer).unwrap();
+    root.set_party_details_list_req_id(1)
+        .set_sending_time_epoch(1)
         .set_manual_order_indicator(ManualOrdIndReq::AUTOMATED)
         .set_seq_num(number)
         .set_sender_id("TRADER")
-        .set_price(Decimal(price))
-        .set_sending_time_epoch(1)
         .set_location("US,IL")
-        .set_security_id(1_001);
-    let mut group = groups.no_sides().unwrap();
-    for of in sides {
+        .set_quote_id(number.wrapping_add(9_000))
+        .set_tot_no_quote_entries(u8::try_from(entries.len()).unwrap())
+        .set_mm_protection_reset(BooleanFlag::FALSE);
+    change(&mut root);
+    let mut group = groups.no_quote_entries().unwrap();
+    for of in entries {
         group
             .push()
             .unwrap()
-            .set_cl_ord_id(of.cl_ord_id)
-            .set_party_details_list_req_id(of.parties)
+            .set_security_id(of.security)
+            .set_price(Decimal(of.price))
             .set_order_qty(of.quantity)
             .set_side(of.side)
-            .set_side_time_in_force(of.time);
+            .set_quote_entry_id(of.id)
+            .set_quote_set_id(of.set);
     }
     let length = groups.finish().unwrap();
     frame(&buffer[..length])

@@ -1,14 +1,16 @@
 //! Crosses: a buyer and a seller at one price.
 
 use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, ExecutionReportElimination524, ExecutionReportNew522,
+    BusinessReject521, CrossTypeEnum, ExecutionReportElimination524, ExecutionReportNew522,
     ExecutionReportReject523, ExecutionReportTradeOutright525, SideReq, SideTimeInForce,
 };
 use hairpin_exchange::{ConnectionId, Owner, Side};
+use hairpin_time::Duration;
 
 use crate::bench::Bench;
-use crate::client::{CrossSide, Reply, cross, order_with};
+use crate::client::{CrossSide, Reply, cross, cross_of, order_with, request_for_cross};
 use crate::decode;
+use crate::quote_request::published;
 
 const TICK: i64 = 250_000_000;
 
@@ -152,4 +154,100 @@ fn what_is_no_cross_is_refused_and_neither_side_enters() {
     }
     assert_eq!((replies.len(), own(&bench)), (2, 0));
     assert_eq!(bench.counters().order_rejects, 2);
+}
+
+#[test]
+fn a_request_for_cross_is_a_cross_of_the_kind_that_it_says() {
+    let (mut bench, id, price) = bench();
+    for (number, kind) in [(1, CrossTypeEnum::CROSS), (2, CrossTypeEnum::R_CROSS)] {
+        let replies = bench.send(id, &request_for_cross((number, 9), kind, price, &both(5)));
+        assert_eq!(templates(&replies), [522, 522, 525, 525]);
+        let new = decode!(ExecutionReportNew522, replies[1]);
+        assert_eq!((new.cross_id(), new.cross_type()), (Some(9), Some(kind.0)));
+        assert_eq!(
+            (new.cl_ord_id().to_string(), new.order_request_id()),
+            ("SELLER".into(), u64::from(number) + 7_000)
+        );
+        let trade = decode!(ExecutionReportTradeOutright525, replies[3]);
+        assert_eq!((trade.cross_id(), trade.cross_type()), (Some(9), Some(kind.0)));
+        assert_eq!((trade.last_px().0, trade.last_qty()), (price, 5));
+        // The next day the number is free again.
+        bench.pass(Duration::from_secs(86_400));
+        bench.drain_feed();
+    }
+    assert_eq!(bench.counters().crosses, 2);
+    // A committed cross would wait for better prices; others there are not.
+    for (number, kind, reason) in [(3, CrossTypeEnum::C_CROSS, 0), (4, CrossTypeEnum(4), 115)] {
+        let request = request_for_cross((number, 10), kind, price, &both(5));
+        let reply = bench.send_one(id, &request);
+        let reject = decode!(BusinessReject521, reply);
+        assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (reason, Some(549)));
+    }
+}
+
+#[test]
+fn the_market_is_told_of_a_cross_before_it_and_of_nothing_that_is_refused() {
+    let (mut bench, id, price) = bench();
+    bench.drain_feed();
+    // Refused as no cross, as orders, as orders of no instrument that trades.
+    bench.send_one(id, &cross(1, price, &[]));
+    assert_eq!(bench.send(id, &cross(2, price + 1, &both(5))).len(), 2);
+    assert_eq!(bench.send(id, &cross(3, price, &both(10_001))).len(), 2);
+    assert_eq!(published(&mut bench), []);
+    bench.send(id, &cross(4, price, &both(5)));
+    let told = published(&mut bench);
+    assert_eq!(told.len(), 1);
+    let (number, security, quantity, side) = &told[0];
+    assert_eq!((*security, *quantity, *side), (1_001, None, Some(8)));
+    bench.send(id, &request_for_cross((5, 1), CrossTypeEnum::R_CROSS, price, &both(5)));
+    let again = published(&mut bench);
+    assert!(again.len() == 1 && again[0].0 != *number, "{again:?}");
+}
+
+#[test]
+fn a_cross_id_is_good_once_a_day_by_either_message() {
+    let (mut bench, id, price) = bench();
+    let used = |bench: &mut Bench, message: &[u8]| {
+        let reply = bench.send_one(id, message);
+        let reject = decode!(BusinessReject521, reply);
+        assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (0, Some(548)));
+        assert_eq!((reject.ref_msg_type().to_string(), own(bench)), ("s".into(), 0));
+    };
+    // What is no cross uses up no CrossID.
+    bench.send_one(id, &cross_of(1, 77, price, &[]));
+    assert_eq!(bench.send(id, &cross_of(2, 77, price, &both(5))).len(), 4);
+    used(&mut bench, &cross_of(3, 77, price, &both(5)));
+    used(&mut bench, &request_for_cross((4, 77), CrossTypeEnum::CROSS, price, &both(5)));
+    // What is refused as orders does.
+    bench.drain_feed();
+    assert_eq!(bench.send(id, &cross_of(5, 76, price + 1, &both(5))).len(), 2);
+    used(&mut bench, &cross_of(6, 76, price, &both(5)));
+    // Others are free, and another session's are its own.
+    assert_eq!(bench.send(id, &cross_of(7, 78, price, &both(5))).len(), 4);
+    let other = bench.connect();
+    bench.log_on_by(other, ("OTHERKEY", "XYZ"));
+    bench.drain_feed();
+    assert_eq!(bench.send(other, &cross_of(1, 77, price, &both(5))).len(), 4);
+    // Midnight UTC: those of the day before are forgotten.
+    let rest = 86_400 - bench.now.utc.as_nanos() / 1_000_000_000 % 86_400;
+    bench.pass(Duration::from_secs(rest - 1));
+    used(&mut bench, &cross_of(8, 77, price, &both(5)));
+    bench.pass(Duration::from_secs(1));
+    bench.drain_feed();
+    assert_eq!(bench.send(id, &cross_of(9, 77, price, &both(5))).len(), 4);
+}
+
+#[test]
+fn a_session_has_4_096_crosses_a_day() {
+    let (mut bench, id, price) = bench();
+    for number in 1..=4_096 {
+        assert_eq!(bench.send(id, &cross(number, price, &both(1))).len(), 4);
+        bench.drain_feed();
+    }
+    let reply = bench.send_one(id, &cross(4_097, price, &both(1)));
+    let reject = decode!(BusinessReject521, reply);
+    assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (0, Some(548)));
+    assert!(reject.text().to_string().contains("Too many"), "{}", reject.text());
+    bench.pass(Duration::from_secs(86_400));
+    assert_eq!(bench.send(id, &cross(4_098, price, &both(1))).len(), 4);
 }

@@ -18,6 +18,7 @@ mod limits;
 mod logon;
 mod mass_action;
 mod numbers;
+mod one_sided_quotes;
 mod orders;
 mod parties;
 mod ports;

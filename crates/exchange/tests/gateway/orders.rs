@@ -2,15 +2,16 @@
 
 use hairpin_cme_codecs::ilink3::{
     BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportNew522,
-    ExecutionReportReject523, MassQuoteAck545, NewOrderSingle514, NewOrderSingle514Encoder,
-    OrderCancelReject535, OrderTypeReq, SideReq, TimeInForce,
+    ExecutionReportReject523, ManualOrdIndReq, MassQuoteAck545, NewOrderSingle514,
+    NewOrderSingle514Encoder, OrderCancelReject535, OrderTypeReq, SideReq, TimeInForce,
 };
 use hairpin_exchange::{BusinessReason, OrderReason, Side};
 use hairpin_sbe::{Decimal, MessageHeader};
 
 use crate::bench::{Bench, UUID};
 use crate::client::{
-    QuoteEntry, cancel, cancel_with, frame, mass_quote, order, order_with, replace_with,
+    QuoteEntry, cancel, cancel_with, frame, mass_action_with, mass_quote, order, order_with,
+    replace_with,
 };
 use crate::decode;
 
@@ -132,9 +133,9 @@ fn a_null_time_in_force_means_day() {
 #[test]
 fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
     let (mut bench, id) = Bench::established();
-    // ExecutionAck539 and MassQuoteRequest567.
+    // ExecutionAck539 and SecurityDefinitionRequest560.
     for (number, template, length, offset, message_type) in
-        [(1_u32, 539_u16, 101_usize, 17_usize, "BN"), (2, 567, 124, 17, "i")]
+        [(1_u32, 539_u16, 101_usize, 17_usize, "BN"), (2, 560, 72, 17, "c")]
     {
         let mut message = vec![0; 8 + length];
         message[..2].copy_from_slice(&(length as u16).to_le_bytes());
@@ -154,6 +155,27 @@ fn refuses_messages_it_does_not_do_and_messages_it_cannot_read() {
     let reject = decode!(BusinessReject521, reply);
     assert_eq!((reject.business_reject_reason(), reject.ref_seq_num()), (109, None));
     assert_eq!(bench.send_one(id, &order(3, price)).template(), 522);
+}
+
+#[test]
+fn a_message_is_automated_or_manual() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let of = |number, indicator| {
+        order_with(number, price, |order| {
+            order.set_manual_order_indicator(ManualOrdIndReq(indicator));
+        })
+    };
+    assert_eq!(bench.send_one(id, &of(1, 1)).template(), 522);
+    let all = mass_action_with(4, |request| {
+        request.set_manual_order_indicator(ManualOrdIndReq(2));
+    });
+    for message in [of(2, 2), of(3, u8::MAX), all] {
+        let reply = bench.send_one(id, &message);
+        let reject = decode!(BusinessReject521, reply);
+        assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (115, Some(1_028)));
+    }
+    assert_eq!(bench.send_one(id, &of(5, 0)).template(), 522);
 }
 
 /// What was not read is null and not 0, which a client could take for a number of its own.

@@ -10,7 +10,7 @@ use crate::client::{Reply, request_for_quote, retransmit_request_of};
 use crate::decode;
 
 /// QuoteReqID, SecurityID, contracts and side of each request on the feed since.
-fn published(bench: &mut Bench) -> Vec<(String, i32, Option<i32>, Option<i8>)> {
+pub(crate) fn published(bench: &mut Bench) -> Vec<(String, i32, Option<i32>, Option<i8>)> {
     let mut requests = Vec::new();
     let mut packet = [0; 1_420];
     while bench.floor.publisher().has_event() {

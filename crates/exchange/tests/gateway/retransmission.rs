@@ -2,7 +2,7 @@
 
 use hairpin_cme_codecs::ilink3::{
     EstablishmentAck504, ExecutionReportNew522, ExecutionReportTradeOutright525, MESSAGES,
-    Retransmission509, RetransmitReject510, SideNULL, TimeInForce,
+    Retransmission509, RetransmitReject510, SideNULL, SideReq, TimeInForce,
 };
 use hairpin_exchange::{ConnectionId, Side};
 
@@ -252,4 +252,109 @@ fn as_many_as_2_500_can_be_asked_for_by_number() {
         replies.extend(bench.send(id, &[]));
     }
     assert_eq!((replies.len(), decode!(Retransmission509, replies[0]).msg_count()), (2_501, 2_500));
+}
+
+/// A session whose first order, of a thousand contracts, has been acknowledged, and 999 others:
+/// all that is kept.
+fn full() -> (Bench, ConnectionId, ConnectionId) {
+    let mut bench = Bench::with(3, |settings| settings.kept_messages = 1_000);
+    let id = bench.connect();
+    bench.log_on(id);
+    let price = inside(&bench);
+    let first = order_with(1, price, |order| {
+        order.set_order_qty(1_000);
+    });
+    bench.send_one(id, &first);
+    let far = bench.far();
+    for number in 2..=1_000 {
+        bench.drain_feed();
+        bench.send_one(id, &order(number, far));
+    }
+    let other = bench.connect();
+    bench.log_on_by(other, ("OTHERKEY", "XYZ"));
+    (bench, id, other)
+}
+
+/// A price a tick above the best bid, where nobody is.
+fn inside(bench: &Bench) -> i64 {
+    bench.floor.matching().best(0, Side::Bid).unwrap().price.0 + 250_000_000
+}
+
+/// The first order trades so many times with the other session's, from number 1 on.
+fn trade(bench: &mut Bench, other: ConnectionId, price: i64, times: u32) {
+    for number in 1..=times {
+        let sell = order_with(number, price, |order| {
+            order.set_side(SideReq::SELL);
+        });
+        bench.drain_feed();
+        bench.send(other, &sell);
+    }
+}
+
+/// UUID and number of messages, of those sent again or of the others.
+fn numbers(replies: &[Reply], again: u8) -> Vec<(u64, u32)> {
+    let is_meant = |reply: &&Reply| match reply.template() {
+        522 | 525 => reply.body[flag_place(reply)] == again,
+        _ => false,
+    };
+    let number = |reply: &Reply| {
+        let body = &reply.body;
+        let uuid = u64::from_le_bytes(body[4..12].try_into().unwrap());
+        (uuid, u32::from_le_bytes(body[..4].try_into().unwrap()))
+    };
+    replies.iter().filter(is_meant).map(number).collect()
+}
+
+#[test]
+fn a_replay_whose_messages_are_overwritten_while_it_waits_ends_there() {
+    let (mut bench, id, other) = full();
+    let price = inside(&bench) - 250_000_000;
+    let timestamp = bench.timestamp();
+    let mut replies = bench.send(id, &request(UUID, timestamp, None, 1, 1_000));
+    assert!(bench.gateway.is_stalled(id));
+    // The client reads nothing more while 700 trades take the places of the 700 oldest.
+    trade(&mut bench, other, price, 700);
+    let timestamp = bench.timestamp();
+    replies.extend(bench.read(id));
+    while bench.gateway.is_stalled(id) {
+        replies.extend(bench.send(id, &[]));
+    }
+    let again = numbers(&replies, 1);
+    let told = again.len() as u32;
+    assert!((1..700).contains(&told), "{told}");
+    assert_eq!(again, (1..=told).map(|number| (UUID, number)).collect::<Vec<_>>());
+    let live: Vec<(u64, u32)> = (1_001..=1_700).map(|number| (UUID, number)).collect();
+    assert_eq!(numbers(&replies, 0), live);
+    // The rest is gone, but for what was not overwritten.
+    let reply = bench.send_one(id, &request(UUID, timestamp, None, told + 1, 1));
+    assert_eq!(decode!(RetransmitReject510, reply).error_codes(), 0);
+    let replies = bench.send(id, &request(UUID, timestamp, None, 701, 2));
+    assert_eq!(numbers(&replies, 1), [(UUID, 701), (UUID, 702)]);
+}
+
+#[test]
+fn a_replay_of_an_earlier_uuid_goes_on_with_no_message_of_the_same_number() {
+    let (mut bench, id, other) = full();
+    let price = inside(&bench) - 250_000_000;
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    bench.send(id, &negotiate(UUID + 1, timestamp));
+    let timestamp = bench.timestamp();
+    bench.send(id, &establish(UUID + 1, timestamp, 1));
+    let timestamp = bench.timestamp();
+    let mut replies = bench.send(id, &request(UUID + 1, timestamp, Some(UUID), 1, 1_000));
+    assert!(bench.gateway.is_stalled(id));
+    // As many as are kept were published before: each trade is kept where its number was.
+    trade(&mut bench, other, price, 700);
+    replies.extend(bench.read(id));
+    while bench.gateway.is_stalled(id) {
+        replies.extend(bench.send(id, &[]));
+    }
+    let again = numbers(&replies, 1);
+    let told = again.len() as u32;
+    assert!((1..700).contains(&told), "{told}");
+    assert_eq!(again, (1..=told).map(|number| (UUID, number)).collect::<Vec<_>>());
+    let live: Vec<(u64, u32)> = (1..=700).map(|number| (UUID + 1, number)).collect();
+    assert_eq!(numbers(&replies, 0), live);
 }
