@@ -8,8 +8,7 @@
 //! order, and goes on over the backup when the primary has failed.
 #![forbid(unsafe_code)]
 
-#[allow(unreachable_pub, reason = "the exchange of this crate's tests")]
-#[path = "../tests/venue/mod.rs"]
+#[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each example uses its part")]
 mod venue;
 
 use std::error::Error as AnyError;
@@ -84,7 +83,7 @@ impl Listener for Printer {
 }
 
 fn main() -> Result<(), Box<dyn AnyError>> {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("secret.key"), venue::KEY)?;
     let settings = ORDER_TOML

@@ -8,8 +8,7 @@
 //! on the thread it was given to; its listener is called there alone.
 #![forbid(unsafe_code)]
 
-#[allow(unreachable_pub, reason = "the exchange of this crate's tests")]
-#[path = "../tests/venue/mod.rs"]
+#[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "each example uses its part")]
 mod venue;
 
 use std::error::Error as AnyError;
@@ -45,7 +44,7 @@ impl Listener for Trader {
 }
 
 fn main() -> Result<(), Box<dyn AnyError>> {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let (tell, told) = channel();
     let session = |account| {
         let listener = Trader { account, tell: tell.clone() };

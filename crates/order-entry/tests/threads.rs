@@ -1,6 +1,8 @@
 //! Sessions on threads of their own, against the exchange on loopback.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+#[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "the exchange of the examples")]
+#[path = "../examples/venue/mod.rs"]
 mod venue;
 
 use std::net::TcpListener;
@@ -107,7 +109,7 @@ fn threads_of_process() -> Vec<(String, String)> {
 
 #[test]
 fn each_thread_has_its_name_its_core_and_its_sessions() {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let core = *allowed_cores().unwrap().last().unwrap();
     let two = vec![session(&venue, "ABC"), session(&venue, "ABD")];
     let equities = SessionThread { core: Some(core), ..thread("equities", Wait::Epoll, two) };
@@ -137,7 +139,7 @@ fn each_thread_has_its_name_its_core_and_its_sessions() {
 
 #[test]
 fn calls_from_outside_send_in_their_order_under_every_wait() {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     for wait in Wait::ALL {
         if let Err(reason) = wait.probe() {
             println!("skipped: {wait}: {reason}");
@@ -167,7 +169,7 @@ fn calls_from_outside_send_in_their_order_under_every_wait() {
 
 #[test]
 fn calls_are_bounded_and_those_that_waited_run() {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let sessions = vec![session(&venue, "ABC")];
     let threads =
         SessionThreads::spawn(vec![thread("busy", Wait::Epoll, sessions)], clock).unwrap();
@@ -196,7 +198,7 @@ fn calls_are_bounded_and_those_that_waited_run() {
 
 #[test]
 fn a_panic_ends_its_thread_alone_and_comes_out_with_its_words() {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let mut doomed = session(&venue, "ABC");
     doomed.listener.panics_at = Some(2);
     let sound = vec![session(&venue, "ABD")];
@@ -222,7 +224,7 @@ fn a_panic_ends_its_thread_alone_and_comes_out_with_its_words() {
 #[test]
 fn a_gateway_that_does_not_answer_is_abandoned_when_patience_ends() {
     let gateway = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut venue = Venue::open();
+    let mut venue = Venue::quiet();
     let std::net::SocketAddr::V4(address) = gateway.local_addr().unwrap() else { panic!() };
     venue.primary = address;
     let sessions = vec![session(&venue, "ABC")];
@@ -245,7 +247,7 @@ fn a_gateway_that_does_not_answer_is_abandoned_when_patience_ends() {
 
 #[test]
 fn a_failover_over_sockets_goes_on_with_the_numbers() {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let sessions = vec![session(&venue, "ABC")];
     let threads =
         SessionThreads::spawn(vec![thread("trader", Wait::Epoll, sessions)], clock).unwrap();
@@ -293,7 +295,7 @@ fn threads_that_are_dropped_have_terminated_their_sessions() {
         }
     }
     let (tell, told) = channel();
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let sessions = vec![ThreadSession { session: venue.kept("ABC"), listener: Drops(tell) }];
     let threads = SessionThreads::spawn(vec![thread("short", Wait::Epoll, sessions)], clock);
     let threads = threads.unwrap();

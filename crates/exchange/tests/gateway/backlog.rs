@@ -1,8 +1,8 @@
 //! More answers than the buffer holds: they wait, in their order, and nothing is lost.
 
 use hairpin_cme_codecs::ilink3::{
-    ExecutionReportTradeOutright525, KeepAliveLapsed, OrderMassActionReport562, Sequence506,
-    SideReq,
+    EstablishmentAck504, ExecutionReportTradeOutright525, KeepAliveLapsed,
+    OrderMassActionReport562, Sequence506, SideReq,
 };
 use hairpin_exchange::{Action, ConnectionId, SessionState, Side};
 use hairpin_time::Duration;
@@ -139,4 +139,16 @@ fn what_waits_when_the_session_ends_is_kept() {
     let mut again = bench.send(id, &retransmit_request_of(UUID, timestamp, None, from, 0));
     again.extend(read_all(&mut bench, id));
     assert_eq!(numbers(&again), (from..=1_201).collect::<Vec<u32>>());
+}
+
+#[test]
+fn another_connection_has_to_ask_for_what_the_one_before_did_not_read() {
+    let (mut bench, id, _) = behind(4_096);
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let id = bench.connect();
+    assert!(!bench.gateway.is_stalled(id));
+    let timestamp = bench.timestamp();
+    let reply = bench.send_one(id, &crate::client::establish(UUID, timestamp, 2));
+    assert_eq!(decode!(EstablishmentAck504, reply).next_seq_no(), 1_202);
+    assert!(bench.send(id, &[]).is_empty());
 }

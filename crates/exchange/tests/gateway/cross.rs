@@ -248,6 +248,12 @@ fn a_session_has_4_096_crosses_a_day() {
     let reject = decode!(BusinessReject521, reply);
     assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (0, Some(548)));
     assert!(reject.text().to_string().contains("Too many"), "{}", reject.text());
+    // Each of them is known still.
+    for (number, id_of) in [(4_098, 4_001), (4_099, 6_000), (4_100, 8_096)] {
+        let reply = bench.send_one(id, &cross_of(number, id_of, price, &both(1)));
+        let reject = decode!(BusinessReject521, reply);
+        assert!(reject.text().to_string().contains("before"), "{id_of}: {}", reject.text());
+    }
     bench.pass(Duration::from_secs(86_400));
-    assert_eq!(bench.send(id, &cross(4_098, price, &both(1))).len(), 4);
+    assert_eq!(bench.send(id, &cross(4_101, price, &both(1))).len(), 4);
 }

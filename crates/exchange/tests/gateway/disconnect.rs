@@ -1,7 +1,7 @@
 //! Cancel on disconnect: which sessions lose which orders.
 
-use hairpin_cme_codecs::ilink3::{ExecReason, ExecutionReportCancel534, TimeInForce};
-use hairpin_exchange::{ConnectionId, Designation};
+use hairpin_cme_codecs::ilink3::{ExecReason, ExecutionReportCancel534, SideReq, TimeInForce};
+use hairpin_exchange::{ConnectionId, Designation, Side};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
@@ -156,4 +156,18 @@ fn a_session_is_lost_once() {
     bench.gateway.handle_closed(other, &mut bench.notes);
     // The other's is gone, and this one's new order is not.
     assert_eq!((resting(&mut bench), bench.counters().disconnect_cancels), (2, 2));
+}
+
+#[test]
+fn nobody_trades_with_the_orders_of_a_session_that_is_lost() {
+    let (mut bench, id, other) = bench();
+    let price = bench.floor.matching().best(0, Side::Bid).unwrap().price.0 + 250_000_000;
+    bench.send_one(id, &order(3, price));
+    bench.drain_feed();
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let sell = order_with(2, price, |order| {
+        order.set_side(SideReq::SELL);
+    });
+    assert_eq!(bench.send_one(other, &sell).template(), 522);
+    assert_eq!(bench.counters().fills, 0);
 }

@@ -2,15 +2,15 @@
 
 use hairpin_cme_codecs::ilink3::{
     BusinessReject521, EstablishmentAck504, EstablishmentReject505, ExecutionReportNew522, FTI,
-    KeepAliveLapsed, NegotiationReject502, RetransmitReject510, Sequence506, Terminate507,
+    KeepAliveLapsed, NegotiationReject502, RetransmitReject510, Sequence506, SideReq, Terminate507,
 };
-use hairpin_exchange::{ConnectionId, Designation, SessionState};
+use hairpin_exchange::{Action, ConnectionId, Designation, SessionState, Side};
 use hairpin_time::Duration;
 
 use crate::bench::{Bench, UUID};
 use crate::client::{
-    Reply, establish, establish_by, frame, negotiate, order, retransmit_request, sequence,
-    terminate,
+    Reply, establish, establish_by, frame, negotiate, order, order_with, retransmit_request,
+    sequence, terminate,
 };
 use crate::decode;
 
@@ -264,4 +264,33 @@ fn a_connection_to_the_backup_that_ends_leaves_the_primary_its_session() {
     let backup = bench.connect_at(Designation::Backup).unwrap();
     let timestamp = bench.timestamp();
     assert_eq!(bench.send_one(backup, &establish(UUID, timestamp, 0)).template(), 504);
+}
+
+#[test]
+fn a_gateway_that_fails_says_nothing_more() {
+    let (mut bench, primary, _) = both();
+    let order = order(1, bench.far());
+    bench.gateway.handle_bytes(bench.now, primary, &order, &mut bench.floor, &mut bench.notes);
+    assert!(bench.gateway.poll_transmit(primary).is_some());
+    bench.gateway.fail_primary(bench.now, &mut bench.notes);
+    assert_eq!(bench.gateway.poll_transmit(primary), None);
+    assert_eq!(bench.gateway.poll_action(&mut bench.notes), Some(Action::Close(primary)));
+}
+
+#[test]
+fn a_session_that_was_promoted_is_told_of_its_trades() {
+    let (mut bench, primary, backup) = both();
+    let price = bench.floor.matching().best(0, Side::Bid).unwrap().price.0 + 250_000_000;
+    bench.send_one(primary, &order(1, price));
+    bench.gateway.fail_primary(bench.now, &mut bench.notes);
+    bench.read(backup);
+    let other = bench.connect_at(Designation::Backup).unwrap();
+    bench.log_on_by(other, ("OTHERKEY", "XYZ"));
+    bench.drain_feed();
+    let sell = order_with(1, price, |order| {
+        order.set_side(SideReq::SELL);
+    });
+    bench.send(other, &sell);
+    let told: Vec<u16> = bench.read(backup).iter().map(Reply::template).collect();
+    assert_eq!((told, bench.counters().unreported), (vec![525], 0));
 }

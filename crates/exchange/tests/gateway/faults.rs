@@ -73,6 +73,21 @@ impl Run {
 }
 
 const TENTH: u32 = 100_000;
+/// No faults, all of seed 0.
+const NONE: GatewayFaults = GatewayFaults {
+    seed: 0,
+    drop_ppm: 0,
+    double_ppm: 0,
+    skip_ppm: 0,
+    delay_ppm: 0,
+    delay_max: Duration::ZERO,
+    split_ppm: 0,
+    coalesce_ppm: 0,
+    silence_ppm: 0,
+    silence: Duration::ZERO,
+    cut_ppm: 0,
+    refuse_ppm: 0,
+};
 
 fn of_writes(seed: u64) -> [(&'static str, GatewayFaults); 4] {
     let faults = GatewayFaults { seed, ..GatewayFaults::default() };
@@ -183,4 +198,63 @@ fn connections_are_refused_and_cut() {
     assert_eq!(bench.send(id, &negotiate(UUID, timestamp)), []);
     assert!(bench.gateway.poll_action(&mut bench.notes).is_some());
     assert_eq!(bench.gateway.fault_tally().unwrap().cut, 1);
+}
+
+/// A gateway that does this to every write, and a connection on which a Negotiate was answered.
+fn answered(faults: GatewayFaults) -> (Bench, ConnectionId) {
+    let mut bench = Bench::with(2, |settings| settings.faults = Some(faults));
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send(id, &negotiate(UUID, timestamp)), []);
+    (bench, id)
+}
+
+/// What leaves at the deadline and not before, so much later.
+fn at_deadline(bench: &mut Bench, id: ConnectionId) -> (Duration, Vec<u16>) {
+    let deadline = bench.gateway.poll_timeout().unwrap();
+    let span = deadline.saturating_since(bench.now.monotonic);
+    bench.pass(span - Duration::from_nanos(1));
+    assert_eq!(bench.timeout(id), []);
+    bench.pass(Duration::from_nanos(1));
+    (span, bench.timeout(id).iter().map(Reply::template).collect())
+}
+
+#[test]
+fn a_delayed_write_leaves_when_its_time_has_come() {
+    const MOST: Duration = Duration::from_millis(3);
+    let mut spans = Vec::new();
+    for seed in 0..8 {
+        let faults = GatewayFaults { seed, delay_ppm: 1_000_000, delay_max: MOST, ..NONE };
+        let (mut bench, id) = answered(faults);
+        let (span, told) = at_deadline(&mut bench, id);
+        assert!(span > Duration::ZERO && span <= MOST, "{span:?}");
+        assert_eq!(told, [501]);
+        spans.push(span);
+    }
+    spans.dedup();
+    assert_eq!(spans.len(), 8);
+}
+
+#[test]
+fn in_a_silence_nothing_leaves_until_its_end() {
+    let silence = Duration::from_secs(7);
+    let (mut bench, id) = answered(GatewayFaults { silence_ppm: 1_000_000, silence, ..NONE });
+    // More is written meanwhile.
+    bench.pass(Duration::from_secs(1));
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send(id, &establish(UUID, timestamp, 1)), []);
+    let (span, told) = at_deadline(&mut bench, id);
+    assert_eq!(span, Duration::from_secs(6) - Duration::from_micros(1));
+    assert_eq!(told, [501, 504]);
+}
+
+#[test]
+fn a_write_that_is_coalesced_leaves_with_the_next_or_after_20_ms() {
+    let faults = GatewayFaults { coalesce_ppm: 1_000_000, ..NONE };
+    let (mut bench, id) = answered(faults);
+    assert_eq!(at_deadline(&mut bench, id), (Duration::from_millis(20), vec![501]));
+    let (mut bench, id) = answered(faults);
+    let timestamp = bench.timestamp();
+    let replies = bench.send(id, &establish(UUID, timestamp, 1));
+    assert_eq!(replies.iter().map(Reply::template).collect::<Vec<_>>(), [501, 504]);
 }

@@ -1,12 +1,15 @@
 //! Messaging controls: what is refused, and what ends the session.
 
-use hairpin_cme_codecs::ilink3::{BusinessReject521, ExecutionReportNew522};
+use hairpin_cme_codecs::ilink3::{
+    BusinessReject521, CrossTypeEnum, ExecutionReportNew522, KeepAliveLapsed,
+};
 use hairpin_exchange::{ConnectionId, RateLimit, RateLimits, TerminateCode};
 use hairpin_time::Duration;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, UUID};
 use crate::client::{
-    Named, QuoteEntry, cancel, mass_action_with, mass_quote, order, quote_cancel, quote_cancel_by,
+    Named, QuoteEntry, cancel, mass_action_with, mass_quote, mass_quote_request_with, order,
+    quote_cancel, quote_cancel_by, request_for_cross, sequence,
 };
 use crate::decode;
 
@@ -86,4 +89,34 @@ fn mass_actions_count_as_cancels_and_quote_cancels_as_quotes() {
     for number in 18..=23 {
         assert_eq!(bench.send_one(id, &order(number, price)).template(), 522);
     }
+}
+
+#[test]
+fn a_request_for_cross_counts_as_an_order_before_the_open_and_a_mass_quote_request_as_quotes() {
+    let (mut bench, id, price) = bench();
+    bench.gateway.set_pre_open(true);
+    let cross =
+        |number: u32| request_for_cross((number, number.into()), CrossTypeEnum::CROSS, price, &[]);
+    for number in 1..=3 {
+        let reply = bench.send_one(id, &cross(number));
+        assert_eq!(decode!(BusinessReject521, reply).business_reject_reason(), 132);
+    }
+    let reply = bench.send_one(id, &cross(4));
+    assert_eq!(decode!(BusinessReject521, reply).business_reject_reason(), 8);
+    // Quotes have their own limit, before the open too.
+    let quotes = |number| mass_quote_request_with(number, &[], |_| {});
+    for number in 5..=10 {
+        assert_eq!(bench.send_one(id, &quotes(number)).template(), 571);
+    }
+    assert_eq!(bench.send_one(id, &quotes(11)).template(), 521);
+}
+
+#[test]
+fn session_messages_do_not_count() {
+    let (mut bench, id, price) = bench();
+    for _ in 0..20 {
+        assert!(bench.send(id, &sequence(UUID, 1, KeepAliveLapsed::NOT_LAPSED)).is_empty());
+    }
+    assert_eq!(bench.send_one(id, &order(1, price)).template(), 522);
+    assert_eq!(bench.counters().throttled, 0);
 }

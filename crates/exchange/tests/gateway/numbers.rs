@@ -104,3 +104,19 @@ fn says_that_nothing_can_be_retransmitted() {
     assert_eq!((reject.uuid(), reject.request_timestamp(), reject.error_codes()), (UUID, asked, 0));
     assert_eq!(bench.counters().retransmit_rejects, 1);
 }
+
+/// A connection knows nothing of what the one before it was told.
+#[test]
+fn what_is_not_applied_is_told_anew_on_another_connection() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    let told = |reply: &Reply| {
+        let message = decode!(NotApplied513, reply);
+        (message.from_seq_no(), message.msg_count())
+    };
+    assert_eq!(told(&bench.send_one(id, &order(10, price))), (1, 10));
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let (id, timestamp) = (bench.connect(), bench.timestamp());
+    assert_eq!(bench.send_one(id, &establish(UUID, timestamp, 1)).template(), 504);
+    assert_eq!(told(&bench.send_one(id, &order(12, price))), (1, 12));
+}

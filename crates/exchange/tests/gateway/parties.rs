@@ -10,8 +10,8 @@ use hairpin_exchange::ConnectionId;
 
 use crate::bench::{Bench, UUID};
 use crate::client::{
-    Definition, Reply, definition, order_with, party_list_request, retransmit_request_of, sequence,
-    status_request,
+    Definition, QuoteEntry, Reply, cross, definition, frame, mass_quote, mass_quote_request_with,
+    order_with, party_list_request, retransmit_request_of, sequence, status_request,
 };
 use crate::decode;
 
@@ -292,4 +292,41 @@ fn a_list_of_nothing_of_both_or_of_too_many_is_refused() {
     }
     let replies = bench.send(id, &party_list_request(7, &firms[..10], &[]));
     assert_eq!(replies.len(), 3);
+}
+
+#[test]
+fn a_number_that_is_not_registered_is_unknown_whatever_else_is() {
+    let (mut bench, id) = with_three();
+    let order = order_of(&bench, 4, 8);
+    assert_eq!(refused(&bench.send_one(id, &order)), (1, Some(1_505), Some(4)));
+}
+
+#[test]
+fn on_demand_they_are_for_quotes_side_by_side_and_not_for_a_cross() {
+    let (mut bench, id) = Bench::established();
+    bench.send(id, &on_demand(1));
+    let quotes = mass_quote_request_with(2, &[], |root| {
+        root.set_party_details_list_req_id(ON_DEMAND);
+    });
+    assert_eq!(templates(&bench.send(id, &quotes)), [571, 519]);
+    // The sides of a cross have party details of their own, and it comes in between.
+    bench.send(id, &on_demand(3));
+    let replies = bench.send(id, &cross(4, bench.far(), &[]));
+    let told: Vec<_> = replies.iter().map(refused).collect();
+    assert_eq!(told, [(129, None, Some(3)), (132, Some(54), Some(4))]);
+}
+
+#[test]
+fn on_demand_they_are_refused_with_a_message_that_cannot_be_read_or_after_a_deletion() {
+    let (mut bench, id) = Bench::established();
+    bench.send(id, &on_demand(1));
+    // Its number can be read, its only entry cannot.
+    let quotes = mass_quote(2, &[QuoteEntry::default()]);
+    let cut = frame(&quotes[4..quotes.len() - 1]);
+    let told: Vec<_> = bench.send(id, &cut).iter().map(refused).collect();
+    assert_eq!(told, [(109, None, None), (122, None, Some(1))]);
+    let delete = Definition { number: 2, action: ListUpdAct::DELETE, ..Definition::of(ON_DEMAND) };
+    assert_eq!(refused(&bench.send_one(id, &definition(&delete))), (1, Some(1_505), Some(2)));
+    let order = order_of(&bench, 3, ON_DEMAND);
+    assert_eq!(refused(&bench.send_one(id, &order)), (120, Some(1_505), Some(3)));
 }

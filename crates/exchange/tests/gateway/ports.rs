@@ -180,3 +180,36 @@ fn closed_ports_end_the_session_on_the_backup_with_their_code() {
     bench.gateway.handle_timeout(bench.now, &mut bench.notes);
     assert_eq!(bench.counters().terminates, 3);
 }
+
+#[test]
+fn ports_are_opened_for_the_account_that_is_named_and_for_no_other() {
+    let mut bench = bench();
+    let id = reject_four(&mut bench);
+    let bytes = forged(&mut bench);
+    let replies = bench.send(id, &bytes);
+    bench.expect_terminate(id, &replies, 8);
+    // The second account's, and those of one that there is not.
+    bench.gateway.open_ports(1);
+    bench.gateway.open_ports(99);
+    let id = bench.connect();
+    let timestamp = bench.timestamp();
+    let replies = bench.send(id, &negotiate(UUID, timestamp));
+    bench.expect_terminate(id, &replies, 8);
+    bench.gateway.open_ports(0);
+    let id = bench.connect();
+    bench.log_on(id);
+}
+
+#[test]
+fn bad_logons_of_nobody_end_with_their_connection() {
+    let mut bench = bench();
+    for _ in 0..2 {
+        let id = bench.connect();
+        for _ in 0..4 {
+            let timestamp = bench.timestamp();
+            let bytes = negotiate_by(UUID, timestamp, "NOBODY", "ABC");
+            assert_eq!(bench.send_one(id, &bytes).template(), 502);
+        }
+        bench.gateway.handle_closed(id, &mut bench.notes);
+    }
+}

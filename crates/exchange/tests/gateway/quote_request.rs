@@ -107,3 +107,22 @@ fn what_cannot_be_asked_for_is_refused_as_a_whole() {
     assert_eq!(answer(&reply), (QuoteAckStatus::ACCEPTED, None));
     assert_eq!(published(&mut bench).len(), 50);
 }
+
+#[test]
+fn what_the_feed_has_no_room_for_is_refused() {
+    let (mut bench, id) = Bench::established();
+    let entries = [(1_001, None, None); 50];
+    let mut refused = None;
+    for number in 1..2_000 {
+        let reply = bench.send_one(id, &request_for_quote(number, &entries));
+        if answer(&reply) != (QuoteAckStatus::ACCEPTED, None) {
+            refused = Some((number, answer(&reply)));
+            break;
+        }
+    }
+    let (number, why) = refused.unwrap();
+    assert_eq!(why, (QuoteAckStatus::REJECTED, Some(99)));
+    bench.drain_feed();
+    let reply = bench.send_one(id, &request_for_quote(number + 1, &entries));
+    assert_eq!(answer(&reply), (QuoteAckStatus::ACCEPTED, None));
+}

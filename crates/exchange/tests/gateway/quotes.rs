@@ -343,3 +343,25 @@ fn a_quote_is_replaced_by_no_order() {
     assert_eq!(decode!(OrderCancelReplaceReject536, reply).cxl_rej_reason(), 2_045);
     assert_eq!(quoted(&bench, 0), [vec![(bid, 5)], vec![(offer, 5)]]);
 }
+
+#[test]
+fn an_answer_repeats_what_was_asked_and_names_refused_entries_by_their_set() {
+    let (mut bench, id, _, bid, offer) = bench();
+    let wrong = [
+        QuoteEntry { set: 5, security: 7, ..both(bid, offer, 5) },
+        QuoteEntry { id: 2, set: 6, ..both(offer, bid, 5) },
+    ];
+    let mut message = mass_quote(1, &wrong);
+    // QuoteReqID is at 41 of the block.
+    message[12 + 41..][..8].copy_from_slice(&88_u64.to_le_bytes());
+    let reply = bench.send_one(id, &message);
+    let ack = decode!(MassQuoteAck545, reply);
+    assert_eq!((ack.quote_req_id(), ack.tot_no_quote_entries()), (Some(88), Some(2)));
+    // All are refused: the message is, for the reason of the first.
+    assert_eq!((ack.quote_reject_reason(), ack.no_processed_entries()), (Some(1), 0));
+    let (mut entries, mut scratch) = (ack.no_quote_entries(), NoQuoteEntries::SCRATCH);
+    for (set, security) in [(5, 7), (6, 1_001)] {
+        let entry = entries.next(&mut scratch).unwrap();
+        assert_eq!((entry.quote_set_id(), entry.security_id()), (set, security));
+    }
+}

@@ -358,3 +358,19 @@ fn a_replay_of_an_earlier_uuid_goes_on_with_no_message_of_the_same_number() {
     let live: Vec<(u64, u32)> = (1..=700).map(|number| (UUID + 1, number)).collect();
     assert_eq!(numbers(&replies, 0), live);
 }
+
+#[test]
+fn a_retransmission_ends_with_its_connection() {
+    let (mut bench, id) = with_reports(2_000);
+    let timestamp = bench.timestamp();
+    bench.send(id, &request(UUID, timestamp, None, 1, 2_000));
+    assert!(bench.gateway.is_stalled(id));
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let id = bench.connect();
+    assert!(!bench.gateway.is_stalled(id));
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send_one(id, &establish(UUID, timestamp, 2_001)).template(), 504);
+    assert!(bench.send(id, &[]).is_empty());
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send(id, &request(UUID, timestamp, None, 7, 1)).len(), 2);
+}

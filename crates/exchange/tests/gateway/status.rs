@@ -8,8 +8,10 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_exchange::{ConnectionId, Side};
 use hairpin_sbe::Decimal;
 
-use crate::bench::Bench;
-use crate::client::{Reply, mass_status_request_with, order, order_with, status_request};
+use crate::bench::{Bench, UUID};
+use crate::client::{
+    Reply, establish, mass_status_request_with, order, order_with, status_request,
+};
 use crate::decode;
 
 fn number(reply: &Reply) -> u64 {
@@ -200,4 +202,22 @@ fn many_reports_wait_for_the_client_and_another_request_for_their_end() {
     let mut names: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
     names.sort_unstable();
     assert_eq!(told(&replies), names);
+}
+
+#[test]
+fn what_is_left_of_many_is_not_told_on_another_connection() {
+    let (mut bench, id) = Bench::established();
+    let price = bench.far();
+    for number in 1..=600 {
+        bench.send_one(id, &order(number, price));
+        bench.drain_feed();
+    }
+    let told = bench.send(id, &mass_status_request_with(601, |_| {})).len();
+    assert!(told < 600 && bench.gateway.is_stalled(id));
+    bench.gateway.handle_closed(id, &mut bench.notes);
+    let id = bench.connect();
+    assert!(!bench.gateway.is_stalled(id));
+    let timestamp = bench.timestamp();
+    assert_eq!(bench.send_one(id, &establish(UUID, timestamp, 602)).template(), 504);
+    assert!(bench.send(id, &[]).is_empty());
 }
