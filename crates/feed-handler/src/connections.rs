@@ -47,11 +47,12 @@ impl Connections {
         Ok(connections)
     }
 
-    /// Reads both sides, in turns, until they are empty or have had their rounds.
+    /// Reads both sides, in turns, until they are empty or have had their rounds. `by_then` is when
+    /// the wait that `ready` is of began: what has come since may lie unread.
     #[inline]
     pub(crate) fn receive(
         &mut self,
-        now: Now,
+        (now, by_then): (Now, Now),
         ready: Ready,
         reactor: &mut Reactor,
         inlet: &mut Inlet,
@@ -69,7 +70,7 @@ impl Connections {
                 if !is_holding && pending >> position & 1 == 0 {
                     continue;
                 }
-                self.order.may_wait = self.other_may_fill(position, pending, now.monotonic);
+                self.order.may_wait = self.other_may_fill(position, pending, by_then.monotonic);
                 let (side, order) = (&mut self.sides[position], &mut self.order);
                 if !is_holding {
                     let received = side.receive(now, order, reactor, inlet, listener);
@@ -103,10 +104,11 @@ impl Connections {
     /// not ahead itself, and has more to read, or has brought something within the time that a
     /// hole may stay open.
     #[inline]
-    fn other_may_fill(&self, position: usize, pending: u8, now: Instant) -> bool {
+    fn other_may_fill(&self, position: usize, pending: u8, by_then: Instant) -> bool {
         self.sides.iter().enumerate().filter(|&(other, _)| other != position).any(
             |(other, side)| {
-                let is_moving = pending >> other & 1 == 1 || now < side.progress() + self.patience;
+                let is_patient = by_then < side.progress() + self.patience;
+                let is_moving = pending >> other & 1 == 1 || is_patient;
                 is_moving && side.is_connected() && !side.is_holding()
             },
         )

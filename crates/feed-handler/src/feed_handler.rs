@@ -111,7 +111,10 @@ impl FeedHandler {
     /// what is due, joins and leaves, connects. If nothing has arrived, the listener is told that
     /// the loop is idle.
     ///
-    /// A hole in the stream does not become a gap while an incremental line has more to read.
+    /// A hole in the stream does not become a gap while an incremental line has more to read, nor
+    /// before a wait that began when its time was over has brought nothing to fill it: so what had
+    /// arrived by then is read first, though this thread was not let run for a while. `now` is read
+    /// behind the wait that `ready` is of, and that wait began behind the call before this one.
     ///
     /// # Errors
     /// [`FeedError::Socket`], [`FeedError::Connection`], the first if there are several; the other
@@ -126,11 +129,13 @@ impl FeedHandler {
         reactor: &mut Reactor,
         listener: &mut impl Listener,
     ) -> Result<(), FeedError> {
-        self.processed = now.monotonic;
+        let by_then = waited_from(&mut self.processed, now);
         let inlet = &mut self.inlet;
         let (received, backlog) = match &mut self.sockets {
             Sockets::Multicast(groups) => groups.receive(now, ready, reactor, inlet, listener),
-            Sockets::Tcp(connections) => connections.receive(now, ready, reactor, inlet, listener),
+            Sockets::Tcp(connections) => {
+                connections.receive((now, by_then), ready, reactor, inlet, listener)
+            }
         };
         self.backlog = backlog;
         let mut outcome = received;
@@ -138,7 +143,7 @@ impl FeedHandler {
             outcome = outcome.and(self.refill(now, ready, reactor, listener));
         }
         if !backlog.may_fill_hole {
-            self.inlet.channel.handle_timeout(now, listener);
+            self.inlet.channel.handle_timeout(by_then, listener);
         }
         outcome = outcome.and(self.act(now, reactor, listener));
         if backlog.is_idle {
@@ -322,6 +327,17 @@ impl FeedHandler {
             replay.turn(now, ready, reactor, &mut self.inlet, listener);
         }
         outcome
+    }
+}
+
+/// The time by which a turn at `now` judges what has not come: that of the turn before, which is
+/// noted in `processed`. All that had arrived by then is known to the wait between the two; what
+/// came since may lie unread. In the first turn nothing is overdue.
+#[inline]
+pub(crate) fn waited_from(processed: &mut Instant, now: Now) -> Now {
+    match core::mem::replace(processed, now.monotonic) {
+        Instant::ZERO => now,
+        before => Now { monotonic: before, ..now },
     }
 }
 

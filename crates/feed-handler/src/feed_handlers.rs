@@ -13,7 +13,7 @@ use channel_feed::ChannelFeed;
 pub use listeners::{Listeners, Same};
 use shared_line::{SharedLine, Subscription};
 
-use crate::feed_handler::RECOVERY_WAKE;
+use crate::feed_handler::{RECOVERY_WAKE, waited_from};
 use crate::inlet::Inlet;
 use crate::replay_line::ReplayLine;
 use crate::{
@@ -182,7 +182,9 @@ impl<E: FeedEngine> FeedHandlers<E> {
             dispatch::<E>(at, &arrival, lines, channels, listeners);
         });
         let now = self.engine.now(now);
-        self.processed = now.monotonic;
+        let before = waited_from(&mut self.processed, now);
+        // Time that is the engine's own does not pass while packets lie unread.
+        let by_then = if E::HAS_OWN_TIME { now } else { before };
         self.has_more = false;
         let mut outcome = received.map_err(FeedError::from);
         for handler in 0..self.channels.len() {
@@ -192,7 +194,7 @@ impl<E: FeedEngine> FeedHandlers<E> {
             }
             if !self.may_fill_hole(handler) {
                 let channel = &mut self.channels[handler].inlet.channel;
-                channel.handle_timeout(now, listeners.of(HandlerId(handler as u32)));
+                channel.handle_timeout(by_then, listeners.of(HandlerId(handler as u32)));
             }
             outcome = outcome.and(self.act(handler));
             if self.channels[handler].is_refilling() {

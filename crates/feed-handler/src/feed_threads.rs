@@ -3,16 +3,15 @@
 mod body;
 mod error;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::fmt;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use hairpin_mdp3::{Filter, Listener, Settings};
-use hairpin_reactor::{Thread, Wait, spawn};
+use hairpin_reactor::{CallError, Caller, Panic, Thread, Wait, calls, check_spinning, spawn};
 use hairpin_time::Now;
 
 use body::Body;
-pub use error::{CallError, ThreadError, ThreadsError};
+pub use error::{ThreadError, ThreadsError};
 
 use crate::{FeedHandlers, Multicast, SocketEngine};
 
@@ -20,8 +19,6 @@ use crate::{FeedHandlers, Multicast, SocketEngine};
 const CALLS_MAX: usize = 16;
 /// Errors that are kept until somebody asks for them.
 const ERRORS_MAX: usize = 64;
-/// [`Threaded::word`]: an end is asked for. Otherwise it is the number of calls that wait.
-const STOP: u32 = 1 << 31;
 
 /// A thread to be, and the channels on it.
 #[derive(Debug)]
@@ -54,9 +51,8 @@ type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>
 
 /// Named threads, each pinned if that is wanted, with a reactor, an engine and channels of its own.
 ///
-/// Nothing is shared between them. A thread looks for calls and for the end once in every turn,
-/// and 20 times a second when nothing comes. When this is dropped the threads are stopped and
-/// waited for.
+/// Nothing is shared between them. A call, or that an end is asked for, ends a thread's wait. When
+/// this is dropped the threads are stopped and waited for.
 ///
 /// ```no_run
 /// use hairpin_feed_handler::{
@@ -96,17 +92,14 @@ type Call<L> = Box<dyn FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send>
 /// }
 /// # Ok::<(), hairpin_feed_handler::ThreadsError>(())
 /// ```
-#[derive(Debug)]
 pub struct FeedThreads<L> {
     threads: Vec<Threaded<L>>,
 }
 
-#[derive(Debug)]
 struct Threaded<L> {
     name: String,
     thread: Thread<Result<Vec<L>, ThreadError>>,
-    word: Arc<AtomicU32>,
-    calls: SyncSender<Call<L>>,
+    caller: Caller<Call<L>>,
     errors: Receiver<ThreadError>,
 }
 
@@ -115,9 +108,9 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
     /// its clock, on the thread.
     ///
     /// # Errors
-    /// [`ThreadsError::TooManySpin`], [`ThreadsError::SameCore`]: threads that spin would take
-    /// turns on a core. [`ThreadsError::Spawn`]: a core is not to be had. [`ThreadsError::Thread`]:
-    /// a channel cannot be opened. Those that were started are stopped.
+    /// [`ThreadsError::Spin`]: threads that spin would take turns on a core.
+    /// [`ThreadsError::Spawn`]: a core is not to be had. [`ThreadsError::Thread`]: a channel cannot
+    /// be opened. Those that were started are stopped.
     pub fn spawn<C>(
         threads: Vec<FeedThread<L>>,
         clock: impl Fn() -> C + Clone + Send + 'static,
@@ -125,7 +118,7 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
     where
         C: FnMut() -> Now,
     {
-        check(&threads)?;
+        check_spinning(threads.iter().map(|it| (it.name.as_str(), it.core, it.wait)))?;
         let mut started = Self { threads: Vec::with_capacity(threads.len()) };
         let mut outcomes = Vec::new();
         for thread in threads {
@@ -162,17 +155,7 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
         thread: usize,
         call: impl FnOnce(&mut FeedHandlers<SocketEngine>, &mut [L]) + Send + 'static,
     ) -> Result<(), CallError> {
-        let thread = &self.threads[thread];
-        // Before it can be taken: the thread counts it off.
-        thread.word.fetch_add(1, Ordering::Release);
-        let sent = thread.calls.try_send(Box::new(call));
-        sent.map_err(|error| {
-            thread.word.fetch_sub(1, Ordering::Release);
-            match error {
-                TrySendError::Full(_) => CallError::Full,
-                TrySendError::Disconnected(_) => CallError::Ended,
-            }
-        })
+        self.threads[thread].caller.call(Box::new(call))
     }
 
     /// What has gone wrong since somebody asked, with the threads' names; 64 of each thread are
@@ -193,14 +176,14 @@ impl<L: Listener + Send + 'static> FeedThreads<L> {
     /// Stops all threads, waits for them, and gives back the listeners of each, or why it has ended
     /// before: a panic with its words.
     pub fn stop(mut self) -> Vec<(String, Result<Vec<L>, ThreadError>)> {
-        self.threads.iter().for_each(Threaded::ask_to_stop);
+        self.threads.iter().for_each(|thread| thread.caller.stop());
         self.threads.drain(..).map(Threaded::join).collect()
     }
 }
 
 impl<L> Drop for FeedThreads<L> {
     fn drop(&mut self) {
-        self.threads.iter().for_each(Threaded::ask_to_stop);
+        self.threads.iter().for_each(|thread| thread.caller.stop());
         for thread in self.threads.drain(..) {
             // Nobody is left to be told.
             let _ = thread.join();
@@ -208,17 +191,16 @@ impl<L> Drop for FeedThreads<L> {
     }
 }
 
-impl<L> Threaded<L> {
-    fn ask_to_stop(&self) {
-        self.word.fetch_or(STOP, Ordering::Release);
+impl<L> fmt::Debug for FeedThreads<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.threads.iter().map(|thread| &thread.name)).finish()
     }
+}
 
+impl<L> Threaded<L> {
     fn join(self) -> (String, Result<Vec<L>, ThreadError>) {
-        let outcome = self.thread.join().unwrap_or_else(|panic| {
-            let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
-            let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(ThreadError::Panic(words.unwrap_or_else(|| "without words".to_owned())))
-        });
+        let outcome = self.thread.join();
+        let outcome = outcome.unwrap_or_else(|payload| Err(Panic::of(&*payload).into()));
         (self.name, outcome)
     }
 }
@@ -236,13 +218,15 @@ where
     C: FnMut() -> Now,
 {
     let FeedThread { name, core, wait, channels } = thread;
-    let word = Arc::new(AtomicU32::new(0));
-    let (calls, to_call) = sync_channel(CALLS_MAX);
+    let refused = |error| {
+        let (name, error) = (name.clone(), ThreadError::Wait(error));
+        ThreadsError::Thread { name, error }
+    };
+    let (caller, called) = calls(CALLS_MAX, wait).map_err(refused)?;
     let (tell, errors) = sync_channel(ERRORS_MAX);
     let (report, outcome) = sync_channel(1);
-    let seen = Arc::clone(&word);
     let thread = spawn(&name, core, move || {
-        let opened = Body::open(wait, channels, seen, to_call, tell);
+        let opened = Body::open(wait, channels, called, tell);
         let (answer, body) = match opened {
             Ok(body) => (Ok(()), Some(body)),
             Err(error) => (Err(error), None),
@@ -251,23 +235,5 @@ where
         let _ = report.send(answer);
         body.map_or(Ok(Vec::new()), |body| body.run(clock()))
     })?;
-    Ok((Threaded { name, thread, word, calls, errors }, outcome))
-}
-
-/// Threads that spin must have a core each.
-fn check<L>(threads: &[FeedThread<L>]) -> Result<(), ThreadsError> {
-    let spinning = || threads.iter().filter(|thread| thread.wait == Wait::Spin);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let asked = spinning().count();
-    if asked > cores {
-        return Err(ThreadsError::TooManySpin { asked, cores });
-    }
-    for (position, thread) in spinning().enumerate() {
-        let is_same = |other: &&FeedThread<L>| other.core.is_some() && other.core == thread.core;
-        if let Some(other) = spinning().take(position).find(is_same) {
-            let names = [other.name.clone(), thread.name.clone()];
-            return Err(ThreadsError::SameCore { core: thread.core.unwrap_or(0), names });
-        }
-    }
-    Ok(())
+    Ok((Threaded { name, thread, caller, errors }, outcome))
 }

@@ -13,12 +13,13 @@ use crate::interface_watch::{Finding, InterfaceWatch};
 use crate::line::Line;
 use crate::{EngineError, FeedError, LineStatistics, Multicast};
 
-/// Datagrams taken from one line before the others have their turn: two full batches, and fewer
-/// than the channel holds while it waits for the other side.
-const BUDGET: usize = 64;
+/// Datagrams taken from one line before the others have their turn: a full batch, and half of the
+/// smallest reorder window of a preset. So what one side has lost is read from the other, where it
+/// lies unread, before the window is full.
+pub(crate) const BUDGET: usize = 32;
 
 /// How often each line has its turn in one wake.
-const ROUNDS: usize = 8;
+pub(crate) const ROUNDS: usize = 16;
 
 /// The sockets. All are opened at the start; later their groups are joined and left as the channel
 /// asks for it.

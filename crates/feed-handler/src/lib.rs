@@ -94,9 +94,7 @@ pub use engine::{
 pub use error::{ConnectionError, FeedError, FrameError, LineName};
 pub use feed_handler::FeedHandler;
 pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
-pub use feed_threads::{
-    CallError, FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError,
-};
+pub use feed_threads::{FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError};
 pub use hairpin_endpoint::capture::Speed;
 pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
 pub use hairpin_mdp3::{
@@ -116,6 +114,7 @@ pub use hairpin_mdp3::{
     StatisticValue, StatusScope, SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders,
     Underlying, UpdateSource, Volume, Warning, Workup, WorkupOrder,
 };
+pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use keep_warm::KeepWarm;
 pub use line::LineStatistics;
 pub use replay::{

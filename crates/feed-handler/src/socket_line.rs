@@ -32,8 +32,7 @@ impl SocketLine {
         options: UdpOptions,
         reactor: &mut Reactor,
     ) -> io::Result<Self> {
-        let mut receiver = joined(&address, options)?;
-        receiver.leave()?;
+        let mut receiver = left(&address, options)?;
         let token = reactor.add(&mut receiver, Interest::NONE)?;
         Ok(Self {
             address,
@@ -68,19 +67,20 @@ impl SocketLine {
         self.is_wanted
     }
 
-    /// Is a member from now on, and waited for.
+    /// Is a member from now on, and waited for. What the socket has from before is thrown away: it
+    /// has not what came behind that, and a channel would take this for a loss.
     pub(crate) fn join(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         if self.is_wanted {
             return Ok(());
         }
         // Also if it fails: the interface may come back.
         self.is_wanted = true;
+        discard(&mut self.receiver);
         self.receiver.rejoin()?;
         self.wait_for(Interest::READABLE, reactor)
     }
 
-    /// Is no longer a member, nor waited for. What was received before stays in the socket; the
-    /// channel judges it by its time if the group is ever joined again.
+    /// Is no longer a member, nor waited for.
     pub(crate) fn leave(&mut self, reactor: &mut Reactor) -> io::Result<()> {
         if !self.is_wanted {
             return Ok(());
@@ -104,10 +104,8 @@ impl SocketLine {
     /// The kernel's. The old socket stays unless it was the reactor that failed.
     #[cold]
     pub(crate) fn renew(&mut self, reactor: &mut Reactor) -> io::Result<()> {
-        let mut receiver = joined(&self.address, self.options)?;
-        if !self.is_wanted {
-            receiver.leave()?;
-        }
+        let open = if self.is_wanted { joined } else { left };
+        let mut receiver = open(&self.address, self.options)?;
         // The old one is closed below, whatever the reactor says of it.
         let _ = reactor.remove(self.token, &mut self.receiver);
         let interest = if self.is_wanted { Interest::READABLE } else { Interest::NONE };
@@ -165,11 +163,29 @@ fn joined(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver>
     UdpReceiver::join(MulticastGroup { group, interface, sources }, options)
 }
 
+/// A new socket that has been a member of the line's group, so that it is known to be possible, and
+/// has nothing of what came meanwhile.
+fn left(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
+    let mut receiver = joined(address, options)?;
+    receiver.leave()?;
+    discard(&mut receiver);
+    Ok(receiver)
+}
+
+/// Throws away what a socket that is no member still has: nothing is added to it meanwhile.
+#[cold]
+fn discard(receiver: &mut UdpReceiver) {
+    const BUDGET: usize = 1_024;
+    while receiver.receive(BUDGET, |_, _| {}).is_ok_and(|received| !received.drained) {}
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, SocketAddrV4};
 
+    use hairpin_endpoint::{Transmit, UdpSender};
     use hairpin_reactor::Wait;
+    use hairpin_time::Instant;
 
     use super::*;
 
@@ -189,6 +205,36 @@ mod tests {
         // This one waits for another socket by that token.
         assert!(line.leave(&mut other).is_err());
         assert!(!line.receiver.is_joined());
+    }
+
+    /// It would be followed by a hole that the line has made itself.
+    #[test]
+    fn what_came_before_a_group_was_left_is_not_handed_over_when_it_is_joined_again() {
+        for wait in Wait::ALL {
+            if let Err(reason) = wait.probe() {
+                println!("skipped: {wait}: {reason}");
+                continue;
+            }
+            let mut reactor = Reactor::new(wait).unwrap();
+            let mut line = line(27_704, &mut reactor);
+            let mut sender = UdpSender::new(line.address.group, Ipv4Addr::LOCALHOST, 0).unwrap();
+            let mut send = |number| sender.transmit(1, |buffer| buffer[0] = number).unwrap();
+            // The first comes while it is a member, the second while it is not.
+            send(1);
+            line.leave(&mut reactor).unwrap();
+            send(2);
+            line.join(&mut reactor).unwrap();
+            send(3);
+            let mut numbers = Vec::new();
+            while numbers.is_empty() {
+                let ready = reactor.wait(Instant::ZERO, None).unwrap();
+                if line.is_readable(ready) {
+                    line.receive(8, |_, datagram| numbers.push(datagram[0])).unwrap();
+                }
+            }
+            assert_eq!((numbers, line.datagrams()), (vec![3], 1), "{wait}");
+            line.close(&mut reactor).unwrap();
+        }
     }
 
     #[test]

@@ -88,7 +88,11 @@ struct Senders(Vec<(SocketAddrV4, UdpSender)>);
 
 impl Senders {
     fn send(&mut self, to: &Lines, packet: &PacketBuilder) {
-        let to = to.a.as_ref().unwrap().address;
+        self.send_on(to.a.as_ref(), packet);
+    }
+
+    fn send_on(&mut self, to: Option<&Group>, packet: &PacketBuilder) {
+        let to = to.unwrap().address;
         if !self.0.iter().any(|(group, _)| *group == to) {
             self.0.push((to, UdpSender::new(to, Ipv4Addr::LOCALHOST, 0).unwrap()));
         }
@@ -406,6 +410,38 @@ fn holes_of_a_capture_are_judged_by_its_time() {
     // A hole may stay open for 10 ms.
     assert_eq!(with(9), (0, vec![11, 12]));
     assert_eq!(with(11).0, 1);
+}
+
+/// What came while the thread was not let run, between its wait and what follows, is read before a
+/// hole becomes a gap.
+#[test]
+fn a_hole_is_judged_by_the_time_at_which_the_wait_began() {
+    for wait in [Wait::Epoll, Wait::IoUring] {
+        let mut addresses = channel(free_port(), 60);
+        let b = Group::new(group(free_port(), 63), &[]);
+        addresses.incremental.b = Some(b.clone());
+        let mut market = Market::new(wait, std::slice::from_ref(&addresses));
+        market.come_in_sync(0, &addresses, 7);
+        // Packet 12 is missing on side A, of which the wait has seen 14 ...
+        for sequence in [11, 13] {
+            market.senders.send(&addresses.incremental, &quote(7, sequence, sequence - 10, 100));
+        }
+        market
+            .until("packet 13", |it| it.feeds.channel(it.handler(0)).counters().held_packets == 1);
+        market.senders.send(&addresses.incremental, &quote(7, 14, 4, 100));
+        market.millis += 1;
+        market.feeds.wait_until(at(market.millis), None).unwrap();
+        // ... when side B's come, and the time of the hole goes by.
+        for sequence in 11..=14 {
+            market.senders.send_on(Some(&b), &quote(7, sequence, sequence - 10, 100));
+        }
+        market.millis += 1_000;
+        market.feeds.process(at(market.millis), &mut market.told).unwrap();
+        assert_eq!(market.told[0].gaps, 0, "{wait}");
+        assert!(market.feeds.next_deadline().unwrap() <= at(market.millis).monotonic);
+        market.until("packet 14", |it| it.told[0].ends.contains(&14));
+        assert_eq!((&market.told[0].ends[..], market.told[0].gaps), (&[11, 12, 13, 14][..], 0));
+    }
 }
 
 /// An engine in thirty lines: packets that somebody has put there.

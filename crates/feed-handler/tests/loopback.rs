@@ -68,6 +68,10 @@ struct Market {
 
 impl Market {
     fn open(wait: Wait, number: u8) -> Self {
+        Self::open_with(Settings::default(), wait, number)
+    }
+
+    fn open_with(settings: Settings, wait: Wait, number: u8) -> Self {
         let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let [.., high, low] = std::process::id().to_be_bytes();
         let group = |index: u8| {
@@ -87,7 +91,7 @@ impl Market {
         };
         let mut reactor = Reactor::new(wait).unwrap();
         let silence = Duration::ZERO;
-        let settings = Settings { max_instruments: 8, silence, ..Settings::default() };
+        let settings = Settings { max_instruments: 8, silence, ..settings };
         let handler = FeedHandler::new(settings, addresses.clone(), &mut reactor).unwrap();
         let (told, turns) = (Told::default(), Turns(0));
         Self { addresses, reactor, handler, told, turns, senders: Vec::new() }
@@ -208,27 +212,77 @@ fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
     assert_eq!(book.bids().len(), 1);
 }
 
+/// Side A has lost one packet, and far more than a turn reads is there from both sides.
+fn reads_the_other_side_before_a_hole_is_a_gap(
+    settings: Settings,
+    lost: u32,
+    (wait, number): (Wait, u8),
+) {
+    let mut market = Market::open_with(settings, wait, number);
+    market.come_in_sync();
+    let lines = market.addresses.clone();
+    market.told = Told::default();
+    for sequence in 11..=1_010 {
+        if sequence != lost {
+            let price = i64::from(sequence);
+            market.send(&lines.incremental.a, &quote(sequence, sequence - 10, price));
+        }
+    }
+    for sequence in 11..=1_010 {
+        let price = i64::from(sequence);
+        market.send(&lines.incremental.b, &quote(sequence, sequence - 10, price));
+    }
+    market.until("the last packet", |_, told| told.ends.len() == 1_000);
+    assert!(market.told.ends.iter().copied().eq(11..=1_010), "{wait:?}");
+    assert_eq!(market.told.gaps, 0, "{wait:?}");
+}
+
 #[test]
 fn the_other_side_is_read_before_a_hole_becomes_a_gap() {
-    for (wait, number) in [(Wait::Block, 5), (Wait::Epoll, 6), (Wait::IoUring, 10)] {
+    for market in [(Wait::Block, 5), (Wait::Epoll, 6), (Wait::IoUring, 10)] {
+        reads_the_other_side_before_a_hole_is_a_gap(Settings::default(), 200, market);
+    }
+}
+
+#[test]
+fn the_other_side_is_read_before_the_smallest_window_of_a_preset_is_full() {
+    for market in [(Wait::Poll, 11), (Wait::IoUring, 12)] {
+        // All that a turn reads of side A is behind the hole.
+        reads_the_other_side_before_a_hole_is_a_gap(Settings::conflated(), 11, market);
+    }
+}
+
+/// A thread that is not let run between its wait and what follows finds the time of a hole over,
+/// and knows nothing of what has arrived meanwhile.
+#[test]
+fn what_came_while_the_thread_was_not_let_run_is_read_before_a_hole_becomes_a_gap() {
+    for (wait, number) in [(Wait::Poll, 13), (Wait::Epoll, 14), (Wait::IoUring, 15)] {
         let mut market = Market::open(wait, number);
         market.come_in_sync();
         let lines = market.addresses.clone();
         market.told = Told::default();
-        // Side A has lost one packet, and far more than a turn reads is there from both sides.
-        for sequence in 11..=1_010 {
-            if sequence != 200 {
-                let price = i64::from(sequence);
-                market.send(&lines.incremental.a, &quote(sequence, sequence - 10, price));
-            }
+        // Packet 12 is missing on side A.
+        for sequence in [11, 13] {
+            market.send(&lines.incremental.a, &quote(sequence, sequence - 10, 100));
         }
-        for sequence in 11..=1_010 {
-            let price = i64::from(sequence);
-            market.send(&lines.incremental.b, &quote(sequence, sequence - 10, price));
+        market.until("packet 13", |handler, _| handler.channel().counters().held_packets == 1);
+        // The wait has seen nothing but side A's next ...
+        market.send(&lines.incremental.a, &quote(14, 4, 101));
+        let before = market.turns.next().monotonic;
+        let soon = Some(before + Duration::from_millis(5));
+        let ready = market.reactor.wait(before, soon).unwrap();
+        // ... when side B's come, and the time of the hole goes by.
+        for sequence in 11..=14 {
+            market.send(&lines.incremental.b, &quote(sequence, sequence - 10, 100));
         }
-        market.until("the last packet", |_, told| told.ends.len() == 1_000);
-        assert!(market.told.ends.iter().copied().eq(11..=1_010), "{wait:?}");
+        market.turns.0 += 1_000;
+        let now = market.turns.next();
+        market.handler.process(now, ready, &mut market.reactor, &mut market.told).unwrap();
         assert_eq!(market.told.gaps, 0, "{wait:?}");
+        // It is due at once: nobody waits for what is there.
+        assert!(market.handler.next_deadline().unwrap() <= now.monotonic);
+        market.until("packet 14", |_, told| told.ends.contains(&14));
+        assert_eq!((&market.told.ends[..], market.told.gaps), (&[11, 12, 13, 14][..], 0));
     }
 }
 

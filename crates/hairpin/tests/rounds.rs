@@ -103,7 +103,7 @@ fn rounds_are_printed_and_saved() {
 #[test]
 fn three_traders_each_answer_every_tick() {
     let _turn = turn();
-    let words = ["--traders", "3", "--interval-us", "5000", "--samples", "300", "--rounds", "1"];
+    let words = ["--traders", "3", "--interval-us", "2000", "--samples", "300", "--rounds", "1"];
     let venue = Venue::open(&words);
     let results = venue.results();
     let traders =

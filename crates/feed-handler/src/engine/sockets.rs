@@ -7,14 +7,11 @@ use hairpin_endpoint::UdpOptions;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Instant, Now};
 
+use crate::groups::{BUDGET, ROUNDS};
 use crate::interface_watch::{Finding, InterfaceWatch};
 use crate::socket_line::SocketLine;
 use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineFigures, LineId};
 
-/// Datagrams taken from one line before the others have their turn: two full batches.
-const BUDGET: usize = 64;
-/// How often each line has its turn in one wake.
-const ROUNDS: usize = 8;
 /// A token that is no line's.
 const FOREIGN: u32 = u32::MAX;
 

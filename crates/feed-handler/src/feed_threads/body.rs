@@ -1,34 +1,27 @@
 //! What a thread of channels does.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::SyncSender;
 
 use hairpin_mdp3::Listener;
-use hairpin_reactor::Wait;
-use hairpin_time::{Duration, Now};
+use hairpin_reactor::{Calls, Wait};
+use hairpin_time::{Instant, Now};
 
-use super::{Call, STOP, ThreadChannel, ThreadError};
+use super::{Call, ThreadChannel, ThreadError};
 use crate::{FeedHandlers, SocketEngine};
 
-/// The longest wait, so that a thread hears that it is called.
-const LOOK: Duration = Duration::from_millis(50);
-
 /// A thread's engine, channels and listeners.
-pub(crate) struct Body<L> {
+pub(super) struct Body<L> {
     feeds: FeedHandlers<SocketEngine>,
     listeners: Vec<L>,
-    word: Arc<AtomicU32>,
-    calls: Receiver<Call<L>>,
+    calls: Calls<Call<L>>,
     errors: SyncSender<ThreadError>,
 }
 
 impl<L: Listener> Body<L> {
-    pub(crate) fn open(
+    pub(super) fn open(
         wait: Wait,
         channels: Vec<ThreadChannel<L>>,
-        word: Arc<AtomicU32>,
-        calls: Receiver<Call<L>>,
+        mut calls: Calls<Call<L>>,
         errors: SyncSender<ThreadError>,
     ) -> Result<Self, ThreadError> {
         let engine = SocketEngine::new(wait).map_err(ThreadError::Wait)?;
@@ -38,22 +31,26 @@ impl<L: Listener> Body<L> {
             feeds.add_with_filter(settings, filter, &addresses)?;
             listeners.push(listener);
         }
-        Ok(Self { feeds, listeners, word, calls, errors })
+        // Behind the lines: the first of those is what a blocking wait blocks in.
+        calls.register(feeds.engine_mut().reactor()).map_err(ThreadError::Wait)?;
+        Ok(Self { feeds, listeners, calls, errors })
     }
 
     /// Turns until it is asked to stop; gives back the listeners.
-    pub(crate) fn run(mut self, mut clock: impl FnMut() -> Now) -> Result<Vec<L>, ThreadError> {
+    pub(super) fn run(mut self, mut clock: impl FnMut() -> Now) -> Result<Vec<L>, ThreadError> {
         let mut now = clock();
         loop {
-            let word = self.word.load(Ordering::Acquire);
-            if word != 0 {
-                if word & STOP != 0 {
-                    return Ok(self.listeners);
-                }
+            if self.calls.is_called() {
                 self.answer();
             }
-            self.feeds.wait_until(now, Some(now.monotonic + LOOK))?;
+            if self.calls.is_stopped() {
+                return self.close();
+            }
+            // A call that was counted and has not arrived is not waited for.
+            let called = self.calls.is_called().then_some(Instant::ZERO);
+            self.feeds.wait_until(now, called)?;
             now = clock();
+            self.calls.handle_ready(self.feeds.engine().ready());
             if let Err(error) = self.feeds.process(now, &mut self.listeners) {
                 // If nobody asks for errors, the first are those that are kept.
                 let _ = self.errors.try_send(error.into());
@@ -63,9 +60,16 @@ impl<L: Listener> Body<L> {
 
     #[cold]
     fn answer(&mut self) {
-        while let Ok(call) = self.calls.try_recv() {
-            self.word.fetch_sub(1, Ordering::Release);
+        while let Some(call) = self.calls.take() {
             call(&mut self.feeds, &mut self.listeners);
         }
+    }
+
+    /// Leaves the reactor.
+    #[cold]
+    fn close(mut self) -> Result<Vec<L>, ThreadError> {
+        let reactor = self.feeds.engine_mut().reactor();
+        self.calls.remove(reactor).map_err(ThreadError::Wait)?;
+        Ok(self.listeners)
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with threads.
 
-use hairpin_reactor::SpawnError;
+use hairpin_reactor::{Panic, SpawnError, SpinError};
 
 use crate::FeedError;
 
@@ -8,22 +8,9 @@ use crate::FeedError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadsError {
-    /// More threads would spin than there are cores for them.
-    #[error("{asked} threads cannot spin on {cores} cores; let some wait by epoll")]
-    TooManySpin {
-        /// Threads that were to spin.
-        asked: usize,
-        /// Cores that this process may use.
-        cores: usize,
-    },
-    /// Two threads would spin on one core.
-    #[error("threads {} and {} cannot both spin on core {core}", names[0], names[1])]
-    SameCore {
-        /// The core.
-        core: usize,
-        /// The threads.
-        names: [String; 2],
-    },
+    /// Threads that spin would take turns on a core.
+    #[error(transparent)]
+    Spin(#[from] SpinError),
     /// A thread was refused, or its core.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
@@ -48,18 +35,6 @@ pub enum ThreadError {
     #[error(transparent)]
     Feed(#[from] FeedError),
     /// A listener, or the thread itself, has panicked with these words. The thread has ended.
-    #[error("panicked: {0}")]
-    Panic(String),
-}
-
-/// Why a thread could not be called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// As many calls as there may be wait already.
-    #[error("too many calls wait for the thread")]
-    Full,
-    /// The thread has ended.
-    #[error("the thread has ended")]
-    Ended,
+    #[error(transparent)]
+    Panic(#[from] Panic),
 }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
-use hairpin_host::{Clock, interface_address};
+use hairpin_host::{Clock, interface_address, interface_drops};
 use hairpin_mapped::Journal;
 use hairpin_order_entry::{
     KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings, WhenFull,
@@ -59,8 +59,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         setup.gateway,
     );
     let mut live = figures::publish("trader", &setup, &trader);
+    let drops_before = interface_drops(&arguments.interface).ok();
     let counts = trader.run(|| signals.asked_to_stop(), |turn| figures::update(&mut live, turn))?;
-    output::print(&describe(setup.id, &counts))?;
+    let drops = interface_drops(&arguments.interface).ok().zip(drops_before);
+    let drops = drops.map(|(after, before)| after.saturating_sub(before));
+    output::print(&describe(setup.id, &counts, drops))?;
     let status = if is_clean(&counts) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     Ok(signals.exit_status().unwrap_or(status))
 }
@@ -124,14 +127,45 @@ fn is_clean(counts: &Counts) -> bool {
     [*rejects, *gaps, *unsynced, *errors, *kernel_drops].iter().all(|&count| count == 0)
 }
 
-fn describe(id: u32, counts: &Counts) -> String {
+/// What happened; `before_sockets` are the packets that the interface has dropped meanwhile, of
+/// which no socket hears, where that is known.
+fn describe(id: u32, counts: &Counts, before_sockets: Option<u64>) -> String {
     let Counts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } = counts;
+    let [a, b] = counts.packets;
+    let first_gap = counts.first_gap.map(|(first, count)| {
+        format!(" (the first of {count} from packet {first} on; side A brought {a}, side B {b})")
+    });
+    let before_sockets = before_sockets.map(|drops| format!(" and {drops} before them"));
     let first = counts.first_error.as_ref().map(|words| format!(", the first: {words}"));
     format!(
         "trader {id}: {orders} orders, {acknowledgements} acknowledged, {cancels} cancelled, \
-         {rejects} rejects; {gaps} gaps, {unsynced} times a book out of sync, {} packets dropped \
-         at the sockets, {errors} errors{}\n",
+         {rejects} rejects; {gaps} gaps{}, {unsynced} times a book out of sync, {} packets dropped \
+         at the sockets{}, {errors} errors{}\n",
+        first_gap.unwrap_or_default(),
         counts.kernel_drops,
+        before_sockets.unwrap_or_default(),
         first.unwrap_or_default(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_told_with_what_was_lost_where() {
+        let clean = Counts { orders: 2, ..Counts::default() };
+        let said = describe(3, &clean, Some(0));
+        assert!(said.starts_with("trader 3: 2 orders, 0 acknowledged"), "{said}");
+        let rest = "; 0 gaps, 0 times a book out of sync, 0 packets dropped at the sockets and 0 \
+                    before them, 0 errors\n";
+        assert!(said.ends_with(rest), "{said}");
+        let counts =
+            Counts { gaps: 1, first_gap: Some((7, 2)), packets: [40, 41], ..Counts::default() };
+        let said = describe(3, &counts, None);
+        let gap =
+            "; 1 gaps (the first of 2 from packet 7 on; side A brought 40, side B 41), 0 times";
+        assert!(said.contains(gap), "{said}");
+        assert!(said.contains("0 packets dropped at the sockets, 0 errors"), "{said}");
+    }
 }
