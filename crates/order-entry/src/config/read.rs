@@ -190,9 +190,14 @@ impl Source<'_> {
 
     /// The error of a table, where it begins.
     fn wrong_in(&self, table: &str, what: &str) -> ConfigError {
+        ConfigError::Toml { line: self.line_of(table), what: what.into() }
+    }
+
+    /// Where a table begins; the first line if it is not there.
+    fn line_of(&self, table: &str) -> usize {
         let header = format!("[{table}]");
         let place = self.text.lines().position(|line| line.trim_start().starts_with(&header));
-        ConfigError::Toml { line: place.map_or(1, |place| place + 1), what: what.into() }
+        place.map_or(1, |place| place + 1)
     }
 }
 
@@ -215,8 +220,7 @@ impl Config {
         let mut file = parse(text)?;
         let source = Source { text, folder };
         if !file.segment.is_empty() {
-            let what = "a file with `[[segment]]` is of several sessions: read its segments";
-            return Err(source.wrong_in("[segment]", what));
+            return Err(ConfigError::Segments { line: source.line_of("[segment]") });
         }
         let gateway = file.gateway.take();
         let gateway = gateway.ok_or_else(|| source.wrong_in("gateway", "missing `[gateway]`"))?;
