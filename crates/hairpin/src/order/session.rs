@@ -34,7 +34,7 @@ const ORDER_PATIENCE: Duration = Duration::from_secs(5);
 /// Settings or a script that are wrong, a journal that somebody has open, a logon that failed, a
 /// command that could not be done, an expectation that was not met.
 pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
-    let settings = OrderSettings::read(settings, arguments.journal.as_deref())?;
+    let settings = OrderSettings::read(settings, arguments.segment, arguments.journal.as_deref())?;
     let script = arguments.script.as_deref();
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
     let line = settings.line()?;
@@ -104,6 +104,7 @@ impl Run {
             let deadline = self.line.next_deadline().map_or(look, |due| due.min(look));
             let ready = self.reactor.wait(before, Some(deadline))?;
             let now = self.clock.now();
+            self.desk.turn(now.utc, self.line.session().progress().uuid);
             self.line.process(now, ready, &mut self.reactor, &mut self.desk)?;
             if signals.asked_to_stop() || self.desk.broken.is_some() {
                 self.leave(now);
@@ -259,6 +260,7 @@ impl Run {
             let id = order.terms.cl_ord_id;
             match order.standing {
                 Standing::Over => bail!("the exchange has refused order {id}"),
+                Standing::Missed => bail!("order {id} has not reached the exchange"),
                 _ if now.monotonic >= until => bail!("the exchange says nothing of order {id}"),
                 _ => return Ok(Some(Pending::Order(command, until))),
             }
