@@ -312,7 +312,7 @@ fn settings_that_are_wrong_are_named_and_no_key_repeated() {
         (good.replace("[gateway]", "[gate]"), "line 1: unknown field `gate`"),
         (good.replace("session = \"ABC\"", "session = \"ABCD\""), "Session must be"),
         (good.replace("firm", "#"), "missing field `firm`"),
-        (good.replace("127.0.0.1", "nowhere"), "line 2"),
+        (good.replace("127.0.0.1", "nowhere"), "line 2: `nowhere:"),
         (good.replace("1001", "\"one\""), "line 17: invalid type"),
         (key("secret_env = \"HAIRPIN_NOT_SET\""), "HAIRPIN_NOT_SET: no such environment variable"),
         (key(""), "either `secret_file` or `secret_env`"),
@@ -424,7 +424,48 @@ fn when_all_attempts_have_failed_it_says_why() {
     stand.replace("[logon]", "attempts = 2\ninterval_ms = 10\n[logon]");
     let output = stand.script("quit").output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).contains("the logon failed: "), "{}", said(&output));
+    let reason = "the logon failed: connection lost while connecting: ";
+    let said = said(&output);
+    assert!(said.contains(reason) && said.contains(&nobody.to_string()), "{said}");
+    let told = lines(&output);
+    assert_eq!(told.iter().filter(|line| line.contains(" failure Text=")).count(), 2, "{told:#?}");
+}
+
+#[test]
+fn the_documented_file_trades_at_an_exchange_of_ones_own() {
+    let document = include_str!("../../../docs/order.md");
+    let block = |which: usize| {
+        let block = document.split("```toml\n").nth(which).unwrap();
+        block.split("```").next().unwrap().to_owned()
+    };
+    let mut exchange = hairpin();
+    let mut exchange = exchange
+        .args(["exchange", "--gateway", "127.0.0.1:0", "--instruments", "2"])
+        .env("HAIRPIN_SECRET_KEY", KEY)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut said = BufReader::new(exchange.stderr.take().unwrap());
+    said.read_line(&mut first).unwrap();
+    let exchange = Process::of(exchange);
+    let gateway = first.split("gateway ").nth(1).unwrap().split(' ').next().unwrap();
+    let mut text = block(1).replace("127.0.0.1:9100", gateway);
+    for line in block(2).lines() {
+        let name = line.split(" = ").next().unwrap();
+        let old = text.lines().find(|old| old.starts_with(&format!("{name} = "))).unwrap();
+        text = text.replace(&old.to_owned(), line);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (file, script) = (folder.path().join("order.toml"), folder.path().join("script"));
+    fs::write(&file, text).unwrap();
+    fs::write(&script, "sell 1 market ESZ6 fak\nexpect fill within 60s\n").unwrap();
+    let mut command = hairpin();
+    command.arg("order").arg(&file).arg("--script").arg(&script).env("HAIRPIN_SECRET_KEY", KEY);
+    assert_done(&command.output().unwrap());
+    exchange.signal("TERM");
+    assert_status(&exchange.output(), 143);
 }
 
 #[test]

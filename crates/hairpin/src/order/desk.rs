@@ -104,6 +104,15 @@ impl<O: Write> Desk<O> {
         self.print(&Row::of(now, "order", uuid, None, columns));
     }
 
+    /// Prints why a connection has failed: that it has was told before.
+    pub(super) fn failed(&mut self, now: Utc, uuid: u64, failure: String) {
+        self.reason = Some(match self.reason.take() {
+            Some(reason) => format!("{reason}: {failure}"),
+            None => failure.clone(),
+        });
+        self.say(now, uuid, "failure", Some(failure));
+    }
+
     /// Prints something of the session.
     pub(super) fn say(&mut self, now: Utc, uuid: u64, what: &str, text: Option<String>) {
         let mut columns = Columns::named(what);
@@ -176,6 +185,9 @@ impl<O: Write> Listener for Desk<O> {
 
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
         self.is_over = state == State::Disconnected;
+        if state == State::Connecting {
+            self.reason = None;
+        }
         if !matches!(state, State::Established) {
             let (now, uuid) = (sender.now().utc, sender.progress().uuid);
             self.say(now, uuid, &state.to_string(), None);

@@ -105,7 +105,9 @@ impl Run {
             let ready = self.reactor.wait(before, Some(deadline))?;
             let now = self.clock.now();
             self.desk.turn(now.utc, self.line.session().progress().uuid);
+            let failures = self.line.session().counters().failures;
             self.line.process(now, ready, &mut self.reactor, &mut self.desk)?;
+            self.look_at_failures(now, failures);
             if signals.asked_to_stop() || self.desk.broken.is_some() {
                 self.leave(now);
             } else if self.line.session().state() == State::Established && self.leaving.is_none() {
@@ -124,10 +126,19 @@ impl Run {
         Ok(())
     }
 
+    /// Tells why a connection has failed, if one has since there were so many.
+    fn look_at_failures(&mut self, now: Now, before: u64) {
+        let session = self.line.session();
+        let failure = session.last_failure().filter(|_| session.counters().failures > before);
+        let uuid = session.progress().uuid;
+        if let Some(failure) = failure.map(ToString::to_string) {
+            self.desk.failed(now.utc, uuid, failure);
+        }
+    }
+
     /// Why the session ended by itself.
     fn reason(&mut self) -> anyhow::Error {
         let reason = self.desk.reason.take();
-        let reason = reason.or_else(|| self.line.session().last_failure().map(ToString::to_string));
         let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
         let what = if self.desk.was_established { "session ended" } else { "logon failed" };
         anyhow!("the {what}: {reason}")

@@ -13,7 +13,8 @@ use hairpin_ilink3::{
 use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
 use hairpin_time::{Duration, Utc};
 use jiff::{civil::Date, tz::TimeZone};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use zeroize::Zeroizing;
 
@@ -45,9 +46,9 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Gateway {
-    primary: Spanned<Vec<SocketAddrV4>>,
+    primary: Spanned<Vec<Address>>,
     #[serde(default)]
-    backup: Vec<SocketAddrV4>,
+    backup: Vec<Address>,
     attempts: Option<u32>,
     #[serde(default = "one_second")]
     interval_ms: u64,
@@ -57,9 +58,9 @@ struct Gateway {
 #[serde(deny_unknown_fields)]
 struct SegmentTable {
     id: Spanned<u8>,
-    primary: Spanned<Vec<SocketAddrV4>>,
+    primary: Spanned<Vec<Address>>,
     #[serde(default)]
-    backup: Vec<SocketAddrV4>,
+    backup: Vec<Address>,
     attempts: Option<u32>,
     #[serde(default = "one_second")]
     interval_ms: u64,
@@ -173,6 +174,20 @@ enum BeyondName {
     Queue,
 }
 
+/// An address as it is written.
+#[derive(Clone, Copy)]
+struct Address(SocketAddrV4);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|_| {
+            let what = "is no address: write an IPv4 address and a port, like 192.0.2.10:9000";
+            D::Error::custom(format_args!("`{text}` {what}"))
+        })
+    }
+}
+
 fn one_second() -> u64 {
     1_000
 }
@@ -257,7 +272,7 @@ impl Config {
     /// The settings of a file for one gateway.
     fn of(file: File, gateways: Gateway, source: &Source<'_>) -> Result<Self, ConfigError> {
         let operator = file.operator.read(source)?;
-        let Some(&gateway) = gateways.primary.as_ref().first() else {
+        let Some(&Address(gateway)) = gateways.primary.as_ref().first() else {
             return Err(source.wrong(&gateways.primary, "`primary` needs an address"));
         };
         let key_expires = file.logon.read_expiry(source)?;
@@ -282,8 +297,8 @@ impl Config {
         };
         let journal = file.journal.map(|table| table.read(source)).transpose()?;
         let connector = ConnectorSettings {
-            primary: gateways.primary.into_inner(),
-            backup: gateways.backup,
+            primary: gateways.primary.as_ref().iter().map(|it| it.0).collect(),
+            backup: gateways.backup.iter().map(|it| it.0).collect(),
             attempts: gateways.attempts,
             interval: Duration::from_millis(gateways.interval_ms),
             schedule,

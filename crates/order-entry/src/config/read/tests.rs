@@ -129,7 +129,8 @@ fn a_value_that_is_none_is_named_with_its_line() {
         ("# version = 9", "version = 4", "`version` must be 5 to 9"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-03-01T00:00:00Z", "must be a date"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-02-30", ""),
-        ("192.0.2.10:9000", "192.0.2.10", "invalid"),
+        ("192.0.2.10:9000", "192.0.2.10", "`192.0.2.10` is no address: write an IPv4 address and"),
+        ("192.0.2.12:9000", "localhost:9000", "`localhost:9000` is no address"),
     ] {
         let error = error(from, to);
         assert!(error.starts_with(&format!("line {}: ", line_of(from))), "{error}");
