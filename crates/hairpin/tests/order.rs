@@ -5,9 +5,9 @@ mod order_venue;
 mod support;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use order_venue::{ACCESS_KEY_ID, KEY, Venue};
 use serde_json::Value;
@@ -82,6 +82,39 @@ impl Stand {
         // Whatever it says from now on is read by nobody, and must not block or stop it.
         std::thread::spawn(move || lines.count());
         process
+    }
+}
+
+/// A command that is typed to, and what it says as it says it.
+struct Talk {
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    process: Process,
+}
+
+impl Talk {
+    fn with(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { input: child.stdin.take().unwrap(), lines, process: Process::of(child) }
+    }
+
+    fn say(&mut self, command: &str) {
+        writeln!(self.input, "{command}").unwrap();
+    }
+
+    /// The next line that has all of these in it; what comes before it is passed over.
+    #[track_caller]
+    fn hear(&mut self, parts: &[&str]) -> String {
+        let mut passed = Vec::new();
+        for line in self.lines.by_ref().map(Result::unwrap) {
+            if parts.iter().all(|part| line.contains(part)) {
+                return line;
+            }
+            passed.push(line);
+        }
+        panic!("{parts:?} was not said: {passed:#?}");
     }
 }
 
@@ -279,7 +312,7 @@ fn settings_that_are_wrong_are_named_and_no_key_repeated() {
         (good.replace("[gateway]", "[gate]"), "line 1: unknown field `gate`"),
         (good.replace("session = \"ABC\"", "session = \"ABCD\""), "Session must be"),
         (good.replace("firm", "#"), "missing field `firm`"),
-        (good.replace("127.0.0.1", "nowhere"), "line 2"),
+        (good.replace("127.0.0.1", "nowhere"), "line 2: `nowhere:"),
         (good.replace("1001", "\"one\""), "line 17: invalid type"),
         (key("secret_env = \"HAIRPIN_NOT_SET\""), "HAIRPIN_NOT_SET: no such environment variable"),
         (key(""), "either `secret_file` or `secret_env`"),
@@ -338,6 +371,51 @@ fn of_several_hosts_the_one_that_answers_is_connected() {
 }
 
 #[test]
+fn what_becomes_of_the_backup_is_told_and_the_session_goes_on_over_it() {
+    let stand = Stand::new();
+    let backup = format!("[gateway]\nbackup = [\"{}\"]", stand.venue.backup);
+    stand.replace("[gateway]", &backup);
+    let mut talk = Talk::with(stand.command());
+    let line = talk.hear(&[" session ", " backup Text=established"]);
+    let uuid = line.split(' ').nth(2).unwrap().to_owned();
+    talk.say("buy 1 @ 1 HP001\nexpect new within 60s");
+    talk.hear(&[" in ", " 1 ExecutionReportNew522"]);
+    stand.venue.fail_primary();
+    talk.hear(&[&uuid, " failover Text=\"the exchange has made the backup the primary\""]);
+    let line = talk.hear(&[&uuid, " active Text="]);
+    assert!(line.contains("our next message is 2, nothing could be sent for "), "{line}");
+    talk.say("buy 1 @ 1 HP001\nexpect new within 60s\nquit");
+    talk.hear(&[" in ", &uuid, " 2 ExecutionReportNew522"]);
+    // The old primary is tried as the backup, which it is not.
+    let rest: Vec<_> = talk.lines.map(Result::unwrap).collect();
+    assert_done(&talk.process.output());
+    assert!(rest.last().unwrap().ends_with(" disconnected"), "{rest:#?}");
+}
+
+#[test]
+fn of_several_sessions_one_is_chosen() {
+    let stand = Stand::new();
+    stand.replace("[gateway]", "[[segment]]\nid = 64");
+    let second = "[[segment]]\nid = 80\nprimary = [\"127.0.0.1:1\"]\n[logon]";
+    stand.replace("[logon]", second);
+    let with = |words: &[&str]| {
+        let output = stand.script("quit").args(words).output().unwrap();
+        (output.status.code(), output)
+    };
+    let (status, output) = with(&[]);
+    let told = "line 1: a file with `[[segment]]` is of several sessions: choose one \
+                with --segment\n";
+    assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
+    let (status, output) = with(&["--segment", "65"]);
+    let told = "there is no market segment 65, but 64, 80\n";
+    assert!(status == Some(1) && said(&output).ends_with(told), "{}", said(&output));
+    let (_, output) = with(&["--segment", "64"]);
+    assert_done(&output);
+    assert!(stand.path("journal/64/0000000001.segment").exists());
+    assert!(!stand.path("journal/80").exists());
+}
+
+#[test]
 fn when_all_attempts_have_failed_it_says_why() {
     let stand = Stand::new();
     let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -346,7 +424,48 @@ fn when_all_attempts_have_failed_it_says_why() {
     stand.replace("[logon]", "attempts = 2\ninterval_ms = 10\n[logon]");
     let output = stand.script("quit").output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).contains("the logon failed: "), "{}", said(&output));
+    let reason = "the logon failed: connection lost while connecting: ";
+    let said = said(&output);
+    assert!(said.contains(reason) && said.contains(&nobody.to_string()), "{said}");
+    let told = lines(&output);
+    assert_eq!(told.iter().filter(|line| line.contains(" failure Text=")).count(), 2, "{told:#?}");
+}
+
+#[test]
+fn the_documented_file_trades_at_an_exchange_of_ones_own() {
+    let document = include_str!("../../../docs/order.md");
+    let block = |which: usize| {
+        let block = document.split("```toml\n").nth(which).unwrap();
+        block.split("```").next().unwrap().to_owned()
+    };
+    let mut exchange = hairpin();
+    let mut exchange = exchange
+        .args(["exchange", "--gateway", "127.0.0.1:0", "--instruments", "2"])
+        .env("HAIRPIN_SECRET_KEY", KEY)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut said = BufReader::new(exchange.stderr.take().unwrap());
+    said.read_line(&mut first).unwrap();
+    let exchange = Process::of(exchange);
+    let gateway = first.split("gateway ").nth(1).unwrap().split(' ').next().unwrap();
+    let mut text = block(1).replace("127.0.0.1:9100", gateway);
+    for line in block(2).lines() {
+        let name = line.split(" = ").next().unwrap();
+        let old = text.lines().find(|old| old.starts_with(&format!("{name} = "))).unwrap();
+        text = text.replace(&old.to_owned(), line);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (file, script) = (folder.path().join("order.toml"), folder.path().join("script"));
+    fs::write(&file, text).unwrap();
+    fs::write(&script, "sell 1 market ESZ6 fak\nexpect fill within 60s\n").unwrap();
+    let mut command = hairpin();
+    command.arg("order").arg(&file).arg("--script").arg(&script).env("HAIRPIN_SECRET_KEY", KEY);
+    assert_done(&command.output().unwrap());
+    exchange.signal("TERM");
+    assert_status(&exchange.output(), 143);
 }
 
 #[test]

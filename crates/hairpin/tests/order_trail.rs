@@ -139,6 +139,7 @@ fn json_is_an_object_a_line() {
     assert_eq!((&objects[2]["OrderQty"], &objects[2]["Price"]), (&5.into(), &"1".into()));
     assert_eq!((&objects[0]["number"], &objects[0]["marked"]), (&Value::Null, &Value::Null));
     assert_eq!(objects[0]["Session"], "ABC");
+    assert_eq!(objects.last().unwrap()["Text"], "session is finished", "no quotation marks");
     assert!(objects[3]["uuid"].as_u64() > Some(0) && objects[3]["uuid"] == objects[2]["uuid"]);
 }
 

@@ -167,23 +167,26 @@ impl Journal {
         Self::create_with(folder, JournalSettings::with_room(room))
     }
 
-    /// A journal in a new folder, which only its owner can read.
+    /// A journal in a new folder, which only its owner can read, or in one that is empty: what a
+    /// maker has left that died before there was a segment does not count.
     ///
     /// # Errors
-    /// [`JournalError::Io`] if there is such a file or folder already, or it cannot be made, or
-    /// the disk is full; what was made is removed again. [`JournalError::TooLarge`] if no segment
-    /// can have that size.
+    /// [`JournalError::Io`] if there is such a file already, or a folder with anything in it, or
+    /// it cannot be made, or the disk is full; a folder that was made is removed again.
+    /// [`JournalError::Busy`] if somebody is making one there. [`JournalError::TooLarge`] if no
+    /// segment can have that size.
     pub fn create_with(
         folder: impl AsRef<Path>,
         settings: JournalSettings,
     ) -> Result<Self, JournalError> {
-        use std::os::unix::fs::DirBuilderExt;
         let folder = folder.as_ref();
         let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
-        fs::DirBuilder::new().mode(0o700).create(folder)?;
+        let is_new = folder::make_folder(folder)?;
         Rolling::create(folder, settings, bytes).inspect_err(|_| {
-            // The first error is the one worth telling.
-            let _ = fs::remove_dir_all(folder);
+            if is_new {
+                // The first error is the one worth telling.
+                let _ = fs::remove_dir_all(folder);
+            }
         })
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::SocketAddrV4;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use hairpin_ilink3::{ConnectorSettings, SecretKeyError, SettingsError};
@@ -63,6 +64,12 @@ pub enum ConfigError {
         /// What is wrong.
         what: String,
     },
+    /// It is of several sessions, a `[[segment]]` each: [`Config::read_segments`] reads it.
+    #[error("line {line}: a file with `[[segment]]` is of several sessions: choose one")]
+    Segments {
+        /// Where the first of them is, counted from 1.
+        line: usize,
+    },
     /// The place of the secret key that is named holds none.
     #[error("{place}: {error}")]
     Secret {
@@ -113,8 +120,8 @@ impl Config {
         Self::segments_in(&text, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// Opens the journal, or makes it if there is none; in memory, with room for so many bytes, if
-    /// no folder is named.
+    /// Opens the journal, or makes it if there is none, with the folders that its folder is in; in
+    /// memory, with room for so many bytes, if no folder is named.
     ///
     /// # Errors
     /// [`JournalError`].
@@ -124,6 +131,9 @@ impl Config {
         };
         match Journal::open_with(folder, *settings) {
             Err(JournalError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(parent) = folder.parent() {
+                    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+                }
                 Journal::create_with(folder, *settings)
             }
             opened => opened,

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddrV4;
 
-use hairpin_endpoint::{Source, Stream, TcpOptions, TcpStream};
+use hairpin_endpoint::{Meta, Source, Stream, TcpOptions, TcpStream};
 
-/// Makes the connections of a session, and may see what leaves by them.
+/// Makes the connections of a session, and may see what leaves and comes by them.
 pub trait Dial {
     /// What it makes.
     type Stream: Stream + Source;
@@ -27,6 +27,19 @@ pub trait Dial {
     #[inline]
     fn on_frame(&mut self, frame: &[u8]) {
         let _ = frame;
+    }
+
+    /// Sees bytes that have arrived, before the session does: as the connection has handed them
+    /// over, so that frames may begin and end anywhere in them. [`Meta`] says when they came, where
+    /// the connection was asked to take the time
+    /// ([`TcpOptions::timestamping`](hairpin_endpoint::TcpOptions)); with the time in a callback it
+    /// tells what the way there has taken.
+    ///
+    /// It stands between the bytes and their callbacks, and delays these. Nothing is done by
+    /// default, and costs nothing.
+    #[inline]
+    fn on_received(&mut self, meta: Meta, bytes: &[u8]) {
+        let _ = (meta, bytes);
     }
 }
 
@@ -85,5 +98,10 @@ impl<D: Dial, F: FnMut(&[u8])> Dial for Watched<D, F> {
     fn on_frame(&mut self, frame: &[u8]) {
         self.dial.on_frame(frame);
         (self.watch)(frame);
+    }
+
+    #[inline]
+    fn on_received(&mut self, meta: Meta, bytes: &[u8]) {
+        self.dial.on_received(meta, bytes);
     }
 }

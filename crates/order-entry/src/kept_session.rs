@@ -115,10 +115,16 @@ impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
         deadlines.into_iter().flatten().min()
     }
 
-    /// The sending half: see [`Session::sender`].
+    /// The sending half: see [`Session::sender`]. While there is no connection but the one to the
+    /// backup it is that one's: a send is refused with [`SendError::Backup`](crate::SendError).
     #[inline]
     pub fn sender(&mut self, now: Now) -> Sender<'_> {
-        self.session.sender(now)
+        let is_alone = self.session.state() == State::Disconnected
+            && self.backup_state() == State::Established;
+        match &mut self.standby {
+            Some(standby) if is_alone => standby.sender(now),
+            _ => self.session.sender(now),
+        }
     }
 
     /// The session that trades. Its journal and what it counts stay when it goes on over another

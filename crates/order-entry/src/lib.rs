@@ -94,6 +94,8 @@ pub use hairpin_cme_codecs::ilink3::{
     PartyDetailsListReport538, Price9, QuoteCancelAck563, RequestForQuoteAck546,
     SecurityDefinitionResponse561, SideReq, TimeInForce,
 };
+/// How connections are made, and when their bytes came.
+pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
     Active, BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason,
     ClOrdId, Conduct, ConnectError, Delivery, Error, Established, Failover, Gap,

@@ -270,9 +270,9 @@ impl<D: Dial, J: Storage> Session<D, J> {
         self.link.dial.dial(gateway)
     }
 
-    /// Where a chunk that the one that stands by receives has room.
-    pub(crate) fn chunk(&mut self) -> &mut Vec<u8> {
-        &mut self.chunk
+    /// Who sees what the one that stands by receives, and where a chunk of it has room.
+    pub(crate) fn receiving(&mut self) -> (&mut D, &mut Vec<u8>) {
+        (&mut self.link.dial, &mut self.chunk)
     }
 
     /// Shows a frame that is about to leave on the connection that stands by.
@@ -346,10 +346,13 @@ impl<D: Dial, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         for _ in 0..CHUNKS_PER_PROCESS {
-            let Some(stream) = &mut self.link.stream else { return Ok(()) };
+            let Link { stream: Some(stream), dial, .. } = &mut self.link else { return Ok(()) };
             let chunk = &mut self.chunk;
             chunk.clear();
-            let received = stream.receive(1, |_, bytes| chunk.extend_from_slice(bytes));
+            let received = stream.receive(1, |meta, bytes| {
+                dial.on_received(meta, bytes);
+                chunk.extend_from_slice(bytes);
+            });
             if !self.chunk.is_empty() {
                 self.link.counters.chunks += 1;
                 self.protocol.handle_bytes(now, &self.chunk, &mut self.link, listener);

@@ -30,9 +30,11 @@ pub(crate) struct Standby<S> {
     control_left: Range<usize>,
     pub(crate) counters: Counters,
     pub(crate) last_failure: Option<io::Error>,
+    nowhere: Nowhere,
 }
 
 /// What has no journal: nothing is sent and nothing kept before it takes over.
+#[derive(Debug)]
 struct Nowhere;
 
 impl Outlet for Nowhere {
@@ -81,7 +83,14 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
             control_left: 0..0,
             counters: Counters::default(),
             last_failure: None,
+            nowhere: Nowhere,
         }
+    }
+
+    /// The sending half, by which nothing is sent: it says that this is the backup.
+    #[cold]
+    pub(crate) fn sender(&mut self, now: Now) -> Sender<'_> {
+        self.protocol.sender(now, &mut self.nowhere)
     }
 
     /// Asks for a connection to `gateway` beside `active`.
@@ -125,7 +134,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
                 self.handle_writable(now, reactor, listener)?;
             }
             if ready.is_readable(token) {
-                self.handle_readable(now, reactor, active.chunk(), listener)?;
+                self.handle_readable(now, reactor, active.receiving(), listener)?;
             }
         }
         if self.protocol.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
@@ -202,16 +211,19 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
     }
 
     /// Reads a chunk; what is left is readable again at once.
-    fn handle_readable<L: Listener>(
+    fn handle_readable<D: Dial<Stream = S>, L: Listener>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
-        chunk: &mut Vec<u8>,
+        (dial, chunk): (&mut D, &mut Vec<u8>),
         listener: &mut L,
     ) -> io::Result<()> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         chunk.clear();
-        let received = stream.receive(1, |_, bytes| chunk.extend_from_slice(bytes));
+        let received = stream.receive(1, |meta, bytes| {
+            dial.on_received(meta, bytes);
+            chunk.extend_from_slice(bytes);
+        });
         if !chunk.is_empty() {
             self.counters.chunks += 1;
             self.protocol.handle_bytes(now, chunk, &mut Nowhere, &mut Aside(listener));

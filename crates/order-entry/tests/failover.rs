@@ -61,6 +61,43 @@ fn the_frames_of_the_backup_are_seen_without_credentials() {
 }
 
 #[test]
+fn what_either_connection_receives_is_seen() {
+    let mut world = with_orders_in_flight();
+    world.house.fail_primary(false);
+    world.settle();
+    let inner = world.house.inner();
+    assert!(inner.heard.len() > 1_000);
+    assert_eq!(inner.heard, inner.given);
+}
+
+#[test]
+fn while_only_the_backup_is_there_a_send_says_so_and_leaves_nothing() {
+    let mut world = World::established();
+    world.send().unwrap();
+    world.settle();
+    world.house.inner().is_mute = true;
+    world.house.cut(Designation::Primary);
+    world.client();
+    assert_eq!(world.states(), (State::Disconnected, State::Established));
+    let (before, frames) = (world.kept.session().progress(), world.house.inner().seen.len());
+    assert_eq!(world.send(), Err(SendError::Backup));
+    assert_eq!(SendError::Backup.to_string(), "the session is the backup");
+    assert_eq!(world.kept.session().progress(), before);
+    assert_eq!(world.house.inner().seen.len(), frames);
+    world.audit_journal();
+    // The exchange ends the backup, and there is nothing at all.
+    world.house.inner().is_mute = false;
+    world.house.cut(Designation::Backup);
+    world.client();
+    assert_eq!(world.send(), Err(SendError::NotEstablished(State::Disconnected)));
+    world.pass(3_000);
+    assert_eq!(world.states(), BOTH);
+    assert_eq!(world.send().unwrap().seq_num, 2);
+    world.settle();
+    world.audit();
+}
+
+#[test]
 fn the_requests_of_the_backup_are_in_the_journal() {
     let world = World::established();
     let journal = world.kept.session().journal();

@@ -4,8 +4,11 @@
 
 mod exchange;
 
+use std::cell::Cell;
 use std::io::{Read, Write};
+use std::net::SocketAddrV4;
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::rc::Rc;
 use std::thread::{self, JoinHandle};
 
 use exchange::Exchange;
@@ -136,6 +139,61 @@ fn converse(wait: Wait, leaves: Leaves, bytewise: bool) -> (Session, Vec<String>
         session.process(clock(start), ready, &mut reactor, &mut trader).unwrap();
     }
     (session, trader.told, gateway.join().unwrap())
+}
+
+/// Notes when the last bytes came, and how many have.
+struct Stamping {
+    dial: TcpDial,
+    newest: Rc<Cell<(Timestamp, usize)>>,
+}
+
+impl Dial for Stamping {
+    type Stream = <TcpDial as Dial>::Stream;
+    fn dial(&mut self, gateway: SocketAddrV4) -> std::io::Result<Self::Stream> {
+        self.dial.dial(gateway)
+    }
+    fn on_received(&mut self, meta: Meta, bytes: &[u8]) {
+        let (_, count) = self.newest.get();
+        self.newest.set((meta.timestamp, count + bytes.len()));
+    }
+}
+
+/// Looks from a callback at when its message came.
+struct Reader {
+    newest: Rc<Cell<(Timestamp, usize)>>,
+    arrived: Option<Utc>,
+}
+
+impl Listener for Reader {
+    fn on_established(&mut self, sender: &mut Sender<'_>, _: &Established) {
+        let (timestamp, count) = self.newest.get();
+        // NegotiationResponse501 and EstablishmentAck504.
+        assert_eq!(count, 12 + 33 + 2 + 12 + 39);
+        self.arrived = timestamp.utc();
+        sender.terminate();
+    }
+}
+
+#[test]
+fn bytes_are_seen_with_the_time_of_their_arrival_before_their_callback() {
+    let (port, gateway) = gateway(Leaves::Client, false);
+    let journal = Journal::anonymous(1 << 12).unwrap();
+    let options = TcpOptions { timestamping: Timestamping::Software, ..TcpOptions::default() };
+    let newest = Rc::new(Cell::new((Timestamp::None, 0)));
+    let dial = Stamping { dial: TcpDial { options }, newest: Rc::clone(&newest) };
+    let dial = Watched::new(dial, |_: &[u8]| {});
+    let mut session = Session::with_dial(exchange::settings(port), journal, dial).unwrap();
+    let mut reader = Reader { newest, arrived: None };
+    let mut reactor = Reactor::new(Wait::Epoll).unwrap();
+    let start = std::time::Instant::now();
+    session.connect(clock(start), Binding::New).unwrap();
+    session.process(clock(start), Ready::NOTHING, &mut reactor, &mut reader).unwrap();
+    while session.state() != State::Disconnected {
+        let ready = reactor.wait(clock(start).monotonic, session.next_deadline()).unwrap();
+        session.process(clock(start), ready, &mut reactor, &mut reader).unwrap();
+    }
+    gateway.join().unwrap();
+    assert!(reader.arrived.is_some(), "the kernel takes the time on loopback");
 }
 
 const LOGON: [&str; 4] = ["connecting", "negotiating", "establishing", "established"];

@@ -24,6 +24,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "show")]
     pub(super) script: Option<PathBuf>,
 
+    /// Of a file with several sessions, the one of this market segment
+    #[arg(long, value_name = "ID", conflicts_with = "show")]
+    pub(super) segment: Option<u8>,
+
     /// The folder of the journal, whatever the settings say; with --show, of the one to print
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,

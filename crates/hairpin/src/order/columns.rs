@@ -195,8 +195,12 @@ impl Visitor for Columns {
         }
         let name = if name == "Reason" { "Text" } else { name };
         let is_number = matches!(value, Value::Signed(_) | Value::Unsigned(_));
-        let text = value.to_string();
-        if text != "-" {
+        // A text is itself here: what sets it apart is added where a line wants it.
+        let (text, is_absent) = match value {
+            Value::Text(text) => (text.to_string(), text.as_bytes().is_empty()),
+            value => (value.to_string(), value.to_string() == "-"),
+        };
+        if !is_absent {
             self.put(name, Cell { text, is_number });
         }
     }
@@ -230,6 +234,7 @@ fn status_name(code: &str) -> &'static str {
         "8" => "Rejected",
         "C" => "Expired",
         "E" => "PendingReplace",
+        "U" => "Undefined",
         _ => "?",
     }
 }

@@ -11,8 +11,8 @@ use hairpin_order_entry::messages::{
     OrderCancelReplaceReject536, OrderMassActionReport562,
 };
 use hairpin_order_entry::{
-    BusinessReject521, Error, Established, Gap, Listener, Message, NotApplied, Rejected,
-    RetransmitRejected, Sender, State, Terminated, Warning,
+    Active, BackupNotice, BusinessReject521, Error, Established, Failover, Gap, Listener, Message,
+    NotApplied, NotAppliedAnswer, Rejected, RetransmitRejected, Sender, State, Terminated, Warning,
 };
 use hairpin_time::Utc;
 
@@ -31,6 +31,10 @@ pub(super) struct Desk<O: Write> {
     out: O,
     pub(super) orders: Orders,
     happenings: VecDeque<Happening>,
+    /// What becomes of messages that were not applied, and have yet to be told.
+    answer: Option<NotAppliedAnswer>,
+    /// The time of this turn, and the session: for what is told without a sender.
+    turn: (Utc, u64),
     pub(super) was_established: bool,
     pub(super) is_over: bool,
     /// Why the session ended, if that was not asked for.
@@ -46,11 +50,18 @@ impl<O: Write> Desk<O> {
             out,
             orders: Orders::default(),
             happenings: VecDeque::new(),
+            answer: None,
+            turn: (Utc::from_nanos(0), 0),
             was_established: false,
             is_over: false,
             reason: None,
             broken: None,
         }
+    }
+
+    /// A turn begins: what is told in it without a sender is told of this time and session.
+    pub(super) fn turn(&mut self, now: Utc, uuid: u64) {
+        self.turn = (now, uuid);
     }
 
     /// Looks for a happening among those that no `expect` has looked at; whether it was there.
@@ -74,6 +85,7 @@ impl<O: Write> Desk<O> {
             Standing::Sent => "sent",
             Standing::Working => "working",
             Standing::Over => "over",
+            Standing::Missed => "not-applied",
         });
         columns.put("ClOrdID", Cell::text(order.terms.cl_ord_id));
         if let Some(id) = order.order_id {
@@ -90,6 +102,15 @@ impl<O: Write> Desk<O> {
         }
         columns.put("LeavesQty", Cell::number(order.leaves));
         self.print(&Row::of(now, "order", uuid, None, columns));
+    }
+
+    /// Prints why a connection has failed: that it has was told before.
+    pub(super) fn failed(&mut self, now: Utc, uuid: u64, failure: String) {
+        self.reason = Some(match self.reason.take() {
+            Some(reason) => format!("{reason}: {failure}"),
+            None => failure.clone(),
+        });
+        self.say(now, uuid, "failure", Some(failure));
     }
 
     /// Prints something of the session.
@@ -164,6 +185,9 @@ impl<O: Write> Listener for Desk<O> {
 
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
         self.is_over = state == State::Disconnected;
+        if state == State::Connecting {
+            self.reason = None;
+        }
         if !matches!(state, State::Established) {
             let (now, uuid) = (sender.now().utc, sender.progress().uuid);
             self.say(now, uuid, &state.to_string(), None);
@@ -175,23 +199,74 @@ impl<O: Write> Listener for Desk<O> {
         self.say(sender.now().utc, established.uuid, "established", None);
     }
 
+    fn on_backup(&mut self, notice: &BackupNotice<'_>) {
+        let text = match notice {
+            BackupNotice::State(state) => state.to_string(),
+            BackupNotice::Rejected(rejected) => format!("refused: {}", refusal_text(rejected)),
+            BackupNotice::Terminated(terminated) if terminated.answer => return,
+            BackupNotice::Terminated(terminated) => termination_text(terminated),
+            BackupNotice::Error(error) => format!("error: {error}"),
+            BackupNotice::Warning(warning) => format!("warning: {warning}"),
+            _ => return,
+        };
+        let (now, uuid) = self.turn;
+        self.say(now, uuid, "backup", Some(text));
+    }
+
+    fn on_failover(&mut self, sender: &mut Sender<'_>, _: Failover) {
+        self.tell(sender, "failover", "the exchange has made the backup the primary");
+    }
+
+    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+        let Active { next_outgoing, down_for, in_doubt, .. } = active;
+        let doubt = match in_doubt {
+            true => "; what was sent before may be missing, the next message shows it",
+            false => "",
+        };
+        let millis = down_for.as_nanos() / 1_000_000;
+        let text = format!(
+            "on the backup's connection: our next message is {next_outgoing}, \
+             nothing could be sent for {millis} ms{doubt}"
+        );
+        self.tell(sender, "active", text);
+    }
+
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
-        let reason = format!("{} {}", rejected.code, rejected.reason);
+        let reason = refusal_text(rejected);
         self.tell(sender, "refused", &reason);
         self.reason = Some(reason);
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
         if !terminated.answer {
-            let reason = format!("the exchange has terminated: {}", terminated.code);
+            let reason = termination_text(terminated);
             self.tell(sender, "terminated", &reason);
             self.reason = Some(reason);
         }
     }
 
+    fn answer_not_applied(
+        &mut self,
+        _: NotApplied,
+        preferred: NotAppliedAnswer,
+    ) -> NotAppliedAnswer {
+        self.answer = Some(preferred);
+        preferred
+    }
+
     fn on_not_applied(&mut self, sender: &mut Sender<'_>, not_applied: NotApplied) {
         let NotApplied { from_seq_no, count } = not_applied;
-        self.tell(sender, "not-applied", format_args!("{count} messages from {from_seq_no} on"));
+        let what = match self.answer.take() {
+            Some(NotAppliedAnswer::FillGap) => {
+                self.orders.not_applied(&(from_seq_no..from_seq_no.saturating_add(count)));
+                "; they are not sent again"
+            }
+            Some(NotAppliedAnswer::Replay) => "; they are sent again",
+            // It was told before, or there is a warning beside it.
+            None => "",
+        };
+        let text = format!("{count} messages from {from_seq_no} on{what}");
+        self.tell(sender, "not-applied", text);
     }
 
     fn on_gap(&mut self, sender: &mut Sender<'_>, gap: Gap) {
@@ -214,6 +289,15 @@ impl<O: Write> Listener for Desk<O> {
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {
         self.tell(sender, "warning", warning);
     }
+}
+
+/// The code, and what the exchange says beside it.
+fn refusal_text(rejected: &Rejected<'_>) -> String {
+    format!("{} {}", rejected.code, rejected.reason).trim_end().to_owned()
+}
+
+fn termination_text(terminated: &Terminated<'_>) -> String {
+    format!("the exchange has terminated: {}", terminated.code)
 }
 
 fn gap_text(gap: Gap) -> String {

@@ -1,5 +1,7 @@
 //! The orders of this run, as the exchange's reports tell them.
 
+use std::ops::Range;
+
 use hairpin_order_entry::messages::{
     ExecutionReportCancel534, ExecutionReportElimination524, ExecutionReportModify531,
     ExecutionReportNew522, ExecutionReportReject523, OrderCancelReplaceReject536,
@@ -19,6 +21,8 @@ pub(super) enum Standing {
     Working,
     /// It traded whole, was taken back, refused or eliminated.
     Over,
+    /// It has left and never arrived: the exchange was moved past it.
+    Missed,
 }
 
 /// An order that was entered here.
@@ -58,7 +62,16 @@ impl Orders {
 
     /// What works, or may.
     pub(super) fn open(&self) -> impl Iterator<Item = &Order> {
-        self.0.iter().filter(|order| order.standing != Standing::Over)
+        let is_open = |order: &&Order| matches!(order.standing, Standing::Sent | Standing::Working);
+        self.0.iter().filter(is_open)
+    }
+
+    /// What left under these numbers was not applied, and is not sent again.
+    pub(super) fn not_applied(&mut self, numbers: &Range<u32>) {
+        let is_meant = |order: &&mut Order| {
+            order.standing == Standing::Sent && numbers.contains(&order.seq_num)
+        };
+        self.0.iter_mut().filter(is_meant).for_each(|order| order.standing = Standing::Missed);
     }
 
     /// Takes what a message of the exchange says; those of other orders say nothing here.

@@ -163,12 +163,15 @@ fn stood(columns: &mut Columns, standing: &Progress) {
     }
 }
 
-/// ` name=value`, quoted if there are blanks in it.
+/// ` name=value`, in quotation marks if it could be mistaken for anything else.
 fn push_text(line: &mut String, name: &str, cell: Option<&Cell>) {
     let Some(cell) = cell else { return };
-    let is_bare = !cell.text.contains(' ') || cell.text.starts_with('"');
-    let quote = if is_bare { "" } else { "\"" };
-    let _ = write!(line, " {name}={quote}{}{quote}", cell.text);
+    let text = &cell.text;
+    let is_bare = !text.contains([' ', '"', '=']) && text != "-";
+    let _ = match is_bare {
+        true => write!(line, " {name}={text}"),
+        false => write!(line, " {name}=\"{}\"", text.replace('"', "\\\"")),
+    };
 }
 
 fn push_json(object: &mut String, name: &str, cell: Option<&Cell>) {
@@ -203,12 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn values_with_blanks_are_quoted_once_in_text() {
+    fn values_that_could_be_mistaken_are_quoted_in_text() {
         let mut line = String::new();
-        push_text(&mut line, "a", Some(&Cell::text("one two")));
-        push_text(&mut line, "b", Some(&Cell::text("\"one two\"")));
-        push_text(&mut line, "c", Some(&Cell::number(3_u32)));
-        push_text(&mut line, "d", None);
-        assert_eq!(line, " a=\"one two\" b=\"one two\" c=3");
+        let values = ["one two", "say\"no\"", "x=1", "-", "plain(1)"];
+        for (name, value) in ["a", "b", "c", "d", "e"].into_iter().zip(values) {
+            push_text(&mut line, name, Some(&Cell::text(value)));
+        }
+        push_text(&mut line, "f", Some(&Cell::number(3_u32)));
+        push_text(&mut line, "g", None);
+        let expected = r#" a="one two" b="say\"no\"" c="x=1" d="-" e=plain(1) f=3"#;
+        assert_eq!(line, expected);
     }
 }

@@ -34,7 +34,7 @@ const ORDER_PATIENCE: Duration = Duration::from_secs(5);
 /// Settings or a script that are wrong, a journal that somebody has open, a logon that failed, a
 /// command that could not be done, an expectation that was not met.
 pub(super) fn run(arguments: &Arguments, settings: &Path) -> Result<ExitCode> {
-    let settings = OrderSettings::read(settings, arguments.journal.as_deref())?;
+    let settings = OrderSettings::read(settings, arguments.segment, arguments.journal.as_deref())?;
     let script = arguments.script.as_deref();
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
     let line = settings.line()?;
@@ -104,7 +104,10 @@ impl Run {
             let deadline = self.line.next_deadline().map_or(look, |due| due.min(look));
             let ready = self.reactor.wait(before, Some(deadline))?;
             let now = self.clock.now();
+            self.desk.turn(now.utc, self.line.session().progress().uuid);
+            let failures = self.line.session().counters().failures;
             self.line.process(now, ready, &mut self.reactor, &mut self.desk)?;
+            self.look_at_failures(now, failures);
             if signals.asked_to_stop() || self.desk.broken.is_some() {
                 self.leave(now);
             } else if self.line.session().state() == State::Established && self.leaving.is_none() {
@@ -123,10 +126,19 @@ impl Run {
         Ok(())
     }
 
+    /// Tells why a connection has failed, if one has since there were so many.
+    fn look_at_failures(&mut self, now: Now, before: u64) {
+        let session = self.line.session();
+        let failure = session.last_failure().filter(|_| session.counters().failures > before);
+        let uuid = session.progress().uuid;
+        if let Some(failure) = failure.map(ToString::to_string) {
+            self.desk.failed(now.utc, uuid, failure);
+        }
+    }
+
     /// Why the session ended by itself.
     fn reason(&mut self) -> anyhow::Error {
         let reason = self.desk.reason.take();
-        let reason = reason.or_else(|| self.line.session().last_failure().map(ToString::to_string));
         let reason = reason.unwrap_or_else(|| "the connection closed".to_owned());
         let what = if self.desk.was_established { "session ended" } else { "logon failed" };
         anyhow!("the {what}: {reason}")
@@ -259,6 +271,7 @@ impl Run {
             let id = order.terms.cl_ord_id;
             match order.standing {
                 Standing::Over => bail!("the exchange has refused order {id}"),
+                Standing::Missed => bail!("order {id} has not reached the exchange"),
                 _ if now.monotonic >= until => bail!("the exchange says nothing of order {id}"),
                 _ => return Ok(Some(Pending::Order(command, until))),
             }

@@ -17,17 +17,32 @@ pub(super) struct OrderSettings {
 }
 
 impl OrderSettings {
-    /// Reads a settings file and the key that it points to. A folder that is given here is where
-    /// the journal is, whatever the file says.
+    /// Reads a settings file and the key that it points to, of several market segments the one
+    /// that is given. A folder that is given here is where the journal is, whatever the file says.
     ///
     /// # Errors
     /// One line: which file, and what is wrong. Never what a key is.
-    pub(super) fn read(path: &Path, folder: Option<&Path>) -> Result<Self> {
-        let mut config = Config::read(path).map_err(|error| match error {
+    pub(super) fn read(path: &Path, segment: Option<u8>, folder: Option<&Path>) -> Result<Self> {
+        let named = || path.display().to_string();
+        let wrong = |error| match error {
             // It names the file.
             ConfigError::File { .. } => anyhow!(error),
-            _ => anyhow!(error).context(path.display().to_string()),
-        })?;
+            ConfigError::Segments { .. } => anyhow!("{error} with --segment").context(named()),
+            _ => anyhow!(error).context(named()),
+        };
+        let mut config = match segment {
+            None => Config::read(path).map_err(wrong)?,
+            Some(segment) => {
+                let configs = Config::read_segments(path).map_err(wrong)?;
+                let ids: Vec<_> = configs.iter().map(|(id, _)| id.to_string()).collect();
+                let found = configs.into_iter().find(|(id, _)| *id == segment);
+                let missing = || {
+                    let ids = ids.join(", ");
+                    anyhow!("there is no market segment {segment}, but {ids}").context(named())
+                };
+                found.ok_or_else(missing)?.1
+            }
+        };
         if let Some(folder) = folder {
             let settings = config.journal.map_or_else(JournalSettings::default, |it| it.settings);
             config.journal = Some(JournalPlace { folder: folder.to_owned(), settings });

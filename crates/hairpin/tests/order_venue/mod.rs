@@ -14,7 +14,7 @@ use hairpin_exchange::{Addresses, Credentials, Exchange, ExchangeSettings, Floor
 use hairpin_host::Clock;
 use hairpin_mapped::Journal;
 use hairpin_order_entry::*;
-use hairpin_reactor::{Reactor, Wait};
+use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::Duration;
 
 pub(crate) const ACCESS_KEY_ID: &str = "ACCESS-KEY-ID-123456";
@@ -25,17 +25,26 @@ pub(crate) const INSTRUMENT: i32 = 1_001;
 /// A gateway with a quiet market behind it, in a thread that sleeps while nothing comes.
 pub(crate) struct Venue {
     pub(crate) gateway: SocketAddrV4,
+    pub(crate) backup: SocketAddrV4,
     stop: Arc<AtomicBool>,
+    /// The primary is to fail.
+    fail: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Venue {
     pub(crate) fn open() -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let (told, gateway) = mpsc::channel();
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || run(&stopped, &told));
-        Self { gateway: gateway.recv().unwrap(), stop, thread: Some(thread) }
+        let [stop, fail] = [false; 2].map(|it| Arc::new(AtomicBool::new(it)));
+        let (told, gateways) = mpsc::channel();
+        let (stopped, failed) = (Arc::clone(&stop), Arc::clone(&fail));
+        let thread = thread::spawn(move || run(&stopped, &failed, &told));
+        let (gateway, backup) = gateways.recv().unwrap();
+        Self { gateway, backup, stop, fail, thread: Some(thread) }
+    }
+
+    /// The primary's connections end soon, and the backup is the primary.
+    pub(crate) fn fail_primary(&self) {
+        self.fail.store(true, Ordering::Relaxed);
     }
 }
 
@@ -47,7 +56,7 @@ impl Drop for Venue {
     }
 }
 
-fn run(stop: &AtomicBool, told: &mpsc::Sender<SocketAddrV4>) {
+fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, SocketAddrV4)>) {
     let clock = Clock::of_kernel();
     let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let account = |session| Credentials::new(ACCESS_KEY_ID, KEY, session, "DEFGH").unwrap();
@@ -64,9 +73,14 @@ fn run(stop: &AtomicBool, told: &mpsc::Sender<SocketAddrV4>) {
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).unwrap();
     exchange.set_pace(Pace::Paced, clock.now());
-    told.send(exchange.gateway_address()).unwrap();
+    let backup = exchange.serve_backup(gateway, clock.now(), &mut reactor).unwrap();
+    told.send((exchange.gateway_address(), backup)).unwrap();
     while !stop.load(Ordering::Relaxed) {
         let now = clock.now();
+        if fail.swap(false, Ordering::Relaxed) {
+            exchange.gateway_mut().fail_primary(now, &mut ());
+            exchange.step(now, Ready::NOTHING, &mut reactor, &mut ()).unwrap();
+        }
         let look = now.monotonic + Duration::from_millis(20);
         let deadline = exchange.poll_timeout().map_or(look, |due| due.min(look));
         let ready = reactor.wait(now.monotonic, Some(deadline)).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,6 +27,35 @@ pub(super) struct Mapped {
 /// Where the segment of this number is.
 pub(super) fn path_of(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number:010}.{WHOLE}"))
+}
+
+/// Makes the folder of a journal, unless there is an empty one: whether it was made.
+///
+/// # Errors
+/// `AlreadyExists` if it holds anything, or is none.
+pub(super) fn make_folder(folder: &Path) -> io::Result<bool> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {
+            check_empty(folder)?;
+            Ok(false)
+        }
+        made => made.map(|()| true),
+    }
+}
+
+/// # Errors
+/// `AlreadyExists` if a folder holds more than a maker leaves that dies before its first segment.
+pub(super) fn check_empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_left = path.file_name().is_some_and(|name| name == LOCK)
+            || path.extension().is_some_and(|extension| extension == UNFINISHED);
+        if !is_left {
+            let what = "the folder is not empty, and holds no journal";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        }
+    }
+    Ok(())
 }
 
 /// The segments of a folder, by number. Files of other names are none of ours.

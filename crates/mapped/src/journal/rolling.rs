@@ -35,13 +35,16 @@ pub(super) struct Rolling {
 }
 
 impl Rolling {
-    /// A journal with one empty segment in an empty folder.
+    /// A journal with one empty segment in an empty folder, which nobody else is making one in.
     pub(super) fn create(
         folder: &Path,
         settings: JournalSettings,
         bytes: u64,
     ) -> Result<Journal, JournalError> {
         let lock = folder::lock(folder)?;
+        // Somebody may have been faster: nothing of theirs is written over.
+        folder::check_empty(folder)?;
+        folder::remove_unfinished(folder)?;
         let durable = settings.sync != SyncPolicy::None;
         let mapped = folder::create(folder, 1, bytes, durable)?;
         let kept = vec![Kept { mapped, walk: Walk::new() }];

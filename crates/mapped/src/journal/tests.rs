@@ -550,6 +550,40 @@ fn what_cannot_be_is_refused_and_nothing_is_left() {
 }
 
 #[test]
+fn an_empty_folder_takes_a_journal_and_one_with_anything_in_it_does_not() {
+    let (_parent, folder) = in_folder();
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("notes"), "mine").unwrap();
+    for _ in 0..2 {
+        let error = Journal::create_with(&folder, SMALL).unwrap_err();
+        assert_eq!(error.to_string(), "the folder is not empty, and holds no journal");
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "it is as it was");
+    fs::remove_file(folder.join("notes")).unwrap();
+    // What a process leaves that dies while it makes the first segment.
+    fs::write(folder.join("lock"), "").unwrap();
+    fs::write(folder.join("0000000001.unfinished"), [1; 100]).unwrap();
+    let mut journal = Journal::create_with(&folder, SMALL).unwrap();
+    journal.claim(9).unwrap().commit(9);
+    assert!(!folder.join("0000000001.unfinished").exists());
+    drop(journal);
+    assert!(matches!(Journal::create_with(&folder, SMALL), Err(JournalError::Io(_))));
+    assert_eq!(Journal::open(&folder).unwrap().recovery().records, 1);
+}
+
+#[test]
+fn a_folder_that_was_there_stays_when_no_journal_can_be_made_in_it() {
+    let (_parent, folder) = in_folder();
+    fs::create_dir(&folder).unwrap();
+    let lock = folder::lock(&folder).unwrap();
+    let busy = Journal::create_with(&folder, SMALL).unwrap_err();
+    assert!(matches!(busy, JournalError::Busy { .. }), "{busy}");
+    assert!(folder.join("lock").exists());
+    drop(lock);
+    assert!(Journal::create_with(&folder, SMALL).is_ok());
+}
+
+#[test]
 fn every_block_is_there_from_the_start_and_its_owners_alone() {
     use std::os::unix::fs::MetadataExt;
     let (_parent, folder) = in_folder();

@@ -13,7 +13,8 @@ use hairpin_ilink3::{
 use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
 use hairpin_time::{Duration, Utc};
 use jiff::{civil::Date, tz::TimeZone};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use zeroize::Zeroizing;
 
@@ -45,9 +46,9 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Gateway {
-    primary: Spanned<Vec<SocketAddrV4>>,
+    primary: Spanned<Vec<Address>>,
     #[serde(default)]
-    backup: Vec<SocketAddrV4>,
+    backup: Vec<Address>,
     attempts: Option<u32>,
     #[serde(default = "one_second")]
     interval_ms: u64,
@@ -57,9 +58,9 @@ struct Gateway {
 #[serde(deny_unknown_fields)]
 struct SegmentTable {
     id: Spanned<u8>,
-    primary: Spanned<Vec<SocketAddrV4>>,
+    primary: Spanned<Vec<Address>>,
     #[serde(default)]
-    backup: Vec<SocketAddrV4>,
+    backup: Vec<Address>,
     attempts: Option<u32>,
     #[serde(default = "one_second")]
     interval_ms: u64,
@@ -173,6 +174,20 @@ enum BeyondName {
     Queue,
 }
 
+/// An address as it is written.
+#[derive(Clone, Copy)]
+struct Address(SocketAddrV4);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|_| {
+            let what = "is no address: write an IPv4 address and a port, like 192.0.2.10:9000";
+            D::Error::custom(format_args!("`{text}` {what}"))
+        })
+    }
+}
+
 fn one_second() -> u64 {
     1_000
 }
@@ -190,9 +205,14 @@ impl Source<'_> {
 
     /// The error of a table, where it begins.
     fn wrong_in(&self, table: &str, what: &str) -> ConfigError {
+        ConfigError::Toml { line: self.line_of(table), what: what.into() }
+    }
+
+    /// Where a table begins; the first line if it is not there.
+    fn line_of(&self, table: &str) -> usize {
         let header = format!("[{table}]");
         let place = self.text.lines().position(|line| line.trim_start().starts_with(&header));
-        ConfigError::Toml { line: place.map_or(1, |place| place + 1), what: what.into() }
+        place.map_or(1, |place| place + 1)
     }
 }
 
@@ -215,8 +235,7 @@ impl Config {
         let mut file = parse(text)?;
         let source = Source { text, folder };
         if !file.segment.is_empty() {
-            let what = "a file with `[[segment]]` is of several sessions: read its segments";
-            return Err(source.wrong_in("[segment]", what));
+            return Err(ConfigError::Segments { line: source.line_of("[segment]") });
         }
         let gateway = file.gateway.take();
         let gateway = gateway.ok_or_else(|| source.wrong_in("gateway", "missing `[gateway]`"))?;
@@ -253,7 +272,7 @@ impl Config {
     /// The settings of a file for one gateway.
     fn of(file: File, gateways: Gateway, source: &Source<'_>) -> Result<Self, ConfigError> {
         let operator = file.operator.read(source)?;
-        let Some(&gateway) = gateways.primary.as_ref().first() else {
+        let Some(&Address(gateway)) = gateways.primary.as_ref().first() else {
             return Err(source.wrong(&gateways.primary, "`primary` needs an address"));
         };
         let key_expires = file.logon.read_expiry(source)?;
@@ -278,8 +297,8 @@ impl Config {
         };
         let journal = file.journal.map(|table| table.read(source)).transpose()?;
         let connector = ConnectorSettings {
-            primary: gateways.primary.into_inner(),
-            backup: gateways.backup,
+            primary: gateways.primary.as_ref().iter().map(|it| it.0).collect(),
+            backup: gateways.backup.iter().map(|it| it.0).collect(),
             attempts: gateways.attempts,
             interval: Duration::from_millis(gateways.interval_ms),
             schedule,

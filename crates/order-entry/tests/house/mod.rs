@@ -79,6 +79,9 @@ pub(crate) struct Inner {
     pub(crate) dialled: Vec<SocketAddrV4>,
     /// Every frame the client let go, on either connection.
     pub(crate) seen: Vec<Vec<u8>>,
+    /// Bytes the client was given on either connection, and those it was shown before.
+    pub(crate) given: Vec<u8>,
+    pub(crate) heard: Vec<u8>,
     /// Bytes that a connection takes in all.
     pub(crate) room: usize,
     /// Nothing a client writes arrives.
@@ -106,6 +109,8 @@ impl House {
             lines: Vec::new(),
             dead: Vec::new(),
             seen: Vec::new(),
+            given: Vec::new(),
+            heard: Vec::new(),
             dialled: Vec::new(),
             room: usize::MAX,
             is_deaf: false,
@@ -199,6 +204,7 @@ impl Receive for Connection {
         let line = &mut inner.lines[self.place];
         let meta = Meta { source: host(0), timestamp: Timestamp::None };
         let (incoming, closed) = (std::mem::take(&mut line.to_client), line.is_ended);
+        inner.given.extend(&incoming);
         drop(inner);
         if !incoming.is_empty() {
             on(meta, &incoming);
@@ -282,6 +288,9 @@ impl Dial for House {
     }
     fn on_frame(&mut self, frame: &[u8]) {
         self.inner().seen.push(frame.to_vec());
+    }
+    fn on_received(&mut self, _: Meta, bytes: &[u8]) {
+        self.inner().heard.extend(bytes);
     }
 }
 

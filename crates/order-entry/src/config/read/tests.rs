@@ -129,7 +129,8 @@ fn a_value_that_is_none_is_named_with_its_line() {
         ("# version = 9", "version = 4", "`version` must be 5 to 9"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-03-01T00:00:00Z", "must be a date"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-02-30", ""),
-        ("192.0.2.10:9000", "192.0.2.10", "invalid"),
+        ("192.0.2.10:9000", "192.0.2.10", "`192.0.2.10` is no address: write an IPv4 address and"),
+        ("192.0.2.12:9000", "localhost:9000", "`localhost:9000` is no address"),
     ] {
         let error = error(from, to);
         assert!(error.starts_with(&format!("line {}: ", line_of(from))), "{error}");
@@ -207,6 +208,16 @@ fn several_segments_share_a_file_and_have_hosts_and_journals_of_their_own() {
 }
 
 #[test]
+fn journals_of_segments_are_made_with_the_folder_they_share() {
+    let folder = folder();
+    let small = segmented().replace("segments = 16", "segments = 16\nsegment_bytes = 65536");
+    let configs = Config::segments_in(&small, folder.path()).unwrap();
+    let open: Vec<_> = configs.iter().map(|(_, config)| config.open_journal(0).unwrap()).collect();
+    assert_eq!(open.len(), 2);
+    assert!(folder.path().join("journal/80/0000000001.segment").exists());
+}
+
+#[test]
 fn what_is_wrong_with_segments_is_named_with_its_line() {
     let folder = folder();
     let error = |text: &str| Config::segments_in(text, folder.path()).unwrap_err().to_string();
@@ -219,7 +230,7 @@ fn what_is_wrong_with_segments_is_named_with_its_line() {
     let neither = "give a `[[segment]]` for each market segment, and no `[gateway]`";
     assert_eq!(error(sample()), format!("line {}: {neither}", line_of("[gateway]")));
     let single = read(&segmented()).unwrap_err().to_string();
-    let told = "a file with `[[segment]]` is of several sessions: read its segments";
+    let told = "a file with `[[segment]]` is of several sessions: choose one";
     assert_eq!(single, format!("line 1: {told}"));
     let (_, rest) = sample().split_once("[logon]").unwrap();
     let gone = read(&format!("[logon]{rest}")).unwrap_err().to_string();
