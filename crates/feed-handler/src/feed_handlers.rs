@@ -9,16 +9,16 @@ use std::io;
 use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Input, Listener, Settings};
 use hairpin_time::{Instant, Now};
 
-use channel_feed::ChannelFeed;
+pub(crate) use channel_feed::ChannelFeed;
 pub use listeners::{Listeners, Same};
-use shared_line::{SharedLine, Subscription};
+pub(crate) use shared_line::{SharedLine, Subscription};
 
 use crate::feed_handler::{RECOVERY_WAKE, waited_from};
 use crate::inlet::Inlet;
 use crate::replay_line::ReplayLine;
 use crate::{
-    Arrival, CacheError, DefinitionCache, EngineError, FeedEngine, FeedError, LineAddress, LineId,
-    LineStatistics, Multicast, ReplayError, Statistics,
+    Arrival, CacheError, DefinitionCache, EngineError, FeedEngine, FeedError, KeepWarm,
+    LineAddress, LineId, LineStatistics, Multicast, ReplayError, Statistics,
 };
 
 /// The number of a channel among [`FeedHandlers`], in the order of [`FeedHandlers::add`], from 0.
@@ -258,6 +258,29 @@ impl<E: FeedEngine> FeedHandlers<E> {
         self.channels[handler.as_usize()].inlet.definitions.as_deref_mut()
     }
 
+    /// Keeps the way of a packet warm, to be called when [`FeedHandlers::process`] has brought
+    /// nothing: reads what the next packet of a channel would read, and puts a dry packet through
+    /// the path if it is time, from the engine's hand to the callbacks; whether it did. `dry` is
+    /// told of it as the listener of channel 0 ([`KeepWarm`]).
+    ///
+    /// # Panics
+    /// If the number is of others.
+    #[inline]
+    pub fn keep_warm(
+        &self,
+        handler: HandlerId,
+        warm: &mut KeepWarm,
+        now: Now,
+        dry: &mut (impl Listeners + ?Sized),
+    ) -> bool {
+        let feed = &self.channels[handler.as_usize()];
+        for &line in &feed.lines {
+            self.lines[line.as_usize()].prefetch();
+        }
+        warm.prefetch(&feed.inlet.channel);
+        warm.turn_by(now, |arrival, line, channel| dispatch::<E>(now, arrival, line, channel, dry))
+    }
+
     /// How many channels there are.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -444,7 +467,9 @@ fn pass_to(at: Now, channels: &mut [ChannelFeed], listeners: &mut (impl Listener
 }
 
 /// Hands a packet to every feed on its line that is joined.
-#[inline]
+///
+/// Never inlined: dry packets ([`KeepWarm`]) pass the same instructions.
+#[inline(never)]
 fn dispatch<E: FeedEngine>(
     at: Now,
     arrival: &Arrival<'_>,

@@ -1,12 +1,17 @@
 //! Dry packets through the path while nothing comes.
 
+use std::net::{Ipv4Addr, SocketAddrV4};
+
 use hairpin_cme_codecs::mdp3::{
     MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction, MatchEventIndicator, Price9,
 };
+use hairpin_endpoint::Timestamp;
 use hairpin_mdp3::{Channel, Feed, Input, LateJoin, Listener, PacketHeader, Settings, Side};
 use hairpin_time::{Duration, Instant, Now};
 
-use crate::inlet::deliver;
+use crate::feed_handlers::{ChannelFeed, SharedLine, Subscription};
+use crate::inlet::{Inlet, deliver};
+use crate::{Arrival, LineAddress, LineId};
 
 /// Instruments of the channel that dry packets are for.
 const INSTRUMENTS: i32 = 4;
@@ -14,6 +19,8 @@ const INSTRUMENTS: i32 = 4;
 const TEMPLATE: u16 = MDIncrementalRefreshBook46::TEMPLATE_ID;
 /// Longer than the packet with one entry.
 const PACKET_MAX: usize = 128;
+/// Where dry packets come from.
+const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 
 /// Keeps the way of a packet warm while nothing comes: its instructions, what the processor
 /// predicts of its branches, and the translation of its pages.
@@ -30,11 +37,16 @@ const PACKET_MAX: usize = 128;
 /// With `()` the path is warm only up to the callbacks of `()`.
 ///
 /// The data of the real channel only real packets may change; [`KeepWarm::prefetch`] reads it, an
-/// instrument a turn. Under a wait that sleeps there is no sense in either. Whether they pay is to
-/// be measured on the machine that they are to run on.
+/// instrument a turn. Of several channels on one engine [`FeedHandlers::keep_warm`] does both, and
+/// its dry packets pass what hands packets to channels as well. Under a wait that sleeps there is no
+/// sense in either. Whether they pay is to be measured on the machine that they are to run on.
+///
+/// [`FeedHandlers::keep_warm`]: crate::FeedHandlers::keep_warm
 #[derive(Debug)]
 pub struct KeepWarm {
-    channel: Channel,
+    /// Of its own: the one channel, and the one line that dry packets come by.
+    channels: [ChannelFeed; 1],
+    lines: [SharedLine; 1],
     settings: Settings,
     /// Which id dry packets have.
     template_id: u16,
@@ -76,8 +88,15 @@ impl KeepWarm {
         let mut channel = Channel::new(settings);
         // It has no feeds to join.
         while channel.poll_action().is_some() {}
+        let mut subscription = Subscription::new(0, Feed::Incremental, Side::A);
+        subscription.is_joined = true;
+        let nowhere = Ipv4Addr::UNSPECIFIED;
+        let address = LineAddress { group: NOWHERE, interface: nowhere, sources: Vec::new() };
+        let mut line = SharedLine::new(address);
+        line.subscriptions.push(subscription);
         Self {
-            channel,
+            channels: [ChannelFeed::new(Inlet::new(channel), Vec::new(), None)],
+            lines: [line],
             settings,
             // Where no id stands for the template, its messages are skipped, the dry ones too.
             template_id: templates.wire(TEMPLATE).unwrap_or(TEMPLATE),
@@ -103,11 +122,29 @@ impl KeepWarm {
     /// type for its code to be the real one's.
     #[inline]
     pub fn turn(&mut self, now: Now, dry: &mut impl Listener) -> bool {
+        self.turn_by(now, |arrival, _, [feed]| {
+            let received = arrival.timestamp.utc();
+            let input = Input { feed: Feed::Incremental, side: Side::A, received };
+            deliver(now, &mut feed.inlet.channel, input, arrival.bytes, dry);
+        })
+    }
+
+    /// The same by another way.
+    #[inline]
+    pub(crate) fn turn_by(
+        &mut self,
+        now: Now,
+        pass: impl FnOnce(&Arrival<'_>, &mut [SharedLine; 1], &mut [ChannelFeed; 1]),
+    ) -> bool {
         if now.monotonic < self.next {
             return false;
         }
         self.next = now.monotonic + self.interval;
-        self.pass(now, dry);
+        let length = self.make(now);
+        let timestamp = Timestamp::Software(now.utc);
+        let bytes = &self.packet[..length];
+        let arrival = Arrival { line: LineId::new(0), source: NOWHERE, timestamp, bytes };
+        pass(&arrival, &mut self.lines, &mut self.channels);
         true
     }
 
@@ -128,19 +165,18 @@ impl KeepWarm {
     /// The channel they pass.
     #[must_use]
     pub fn channel(&self) -> &Channel {
-        &self.channel
+        &self.channels[0].inlet.channel
     }
 
-    fn pass(&mut self, now: Now, dry: &mut impl Listener) {
+    /// Makes the next packet, of so many bytes.
+    fn make(&mut self, now: Now) -> usize {
         if self.sequence == u32::MAX {
             // Once in days: a channel takes a smaller number for an older packet.
             *self = Self::for_channel(self.interval, &self.settings);
         }
         self.sequence += 1;
         self.packets += 1;
-        let length = self.write(now);
-        let input = Input { feed: Feed::Incremental, side: Side::A, received: Some(now.utc) };
-        deliver(now, &mut self.channel, input, &self.packet[..length], dry);
+        self.write(now)
     }
 
     /// Writes the next packet: another action, price, quantity, side and instrument each time, so
@@ -192,10 +228,13 @@ impl KeepWarm {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use hairpin_mdp3::{BookUpdate, EndOfEvent, Error, Warning};
     use hairpin_time::Utc;
 
     use super::*;
+    use crate::{EngineError, FeedEngine, FeedHandlers, Group, Lines, Multicast};
 
     #[derive(Default)]
     struct Told {
@@ -280,6 +319,59 @@ mod tests {
         let empty = Channel::new(Settings { max_instruments: 0, ..Settings::default() });
         warm.prefetch(&empty);
         assert_eq!(warm.place, 1);
+    }
+
+    /// Lines that nothing comes on.
+    #[derive(Debug, Default)]
+    struct Silence(usize);
+
+    impl FeedEngine for Silence {
+        fn open(&mut self, _: &LineAddress) -> io::Result<LineId> {
+            self.0 += 1;
+            Ok(LineId::new(self.0 - 1))
+        }
+        fn join(&mut self, _: LineId) -> io::Result<()> {
+            Ok(())
+        }
+        fn leave(&mut self, _: LineId) -> io::Result<()> {
+            Ok(())
+        }
+        fn wait(&mut self, _: Instant, _: Option<Instant>) -> io::Result<()> {
+            Ok(())
+        }
+        fn receive(
+            &mut self,
+            _: Now,
+            _: &mut impl FnMut(Now, Arrival<'_>),
+        ) -> Result<(), EngineError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn dry_packets_pass_what_hands_packets_to_channels_and_no_real_one_tells_of_them() {
+        let group = |last| Group::new(SocketAddrV4::new(Ipv4Addr::new(239, 1, 1, last), 7), &[]);
+        let addresses = Multicast {
+            incremental: Lines::only_a(group(1)),
+            instrument: Lines::only_a(group(2)),
+            snapshot: Lines::only_a(group(3)),
+            ..Multicast::default()
+        };
+        let settings = Settings { max_instruments: 4, ..Settings::default() };
+        let mut feeds = FeedHandlers::new(Silence::default());
+        let handlers = [(); 2].map(|()| feeds.add(settings, &addresses).unwrap());
+        let before = format!("{feeds:?}");
+        let mut warm = KeepWarm::new(Duration::from_micros(50));
+        let mut dry = [Told::default()];
+        let passed = (0..1_000).filter(|&micros| {
+            let handler = handlers[usize::from(micros % 2 == 0)];
+            feeds.keep_warm(handler, &mut warm, at(micros), &mut dry)
+        });
+        assert_eq!(passed.count(), 20);
+        let [dry] = dry;
+        assert_eq!((dry.ends, dry.changed, dry.wrong), (20, 20, 0));
+        assert_eq!((warm.packets(), warm.lines[0].packets), (20, 20));
+        assert_eq!(format!("{feeds:?}"), before);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A line, and who receives it.
 
+use std::hint::black_box;
+
 use hairpin_endpoint::ReceiveBuffer;
 use hairpin_mdp3::{Feed, Side};
 
@@ -42,6 +44,12 @@ impl Subscription {
 impl SharedLine {
     pub(crate) fn new(address: LineAddress) -> Self {
         Self { address, subscriptions: Vec::new(), is_joined: false, packets: 0, bytes: 0 }
+    }
+
+    /// Reads what the next packet on it will read.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        black_box((self.packets, self.subscriptions.first().map(|first| first.packets)));
     }
 
     /// Whether any channel wants it now.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use hairpin_feed_handler::{
-    Arrival, Channel, ChannelState, FeedHandlers, Group, HandlerId, KeepWarm, LineAddress, Lines,
-    Multicast, SocketEngine, TappedEngine,
+    Arrival, ChannelState, FeedEngine, FeedHandlers, Group, HandlerId, KeepWarm, LineAddress,
+    Lines, Multicast, SocketEngine, TappedEngine,
 };
 use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
@@ -94,7 +94,7 @@ fn handler(
             warmth.iter_mut().for_each(|warmth| warmth.hear(now));
             continue;
         }
-        warmth.iter_mut().for_each(|warmth| warmth.turn(now, feeds.channel(handler)));
+        warmth.iter_mut().for_each(|warmth| warmth.turn(now, &feeds, handler));
         if !idle.may_look(now.monotonic) {
             continue;
         }
@@ -116,7 +116,7 @@ fn handler(
     Ok(outcome(setup, &clock, &[&probe.application, &probe.network], counts))
 }
 
-fn with_lines<E: hairpin_feed_handler::FeedEngine>(
+fn with_lines<E: FeedEngine>(
     counts: Counts,
     feeds: &FeedHandlers<E>,
     handler: HandlerId,
@@ -195,9 +195,9 @@ impl Warmth {
     }
 
     #[inline]
-    fn turn(&mut self, now: Now, channel: &Channel) {
-        self.keep_warm.prefetch(channel);
-        if self.keep_warm.turn(now, &mut self.probe) {
+    fn turn(&mut self, now: Now, feeds: &FeedHandlers<impl FeedEngine>, handler: HandlerId) {
+        let dry = std::slice::from_mut(&mut self.probe);
+        if feeds.keep_warm(handler, &mut self.keep_warm, now, dry) {
             self.probe.forget();
         }
     }
