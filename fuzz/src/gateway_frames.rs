@@ -6,17 +6,17 @@
 //! An input is steps of six bytes.
 
 use hairpin_cme_codecs::ilink3::{
-    KeepAliveLapsed, ListUpdAct, MassActionScope, MassStatusReqTyp, OrderTypeReq, RFQSide, SideReq,
-    SideTimeInForce, TimeInForce,
+    CrossTypeEnum, KeepAliveLapsed, ListUpdAct, MassActionScope, MassStatusReqTyp, OrderTypeReq,
+    RFQSide, Side, SideReq, SideTimeInForce, TimeInForce,
 };
 use hairpin_exchange::ConnectionId;
 
 use crate::Seed;
 use crate::client::{
-    ACCESS_KEY, CrossSide, Definition, Named, QuoteEntry, SYSTEM, cancel_with, cross, definition,
-    establish_by, mass_action_with, mass_quote, mass_status_request_with, negotiate_by, order_with,
-    party_list_request, quote_cancel, replace_with, request_for_quote, retransmit_request_of,
-    sequence, terminate,
+    ACCESS_KEY, CrossSide, Definition, Named, QuoteEntry, SYSTEM, SideEntry, cancel_with, cross_of,
+    definition, establish_by, mass_action_with, mass_quote, mass_quote_request_with,
+    mass_status_request_with, negotiate_by, order_with, party_list_request, quote_cancel,
+    replace_with, request_for_cross, request_for_quote, retransmit_request_of, sequence, terminate,
 };
 use crate::gateway::{OTHER, Watched};
 use crate::script::Script;
@@ -114,7 +114,7 @@ fn frame(watched: &Watched, client: &mut Numbers, step: &[u8; 6]) -> Vec<u8> {
 fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
     let security = 1_001 + i32::from(b & 3);
     let step = i64::from(c) * 250_000_000;
-    match a % 6 {
+    match a % 8 {
         0 | 1 => {
             let of = |id: u32| QuoteEntry {
                 id,
@@ -143,7 +143,7 @@ fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
         4 => mass_status_request_with(number, |request| {
             request.set_mass_status_req_type(MassStatusReqTyp(c)).set_security_id(security);
         }),
-        _ => {
+        5 | 6 => {
             let side = |side| CrossSide {
                 cl_ord_id: "C",
                 parties: 1,
@@ -151,7 +151,25 @@ fn many(number: u32, (a, b, c): (u8, u8, u8), price: i64) -> Vec<u8> {
                 side,
                 time: SideTimeInForce(b & 3),
             };
-            cross(number, price, &[side(SideReq::BUY), side(SideReq(1 + (b & 1)))])
+            let sides = [side(SideReq::BUY), side(SideReq(1 + (b & 1)))];
+            // Some CrossIDs come again.
+            let id = u64::from(number & 15);
+            match a % 8 {
+                5 => cross_of(number, id, price, &sides),
+                _ => request_for_cross((number, id), CrossTypeEnum(b >> 3 & 31), price, &sides),
+            }
+        }
+        _ => {
+            let of = |id: u32| SideEntry {
+                id,
+                set: u16::from(b & 3),
+                security,
+                side: Side((1 + (id + u32::from(b >> 2)) % 3) as u8),
+                price: price + i64::from(id) * step,
+                quantity: u32::from(c / 8),
+            };
+            let entries: Vec<SideEntry> = (0..u32::from(c % 60)).map(of).collect();
+            mass_quote_request_with(number, &entries, |_| {})
         }
     }
 }
@@ -211,6 +229,7 @@ pub fn seeds() -> Vec<Seed> {
     let again = [[10, 0, 1, 0, 5, 255], [9, 0, 0, 0, 0, 255], [5, 0, 0, 0, 0, 0]];
     let quotes = [[20, 0, 0, 1, 5, 255], [21, 3, 1, 32, 9, 255], [20, 0, 2, 2, 1, 255]];
     let many = [[20, 0, 3, 0, 7, 255], [22, 0, 4, 0, 8, 255], [23, 3, 5, 1, 4, 255]];
+    let sides = [[20, 0, 7, 4, 9, 255], [21, 3, 7, 0, 50, 255], [20, 0, 6, 25, 8, 255]];
     let details = [[26, 0, 0, 0, 0, 255], [15, 0, 120, 128, 4, 255], [27, 0, 1, 9, 0, 255]];
     let asked = [[26, 0, 2, 9, 0, 255], [26, 0, 3, 0, 4, 255], [26, 0, 0, 0, 0, 255]];
     let seed = |name: &str, parts: &[&[[u8; 6]]]| (name.to_owned(), parts.concat().concat());
@@ -218,6 +237,10 @@ pub fn seeds() -> Vec<Seed> {
         seed("trade", &[&first, &second, &rest, &reads, &take, &reads_too, &reads]),
         seed("change", &[&first, &rest, &reads, &change, &reads, &again, &reads]),
         seed("quotes", &[&first, &second, &quotes, &many, &reads, &reads_too, &rest, &many]),
+        seed(
+            "sides",
+            &[&first, &second, &sides, &quotes, &sides, &reads, &reads_too, &rest, &many],
+        ),
         seed("parties", &[&first, &details, &asked, &reads, &rest, &reads]),
         seed("wrong", &[&first, &wrong, &quiet, &reads, &first, &rest, &again]),
     ]
