@@ -196,6 +196,27 @@ fn threads_that_cannot_be_are_refused_in_one_line() {
 }
 
 #[test]
+fn a_call_and_an_end_reach_a_thread_to_which_nothing_comes() {
+    for wait in Wait::ALL {
+        if let Err(reason) = wait.probe() {
+            println!("skipped: {wait}: {reason}");
+            continue;
+        }
+        // Without channels nothing is ever due: only the call can end its wait.
+        let threads = FeedThreads::spawn(vec![thread("idle", wait, &[], None)], clock).unwrap();
+        let (tell, told) = channel();
+        threads.call(0, move |feeds, _| tell.send(feeds.count()).unwrap()).unwrap();
+        let answer = told.recv_timeout(std::time::Duration::from_secs(20));
+        if answer != Ok(0) {
+            // Dropped, they would be waited for.
+            std::mem::forget(threads);
+            panic!("{wait}: {answer:?}");
+        }
+        assert!(threads.stop()[0].1.is_ok(), "{wait}");
+    }
+}
+
+#[test]
 fn calls_are_bounded() {
     let threads = vec![thread("busy", Wait::Epoll, &[feed(9)], None)];
     let threads = FeedThreads::spawn(threads, clock).unwrap();
