@@ -1,6 +1,6 @@
 //! A line of statistics now and then.
 
-use hairpin_feed_handler::{Channel, ChannelState, Counters, InstrumentIndex};
+use hairpin_feed_handler::{Channel, ChannelState, Counters, InstrumentIndex, Lead};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::decode::Format;
@@ -99,6 +99,7 @@ struct Figures {
     first_a: u64,
     first_b: u64,
     /// Since the beginning.
+    lead: Lead,
     gaps: u64,
     missed: u64,
     drops: u64,
@@ -124,6 +125,7 @@ impl Figures {
             events_per_second: rate(counters.events, old.events),
             first_a: counters.first_a - old.first_a,
             first_b: counters.first_b - old.first_b,
+            lead: channel.lead(),
             gaps: counters.gaps,
             missed: counters.missed_packets,
             drops: traffic.drops,
@@ -145,12 +147,16 @@ impl Figures {
             Some(share) => format!("A first {share:.0} %"),
             None => "nothing new".to_owned(),
         };
+        let lead = self.lead.mean_ns().map_or_else(String::new, |mean| {
+            let [mean, min, max] = [mean, self.lead.min_ns, self.lead.max_ns].map(micros);
+            format!(" by {mean:.1} µs ({min:.1} to {max:.1})")
+        });
         let unrecorded = match self.unrecorded {
             0 => String::new(),
             count => format!(", {count} not recorded"),
         };
         format!(
-            "{} {:?}: {:.0} packets/s, {:.3} Mbit/s, {:.0} messages/s, {:.0} events/s, {share}; \
+            "{} {:?}: {:.0} packets/s, {:.3} Mbit/s, {:.0} messages/s, {:.0} events/s, {share}{lead}; \
              {} gaps, {} packets missed, {} dropped{unrecorded}; {} of {} in sync",
             self.time,
             self.state,
@@ -178,6 +184,12 @@ impl Figures {
             "messages_per_second": rounded(self.messages_per_second),
             "events_per_second": rounded(self.events_per_second),
             "first_a_percent": share,
+            "lead_a_ns": self.lead.mean_ns().map(|mean| serde_json::json!({
+                "samples": self.lead.samples,
+                "mean": mean,
+                "min": self.lead.min_ns,
+                "max": self.lead.max_ns,
+            })),
             "gaps": self.gaps,
             "missed_packets": self.missed,
             "dropped_packets": self.drops,
@@ -189,9 +201,14 @@ impl Figures {
     }
 }
 
+fn micros(nanos: i64) -> f64 {
+    nanos as f64 / 1e3
+}
+
 #[cfg(test)]
 mod tests {
-    use hairpin_feed_handler::Settings;
+    use hairpin_feed_handler::{Feed, Input, Settings, Side};
+    use hairpin_mdp3::PacketHeader;
     use hairpin_time::Utc;
 
     use super::*;
@@ -239,6 +256,38 @@ mod tests {
             (&figures["dropped_packets"], &figures["unrecorded_packets"]),
             (&2.into(), &3.into())
         );
+    }
+
+    #[test]
+    fn by_how_much_a_side_is_ahead_is_told_once_it_is_known() {
+        let mut channel = Channel::new(Settings { max_instruments: 4, ..Settings::default() });
+        while channel.poll_action().is_some() {}
+        for sequence in 1..=200 {
+            let sent = at(u64::from(sequence));
+            let mut packet = PacketHeader { sequence, sending_time: sent.utc }.encode().to_vec();
+            // MessageSize 10, BlockLength 0, AdminHeartbeat12, schema 1 version 13.
+            packet.extend([10, 0, 0, 0, 12, 0, 1, 0, 13, 0]);
+            for (side, micros) in [(Side::A, 10), (Side::B, 12 + u64::from(sequence % 2))] {
+                let received = Some(sent.utc + Duration::from_micros(micros));
+                let input = Input { feed: Feed::Incremental, side, received };
+                channel.handle_packet(sent, input, &packet, &mut ());
+            }
+        }
+        let lead = channel.lead();
+        assert!(lead.samples > 3 && (lead.min_ns, lead.max_ns) == (2_000, 3_000), "{lead:?}");
+        let line = |format| {
+            let mut statistics = Statistics::new(Duration::from_secs(1));
+            statistics.line(at(0), &Traffic::default(), &channel, format);
+            statistics.line(at(1_000), &Traffic::default(), &channel, format).unwrap()
+        };
+        let mean = lead.mean_ns().unwrap();
+        let words = format!(", A first 100 % by {:.1} µs (2.0 to 3.0); ", micros(mean));
+        assert!(line(Format::Text).contains(&words), "{}", line(Format::Text));
+        let value: serde_json::Value = serde_json::from_str(&line(Format::Json)).unwrap();
+        let expected = serde_json::json!({
+            "samples": lead.samples, "mean": mean, "min": 2_000, "max": 3_000,
+        });
+        assert_eq!(value["statistics"]["lead_a_ns"], expected);
     }
 
     #[test]
