@@ -19,7 +19,7 @@ use crate::settings::tests::settings;
 use crate::{
     Active, CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel,
     Message, NewOrder, NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rate, Rejected,
-    RetransmitRejected, Stamp, TerminateCode, Terminated,
+    RetransmitRejected, SEQ_NUM_MAX, Stamp, TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.
