@@ -5,9 +5,9 @@
 //! and is not next is held, as far as there is room, and delivered when its turn comes; what is
 //! not held is asked for too.
 //!
-//! Messages are lost by the exchange's refusal alone: of a range that it refuses, those numbers
-//! that it refuses one by one (see `stride`). What is asked for and does not come ends the
-//! connection, and the next one asks again.
+//! Messages are lost by the exchange's refusal: of a range that it refuses, those numbers that it
+//! refuses one by one (see `stride`). What is asked for and does not come ends the connection, and
+//! the next one asks again; only of an earlier UUID it is lost when three have asked in vain.
 
 use hairpin_time::{Duration, Instant, Now};
 

@@ -32,6 +32,7 @@ macro_rules! decode {
 }
 
 mod backup;
+mod batches;
 mod bindings;
 mod counters;
 mod faults;
@@ -255,6 +256,8 @@ struct Wire {
     forgets: bool,
     /// Business messages of the exchange: UUID, SeqNum, message, and whether it was marked.
     inbox: Vec<(u64, u32, Vec<u8>, bool)>,
+    /// Batches begun and ended.
+    batches: (u32, u32),
 }
 
 impl Outlet for Wire {
@@ -267,6 +270,16 @@ impl Outlet for Wire {
         self.frames.push(self.claimed[..length].to_vec());
         self.kept.push(self.claimed[..length].to_vec());
         self.delivery.unwrap_or(Delivery::Written)
+    }
+
+    fn begin_batch(&mut self) {
+        self.batches.0 += 1;
+    }
+
+    fn end_batch(&mut self) -> (Delivery, usize) {
+        self.batches.1 += 1;
+        // Of those that wait the first has left.
+        (self.delivery.unwrap_or(Delivery::Written), usize::from(self.delivery.is_some()))
     }
 
     fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
