@@ -1,53 +1,44 @@
-//! The session itself: its verbs and its timers.
+//! The session itself: its parts, and the verbs that concern them all.
 //!
-//! What comes in is judged in `inbound`, control traffic is written in `control`.
+//! What comes in is told in `inbound` and `session_message`, control traffic is written in
+//! `control`; what is due is done in `timers`, what is missing asked for in `recovery`.
 
 mod backup;
+mod connection;
 mod control;
 mod earlier;
 mod held;
 mod inbound;
+mod judgement;
+mod logon;
+mod not_applied;
 mod recovery;
+mod redelivery;
+mod retransmission;
+mod session_message;
 mod stride;
+mod timers;
 
 use core::ops::ControlFlow;
 
-use hairpin_cme_codecs::ilink3::SCHEMA_ID;
 use hairpin_time::{Instant, Now};
-use thiserror::Error;
 
-use crate::key_expiry::DAY;
 use crate::listener::Failover;
 use crate::pending::{Pending, Terminate};
 use crate::reassembly::whole_frame;
 use crate::replay::Told;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, Conduct, EarlierStreams, Ending, Error, InboundCounters, Listener,
-    OutboundCounters, Outlet, Progress, Rates, Reassembly, SEQ_NUM_MAX, SendError, Settings,
-    SettingsError, State, Throttle, Warning,
+    Action, Binding, Conduct, Ending, Error, InboundCounters, Listener, OutboundCounters, Outlet,
+    Progress, Rates, Reassembly, SendError, Settings, SettingsError, State, Throttle, Warning,
 };
 
 use earlier::Earlier;
 use recovery::Recovery;
 
+pub use connection::ConnectError;
 pub use control::CONTROL_LENGTH;
 pub use recovery::REQUEST_MAX;
-
-/// Why a session does not connect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// It is connected, or about to be.
-    #[error("the session is {0} already")]
-    Busy(State),
-    /// There is no session to resume: nothing was negotiated yet.
-    #[error("there is no session to resume")]
-    NothingToResume,
-    /// The session has used its last number: only a new one can be negotiated.
-    #[error("the session has used its last sequence number")]
-    NumbersExhausted,
-}
 
 /// The client's side of one iLink 3 session, without IO.
 ///
@@ -236,37 +227,6 @@ impl Session {
         }
     }
 
-    /// Calls the listener for a message that an earlier process was [given to
-    /// keep](Outlet::keep) and never to [mark](Outlet::mark): it died before the callback had
-    /// returned, or before it was called. The [`Message`](crate::Message) says so.
-    ///
-    /// `message` is as it was kept. The numbers stay as they are: what was kept is counted in the
-    /// `progress` the session was made with. One that cannot be read is a warning. Redeliver all
-    /// of them, in order, before the session connects.
-    pub fn redeliver<L: Listener>(
-        &mut self,
-        now: Now,
-        message: &[u8],
-        outlet: &mut dyn Outlet,
-        listener: &mut L,
-    ) {
-        let mut context = Context { now, outlet, listener };
-        self.is_redelivering = true;
-        match inbound::Frame::decode(message) {
-            Ok(frame) if frame.header.schema_id == SCHEMA_ID => {
-                self.handle_business_message(&mut context, frame);
-            }
-            _ => self.not_redelivered(&mut context, 0),
-        }
-        self.is_redelivering = false;
-    }
-
-    #[cold]
-    fn not_redelivered<L: Listener>(&mut self, context: &mut Context<'_, L>, template_id: u16) {
-        self.inbound.counters.not_redelivered += 1;
-        self.warn(context, Warning::NotRedelivered { template_id });
-    }
-
     /// The sending half, for sends outside of the session's own callbacks.
     #[inline]
     pub fn sender<'a>(&'a mut self, now: Now, outlet: &'a mut dyn Outlet) -> Sender<'a> {
@@ -304,179 +264,9 @@ impl Session {
         self.outbound.set_backup(self.outbound.is_backup);
     }
 
-    /// Asks for a connection: the next [`poll_action`](Self::poll_action) says so.
-    ///
-    /// # Errors
-    /// [`ConnectError`] if there is one already, or nothing to resume.
-    pub fn connect(&mut self, now: Now, binding: Binding) -> Result<(), ConnectError> {
-        if self.state() != State::Disconnected {
-            return Err(ConnectError::Busy(self.state()));
-        }
-        let begins = matches!(binding, Binding::New | Binding::NewWeek);
-        if !begins && self.progress().uuid == 0 {
-            return Err(ConnectError::NothingToResume);
-        }
-        if !begins && self.progress().next_outgoing > SEQ_NUM_MAX {
-            return Err(ConnectError::NumbersExhausted);
-        }
-        self.binding = binding;
-        self.ending = Ending::Lost;
-        self.outbound.state = State::Connecting;
-        self.outbound.pending = Pending::connect();
-        self.response_deadline = self.response_deadline_after(now);
-        Ok(())
-    }
-
     /// Begins to terminate gracefully: see [`Sender::terminate`].
     pub fn terminate(&mut self, now: Now) {
         self.outbound.terminate(now);
-    }
-
-    /// The connection is there: logs on.
-    pub fn handle_connected<L: Listener>(
-        &mut self,
-        now: Now,
-        outlet: &mut dyn Outlet,
-        listener: &mut L,
-    ) {
-        if self.state() != State::Connecting {
-            return;
-        }
-        let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
-        self.reassembly.clear();
-        self.inbound = Inbound { counters: self.inbound.counters, ..Inbound::default() };
-        self.recovery.begin();
-        (self.has_repeated, self.failover) = (false, None);
-        (self.outbound.replay, self.outbound.told) = (None, Told::default());
-        self.outbound.doubted_at = None;
-        let is_backup = self.binding == Binding::Backup;
-        self.outbound.set_backup(is_backup);
-        // No business message is taken as the next one while it is the backup.
-        self.recovery.is_earlier = is_backup;
-        match self.binding {
-            Binding::New | Binding::NewWeek => {
-                self.begin_stream(now);
-                self.outbound.pending.negotiate = true;
-                self.enter(&mut context, State::Negotiating);
-            }
-            Binding::Resume | Binding::Backup => {
-                self.outbound.pending.establish = true;
-                self.enter(&mut context, State::Establishing);
-            }
-        }
-    }
-
-    /// Takes a new UUID; both streams begin at 1.
-    fn begin_stream(&mut self, now: Now) {
-        let progress = &mut self.outbound.progress;
-        let uuid = progress.new_uuid(now.utc.as_nanos());
-        self.earlier.negotiate(progress, uuid);
-        if self.binding == Binding::NewWeek {
-            progress.earlier = EarlierStreams::default();
-        }
-        (progress.uuid, progress.next_outgoing, progress.next_incoming) = (uuid, 1, 1);
-    }
-
-    /// The connection is gone, or could not be made, or was closed as the session wanted.
-    pub fn handle_disconnected<L: Listener>(
-        &mut self,
-        now: Now,
-        outlet: &mut dyn Outlet,
-        listener: &mut L,
-    ) {
-        let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
-        let state = self.state();
-        if state == State::Disconnected {
-            return;
-        }
-        if !self.outbound.pending.was_closed() {
-            let error = Error::ConnectionLost(state);
-            self.inbound.counters.count(&error);
-            self.tell(&mut context, |listener, sender| listener.on_error(sender, &error));
-        }
-        self.outbound.pending = Pending::default();
-        self.outbound.replay = None;
-        self.failover = None;
-        self.enter(&mut context, State::Disconnected);
-    }
-
-    /// Does what is due at `now`; nothing if no deadline has passed.
-    pub fn handle_timeout<L: Listener>(
-        &mut self,
-        now: Now,
-        outlet: &mut dyn Outlet,
-        listener: &mut L,
-    ) {
-        let mut context = Context { now, outlet, listener };
-        self.settle(&mut context);
-        match self.state() {
-            State::Disconnected => {}
-            State::Connecting | State::Negotiating | State::Establishing => {
-                if now.monotonic >= self.response_deadline {
-                    self.repeat_logon(&mut context);
-                }
-            }
-            State::Established => {
-                self.keep_alive(&mut context);
-                if self.key_due.is_some_and(|due| due <= now.monotonic) {
-                    self.look_at_key(&mut context);
-                }
-                if self.state() == State::Established {
-                    self.handle_recovery_timeout(&mut context);
-                    self.outbound.continue_replay(now, &mut *context.outlet);
-                }
-            }
-            State::Terminating => self.give_up_terminate(&mut context),
-        }
-        self.settle(&mut context);
-    }
-
-    /// Whether [`handle_timeout`](Self::handle_timeout) is due: what
-    /// [`poll_timeout`](Self::poll_timeout) says, for who asks at every turn and mostly hears no.
-    #[inline]
-    pub fn is_due(&mut self, now: Now) -> bool {
-        let is_quiet = self.state() == State::Established
-            && !self.recovery.is_active
-            && self.outbound.replay.is_none();
-        if is_quiet && now.monotonic < self.quiet_until {
-            debug_assert!(self.poll_timeout().is_none_or(|deadline| now.monotonic < deadline));
-            return false;
-        }
-        self.look_what_is_due(now)
-    }
-
-    /// Signs of life are due later and later, with all that is sent and heard.
-    #[cold]
-    fn look_what_is_due(&mut self, now: Now) -> bool {
-        let signs = self.keep_alive_deadline().min(self.silence_deadline());
-        self.quiet_until = self.key_due.map_or(signs, |due| due.min(signs));
-        self.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic)
-    }
-
-    /// When [`handle_timeout`](Self::handle_timeout) is due; `None` if nothing is awaited.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let pending = &self.outbound.pending;
-        match self.state() {
-            State::Disconnected => None,
-            _ if pending.has_closed() => None,
-            State::Connecting | State::Negotiating | State::Establishing => {
-                Some(self.response_deadline)
-            }
-            State::Established => {
-                let keep_alive = self.keep_alive_deadline();
-                let wanted = [
-                    Some(keep_alive).filter(|_| pending.sequence.is_none()),
-                    self.recovery.deadline(),
-                    self.key_due,
-                    self.outbound.replay.map(|replay| replay.retry_at),
-                ];
-                Some(wanted.into_iter().flatten().fold(self.silence_deadline(), Instant::min))
-            }
-            State::Terminating => Some(pending.terminate_deadline),
-        }
     }
 
     /// What only the owner of the connection can do. Ask after
@@ -539,97 +329,6 @@ impl Session {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    /// Sends the request that was not answered again, unless that was done often enough, or it
-    /// could not even leave.
-    fn repeat_logon<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let state = self.state();
-        let pending = &mut self.outbound.pending;
-        let waits = pending.negotiate || pending.establish;
-        let attempts = self.conduct.logon_attempts.max(1);
-        if state == State::Connecting || waits || self.logon_attempts >= attempts {
-            return self.fail(context, Error::ResponseTimeout(state));
-        }
-        (pending.negotiate, pending.establish) =
-            (state == State::Negotiating, state == State::Establishing);
-        self.has_repeated = true;
-        self.inbound.counters.logons_repeated += 1;
-        self.response_deadline = self.response_deadline_after(context.now);
-        self.warn(context, Warning::LogonRepeated(state));
-    }
-
-    /// Sends a sign of life if nothing else was sent for long, and asks for one, then gives up, if
-    /// nothing was heard.
-    fn keep_alive<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let now = context.now.monotonic;
-        if now >= self.silence_deadline() {
-            if self.inbound.asked.is_some() {
-                self.fail(context, Error::KeepAliveLapsed);
-                return;
-            }
-            self.inbound.asked = Some(now);
-            self.sign_of_life(context, true);
-            self.warn(context, Warning::Silence);
-        }
-        if now >= self.keep_alive_deadline() {
-            self.sign_of_life(context, false);
-        }
-    }
-
-    /// Has a Sequence sent, unless it would hide what is in doubt.
-    fn sign_of_life<L: Listener>(&mut self, context: &mut Context<'_, L>, asks_for_life: bool) {
-        if self.outbound.is_in_doubt() {
-            self.settle_by_logon(context);
-        } else {
-            self.outbound.pending.sequence(asks_for_life);
-        }
-    }
-
-    /// Warns if the key expires soon, and notes when to look again.
-    fn look_at_key<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let Some(expiry) = self.conduct.key_expires else { return };
-        let looked = expiry.look(context.now.utc);
-        self.key_due = Some(context.now.monotonic + looked.err().unwrap_or(DAY));
-        self.quiet_until = Instant::ZERO;
-        if let Ok(days_left) = looked {
-            self.warn(context, Warning::KeyExpires { days_left });
-        }
-    }
-
-    /// Closes when a Terminate could not leave, or was not answered, in time.
-    fn give_up_terminate<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        let pending = &self.outbound.pending;
-        if pending.has_closed() || context.now.monotonic < pending.terminate_deadline {
-            return;
-        }
-        if pending.is_closing() {
-            self.outbound.pending.close();
-        } else {
-            self.fail(context, Error::TerminateTimeout);
-        }
-    }
-
-    /// A connection or an answer is given up after two keep-alive intervals.
-    fn response_deadline_after(&self, now: Now) -> Instant {
-        now.monotonic + self.settings.keep_alive_interval * 2
-    }
-
-    /// A sign of life leaves a tenth of the interval early, so that it arrives within it.
-    fn keep_alive_deadline(&self) -> Instant {
-        let interval = self.settings.keep_alive_interval;
-        self.outbound.last_sent + (interval - interval / 10)
-    }
-
-    /// After one silent interval the exchange is asked; after one more it is given up. A tenth is
-    /// granted to what it sent at the end of the interval and is still on its way: without it a
-    /// quiet session would ask in every interval.
-    fn silence_deadline(&self) -> Instant {
-        let interval = self.settings.keep_alive_interval;
-        match self.inbound.asked {
-            None => self.inbound.last_heard + interval + interval / 10,
-            Some(asked) => asked + interval,
-        }
     }
 
     /// Reports a fault, terminates with its code if it has one, and closes.

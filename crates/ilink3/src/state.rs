@@ -225,6 +225,15 @@ mod tests {
     }
 
     #[test]
+    fn a_uuid_under_which_nothing_came_takes_no_place() {
+        let mut earlier = EarlierStreams::default();
+        for (uuid, next_incoming) in [(5, 4), (6, 1), (7, 1)] {
+            earlier.push(Stream { uuid, next_incoming });
+        }
+        assert_eq!(earlier.streams.map(|stream| stream.uuid), [7, 5]);
+    }
+
+    #[test]
     fn uuid_and_timestamp_rise_even_when_utc_steps_back_an_hour() {
         let hour = 3_600_000_000_000;
         let noon = 1_700_000_000_000_000_000;

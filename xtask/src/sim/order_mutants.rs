@@ -21,7 +21,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "PossRetrans ignored: told again",
         changes: &[change(
-            "ilink3/src/session/recovery.rs",
+            "ilink3/src/session/judgement.rs",
             "            self.judge_present(context, message);",
             "            if message.possible_retransmission\n                \
              && message.seq_num < progress.next_incoming\n            \
@@ -32,7 +32,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "PossRetrans ignored: taken as new",
         changes: &[change(
-            "ilink3/src/session/recovery.rs",
+            "ilink3/src/session/judgement.rs",
             "let possible = message.possible_retransmission;",
             "let possible = false;",
         )],
@@ -101,7 +101,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "NotApplied off by one, as it is sent again",
         changes: &[change(
-            "ilink3/src/session/inbound.rs",
+            "ilink3/src/session/not_applied.rs",
             "self.outbound.replay(context.now, &mut *context.outlet, from);",
             "self.outbound.replay(context.now, &mut *context.outlet, from + 1);",
         )],
@@ -164,7 +164,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "an earlier UUID's messages asked for under the present one",
         changes: &[change(
-            "ilink3/src/session/recovery.rs",
+            "ilink3/src/session/retransmission.rs",
             ".set_last_uuid((asked != uuid).then_some(asked))",
             ".set_last_uuid((asked == 1).then_some(asked))",
         )],

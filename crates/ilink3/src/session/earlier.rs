@@ -94,3 +94,27 @@ impl Earlier {
         Missing { gap, is_lost: false, warning }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_a_uuid_of_ours_was_named_uuid_0_is_that_of_another_week() {
+        let mut progress = Progress { uuid: 8, ..Progress::default() };
+        progress.earlier.next_default = 3;
+        let said = |previous_uuid| Established {
+            uuid: 8,
+            next_seq_no: 1,
+            previous_seq_no: 2,
+            previous_uuid,
+            secret_key_expiration: None,
+            fault_tolerance: None,
+            environment: None,
+        };
+        assert_eq!(Earlier::default().acknowledge(&mut progress, &said(0)).gap, None);
+        Earlier::default().acknowledge(&mut progress, &said(8));
+        let gap = Earlier::default().acknowledge(&mut progress, &said(0)).gap;
+        assert_eq!(gap, Some(Gap { uuid: 0, from: 1, to: 2 }));
+    }
+}

@@ -1,19 +1,17 @@
-//! What the exchange sends, judged and told.
+//! Frames of the exchange, and the business messages in them, told.
 //!
-//! What is not the next message in its stream is judged in `recovery`.
+//! What is not the next message in its stream is judged in `judgement`.
 
 use core::ops::RangeInclusive;
 
 use hairpin_cme_codecs::ilink3::*;
 use hairpin_sbe::{DecodeError, MessageHeader};
 
-use crate::listener::{Established, Gap, Message, NotApplied, Rejected, Terminated};
-use crate::pending::Terminate;
+use crate::listener::{Gap, Message};
 use crate::reassembly::FRAMING_HEADER_LENGTH;
 use crate::sender::SEQ_NUM_MAX;
-use crate::session::earlier::Missing;
 use crate::session::{Context, Session};
-use crate::{Ending, Error, Listener, NotAppliedAnswer, RejectCode, State, TerminateCode, Warning};
+use crate::{Error, Listener, State, Warning};
 
 /// Templates of session messages, both directions.
 const SESSION_TEMPLATES: RangeInclusive<u16> = 500..=513;
@@ -34,6 +32,8 @@ macro_rules! decode {
         }
     }};
 }
+
+pub(super) use decode;
 
 /// Checks the number of a business message that is decoded and gives it to `$callback`, with its
 /// view if there is a `$view`, and after the session itself has looked at it if it is to look
@@ -268,304 +268,9 @@ impl Session {
         self.tell(context, |listener, sender| listener.on_gap(sender, gap));
     }
 
-    /// Reports what is missing of earlier UUIDs.
-    fn report_missing<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        established: &Established,
-    ) {
-        let missing = self.earlier.acknowledge(&mut self.outbound.progress, established);
-        self.tell_missing(context, missing);
-    }
-
-    fn tell_missing<L: Listener>(&mut self, context: &mut Context<'_, L>, missing: Missing) {
-        if let Some(warning) = missing.warning {
-            self.inbound.counters.unknown_ends += 1;
-            self.warn(context, warning);
-        }
-        if let Some(gap) = missing.gap {
-            self.report_gap(context, gap);
-        }
-        if let Some(gap) = missing.gap.filter(|_| missing.is_lost) {
-            self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
-            self.tell(context, |listener, sender| listener.on_lost(sender, gap));
-        }
-    }
-
-    fn handle_session_message<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        frame: Frame<'_>,
-    ) {
-        self.inbound.counters.session_messages += 1;
-        let (template_id, state) = (frame.header.template_id, self.state());
-        match (template_id, state) {
-            (Terminate507::TEMPLATE_ID, _) => decode!(self, context, frame,
-                Terminate507 as terminate => self.handle_terminate(context, terminate)),
-            (NegotiationResponse501::TEMPLATE_ID, State::Negotiating) => decode!(self, context,
-                frame, NegotiationResponse501 as response =>
-                self.handle_negotiation_response(context, response)),
-            (NegotiationReject502::TEMPLATE_ID, State::Negotiating) => decode!(self, context,
-            frame, NegotiationReject502 as reject =>
-            self.handle_reject(context, &Rejected {
-                state,
-                code: RejectCode(reject.error_codes()),
-                reason: reject.reason(),
-                next_seq_no: None,
-                fault_tolerance: reject.fault_tolerance_indicator(),
-            })),
-            (EstablishmentAck504::TEMPLATE_ID, State::Establishing) => decode!(self, context,
-                frame, EstablishmentAck504 as ack =>
-                self.handle_establishment_ack(context, ack)),
-            (EstablishmentReject505::TEMPLATE_ID, State::Establishing) => decode!(self, context,
-            frame, EstablishmentReject505 as reject =>
-            self.handle_reject(context, &Rejected {
-                state,
-                code: RejectCode(reject.error_codes()),
-                reason: reject.reason(),
-                next_seq_no: Some(reject.next_seq_no()),
-                fault_tolerance: reject.fault_tolerance_indicator(),
-            })),
-            // Both of two requests may be answered, if the second only was sent in vain.
-            (NegotiationResponse501::TEMPLATE_ID, State::Establishing | State::Established)
-            | (EstablishmentAck504::TEMPLATE_ID, State::Established)
-                if self.has_repeated =>
-            {
-                self.warn_unrequested(context, template_id);
-            }
-            (Sequence506::TEMPLATE_ID, State::Established) => decode!(self, context,
-                frame, Sequence506 as sequence => self.handle_sequence(context, sequence)),
-            (NotApplied513::TEMPLATE_ID, State::Established) => decode!(self, context,
-                frame, NotApplied513 as not_applied =>
-                self.handle_not_applied(context, not_applied)),
-            (Retransmission509::TEMPLATE_ID, State::Established) => decode!(self, context,
-                frame, Retransmission509 as announced =>
-                self.handle_retransmission(context, announced)),
-            (RetransmitReject510::TEMPLATE_ID, State::Established) => decode!(self, context,
-                frame, RetransmitReject510 as reject =>
-                self.handle_retransmit_reject(context, reject)),
-            (
-                Negotiate500::TEMPLATE_ID
-                | Establish503::TEMPLATE_ID
-                | RetransmitRequest508::TEMPLATE_ID
-                | 511
-                | 512,
-                _,
-            ) => {
-                self.fail(context, Error::UnknownTemplate(template_id));
-            }
-            // We are leaving: nothing but the answer to our Terminate matters.
-            (_, State::Terminating) => {}
-            _ => self.fail(context, Error::Unexpected { template_id, state }),
-        }
-    }
-
-    fn handle_negotiation_response<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        response: NegotiationResponse501<'_>,
-    ) {
-        if self.check_answer(context, response.uuid(), response.request_timestamp()) {
-            self.outbound.pending.establish = true;
-            self.enter(context, State::Establishing);
-            let previous = (response.previous_uuid(), response.previous_seq_no());
-            let progress = &mut self.outbound.progress;
-            let missing = self.earlier.agree(progress, response.uuid(), previous);
-            self.tell_missing(context, missing);
-        }
-    }
-
-    fn handle_establishment_ack<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        ack: EstablishmentAck504<'_>,
-    ) {
-        if !self.check_answer(context, ack.uuid(), ack.request_timestamp())
-            || !self.check_next_seq_no(context, ack.next_seq_no())
-        {
-            return;
-        }
-        if ack.keep_alive_interval() != self.settings.keep_alive_millis() {
-            self.warn(context, Warning::KeepAliveInterval(ack.keep_alive_interval()));
-        }
-        self.enter(context, State::Established);
-        let established = Established {
-            uuid: ack.uuid(),
-            next_seq_no: ack.next_seq_no(),
-            previous_seq_no: ack.previous_seq_no(),
-            previous_uuid: ack.previous_uuid(),
-            secret_key_expiration: ack.secret_key_secure_id_expiration(),
-            fault_tolerance: ack.fault_tolerance_indicator(),
-            environment: ack.environment_indicator(),
-        };
-        self.tell(context, |listener, sender| listener.on_established(sender, &established));
-        self.look_at_key(context);
-        if !self.outbound.is_backup {
-            self.report_missing(context, &established);
-            self.publish(context, ack.next_seq_no() - 1);
-            self.begin_recovery(context);
-        }
-    }
-
-    fn handle_reject<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        rejected: &Rejected<'_>,
-    ) {
-        self.inbound.counters.rejects += 1;
-        self.ending = Ending::Rejected(rejected.code);
-        self.outbound.pending.close();
-        self.tell(context, |listener, sender| listener.on_reject(sender, rejected));
-        self.enter(context, State::Terminating);
-    }
-
-    fn handle_sequence<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        sequence: Sequence506<'_>,
-    ) {
-        if !self.check_uuid(context, sequence.uuid()) {
-            return;
-        }
-        let next_seq_no = sequence.next_seq_no();
-        let is_primary = sequence.fault_tolerance_indicator() == Some(FTI::PRIMARY);
-        if self.outbound.is_backup && (is_primary || self.awaits_take_over()) {
-            return self.handle_failover(context, next_seq_no);
-        }
-        if !self.check_next_seq_no(context, next_seq_no) {
-            return;
-        }
-        if !self.outbound.is_backup {
-            self.publish(context, next_seq_no - 1);
-        }
-        if sequence.keep_alive_interval_lapsed() == KeepAliveLapsed::LAPSED {
-            self.inbound.counters.asked_for_life += 1;
-            self.sign_of_life(context, false);
-            self.warn(context, Warning::AskedForLife);
-        }
-    }
-
-    /// A Sequence fills the gap on the exchange's side, or the messages are sent again, before
-    /// anything the listener sends: until then the exchange takes no message.
-    fn handle_not_applied<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        message: NotApplied513<'_>,
-    ) {
-        if !self.check_uuid(context, message.uuid()) {
-            return;
-        }
-        self.inbound.counters.not_applied += 1;
-        let not_applied =
-            NotApplied { from_seq_no: message.from_seq_no(), count: message.msg_count() };
-        let last = not_applied.from_seq_no.saturating_add(not_applied.count).saturating_sub(1);
-        if !self.outbound.has_replayed(last) {
-            self.answer_not_applied(context, not_applied);
-        }
-        self.tell(context, |listener, sender| listener.on_not_applied(sender, not_applied));
-    }
-
-    fn answer_not_applied<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        not_applied: NotApplied,
-    ) {
-        let from = not_applied.from_seq_no;
-        let preferred = self.conduct.not_applied;
-        let can_replay = self.outbound.can_replay(from);
-        let answer = match preferred {
-            NotAppliedAnswer::Replay if !can_replay => {
-                self.outbound.counters.not_replayed += 1;
-                self.warn(context, Warning::NotReplayed { from });
-                NotAppliedAnswer::FillGap
-            }
-            preferred if can_replay => context.listener.answer_not_applied(not_applied, preferred),
-            preferred => preferred,
-        };
-        match answer {
-            NotAppliedAnswer::FillGap => self.outbound.fill_gap(context.now, &mut *context.outlet),
-            NotAppliedAnswer::Replay => {
-                self.outbound.replay(context.now, &mut *context.outlet, from);
-            }
-        }
-    }
-
-    fn handle_terminate<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        terminate: Terminate507<'_>,
-    ) {
-        self.inbound.counters.terminates += 1;
-        let deadline = context.now.monotonic + self.settings.keep_alive_interval;
-        let pending = &mut self.outbound.pending;
-        let answer = pending.awaiting_answer;
-        self.ending = match answer {
-            true => Ending::Finished,
-            false => Ending::Terminated(TerminateCode(terminate.error_codes())),
-        };
-        if answer {
-            pending.close();
-        } else {
-            let answers = Some(terminate.request_timestamp());
-            let code = TerminateCode::FINISHED;
-            pending.terminate_and_close(Terminate { code, answers }, deadline);
-        }
-        self.enter(context, State::Terminating);
-        let terminated = Terminated {
-            code: TerminateCode(terminate.error_codes()),
-            reason: terminate.reason(),
-            answer,
-        };
-        self.tell(context, |listener, sender| listener.on_terminate(sender, &terminated));
-    }
-
-    /// Whether an answer echoes the UUID and the RequestTimestamp of our request.
-    fn check_answer<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        uuid: u64,
-        received: u64,
-    ) -> bool {
-        if !self.check_uuid(context, uuid) {
-            return false;
-        }
-        let is_ours = (self.first_requested..=self.requested).contains(&received);
-        if !is_ours {
-            let expected = self.requested;
-            self.fail(context, Error::RequestTimestamp { expected, received });
-        }
-        is_ours
-    }
-
-    fn check_uuid<L: Listener>(&mut self, context: &mut Context<'_, L>, received: u64) -> bool {
-        let expected = self.outbound.progress.uuid;
-        if received != expected {
-            self.fail(context, Error::Uuid { expected, received });
-        }
-        received == expected
-    }
-
-    /// Whether the number the exchange will use next is the one we expect, or above it.
-    fn check_next_seq_no<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        received: u32,
-    ) -> bool {
-        if self.outbound.is_backup {
-            return self.check_backup_next_seq_no(context, received);
-        }
-        let expected = self.next_published();
-        // One beyond the last number says that there will be none.
-        let is_possible = (expected..=SEQ_NUM_MAX + 1).contains(&received);
-        if !is_possible {
-            self.fail(context, Error::NextSeqNo { expected, received });
-        }
-        is_possible
-    }
-
     /// Warns of bytes behind the message: its frame is longer than it.
     #[inline(always)]
-    fn check_length<L: Listener>(
+    pub(super) fn check_length<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         frame: Frame<'_>,
@@ -590,7 +295,7 @@ impl Session {
     }
 
     #[cold]
-    fn undecodable<L: Listener>(
+    pub(super) fn undecodable<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         template_id: u16,

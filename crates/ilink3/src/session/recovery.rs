@@ -5,20 +5,18 @@
 //! and is not next is held, as far as there is room, and delivered when its turn comes; what is
 //! not held is asked for too.
 //!
-//! Messages are lost by the exchange's refusal alone: of a range that it refuses, those numbers
-//! that it refuses one by one (see `stride`). What is asked for and does not come ends the
-//! connection, and the next one asks again.
+//! Messages are lost by the exchange's refusal: of a range that it refuses, those numbers that it
+//! refuses one by one (see `stride`). What is asked for and does not come ends the connection, and
+//! the next one asks again; only of an earlier UUID it is lost when three have asked in vain.
 
-use hairpin_cme_codecs::ilink3::{Retransmission509, RetransmitReject510, RetransmitRequest508};
-use hairpin_sbe::EncodeError;
 use hairpin_time::{Duration, Instant, Now};
 
 use super::held::Held;
 use super::inbound::Frame;
 use super::stride::Stride;
 use super::{Context, Session};
-use crate::listener::{Gap, Message, RetransmitRejected};
-use crate::{Error, Listener, RetransmitRejectCode, State, Warning};
+use crate::listener::Gap;
+use crate::{Error, Listener, State, Warning};
 
 /// The most messages CME sends again for one request.
 pub const REQUEST_MAX: u16 = 2_500;
@@ -33,16 +31,16 @@ const CONNECTIONS_MAX: u32 = 3;
 
 /// Messages asked for, or to be asked for.
 #[derive(Debug, Clone, Copy)]
-struct Request {
+pub(super) struct Request {
     /// The messages; what has come of them since is not taken off.
-    gap: Gap,
+    pub(super) gap: Gap,
     /// The first of them that has not come.
-    reached: u32,
-    phase: Phase,
+    pub(super) reached: u32,
+    pub(super) phase: Phase,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     /// The request is to leave.
     Wanted,
     /// It has left with this RequestTimestamp; given up at the deadline.
@@ -70,14 +68,14 @@ pub(super) struct Recovery {
     pub(super) is_releasing: bool,
     /// SeqNum of the last message of the present UUID that is known to be published.
     pub(super) known: u32,
-    held: Held,
+    pub(super) held: Held,
     /// There was no room to hold a message since all were there.
-    has_overflowed: bool,
-    request: Option<Request>,
+    pub(super) has_overflowed: bool,
+    pub(super) request: Option<Request>,
     /// Requests since the last one that brought anything.
-    fruitless: u32,
+    pub(super) fruitless: u32,
     /// How much is asked for at once.
-    stride: Stride,
+    pub(super) stride: Stride,
     given_up: GivenUp,
 }
 
@@ -129,14 +127,14 @@ impl Recovery {
     }
 
     /// Whether a message ends what was asked for, or lies beyond.
-    fn is_asked_to(&self, uuid: u64, seq_num: u32) -> bool {
+    pub(super) fn is_asked_to(&self, uuid: u64, seq_num: u32) -> bool {
         self.request.is_some_and(|Request { gap, phase, .. }| {
             gap.uuid == uuid && gap.to <= seq_num && matches!(phase, Phase::Asked { .. })
         })
     }
 
     /// A message of the retransmission, or its announcement, has come.
-    fn moved(&mut self, now: Now, timeout: Duration) {
+    pub(super) fn moved(&mut self, now: Now, timeout: Duration) {
         if let Some(Request { phase: Phase::Asked { deadline, .. }, .. }) = &mut self.request {
             *deadline = now.monotonic + timeout;
         }
@@ -144,100 +142,13 @@ impl Recovery {
 }
 
 impl Session {
-    fn retransmission_timeout(&self) -> Duration {
+    pub(super) fn retransmission_timeout(&self) -> Duration {
         self.conduct.retransmission_timeout.max(TIMEOUT_MIN)
     }
 
     /// SeqNum of the last message of the present UUID that is known to be published.
-    fn known(&self) -> u32 {
+    pub(super) fn known(&self) -> u32 {
         self.recovery.known.max(self.outbound.progress.next_incoming.saturating_sub(1))
-    }
-
-    /// Whether a message is to be delivered that is not plainly the next one: one that was missing
-    /// under an earlier UUID. Any other is held, dropped or a fault.
-    #[cold]
-    pub(super) fn judge<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        message: &Message<'_>,
-    ) -> bool {
-        let (state, progress) = (self.state(), &self.outbound.progress);
-        let missing = progress.earlier.first_missing().filter(|_| self.recovery.is_earlier);
-        let is_backup = self.outbound.is_backup && !self.awaits_take_over();
-        if is_backup || !matches!(state, State::Established | State::Terminating) {
-            let template_id = message.header.template_id;
-            self.fail(context, Error::Unexpected { template_id, state });
-        } else if message.uuid == progress.uuid {
-            self.judge_present(context, message);
-        } else if !message.possible_retransmission {
-            let (expected, received) = (progress.uuid, message.uuid);
-            self.fail(context, Error::Uuid { expected, received });
-        } else if let Some(gap) = missing.filter(|gap| gap.uuid == message.uuid) {
-            return self.judge_earlier(context, gap, message);
-        } else {
-            self.drop_retransmitted(context, message);
-        }
-        false
-    }
-
-    /// A message of the present UUID that is not the next one, or that is not to be delivered yet.
-    fn judge_present<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        let expected = self.outbound.progress.next_incoming;
-        let (received, known) = (message.seq_num, self.known());
-        let possible = message.possible_retransmission;
-        if possible && received < expected {
-            self.drop_retransmitted(context, message);
-        } else if possible && received <= known {
-            self.come_too_early(context, message);
-        } else if received <= known || received > crate::SEQ_NUM_MAX {
-            self.fail(context, Error::SeqNum { expected: known + 1, received });
-        } else {
-            self.publish(context, received - 1);
-            self.recovery.known = received;
-            self.hold(context, message);
-        }
-    }
-
-    /// A possible retransmission under the earlier UUID of which `gap` is missing.
-    fn judge_earlier<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        gap: Gap,
-        message: &Message<'_>,
-    ) -> bool {
-        if !(gap.from..=gap.to).contains(&message.seq_num) {
-            self.drop_retransmitted(context, message);
-        } else if message.seq_num > gap.from {
-            self.come_too_early(context, message);
-        } else {
-            self.outbound.progress.earlier.settle(message.seq_num);
-            self.inbound.counters.business_messages += 1;
-            self.inbound.counters.retransmitted += 1;
-            return true;
-        }
-        false
-    }
-
-    fn drop_retransmitted<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        message: &Message<'_>,
-    ) {
-        self.inbound.counters.retransmissions_dropped += 1;
-        let Message { uuid, seq_num, .. } = *message;
-        self.warn(context, Warning::Retransmitted { uuid, seq_num });
-    }
-
-    /// A message of a retransmission has come before others of it: these are asked for again, and
-    /// with them all that follows in this retransmission.
-    fn come_too_early<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        let Message { uuid, seq_num, .. } = *message;
-        self.inbound.counters.retransmission_gaps += 1;
-        self.recovery.moved(context.now, self.retransmission_timeout());
-        self.warn(context, Warning::RetransmissionGap { uuid, seq_num });
-        if self.recovery.is_asked_to(uuid, seq_num) {
-            self.ask_again(context);
-        }
     }
 
     /// The exchange has published messages up to `last`: tells of those nobody knew of.
@@ -261,26 +172,6 @@ impl Session {
         self.outbound.progress.next_incoming = next_seq_no;
         self.recovery.known = next_seq_no - 1;
         (self.recovery.is_earlier, self.recovery.is_active) = (true, true);
-    }
-
-    /// Keeps a message until those before it are there.
-    fn hold<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        self.recovery.is_active = true;
-        // Nothing is asked for any more once we are leaving.
-        let is_leaving = self.state() != State::Established;
-        if is_leaving {
-            self.inbound.counters.undelivered += 1;
-            return;
-        }
-        if self.recovery.held.push(message.seq_num, &message.header, message.body) {
-            self.inbound.counters.held += 1;
-            return;
-        }
-        self.inbound.counters.undelivered += 1;
-        if !core::mem::replace(&mut self.recovery.has_overflowed, true) {
-            self.inbound.counters.held_overflows += 1;
-            self.warn(context, Warning::HeldOverflow { seq_num: message.seq_num });
-        }
     }
 
     /// The session is established: what was missing before it is asked for.
@@ -331,7 +222,7 @@ impl Session {
     }
 
     /// What is missing and comes before all else.
-    fn first_missing(&self) -> Option<Gap> {
+    pub(super) fn first_missing(&self) -> Option<Gap> {
         let progress = &self.outbound.progress;
         let earlier = progress.earlier.first_missing();
         earlier.or_else(|| {
@@ -342,7 +233,7 @@ impl Session {
     }
 
     /// Asks for the first of the messages of `gap`.
-    fn want(&mut self, gap: Gap) {
+    pub(super) fn want(&mut self, gap: Gap) {
         self.recovery.stride.turn_to(gap.uuid);
         let to = gap.to.min(self.recovery.stride.end(gap.from));
         let request = Request { gap: Gap { to, ..gap }, reached: gap.from, phase: Phase::Wanted };
@@ -372,7 +263,7 @@ impl Session {
 
     /// Asks again for what has not come of the present request, unless it was asked for too often
     /// in vain.
-    fn ask_again<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+    pub(super) fn ask_again<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let Some(gap) = self.first_missing() else {
             self.recovery.request = None;
             return;
@@ -390,7 +281,7 @@ impl Session {
     }
 
     /// These will not come any more.
-    fn lose<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
+    pub(super) fn lose<L: Listener>(&mut self, context: &mut Context<'_, L>, gap: Gap) {
         self.inbound.counters.lost += u64::from(gap.to - gap.from) + 1;
         let progress = &mut self.outbound.progress;
         if gap.uuid == progress.uuid {
@@ -415,121 +306,5 @@ impl Session {
             self.warn(context, Warning::RetransmissionStalled(Gap { to: request.gap.to, ..gap }));
         }
         self.ask_again(context);
-    }
-
-    /// The exchange announces what it sends again.
-    pub(super) fn handle_retransmission<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        announced: Retransmission509<'_>,
-    ) {
-        let answered = self.answered(announced.request_timestamp());
-        let Some(mut request) = answered.filter(|request| {
-            announced.uuid() == self.outbound.progress.uuid
-                && announced.last_uuid().unwrap_or(announced.uuid()) == request.gap.uuid
-                && announced.from_seq_no() == request.gap.from
-        }) else {
-            return self.warn_unrequested(context, Retransmission509::TEMPLATE_ID);
-        };
-        self.recovery.moved(context.now, self.retransmission_timeout());
-        // Of the present UUID this is what will come; of an earlier one what was asked for.
-        let count = u32::from(announced.msg_count());
-        if count == 0 {
-            return self.ask_again(context);
-        }
-        request.gap.to = request.gap.to.min(request.gap.from.saturating_add(count - 1));
-        if let Some(present) = &mut self.recovery.request {
-            present.gap = request.gap;
-        }
-    }
-
-    /// The exchange does not send again what was asked for.
-    pub(super) fn handle_retransmit_reject<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        reject: RetransmitReject510<'_>,
-    ) {
-        let Some(request) = self.answered(reject.request_timestamp()) else {
-            return self.warn_unrequested(context, RetransmitReject510::TEMPLATE_ID);
-        };
-        self.inbound.counters.retransmit_rejects += 1;
-        let code = RetransmitRejectCode(reject.error_codes());
-        // What has come of them is not refused.
-        let gap = match self.first_missing() {
-            Some(gap) if gap.uuid == request.gap.uuid => Gap { from: gap.from, ..request.gap },
-            _ => request.gap,
-        };
-        let rejected = RetransmitRejected { code, reason: reject.reason(), gap };
-        self.tell(context, |listener, sender| listener.on_retransmit_reject(sender, &rejected));
-        if code.is_final() && self.state() == State::Established {
-            return match code.is_of_range() {
-                true => self.handle_refused_range(context, request.gap, gap),
-                false => self.lose(context, gap),
-            };
-        }
-        let until = context.now.monotonic + self.retransmission_timeout();
-        self.recovery.request = Some(Request { phase: Phase::Refused { until }, ..request });
-    }
-
-    /// The exchange refuses the numbers `asked`, of which those of `rest` have not come: fewer are
-    /// asked for, unless it was one alone, or enough were refused.
-    fn handle_refused_range<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        asked: Gap,
-        rest: Gap,
-    ) {
-        match self.recovery.stride.refuse(asked.from, asked.to) {
-            Some(to) => self.lose(context, Gap { to, ..rest }),
-            None => {
-                self.recovery.fruitless = 0;
-                self.want(rest);
-            }
-        }
-    }
-
-    /// The request that is answered with `request_timestamp`.
-    fn answered(&self, request_timestamp: u64) -> Option<Request> {
-        let is_answered = |request: &Request| {
-            matches!(
-                request.phase,
-                Phase::Asked { request_timestamp: asked, .. } if asked == request_timestamp
-            )
-        };
-        self.recovery.request.filter(is_answered)
-    }
-
-    pub(super) fn warn_unrequested<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        template_id: u16,
-    ) {
-        self.inbound.counters.unrequested += 1;
-        self.warn(context, Warning::Unrequested(template_id));
-    }
-
-    /// Writes the request that is to leave.
-    pub(super) fn write_retransmit_request(
-        &mut self,
-        now: Now,
-        body: &mut [u8],
-    ) -> Result<usize, EncodeError> {
-        let request_timestamp = self.next_request_timestamp(now);
-        let deadline = now.monotonic + self.retransmission_timeout();
-        let uuid = self.outbound.progress.uuid;
-        let Some(request) = &mut self.recovery.request else { return Err(EncodeError::Buffer) };
-        let Gap { uuid: asked, from, to } = request.gap;
-        let mut message = RetransmitRequest508::encode(body)?;
-        message
-            .set_uuid(uuid)
-            .set_last_uuid((asked != uuid).then_some(asked))
-            .set_request_timestamp(request_timestamp)
-            .set_from_seq_no(from)
-            // At most `REQUEST_MAX`.
-            .set_msg_count((to - from + 1) as u16);
-        request.phase = Phase::Asked { request_timestamp, deadline };
-        self.outbound.progress.request_timestamp = request_timestamp;
-        self.outbound.counters.retransmit_requests += 1;
-        Ok(RetransmitRequest508::ENCODED_LENGTH)
     }
 }

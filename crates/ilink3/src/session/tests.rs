@@ -19,7 +19,7 @@ use crate::settings::tests::settings;
 use crate::{
     Active, CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel,
     Message, NewOrder, NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rate, Rejected,
-    RetransmitRejected, Stamp, TerminateCode, Terminated,
+    RetransmitRejected, SEQ_NUM_MAX, Stamp, TerminateCode, Terminated,
 };
 
 /// Decodes the frame of ours `$frame` as a `$name` into `$view`.
@@ -32,6 +32,7 @@ macro_rules! decode {
 }
 
 mod backup;
+mod batches;
 mod bindings;
 mod counters;
 mod faults;
@@ -255,6 +256,8 @@ struct Wire {
     forgets: bool,
     /// Business messages of the exchange: UUID, SeqNum, message, and whether it was marked.
     inbox: Vec<(u64, u32, Vec<u8>, bool)>,
+    /// Batches begun and ended.
+    batches: (u32, u32),
 }
 
 impl Outlet for Wire {
@@ -267,6 +270,16 @@ impl Outlet for Wire {
         self.frames.push(self.claimed[..length].to_vec());
         self.kept.push(self.claimed[..length].to_vec());
         self.delivery.unwrap_or(Delivery::Written)
+    }
+
+    fn begin_batch(&mut self) {
+        self.batches.0 += 1;
+    }
+
+    fn end_batch(&mut self) -> (Delivery, usize) {
+        self.batches.1 += 1;
+        // Of those that wait the first has left.
+        (self.delivery.unwrap_or(Delivery::Written), usize::from(self.delivery.is_some()))
     }
 
     fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {

@@ -142,3 +142,29 @@ fn a_stream_cut_anywhere_tells_the_same() {
     stream.iter().for_each(|byte| bytewise.receive(&[*byte]));
     assert_eq!((bytewise.told(), bytewise.sent()), (told, sent));
 }
+
+#[test]
+fn bytes_behind_a_message_that_is_held_are_told_once() {
+    let mut trace = Trace::established();
+    let mut long = report(2);
+    long.push(0xAB);
+    let length = long.len() as u16;
+    long[..2].copy_from_slice(&length.to_le_bytes());
+    trace.receive(&[long, report_of(UUID, 1, BooleanFlag::TRUE)].concat());
+    let warning = "warning template 522 is followed by 1 unknown bytes in its frame";
+    let gap = format!("gap 1 to 1 of {UUID}");
+    assert_eq!(trace.told(), [warning, &gap, "new 1", "new 2"]);
+}
+
+#[test]
+fn a_not_applied_of_another_uuid_terminates_and_is_not_answered() {
+    let mut trace = Trace::established();
+    trace.send(1).unwrap();
+    trace.transmitted();
+    trace.receive(&frame(NotApplied513::ENCODED_LENGTH, |buffer| {
+        let mut message = NotApplied513::encode(buffer).unwrap();
+        message.set_uuid(UUID + 1).set_from_seq_no(1).set_msg_count(1);
+    }));
+    assert_eq!(trace.sent(), ["Terminate 13"]);
+    assert_eq!(trace.session.inbound_counters().not_applied, 0);
+}

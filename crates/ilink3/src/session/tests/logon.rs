@@ -271,3 +271,24 @@ fn control_traffic_waits_for_a_buffer_that_holds_it() {
     assert_eq!(trace.session.poll_transmit(trace.now, &mut short), None);
     assert_eq!(trace.sent(), ["Negotiate"]);
 }
+
+#[test]
+fn a_request_that_could_not_leave_is_given_up_and_not_repeated() {
+    let mut trace = Trace::connected();
+    trace.told();
+    trace.at(2 * KEEP_ALIVE);
+    assert_eq!(trace.told(), ["error no answer while negotiating", "state terminating"]);
+    assert!(trace.sent().is_empty());
+}
+
+#[test]
+fn an_acknowledgement_with_a_low_next_number_terminates() {
+    let progress = Progress { uuid: UUID, next_incoming: 3, ..Progress::default() };
+    let mut trace = Trace::with(progress);
+    trace.connect(Binding::Resume);
+    trace.told();
+    let ack = Ack { next_seq_no: 2, ..trace.ack() };
+    trace.receive(&establishment_ack(&ack));
+    assert_eq!(trace.told()[0], "error NextSeqNo 2 where 3 was next");
+    assert_eq!(trace.sent(), ["Terminate 10"]);
+}

@@ -355,6 +355,20 @@ fn what_an_earlier_uuid_never_sends_is_lost_on_the_third_connection_and_the_sess
 }
 
 #[test]
+fn under_the_present_uuid_time_loses_nothing_on_however_many_connections() {
+    let mut trace = Trace::established();
+    let mut published = 3;
+    trace.receive(&report(3));
+    for _ in 0..4 {
+        trace.hear_live_messages_alone(&mut published);
+        assert_eq!(trace.sent(), ["Terminate 23"]);
+        trace.resume(published);
+    }
+    assert_eq!(trace.sent(), [format!("Retransmit 1 count {published}")]);
+    assert_eq!(trace.session.inbound_counters().lost, 0);
+}
+
+#[test]
 fn a_message_that_comes_allows_three_connections_again() {
     let progress = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
     let mut trace = Trace::established_after(progress, (7, 4));
@@ -452,6 +466,24 @@ fn an_announcement_of_something_else_is_ignored() {
         trace.receive(&retransmission(last_uuid, stamp, from, 2));
         assert_eq!(trace.told(), ["warning template 509 answers no request of ours"]);
     }
+    trace.receive(&frame(Retransmission509::ENCODED_LENGTH, |buffer| {
+        let mut message = Retransmission509::encode(buffer).unwrap();
+        // As if the present UUID's messages were those of an earlier one of another session.
+        message.set_uuid(UUID + 1).set_last_uuid(Some(UUID)).set_request_timestamp(stamp);
+        message.set_from_seq_no(1).set_msg_count(2);
+    }));
+    assert_eq!(trace.told(), ["warning template 509 answers no request of ours"]);
+}
+
+#[test]
+fn a_retransmission_may_stand_still_for_a_millisecond_at_least() {
+    let conduct = Conduct { retransmission_timeout: Duration::ZERO, ..Conduct::default() };
+    let mut trace = Trace::conducted(Progress::default(), conduct);
+    trace.connect(Binding::New);
+    trace.log_on();
+    trace.receive(&report(2));
+    assert_eq!(trace.sent(), ["Retransmit 1 count 1"]);
+    assert_eq!(trace.deadline_millis(), Some(1));
 }
 
 #[test]

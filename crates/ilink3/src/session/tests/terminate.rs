@@ -137,3 +137,17 @@ fn how_it_ended_is_known_afterwards() {
     trace.session.connect(trace.now, Binding::Resume).unwrap();
     assert_eq!(trace.session.ending(), Ending::Lost, "nothing is known of the next one");
 }
+
+#[test]
+fn behind_our_terminate_a_fault_sends_nothing_more() {
+    let mut trace = Trace::established();
+    trace.session.terminate(trace.now);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+    trace.receive(&template_only(999, 8, 8));
+    assert_eq!(
+        trace.told(),
+        ["state terminating", "error template 999 is not one the exchange sends"]
+    );
+    assert!(trace.sent().is_empty());
+    assert_eq!(trace.session.poll_action(), Some(Action::Close));
+}
