@@ -494,3 +494,12 @@ fn a_backup_that_cannot_be_reached_is_told_with_its_reason() {
     assert_eq!(failure.kind(), std::io::ErrorKind::ConnectionRefused);
     assert_eq!(world.kept.backup_counters().unwrap().failures, 1);
 }
+
+#[test]
+fn abandoned_it_connects_no_more() {
+    let mut world = World::established();
+    world.dialled();
+    world.abandon();
+    world.pass(5_000);
+    assert_eq!((world.states(), world.dialled().len()), (NONE, 0));
+}
