@@ -15,6 +15,14 @@
 //! not finished are delivered again. [`KeptSession`] connects by a schedule and again after a
 //! failure, and goes on over the backup's connection when the primary fails.
 //!
+//! What CME requires of a request is a field or a parameter of it: without it nothing compiles.
+//!
+//! ```compile_fail,E0061
+//! use hairpin_order_entry::*;
+//!
+//! let how_many = NewOrder::limit(42, SideReq::BUY, Decimal(4_500_250_000_000), ClOrdId::from(1));
+//! ```
+//!
 //! Layer L3, no `unsafe`.
 //!
 //! ```no_run

@@ -287,3 +287,16 @@ fn a_batch_is_ended_when_what_sends_it_panics() {
     assert_eq!(bench.send().unwrap().delivery, Delivery::Written);
     assert_eq!(numbers(&bench), [1, 2]);
 }
+
+#[test]
+fn a_batch_waits_for_the_rest_of_a_control_message() {
+    let mut bench = bench(4);
+    bench.shared.wire().room = 11;
+    bench.at_millis(9_500);
+    let waiting = 26 - 11 + 2 * ORDER;
+    bench.shared.wire().room = ORDER;
+    let (_, delivery) = batch(&mut bench, 2);
+    assert_eq!(delivery, Delivery::Waiting { waiting });
+    bench.give(usize::MAX >> 1);
+    assert_eq!(bench.shared.taken(), [(506, 0), (514, 1), (514, 2)]);
+}

@@ -61,6 +61,17 @@ fn the_frames_of_the_backup_are_seen_without_credentials() {
 }
 
 #[test]
+fn the_backup_is_due_before_a_primary_that_has_just_sent() {
+    let mut world = World::established();
+    world.pass(3_000);
+    world.send().unwrap();
+    world.settle();
+    let (both, primary) = (world.kept.next_deadline(), world.kept.session().next_deadline());
+    assert!(both.is_some() && both < primary, "{both:?} {primary:?}");
+    world.audit();
+}
+
+#[test]
 fn what_either_connection_receives_is_seen() {
     let mut world = with_orders_in_flight();
     world.house.fail_primary(false);
@@ -482,4 +493,13 @@ fn a_backup_that_cannot_be_reached_is_told_with_its_reason() {
     let failure = world.kept.last_backup_failure().unwrap();
     assert_eq!(failure.kind(), std::io::ErrorKind::ConnectionRefused);
     assert_eq!(world.kept.backup_counters().unwrap().failures, 1);
+}
+
+#[test]
+fn abandoned_it_connects_no_more() {
+    let mut world = World::established();
+    world.dialled();
+    world.abandon();
+    world.pass(5_000);
+    assert_eq!((world.states(), world.dialled().len()), (NONE, 0));
 }

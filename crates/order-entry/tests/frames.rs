@@ -107,3 +107,15 @@ fn what_is_seen_changes_nothing_of_what_leaves() {
     run(Watched::new(watched.clone(), |_: &[u8]| {}), &watched);
     assert_eq!(plain.wire().taken, watched.wire().taken);
 }
+
+#[test]
+fn whoever_watches_within_sees_the_same() {
+    let (shared, outer, inner) = (Shared::default(), Seen::default(), Seen::default());
+    let watch = |seen: &Seen| {
+        let seen = Rc::clone(seen);
+        move |frame: &[u8]| seen.borrow_mut().push(frame.to_vec())
+    };
+    run(Watched::new(Watched::new(shared.clone(), watch(&inner)), watch(&outer)), &shared);
+    assert_eq!(outer.borrow().len(), 9);
+    assert_eq!(*outer.borrow(), *inner.borrow());
+}

@@ -134,6 +134,10 @@ fn a_journal_that_begins_again_amid_a_callback_marks_nothing_of_what_it_forgot()
     let ready = bench.reactor.wait(at.monotonic, None).unwrap();
     bench.session.process(at, ready, &mut bench.reactor, &mut filler).unwrap();
     assert_eq!(filler.0, 64);
+    let journal = bench.session.journal();
     assert!(bench.session.counters().journals_begun_again > 0);
-    assert_eq!(bench.session.journal().unmarked().count(), 0);
+    assert_eq!(journal.unmarked().count(), 0);
+    assert!(journal.records().all(|(record, _)| !journal.is_marked(record)));
+    let kept: Vec<u8> = journal.records().flat_map(|(_, frame)| frame.to_vec()).collect();
+    assert!(!kept.is_empty() && bench.shared.wire().taken.ends_with(&kept));
 }

@@ -3,7 +3,8 @@
 mod exchange;
 mod wire;
 
-use hairpin_order_entry::{CONTROL_RECORD, MESSAGE_RECORD, SendError};
+use hairpin_mapped::Direction;
+use hairpin_order_entry::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, SendError};
 use wire::{Bench, ORDER};
 
 /// Three orders have left, and the exchange says that it has not applied the last two.
@@ -54,5 +55,30 @@ fn what_finds_no_room_leaves_later_and_nothing_before_it() {
         let taken = bench.shared.taken();
         assert_eq!(taken[..5], [(514, 1), (514, 2), (514, 3), (514, 2), (514, 3)], "{room}");
         assert_eq!(taken[5..], [(514, 4)], "{room}");
+    }
+}
+
+#[test]
+fn the_sequence_that_fills_a_gap_is_kept_as_what_it_is() {
+    let mut bench = Bench::established(4);
+    bench.shared.wire().room = usize::MAX;
+    (0..3).for_each(|_| assert!(bench.send().is_ok()));
+    let message = bench.shared.wire().exchange.not_applied(2, 2);
+    bench.shared.wire().incoming.extend(message);
+    bench.turn();
+    assert_eq!(bench.shared.taken(), [(514, 1), (514, 2), (514, 3), (506, 0)]);
+    let journal = bench.session.journal();
+    let newest = journal.last(Direction::Outbound).unwrap();
+    let tag = journal.tag(newest);
+    assert_eq!((newest.kind(), tag.seq_num), (FILL_RECORD, 3), "the number of what is before it");
+}
+
+#[test]
+fn what_is_sent_again_waits_behind_what_waits() {
+    for room in 0..2 * ORDER {
+        let mut bench = not_applied(4, room);
+        bench.give(usize::MAX >> 1);
+        let taken = bench.shared.taken();
+        assert_eq!(taken, [(514, 1), (514, 2), (514, 3), (514, 2), (514, 3)], "{room}");
     }
 }

@@ -173,3 +173,14 @@ fn a_segment_has_one_session() {
     let error = world.segments.add(68, kept).unwrap_err();
     assert_eq!(error.to_string(), "market segment 68 has a session already");
 }
+
+#[test]
+fn the_one_that_is_due_first_is_what_is_waited_for() {
+    let mut world = World::new();
+    world.houses[1].cut(Designation::Primary);
+    world.pass(2_000);
+    let each = world.segments.iter().filter_map(|(_, kept)| kept.next_deadline());
+    let each: Vec<_> = each.collect();
+    assert!(each[1] > each[0], "it has logged on again, later");
+    assert_eq!(world.segments.next_deadline(), each.iter().min().copied());
+}

@@ -318,3 +318,24 @@ fn threads_that_cannot_be_are_refused_in_one_line() {
     let error = refused(vec![SessionThread { core: Some(1_023), ..far }]);
     assert!(error.starts_with("thread far: core 1023"), "{error}");
 }
+
+#[test]
+fn a_call_reaches_the_session_it_is_for() {
+    let venue = Venue::open();
+    let sessions = ["ABC", "ABD"].map(|account| session(&venue, account)).into();
+    let threads = vec![thread("both", Wait::Epoll, sessions)];
+    let threads = SessionThreads::spawn(threads, clock).unwrap();
+    let (tell, told) = channel();
+    for place in 0..2 {
+        let tell = tell.clone();
+        let call = move |_: &mut Sender<'_>, trader: &mut Trader| {
+            trader.panics_at = Some(1_000 + place);
+            tell.send(place).unwrap();
+        };
+        threads.mailbox(0, place as usize).call(call).unwrap();
+    }
+    assert_eq!((told.recv().unwrap(), told.recv().unwrap()), (0, 1));
+    let (_, outcome) = threads.stop(PATIENCE).remove(0);
+    let marks: Vec<_> = outcome.unwrap().iter().map(|it| it.listener.panics_at).collect();
+    assert_eq!(marks, [Some(1_000), Some(1_001)]);
+}

@@ -92,3 +92,25 @@ fn a_connection_that_ends_takes_what_was_held_back_along() {
     assert_eq!((bench.session.waiting(), bench.session.next_deadline()), (0, None));
     assert_eq!(bench.session.counters().unsent_records, 1);
 }
+
+#[test]
+fn behind_a_batch_the_limit_holds_as_before_it() {
+    let mut bench = limited(WhenThrottled::Queue, 4);
+    bench.at_millis(100);
+    let order = NewOrder::limit(42, SideReq::BUY, Decimal(1), 1, ClOrdId::from(1));
+    let batched = bench.session.sender(now(bench.time)).batch(|sender| sender.send(&order));
+    assert_eq!(batched.delivery, Delivery::Written);
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Written);
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Waiting { waiting: ORDER });
+}
+
+#[test]
+fn the_sequence_that_fills_a_gap_is_not_limited() {
+    let mut bench = limited(WhenThrottled::Queue, 4);
+    bench.at_millis(100);
+    (0..2).for_each(|_| assert!(bench.send().is_ok()));
+    let message = bench.shared.wire().exchange.not_applied(2, 1);
+    bench.shared.wire().incoming.extend(message);
+    bench.at_millis(101);
+    assert_eq!(bench.shared.taken(), [(514, 1), (514, 2), (506, 0)]);
+}

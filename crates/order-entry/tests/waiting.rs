@@ -204,6 +204,21 @@ fn messages_before_the_end_of_the_stream_are_delivered() {
 }
 
 #[test]
+fn a_gateway_that_never_stops_leaves_the_loop_its_turns() {
+    let mut bench = Bench::established(4);
+    let before = bench.session.counters().chunks;
+    let mut wire = bench.shared.wire();
+    let sign_of_life = wire.exchange.sequence();
+    (wire.incoming, wire.repeats) = (sign_of_life, 100);
+    drop(wire);
+    bench.turn();
+    assert_eq!(bench.session.counters().chunks - before, 16);
+    assert_eq!(bench.shared.wire().repeats, 84, "what is left is readable again at once");
+    (0..7).for_each(|_| bench.turn());
+    assert_eq!(bench.session.counters().chunks - before, 101);
+}
+
+#[test]
 fn resumes_on_a_new_connection_with_the_next_number() {
     let mut bench = Bench::established(4);
     bench.shared.wire().room = usize::MAX;
@@ -313,4 +328,18 @@ fn a_number_that_was_taken_back_is_used_again_and_both_records_are_kept() {
     let kept: Vec<_> = ours.map(|(_, frame)| seq_num(frame)).collect();
     assert_eq!(kept, [1, 1, 1]);
     assert_eq!(bench.session.progress().next_outgoing, 2);
+}
+
+#[test]
+fn an_interrupted_write_is_tried_again() {
+    let mut bench = Bench::established(4);
+    let before = *bench.session.counters();
+    bench.shared.wire().failure = Some(io::ErrorKind::Interrupted);
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Waiting { waiting: ORDER });
+    bench.shared.wire().failure = None;
+    assert_eq!(bench.session.counters().partial_writes - before.partial_writes, 1);
+    assert_eq!(bench.send().unwrap().delivery, Delivery::Waiting { waiting: 2 * ORDER });
+    bench.give(2 * ORDER);
+    assert_eq!(bench.shared.taken(), [(514, 1), (514, 2)]);
+    assert_eq!(bench.session.counters().failures, before.failures);
 }

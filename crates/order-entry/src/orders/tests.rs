@@ -158,10 +158,19 @@ fn traded_spread(order_id: u64, filled: u32, leaves: u32) -> Vec<u8> {
 }
 
 fn mass_cancelled(request: u32, orders: &[u64], is_last: bool) -> Vec<u8> {
+    mass_action(request, MassActionResponse::ACCEPTED, orders, is_last)
+}
+
+fn mass_action(
+    request: u32,
+    response: MassActionResponse,
+    orders: &[u64],
+    is_last: bool,
+) -> Vec<u8> {
     let mut buffer = vec![0; 2_000];
     let (mut root, mut groups) = OrderMassActionReport562::encode(&mut buffer).unwrap();
     root.set_order_request_id(request.into())
-        .set_mass_action_response(MassActionResponse::ACCEPTED)
+        .set_mass_action_response(response)
         .set_last_fragment(BooleanFlag(is_last.into()));
     let mut group = groups.no_affected_orders().unwrap();
     orders.iter().for_each(|&order| {
@@ -327,6 +336,15 @@ fn a_mass_action_ends_what_its_reports_list() {
     assert_eq!((desk.book().len(), desk.in_flight()), (2, vec![4]));
     desk.hear(mass_cancelled(seq_num, &[3], true));
     assert_eq!((desk.book(), desk.in_flight()), (vec![(2, Working, 0, 10)], vec![]));
+}
+
+#[test]
+fn a_mass_action_that_is_refused_ends_nothing() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.working(1), 1);
+    let seq_num = desk.send(&MassCancel::all());
+    desk.hear(mass_action(seq_num, MassActionResponse::REJECTED, &[1], true));
+    assert_eq!((desk.book(), desk.in_flight()), (vec![(1, Working, 0, 10)], vec![]));
 }
 
 #[test]

@@ -119,6 +119,15 @@ impl Exchange {
         })
     }
 
+    /// A sign of life.
+    pub(crate) fn sequence(&self) -> Vec<u8> {
+        framed(Sequence506::ENCODED_LENGTH, |buffer| {
+            let mut sequence = Sequence506::encode(buffer).unwrap();
+            sequence.set_uuid(self.uuid).set_next_seq_no(self.reports + 1);
+            sequence.set_keep_alive_interval_lapsed(KeepAliveLapsed::NOT_LAPSED);
+        })
+    }
+
     /// Refuses the order in `frame`, which did not use its number.
     pub(crate) fn refuse(&mut self, frame: &[u8]) -> Vec<u8> {
         let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();

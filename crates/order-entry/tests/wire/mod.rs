@@ -32,6 +32,8 @@ pub(crate) struct Wire {
     /// What is to be received, and whether the stream ends after it.
     pub(crate) incoming: Vec<u8>,
     pub(crate) is_ended: bool,
+    /// How often what comes has more behind it, which is the same again.
+    pub(crate) repeats: usize,
     /// Where connections were asked for.
     pub(crate) dialled: Vec<SocketAddrV4>,
 }
@@ -61,13 +63,18 @@ impl Receive for Connection {
     fn receive(&mut self, _: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let mut wire = self.shared.wire();
         let meta = Meta { source: SocketAddrV4::new([0; 4].into(), 0), timestamp: Timestamp::None };
-        let incoming = std::mem::take(&mut wire.incoming);
+        let is_last = wire.repeats == 0;
+        wire.repeats = wire.repeats.saturating_sub(1);
+        let incoming = match is_last {
+            true => std::mem::take(&mut wire.incoming),
+            false => wire.incoming.clone(),
+        };
         let closed = wire.is_ended;
         drop(wire);
         if !incoming.is_empty() {
             on(meta, &incoming);
         }
-        Ok(Received { count: usize::from(!incoming.is_empty()), drained: true, closed })
+        Ok(Received { count: usize::from(!incoming.is_empty()), drained: is_last, closed })
     }
 }
 
