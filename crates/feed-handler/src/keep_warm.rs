@@ -38,8 +38,8 @@ const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 ///
 /// The data of the real channel only real packets may change; [`KeepWarm::prefetch`] reads it, an
 /// instrument a turn. Of several channels on one engine [`FeedHandlers::keep_warm`] does both, and
-/// its dry packets pass what hands packets to channels as well. Under a wait that sleeps there is no
-/// sense in either. Whether they pay is to be measured on the machine that they are to run on.
+/// its dry packets pass what hands packets to channels as well. Under a wait that sleeps there is
+/// no sense in either. Whether they pay is to be measured on the machine that they are to run on.
 ///
 /// [`FeedHandlers::keep_warm`]: crate::FeedHandlers::keep_warm
 #[derive(Debug)]

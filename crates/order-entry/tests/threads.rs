@@ -321,7 +321,7 @@ fn threads_that_cannot_be_are_refused_in_one_line() {
 
 #[test]
 fn a_call_reaches_the_session_it_is_for() {
-    let venue = Venue::open();
+    let venue = Venue::quiet();
     let sessions = ["ABC", "ABD"].map(|account| session(&venue, account)).into();
     let threads = vec![thread("both", Wait::Epoll, sessions)];
     let threads = SessionThreads::spawn(threads, clock).unwrap();

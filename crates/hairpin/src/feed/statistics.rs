@@ -156,8 +156,8 @@ impl Figures {
             count => format!(", {count} not recorded"),
         };
         format!(
-            "{} {:?}: {:.0} packets/s, {:.3} Mbit/s, {:.0} messages/s, {:.0} events/s, {share}{lead}; \
-             {} gaps, {} packets missed, {} dropped{unrecorded}; {} of {} in sync",
+            "{} {:?}: {:.0} packets/s, {:.3} Mbit/s, {:.0} messages/s, {:.0} events/s, \
+             {share}{lead}; {} gaps, {} packets missed, {} dropped{unrecorded}; {} of {} in sync",
             self.time,
             self.state,
             self.packets_per_second,
