@@ -1,6 +1,7 @@
 //! What a session is told before it starts.
 
 use alloc::string::String;
+use core::fmt;
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_time::Duration;
@@ -83,7 +84,7 @@ fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
 #[non_exhaustive]
 pub enum SettingsError {
     /// A text field is too short, too long or not printable ASCII.
-    #[error("{field} must be {min} to {max} characters of printable ASCII")]
+    #[error("{field} must be {} characters of printable ASCII", Lengths(*min, *max))]
     Text {
         /// CME's name of the field.
         field: &'static str,
@@ -120,6 +121,18 @@ impl Settings {
     /// KeepAliveInterval as it stands on the wire, milliseconds.
     pub(crate) fn keep_alive_millis(&self) -> u16 {
         self.keep_alive_interval.as_millis() as u16
+    }
+}
+
+/// How many there may be: from, to.
+struct Lengths(usize, usize);
+
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self(min, max) if min == max => write!(f, "{max}"),
+            Self(min, max) => write!(f, "{min} to {max}"),
+        }
     }
 }
 
@@ -168,7 +181,7 @@ pub(crate) mod tests {
     fn names_the_text_that_does_not_fit() {
         let bad = Settings { session: "AB".to_string(), ..settings() };
         let error = bad.check().unwrap_err().to_string();
-        assert_eq!(error, "Session must be 3 to 3 characters of printable ASCII");
+        assert_eq!(error, "Session must be 3 characters of printable ASCII");
         let bad = Settings { firm: "D\nE".to_string(), ..settings() };
         assert!(bad.check().is_err());
         let bad = Settings { trading_system_vendor: "12345678901".to_string(), ..settings() };

@@ -4,6 +4,7 @@ use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use clap::ArgGroup;
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
 use hairpin_feed_handler::{Addresses, Feed, Filter, Multicast, OrderBooks, Side, Text};
@@ -20,14 +21,10 @@ use crate::words::parse_wait;
 /// Live: --config, --channel and --interface. On a capture (pcap or pcapng): --pcap. Exit status: 0
 /// if all was understood, 1 if anything was wrong, 2 for bad arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
+#[command(group = ArgGroup::new("source").args(["pcap", "interface"]).required(true))]
 pub(crate) struct Arguments {
     /// A capture of one market data channel, `-` for standard input
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "interface",
-        conflicts_with = "interface"
-    )]
+    #[arg(long, value_name = "FILE")]
     pub(super) pcap: Option<PathBuf>,
 
     /// The interface to receive on

@@ -137,7 +137,7 @@ fn a_value_that_is_none_is_named_with_its_line() {
         assert!(error.contains(what), "{error}");
     }
     let error = error("session = \"ABC\"", "session = \"AB\"");
-    assert_eq!(error, "[logon]: Session must be 3 to 3 characters of printable ASCII");
+    assert_eq!(error, "[logon]: Session must be 3 characters of printable ASCII");
 }
 
 #[test]
