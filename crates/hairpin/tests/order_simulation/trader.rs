@@ -3,76 +3,21 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use hairpin_cme_codecs::ilink3::{OrderStatusRequest533, SideNULL};
-use hairpin_exchange as exchange;
-use hairpin_ilink3::{Outgoing, Stamp};
 use hairpin_netsim::{Census, Random};
 use hairpin_order_entry::{
-    CancelOrder, ClOrdId, Decimal, EncodeError, Error, Established, Gap, Intent, Listener,
-    MassCancel, Message, NewOrder, NotApplied, NotAppliedAnswer, Order, OrderRequest, Orders,
-    RejectCode, Rejected, ReplaceOrder, Sender, SideReq, State, TerminateCode, Terminated, Tracks,
-    Warning,
+    ClOrdId, Decimal, Error, Established, Gap, Listener, Message, NewOrder, NotApplied,
+    NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent, SideReq, State,
+    TerminateCode, Terminated, Tracks, Warning,
 };
 
 use crate::fuse::Fuse;
 use crate::ledger::Ledger;
 use crate::plan::{Answers, Weakness};
+use crate::request::{FIRST, LOW, Request};
 use crate::trace::trace;
 
-/// The first of two instruments, whose books stay around 1,000.
-pub(crate) const FIRST: i32 = 1_001;
-/// A price that does not trade, and one at which every order to buy does.
-pub(crate) const LOW: i64 = 1_000_000_000;
-const HIGH: i64 = 999_999_000_000_000;
 /// Orders that are tracked.
 pub(crate) const CAPACITY: usize = 2_000;
-
-/// Asks how an order stands.
-pub(crate) struct Status(pub(crate) u64);
-
-impl Outgoing for Status {
-    const MAX_LENGTH: usize = OrderStatusRequest533::ENCODED_LENGTH;
-
-    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        OrderStatusRequest533::encode(buffer)?
-            .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
-            .set_ord_status_req_id(stamp.seq_num.into())
-            .set_manual_order_indicator(stamp.operator.manual_order_indicator)
-            .set_sender_id(stamp.operator.sender_id)
-            .set_order_id(self.0)
-            .set_sending_time_epoch(stamp.sending_time.as_nanos())
-            .set_location(stamp.operator.location);
-        Ok(Self::MAX_LENGTH)
-    }
-}
-
-impl OrderRequest for Status {
-    fn intent(&self) -> Intent {
-        Intent::Other
-    }
-}
-
-/// An order that is cut short, and refused without its number.
-struct Broken(NewOrder);
-
-impl Outgoing for Broken {
-    const MAX_LENGTH: usize = NewOrder::MAX_LENGTH;
-
-    fn request_id(&self, seq_num: u32) -> Option<u64> {
-        self.0.request_id(seq_num)
-    }
-
-    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        self.0.encode(stamp, buffer)?;
-        Ok(40)
-    }
-}
-
-impl OrderRequest for Broken {
-    fn intent(&self) -> Intent {
-        self.0.intent()
-    }
-}
 
 /// What one process of the trader knows, and what outlives it.
 pub(crate) struct Trader {
@@ -121,38 +66,7 @@ impl Trader {
         self.id.get()
     }
 
-    /// A new order of some kind.
-    fn draw_order(&mut self) -> NewOrder {
-        let (id, quantity) = (self.next_id().into(), 1 + self.random.below(20) as u32);
-        let security = FIRST + self.random.below(2) as i32;
-        let side = *self.random.pick(&[SideReq::BUY, SideReq::SELL]);
-        let near = (996 + self.random.below(9)) as i64 * 1_000_000_000;
-        let far = if side == SideReq::BUY { LOW } else { HIGH };
-        let limit = |price| NewOrder::limit(security, side, Decimal(price), quantity, id);
-        let trigger = if side == SideReq::BUY { HIGH } else { LOW };
-        match self.random.below(11) {
-            0 => NewOrder::market(security, side, quantity, id),
-            1 => NewOrder::market_limit(security, side, quantity, id),
-            2 => limit(near).fill_and_kill(),
-            3 => limit(near).fill_or_kill(),
-            4 => limit(far).good_till_cancel(),
-            5 => limit(far).good_till_date(30_000),
-            6 => NewOrder::stop(security, side, Decimal(trigger), quantity, id),
-            7 => limit(near + 1),
-            8 | 9 => limit(near),
-            _ => limit(far),
-        }
-    }
-
-    /// Some working order, as the trader knows it.
-    fn draw_working(&mut self) -> Option<Order> {
-        let count = self.orders.working().count() as u64;
-        let nth = self.random.below(count) as usize;
-        self.orders.working().nth(nth).copied()
-    }
-
-    fn send<M: OrderRequest>(&mut self, sender: &mut Sender<'_>, message: &M) {
-        let sent = self.orders.send(sender, message);
+    fn note(&mut self, sender: &Sender<'_>, sent: Result<Sent, SendError>) {
         trace!(sender.now(), "trader: sends {sent:?}");
         match sent {
             Ok(_) => self.census.count("messages sent"),
@@ -165,59 +79,19 @@ impl Trader {
         if sender.state() != State::Established {
             return;
         }
-        match self.random.below(20) {
-            0..8 => {
-                let order = self.draw_order();
-                self.send(sender, &order);
-            }
-            8..12 => self.cancel(sender),
-            12..15 => self.replace(sender),
-            15 => self.cancel_many(sender),
-            16 | 17 => {
-                let order_id = self.draw_working().and_then(|order| order.order_id);
-                self.send(sender, &Status(order_id.unwrap_or(77)));
-            }
-            18 if self.random.below(3) == 0 => {
-                let order = self.draw_order();
-                self.send(sender, &Broken(order));
-            }
-            _ => {}
-        }
-    }
-
-    fn cancel(&mut self, sender: &mut Sender<'_>) {
-        let Some(order) = self.draw_working() else { return };
-        let (order_id, id) = (order.order_id.expect("it works"), self.next_id().into());
-        self.send(sender, &CancelOrder::new(order_id, order.security_id, order.side, id));
-    }
-
-    fn replace(&mut self, sender: &mut Sender<'_>) {
-        let terms = self.draw_order();
-        let Some(order) = self.draw_working() else { return };
-        let terms = NewOrder { security_id: order.security_id, side: order.side, ..terms };
-        let replace = ReplaceOrder::with_terms_of(order.order_id.expect("it works"), &terms);
-        let is_mitigated = self.random.below(2) == 0;
-        self.send(sender, &if is_mitigated { replace.mitigated() } else { replace });
-    }
-
-    fn cancel_many(&mut self, sender: &mut Sender<'_>) {
-        if self.random.below(6) > 0 {
-            return;
-        }
-        let side = *self.random.pick(&[None, Some(SideNULL::BUY)]);
-        let mass = match self.random.below(3) {
-            0 => MassCancel::all(),
-            1 => MassCancel::market_segment(64),
-            _ => MassCancel::instrument(FIRST),
-        };
-        self.send(sender, &MassCancel { side, ..mass });
+        let id = self.next_id();
+        let Some(request) = Request::draw(&mut self.random, &self.orders, id) else { return };
+        let sent = request.send(&mut self.orders, sender);
+        self.note(sender, sent);
     }
 
     /// Sends an order that stays where it is, after which nothing that was sent before is in
     /// doubt.
     pub(crate) fn probe(&mut self, sender: &mut Sender<'_>) -> ClOrdId {
         let id = self.next_id().into();
-        self.send(sender, &NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id));
+        let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id);
+        let sent = self.orders.send(sender, &order);
+        self.note(sender, sent);
         id
     }
 
@@ -363,25 +237,4 @@ impl Listener for Trader {
             _ => panic!("{warning}"),
         });
     }
-}
-
-/// OrderID, contracts traded and open of what the trader believes to work.
-pub(crate) fn believed(orders: &Orders) -> Vec<(u64, u32, u32)> {
-    let row = |it: &Order| (it.order_id.expect("it works"), it.filled, it.leaves);
-    let mut rows: Vec<_> = orders.working().map(row).collect();
-    rows.sort_unstable();
-    rows
-}
-
-/// The same of what the exchange holds of it.
-pub(crate) fn held(floor: &exchange::Floor) -> Vec<(u64, u32, u32)> {
-    let matching = floor.matching();
-    let resting = (0..matching.instruments())
-        .flat_map(|instrument| exchange::Side::BOTH.map(|side| matching.orders(instrument, side)))
-        .flatten();
-    let stops = matching.stops().iter().map(|stop| &stop.order);
-    let all = resting.chain(stops).filter(|order| order.owner == exchange::Owner(1));
-    let mut rows: Vec<_> = all.map(|it| (it.id.0, it.traded, it.remaining)).collect();
-    rows.sort_unstable();
-    rows
 }

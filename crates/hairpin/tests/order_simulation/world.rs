@@ -13,8 +13,9 @@ use crate::fuse::{Died, Fuse};
 use crate::ledger::Ledger;
 use crate::life::Life;
 use crate::plan::{Answers, Phase, Plan, Prelude, Trouble, line};
+use crate::request::{believed, held};
 use crate::trace::trace;
-use crate::trader::{CAPACITY, Trader, believed, held};
+use crate::trader::{CAPACITY, Trader};
 use crate::venue::Venue;
 use crate::wire::{Dialler, Exit};
 

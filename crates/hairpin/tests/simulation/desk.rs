@@ -66,7 +66,7 @@ impl Desk {
             ordeal,
             life: None,
             census: Census::new(),
-            exit: Rc::new(RefCell::new(Exit::new(Rc::clone(clock), random.split()))),
+            exit: Rc::new(RefCell::new(Exit::new(Rc::clone(clock), random.split(), Rc::default()))),
             random,
             places,
             lag,
