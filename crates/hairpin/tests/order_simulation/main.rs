@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod disk;
+mod journal;
 mod ledger;
 mod life;
 mod plan;
@@ -39,7 +40,11 @@ const CLASSES: &[&str] = &[
     "attempts to begin a week",
     "attempts to begin anew",
     "attempts to resume",
+    "backup: connections lost",
+    "backup: ended with the primary",
+    "backup: logons refused without a primary",
     "connections lost",
+    "connections to the backup reset",
     "connections refused",
     "connections reset",
     "connections reset amid",
@@ -58,6 +63,15 @@ const CLASSES: &[&str] = &[
     "cuts while the exchange sends",
     "cuts while the trader sends",
     "doubled messages found out",
+    "doubts settled by a logon",
+    "failovers",
+    "failovers from a connection that ends",
+    "failovers from a connection that hangs",
+    "failovers that leave messages in doubt",
+    "failovers that lose messages of the exchange",
+    "failovers that lose messages of the trader",
+    "failovers with requests in flight",
+    "failures of the primary",
     "floods",
     "gaps",
     "gaps filled",
@@ -76,6 +90,7 @@ const CLASSES: &[&str] = &[
     "holds overflowed",
     "keep-alives lapsed at the exchange",
     "keep-alives lapsed at the trader",
+    "killed amid a failover",
     "killed at the end of a callback",
     "killed before a commit",
     "killed before a keep",
@@ -90,7 +105,9 @@ const CLASSES: &[&str] = &[
     "killed between sync and write",
     "killed between two wakes",
     "killed in a callback",
+    "killed when active on the backup",
     "logons",
+    "logons on the backup",
     "logons with all there",
     "logons with messages missing",
     "messages accepted",
@@ -105,6 +122,7 @@ const CLASSES: &[&str] = &[
     "partial writes",
     "phases settled and checked",
     "power cuts",
+    "power cuts amid a failover",
     "processes killed",
     "processes started",
     "records lost with power",
@@ -119,6 +137,7 @@ const CLASSES: &[&str] = &[
     "terminates answered",
     "terminates of the exchange",
     "times of a narrow line",
+    "times the backup stood by",
     "trades before the first logon of a week",
     "trades while the trader was away",
     "trading days ended",

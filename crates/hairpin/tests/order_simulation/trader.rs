@@ -5,19 +5,39 @@ use std::rc::Rc;
 
 use hairpin_netsim::{Census, Random};
 use hairpin_order_entry::{
-    ClOrdId, Decimal, Error, Established, Gap, Listener, Message, NewOrder, NotApplied,
-    NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent, SideReq, State,
-    TerminateCode, Terminated, Tracks, Warning,
+    Active, BackupNotice, ClOrdId, Decimal, Error, Established, Failover, Gap, Listener, Message,
+    NewOrder, NotApplied, NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent,
+    SideReq, State, TerminateCode, Terminated, Tracks, Warning,
 };
 
 use crate::fuse::Fuse;
 use crate::ledger::Ledger;
-use crate::plan::{Answers, Weakness};
-use crate::request::{FIRST, LOW, Request};
-use crate::trace::trace;
+use crate::plan::{Answers, Keeping, Weakness};
+use crate::request::{FIRST, LOW, Request, Status};
+use crate::trace::{self, trace};
 
 /// Orders that are tracked.
 pub(crate) const CAPACITY: usize = 2_000;
+
+/// What a plan says of the trader.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ways {
+    pub(crate) answers: Answers,
+    pub(crate) weakness: Weakness,
+    pub(crate) keeping: Keeping,
+    pub(crate) has_backup: bool,
+}
+
+/// What the trader's session has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has logged on last, or is to.
+    LoggedOn,
+    /// The primary has failed, and the session is to go on over the backup.
+    AwaitsFailover,
+    /// It has gone on, and nothing came since.
+    FailedOver,
+}
 
 /// What one process of the trader knows, and what outlives it.
 pub(crate) struct Trader {
@@ -28,13 +48,15 @@ pub(crate) struct Trader {
     fuse: Rc<Fuse>,
     /// The next ClOrdID: no process ever uses one again.
     id: Rc<Cell<u64>>,
-    answers: Answers,
-    weakness: Weakness,
+    ways: Ways,
+    /// The session is established.
+    is_established: bool,
     /// It sends in callbacks too.
     pub(crate) is_busy: bool,
     /// The session cannot be resumed.
     pub(crate) is_spoilt: bool,
     pub(crate) answered: u64,
+    pub(crate) standing: Standing,
 }
 
 impl Trader {
@@ -44,7 +66,7 @@ impl Trader {
         ledger: Rc<RefCell<Ledger>>,
         fuse: Rc<Fuse>,
         id: Rc<Cell<u64>>,
-        (answers, weakness): (Answers, Weakness),
+        ways: Ways,
     ) -> Self {
         Self {
             orders,
@@ -53,11 +75,12 @@ impl Trader {
             ledger,
             fuse,
             id,
-            answers,
-            weakness,
+            ways,
+            is_established: false,
             is_busy: true,
             is_spoilt: false,
             answered: 0,
+            standing: Standing::LoggedOn,
         }
     }
 
@@ -112,15 +135,82 @@ impl Tracks for Trader {
 impl Listener for Trader {
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
         trace!(sender.now(), "trader: {state}");
+        self.is_established &= state != State::Disconnected;
     }
 
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         trace!(sender.now(), "trader: {established:?}");
-        self.ledger.borrow_mut().log_on(sender.progress().next_outgoing);
+        let mut ledger = self.ledger.borrow_mut();
+        let may_begin = self.ways.keeping == Keeping::Own;
+        ledger.log_on(established.uuid, sender.progress().next_outgoing, may_begin);
+        drop(ledger);
+        self.is_established = true;
+        self.standing = Standing::LoggedOn;
         self.fuse.step("killed when established");
         if self.is_busy && self.random.below(3) == 0 {
             self.act(sender);
         }
+    }
+
+    fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
+        trace!(sender.now(), "trader: {failover:?}");
+        // Nothing can be sent before it is active.
+        let sent = sender.send(&Status(77));
+        assert_eq!(sent, Err(SendError::Backup));
+        self.fuse.step("killed when told of a failover");
+    }
+
+    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+        trace!(sender.now(), "trader: {active:?}");
+        assert_eq!(active.next_outgoing, sender.progress().next_outgoing);
+        self.ledger.borrow_mut().fail_over();
+        self.census.count("failovers");
+        self.census.add("failovers that leave messages in doubt", active.in_doubt.into());
+        self.fuse.step("killed when active on the backup");
+        self.standing = Standing::FailedOver;
+        if self.is_busy && self.random.below(2) == 0 {
+            self.act(sender);
+        }
+    }
+
+    fn on_backup(&mut self, notice: &BackupNotice<'_>) {
+        if trace::is_on() {
+            println!("                trader: backup: {notice:?}");
+        }
+        self.census.count(match notice {
+            BackupNotice::State(State::Established) => "times the backup stood by",
+            BackupNotice::State(_) => return,
+            BackupNotice::Rejected(rejected) => match rejected.code {
+                RejectCode::INVALID_TIMESTAMP => "backup: logons refused as too old",
+                RejectCode::DESIGNATED_BACKUP => "backup: logons refused without a primary",
+                code => panic!("a logon on the backup is refused: {code}"),
+            },
+            BackupNotice::Terminated(terminated) if terminated.answer => {
+                "backup: terminates answered"
+            }
+            BackupNotice::Terminated(terminated) => match terminated.code {
+                TerminateCode::FINISHED => "backup: terminates of the exchange",
+                TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "backup: keep-alives lapsed there",
+                TerminateCode::PRIMARY_GONE => "backup: ended with the primary",
+                // It has become the primary meanwhile.
+                TerminateCode::INVALID_NEXT_SEQ_NO => "backup: none any more",
+                // A week has begun.
+                TerminateCode::UNNEGOTIATED => "backup: UUIDs that are not known",
+                TerminateCode::ALREADY_ESTABLISHED => "backup: requests that came twice",
+                code => panic!("the exchange terminates on the backup: {code}"),
+            },
+            BackupNotice::Error(Error::ConnectionLost(State::Connecting)) => {
+                "backup: connections that could not be made"
+            }
+            BackupNotice::Error(Error::ConnectionLost(_)) => "backup: connections lost",
+            BackupNotice::Error(Error::KeepAliveLapsed) => "backup: keep-alives lapsed here",
+            BackupNotice::Error(Error::ResponseTimeout(_)) => "backup: logons not answered",
+            BackupNotice::Error(Error::TerminateTimeout) => "backup: terminates not answered",
+            BackupNotice::Warning(Warning::Silence) => "backup: silences of the exchange",
+            BackupNotice::Warning(Warning::AskedForLife) => "backup: silences of the trader",
+            BackupNotice::Warning(Warning::LogonRepeated(_)) => "backup: logons repeated",
+            notice => panic!("the backup: {notice:?}"),
+        });
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
@@ -142,7 +232,7 @@ impl Listener for Trader {
     }
 
     fn answer_not_applied(&mut self, _: NotApplied, given: NotAppliedAnswer) -> NotAppliedAnswer {
-        match self.answers {
+        match self.ways.answers {
             Answers::Mixed if self.random.below(2) == 0 => NotAppliedAnswer::FillGap,
             _ => given,
         }
@@ -153,6 +243,9 @@ impl Listener for Trader {
         let progress = sender.progress();
         let committed = progress.next_outgoing - 1;
         self.ledger.borrow_mut().tell(progress.uuid, not_applied, committed);
+        if std::mem::replace(&mut self.standing, Standing::LoggedOn) == Standing::FailedOver {
+            self.census.count("failovers that lose messages of the trader");
+        }
         self.fuse.step("killed in the callback of a NotApplied");
     }
 
@@ -163,6 +256,9 @@ impl Listener for Trader {
             uuid if uuid == sender.progress().uuid => "gaps",
             _ => "gaps under an earlier UUID",
         });
+        if self.standing == Standing::FailedOver {
+            self.census.count("failovers that lose messages of the exchange");
+        }
         let count = gap.to - gap.from + 1;
         self.census.add("gaps of several batches", u64::from(count > 2_500));
     }
@@ -174,9 +270,16 @@ impl Listener for Trader {
 
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
         trace!(sender.now(), "trader: {rejected:?}");
-        // It has been under way for long, or the trader knows less than it did.
-        assert_eq!(rejected.code, RejectCode::INVALID_TIMESTAMP, "a logon is refused");
-        self.census.count("logons refused as too old");
+        self.census.count(match rejected.code {
+            // It has been under way for long, or the trader knows less than it did.
+            RejectCode::INVALID_TIMESTAMP => "logons refused as too old",
+            RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED
+                if self.ways.has_backup =>
+            {
+                "logons refused by the backup"
+            }
+            code => panic!("a logon is refused: {code}"),
+        });
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
@@ -197,18 +300,21 @@ impl Listener for Trader {
                 "requests that came twice"
             }
             TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers forgotten",
+            // While the session is still established on the primary.
+            TerminateCode::INVALID_NEXT_SEQ_NO if self.ways.has_backup && !self.is_established => {
+                "numbers refused by the backup"
+            }
             _ => panic!("the exchange terminates: {code}"),
         });
-        self.is_spoilt |= matches!(
-            code,
-            TerminateCode::INVALID_UUID
-                | TerminateCode::UNNEGOTIATED
-                | TerminateCode::INVALID_NEXT_SEQ_NO
-        );
+        let is_unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED].contains(&code);
+        self.ledger.borrow_mut().may_begin |= is_unknown;
+        self.is_spoilt |= is_unknown || code == TerminateCode::INVALID_NEXT_SEQ_NO;
     }
 
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         trace!(sender.now(), "trader: {error}");
+        // A number that comes twice ends what could have been resumed.
+        self.ledger.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
         self.census.count(match error {
             Error::ConnectionLost(State::Connecting) => "connections that could not be made",
             Error::ConnectionLost(_) => "connections lost",
@@ -216,7 +322,7 @@ impl Listener for Trader {
             Error::ResponseTimeout(_) => "logons not answered",
             Error::TerminateTimeout => "terminates not answered",
             Error::Retransmission(_) => "retransmissions given up",
-            Error::SeqNum { .. } if self.weakness.doubles() => "doubled messages found out",
+            Error::SeqNum { .. } if self.ways.weakness.doubles() => "doubled messages found out",
             _ => panic!("{error}"),
         });
     }
@@ -234,6 +340,7 @@ impl Listener for Trader {
             Warning::NotReplayed { .. } => "NotApplied not replayed",
             Warning::RetransmissionStalled(_) => "retransmissions stalled",
             Warning::Unrequested(_) => "answers unrequested",
+            Warning::InDoubt { .. } => "doubts settled by a logon",
             _ => panic!("{warning}"),
         });
     }
