@@ -119,6 +119,8 @@ pub struct Connector<A, Z> {
     unreached: usize,
     /// How the primary's last attempt was bound.
     attempted: Binding,
+    /// The last attempt ended because of our number, as on a backup, where every number is 0.
+    is_number_doubted: bool,
     /// That was to begin a session, and was refused: the next one is to begin it.
     refused_beginning: Option<Binding>,
     is_started: bool,
@@ -147,6 +149,7 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
             lines,
             unreached: 0,
             attempted: Binding::New,
+            is_number_doubted: false,
             refused_beginning: None,
             is_started: false,
             refused: [None; BAD_LOGONS_MAX],
@@ -210,6 +213,7 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
     pub fn handle_established(&mut self, role: Role) {
         if role == Role::Primary {
             (self.unreached, self.refused_beginning) = (0, None);
+            self.is_number_doubted = false;
         }
         let line = self.line_mut(role);
         (line.phase, line.failed, line.begins_anew) = (Phase::Established, 0, false);
@@ -224,10 +228,12 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
                 self.refused_beginning = Some(self.attempted);
             }
         }
-        if ending == Ending::Rejected(RejectCode::DESIGNATED_BACKUP) && role == Role::Primary {
+        let is_backups = role == Role::Primary && self.is_backups(ending);
+        // One that stands by on the other host says itself when it is the primary.
+        if is_backups && self.is_backup_idle() {
             self.swap_hosts();
         }
-        let begins_anew = begins_anew(ending);
+        let begins_anew = begins_anew(ending) && !is_backups;
         let (interval, attempts) = (self.settings.interval, self.settings.attempts);
         let line = self.line_mut(role);
         let was_established = matches!(line.phase, Phase::Established | Phase::Leaving);
@@ -247,12 +253,36 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         }
     }
 
+    /// Whether what was thought to be the primary ended so because it is the backup, as far as that
+    /// can be known: it ends an Establish with a number, while the session is still established on
+    /// the primary, as one whose number is wrong. If the other one does too, the number is wrong.
+    fn is_backups(&mut self, ending: Ending) -> bool {
+        let has_backup = !self.line(Role::Backup).hosts.is_empty();
+        let was_established = self.line(Role::Primary).phase == Phase::Established;
+        match ending {
+            Ending::Rejected(code) => {
+                matches!(code, RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED)
+            }
+            Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO) => {
+                let may_be = has_backup && !was_established;
+                let stands_by = !self.is_backup_idle();
+                may_be && (stands_by || !core::mem::replace(&mut self.is_number_doubted, true))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there is no connection to the backup, and none is being made.
+    fn is_backup_idle(&self) -> bool {
+        matches!(self.line(Role::Backup).phase, Phase::Waiting(_) | Phase::GivenUp)
+    }
+
     /// None of the primary's hosts can be reached: the backup may have become the primary while
     /// nobody was connected. If not, it says so, and the hosts are swapped again.
     fn note_unreached(&mut self, was_unreached: bool) {
         self.unreached = if was_unreached { self.unreached + 1 } else { 0 };
+        let is_idle = self.is_backup_idle();
         let [primary, backup] = &mut self.lines;
-        let is_idle = matches!(backup.phase, Phase::Waiting(_) | Phase::GivenUp);
         if self.unreached >= primary.hosts.len() && is_idle && !backup.hosts.is_empty() {
             core::mem::swap(&mut primary.hosts, &mut backup.hosts);
             (primary.next, backup.next, self.unreached) = (0, 0, 0);

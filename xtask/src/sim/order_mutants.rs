@@ -177,4 +177,108 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "            self.session.not_applied = 0;\n",
         )],
     },
+    Mutant {
+        name: "failover: our numbers not carried over",
+        changes: &[change(
+            "ilink3/src/session/backup.rs",
+            "Progress { request_timestamp, ..primary };",
+            "Progress {\n            \
+             request_timestamp,\n            \
+             next_outgoing: present.next_outgoing,\n            \
+             ..primary\n        \
+             };",
+        )],
+    },
+    Mutant {
+        name: "failover: the exchange's numbers not carried over",
+        changes: &[change(
+            "ilink3/src/session/backup.rs",
+            "Progress { request_timestamp, ..primary };",
+            "Progress {\n            \
+             request_timestamp,\n            \
+             next_incoming: failover.next_seq_no,\n            \
+             ..primary\n        \
+             };",
+        )],
+    },
+    Mutant {
+        name: "failover: the backup's messages taken before it is active",
+        changes: &[change(
+            "ilink3/src/session/backup.rs",
+            "        self.hold_from(next_seq_no);\n",
+            "",
+        )],
+    },
+    Mutant {
+        name: "failover: a sign of life fills what is in doubt",
+        changes: &[change("ilink3/src/session/backup.rs", "        self.doubt();\n", "")],
+    },
+    Mutant {
+        name: "failover: nothing kept after it",
+        changes: &[change(
+            "order-entry/src/link.rs",
+            "        self.stream = stream;\n",
+            "        self.stream = stream;\n        self.keeps_inbound = false;\n",
+        )],
+    },
+    Mutant {
+        name: "failover: no marks after it",
+        changes: &[
+            change(
+                "order-entry/src/link.rs",
+                "        self.stream = stream;\n",
+                "        self.stream = stream;\n        \
+                 self.counters.unjournaled_requests = u64::MAX;\n",
+            ),
+            change(
+                "order-entry/src/link.rs",
+                "if let Some(record) = self.delivering.take() {",
+                "if let Some(record) = self.delivering.take()\n            \
+                 && self.counters.unjournaled_requests < u64::MAX\n        \
+                 {",
+            ),
+        ],
+    },
+    Mutant {
+        name: "failover: a request journaled twice",
+        changes: &[change(
+            "order-entry/src/standby.rs",
+            "                active.keep_backup_request(",
+            "                active\n                    \
+             .keep_backup_request(&self.control[..length], request_timestamp);\n                \
+             active.keep_backup_request(",
+        )],
+    },
+    Mutant {
+        name: "failover: what waited for the old connection leaves on the new one",
+        changes: &[change(
+            "order-entry/src/session.rs",
+            "let failed = self.link.disconnect()",
+            "let failed = self.link.stream.take()",
+        )],
+    },
+    Mutant {
+        name: "failover: the connector is not told",
+        changes: &[change(
+            "order-entry/src/kept_session.rs",
+            "        self.connector.handle_failover(now);\n",
+            "",
+        )],
+    },
+    Mutant {
+        name: "failover: the gateway names the wrong number",
+        changes: &[change(
+            "exchange/src/gateway/failover.rs",
+            "let next = self.accounts[account].next_outbound;",
+            "let next = self.accounts[account].next_inbound;",
+        )],
+    },
+    Mutant {
+        name: "failover: a number that the backup refuses ends what can be resumed",
+        changes: &[change(
+            "ilink3/src/connector.rs",
+            "let begins_anew = begins_anew(ending) && !is_backups;",
+            "let begins_anew = begins_anew(ending);",
+        )],
+    },
 ];

@@ -13,14 +13,17 @@ mod plan;
 mod receiver;
 mod replay_call;
 mod stage;
-mod trace;
 mod truth;
 mod unnumbered;
 mod world;
 
-use hairpin_netsim::Census;
+#[path = "../support/simulation/seeds.rs"]
+mod seeds;
+#[path = "../support/simulation/trace.rs"]
+mod trace;
 
 use plan::{Kind, Way};
+use seeds::{Simulation, setting};
 
 /// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
 const SEEDS: u64 = 200;
@@ -88,51 +91,21 @@ const CLASSES: &[&str] = &[
     "order entries applied",
 ];
 
-/// Tells the seed if its run panics.
-struct Seed(u64);
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let Self(seed) = self;
-            eprintln!("seed {seed} failed; to repeat it:");
-            eprintln!("  cargo xtask sim feed --first-seed {seed} --seeds 1 --trace");
-        }
-    }
-}
-
-fn run(seed: u64) -> Census {
-    let guard = Seed(seed);
-    let census = world::run(guard.0);
-    drop(guard);
-    census
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+fn simulation() -> Simulation {
+    trace::set(setting("HAIRPIN_SIM_TRACE") == Some(1));
+    Simulation { name: "feed", rest: "--trace".into() }
 }
 
 #[test]
 fn a_book_called_in_sync_is_what_was_published() {
-    let first = setting("HAIRPIN_SIM_FROM").unwrap_or(0);
-    let count = setting("HAIRPIN_SIM_SEEDS").unwrap_or(SEEDS);
-    trace::set(setting("HAIRPIN_SIM_TRACE") == Some(1));
-    let mut census = Census::new();
-    for seed in first..first + count {
-        census.merge(&run(seed));
-    }
-    println!("{census}");
-    // A few runs need not have everything.
-    if count >= SEEDS {
-        let kinds = Kind::ALL.map(Kind::class);
-        let ways = Way::ALL.map(Way::class);
-        let classes: Vec<_> = CLASSES.iter().copied().chain(kinds).chain(ways).collect();
-        census.require(&classes).unwrap();
-    }
+    let kinds = Kind::ALL.map(Kind::class);
+    let ways = Way::ALL.map(Way::class);
+    let classes: Vec<_> = CLASSES.iter().copied().chain(kinds).chain(ways).collect();
+    simulation().run_all(SEEDS, &classes, world::run);
 }
 
 #[test]
 fn one_seed_is_one_run() {
-    assert_eq!(run(17), run(17));
+    let run = || simulation().run(17, world::run);
+    assert_eq!(run(), run());
 }

@@ -9,6 +9,7 @@ use hairpin_order_entry::{ClOrdId, Gap, MESSAGE_RECORD, Message, NotApplied};
 use hairpin_sbe::MessageHeader;
 
 use crate::frames::{client_number, exchange_number, message, template};
+use crate::journal::{self, all};
 
 /// What is known of one UUID.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub(crate) struct Run {
     forgotten: BTreeSet<u32>,
     /// The marks of what it was told went with the power, and nothing was told since.
     has_lost_marks: bool,
+    /// So did a request with what the trader knew of earlier UUIDs: once it begins another session
+    /// nobody tells it of this one any more.
+    may_be_unknown: bool,
 }
 
 impl Default for Run {
@@ -55,6 +59,7 @@ impl Default for Run {
             lost: BTreeSet::new(),
             forgotten: BTreeSet::new(),
             has_lost_marks: false,
+            may_be_unknown: false,
         }
     }
 }
@@ -74,6 +79,10 @@ pub(crate) struct Ledger {
     /// The number that Establish has named in the last of them: nobody had sent it.
     named: u32,
     cl_ord_ids: BTreeSet<[u8; 20]>,
+    /// The UUID that was established last in this week.
+    established: Option<u64>,
+    /// The exchange has said that it does not know the session, or its numbers were of no use.
+    pub(crate) may_begin: bool,
     /// Numbers of the exchange's may be left out.
     pub(crate) skips: bool,
     /// What is not applied is never sent again.
@@ -91,13 +100,15 @@ impl Ledger {
 
     /// The gateway has taken a frame of the trader's in sequence.
     pub(crate) fn accept(&mut self, uuid: u64, frame: &[u8]) {
-        let number = client_number(frame);
+        let (number, only_fills) = (client_number(frame), self.only_fills);
         let run = self.run(uuid);
         assert_eq!(number, run.expected, "{uuid}: the gateway takes a number out of turn");
         run.expected += 1;
         let told = run.not_applied.contains_key(&number);
         assert_eq!(run.accepted.insert(number, frame.to_vec()), None, "{uuid}: {number} twice");
-        assert!(!told || !self.only_fills, "{uuid}: {number} is given up, and taken");
+        // A number that the journal has forgotten is another message's now.
+        let may_be_taken = !told || !only_fills || run.forgotten.contains(&number);
+        assert!(may_be_taken, "{uuid}: {number} is given up, and taken");
         if let Some(id) = cl_ord_id(frame) {
             assert!(self.cl_ord_ids.insert(id), "ClOrdID {:?} is applied twice", ClOrdId(id));
         }
@@ -144,7 +155,7 @@ impl Ledger {
     /// The trader is told a message.
     pub(crate) fn take(&mut self, it: &Message<'_>) {
         let Message { uuid, seq_num, redelivered, .. } = *it;
-        let place = (self.week, uuid);
+        let place = (if redelivered { self.week_of(uuid, seq_num) } else { self.week }, uuid);
         let run = self.runs.entry(place).or_default();
         if redelivered {
             assert!(seq_num < run.next, "{uuid}: {seq_num} was never kept");
@@ -176,6 +187,14 @@ impl Ledger {
         self.census.add("messages told by retransmission", is_again.into());
     }
 
+    /// The week of a message that was kept: the marks of the last one's last messages may have
+    /// gone with the power.
+    fn week_of(&self, uuid: u64, seq_num: u32) -> u32 {
+        let is_of =
+            |week: &u32| self.runs.get(&(*week, uuid)).is_some_and(|run| seq_num < run.next);
+        (0..=self.week).rev().find(is_of).unwrap_or(self.week)
+    }
+
     /// The trader is told that it will not be told of these: numbers that the gateway left out.
     pub(crate) fn lose(&mut self, gap: Gap) {
         let Gap { uuid, from, to } = gap;
@@ -200,6 +219,11 @@ impl Ledger {
     pub(crate) fn forget(&mut self, tag: Tag) {
         if (tag.direction, tag.kind) == (Direction::Outbound, MESSAGE_RECORD) {
             self.run(tag.uuid).forgotten.insert(tag.seq_num);
+        }
+        if tag.direction == Direction::Control {
+            let week = self.week;
+            let here = self.runs.iter_mut().filter(|((of, _), _)| *of == week);
+            here.for_each(|(_, run)| run.may_be_unknown = true);
         }
     }
 
@@ -240,17 +264,34 @@ impl Ledger {
         self.read(journal);
     }
 
-    /// The session is established; the trader has named `next` as its next number.
-    pub(crate) fn log_on(&mut self, next: u32) {
+    /// The session is established; the trader has named `next` as its next number. One that could
+    /// be resumed is, unless the trader `may_begin` another.
+    pub(crate) fn log_on(&mut self, uuid: u64, next: u32, may_begin: bool) {
+        let before = self.established.replace(uuid).unwrap_or(uuid);
+        let may_begin = may_begin || self.may_begin || self.is_forgetful(before);
+        assert!(uuid == before || may_begin, "{before} could be resumed, and {uuid} begins");
+        self.may_begin = false;
         (self.logon, self.named) = (self.logon + 1, next);
         self.census.count("logons");
+    }
+
+    /// The session goes on over the backup. What was not applied may be told once more: that a gap
+    /// was filled may have been lost with the primary.
+    pub(crate) fn fail_over(&mut self) {
+        (self.logon, self.named) = (self.logon + 1, 0);
     }
 
     /// What the trader has not been told: UUID, next number, last number published.
     pub(crate) fn missing(&self) -> Vec<(u64, u32, u32)> {
         let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
+        let here = here.filter(|((_, uuid), run)| !self.is_unknown(*uuid, run));
         let rows = here.map(|((_, uuid), run)| (*uuid, run.next, run.published));
         rows.filter(|(_, next, published)| *next != published + 1).collect()
+    }
+
+    /// Whether nobody has told the trader of an earlier UUID since it has forgotten it.
+    fn is_unknown(&self, uuid: u64, run: &Run) -> bool {
+        run.may_be_unknown && self.established != Some(uuid)
     }
 
     /// Whether the trader has been told all that is known to be published.
@@ -278,15 +319,18 @@ impl Ledger {
     /// Another week: nothing of the last comes any more.
     pub(crate) fn begin_week(&mut self, journal: &MemoryStorage) {
         self.week += 1;
+        self.established = None;
         self.week_begins_at = all(journal).count();
     }
 
     /// The session of `uuid` is established and quiet, and `committed` is its last number.
     pub(crate) fn check(&mut self, uuid: u64, committed: u32, journal: &MemoryStorage) {
+        journal::check(journal);
         for (&(week, of), run) in &self.runs {
             if week == self.week {
                 let (next, published) = (run.next, run.published);
-                assert_eq!(next, published + 1, "{of}: what is told next, of all published");
+                let is_all = next == published + 1 || self.is_unknown(of, run);
+                assert!(is_all, "{of}: {next} is told next, of {published}");
                 assert!(run.told < next, "{of}: told what was not kept");
                 let is_told = run.told + 1 == next || run.has_lost_marks;
                 assert!(is_told, "{of}: kept up to {next}, told up to {}", run.told);
@@ -313,10 +357,6 @@ impl Ledger {
             assert!(is_known, "{uuid}: {number} is not in the journal");
         }
     }
-}
-
-fn all(journal: &MemoryStorage) -> impl Iterator<Item = hairpin_mapped::Record> + '_ {
-    std::iter::successors(journal.next(None), |&record| journal.next(Some(record)))
 }
 
 /// The messages that a journal holds of a session, and their numbers.

@@ -1,10 +1,9 @@
 //! One process of the trader, from its start to its end.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use hairpin_exchange::Designation;
 use hairpin_mapped::MemoryStorage;
-use hairpin_netsim::{ConnectionState, End};
 use hairpin_order_entry::{
     Binding, Conduct, ConnectorSettings, FixedZone, KeptSession, Logon, Operator, Progress,
     Schedule, SecretKey, Sender, Session, Settings, State, Tracked, WeekTime,
@@ -16,8 +15,8 @@ use crate::disk::Disk;
 use crate::fuse::Died;
 use crate::plan::{Keeping, Plan};
 use crate::trader::Trader;
-use crate::venue::KEY;
-use crate::wire::{Dialler, Shared};
+use crate::venue::{KEY, address};
+use crate::wire::{Dialler, Line};
 
 /// Between two attempts to log on.
 const PAUSE: Duration = Duration::from_millis(3);
@@ -52,7 +51,7 @@ impl Life {
             keep_alive_interval: Duration::from_secs(KEEP_ALIVE),
             operator: Operator::automated("TRADER", "US,IL"),
         };
-        let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
+        let gateway = address(Designation::Primary);
         let conduct = Conduct {
             held_bytes: plan.held_bytes,
             retransmission_timeout: Duration::from_millis(400),
@@ -65,7 +64,7 @@ impl Life {
             Settings { conduct, waiting_max: plan.waiting_max, ..Settings::new(gateway, logon) };
         let session = Session::with_dial(settings, disk, dial).expect("the settings are sound");
         let keeper = match plan.keeping {
-            Keeping::Kept => Keeper::Kept(Box::new(kept(session, gateway, now))),
+            Keeping::Kept => Keeper::Kept(Box::new(kept(session, plan.has_backup, now))),
             Keeping::Own => Keeper::Own { session: Box::new(session), connects_at: now.monotonic },
         };
         let reactor = Reactor::new(Wait::Spin).expect("spinning needs nothing");
@@ -81,6 +80,19 @@ impl Life {
 
     pub(crate) fn state(&self) -> State {
         self.session().state()
+    }
+
+    /// Where the session on the backup stands.
+    pub(crate) fn backup_state(&self) -> State {
+        match &self.keeper {
+            Keeper::Kept(kept) => kept.backup_state(),
+            Keeper::Own { .. } => State::Disconnected,
+        }
+    }
+
+    /// Whether there is no connection at all.
+    pub(crate) fn is_disconnected(&self) -> bool {
+        [self.state(), self.backup_state()] == [State::Disconnected; 2]
     }
 
     pub(crate) fn progress(&self) -> Progress {
@@ -145,8 +157,8 @@ impl Life {
         *connects_at = now.monotonic + PAUSE;
     }
 
-    /// When there is something to do.
-    pub(crate) fn next_at(&self, now: Instant, connection: Option<&Shared>) -> Option<Instant> {
+    /// When there is something to do, by itself or at one of its connections.
+    pub(crate) fn next_at(&self, now: Instant, lines: &[Line]) -> Option<Instant> {
         let own = match &self.keeper {
             Keeper::Kept(kept) => kept.next_deadline(),
             Keeper::Own { session, connects_at } => {
@@ -155,22 +167,7 @@ impl Life {
                 session.next_deadline().into_iter().chain(attempt).min()
             }
         };
-        let stream = connection.and_then(|it| it.borrow().poll_timeout(now, End::Client));
-        let urgent = self.is_urgent(now, connection).then_some(now);
-        own.into_iter().chain(stream).chain(urgent).min()
-    }
-
-    /// Whether there is something at the connection that has no time of its own: it stands or is
-    /// broken, or what waited can leave.
-    fn is_urgent(&self, now: Instant, connection: Option<&Shared>) -> bool {
-        connection.is_some_and(|connection| {
-            let connection = connection.borrow();
-            let state = connection.state(now);
-            let is_broken = matches!(state, ConnectionState::Refused | ConnectionState::Reset);
-            let stands = state == ConnectionState::Open && self.state() == State::Connecting;
-            let waits = self.session().waiting() > 0;
-            stands || is_broken || (waits && connection.is_writable(now, End::Client))
-        })
+        own.into_iter().chain(lines.iter().filter_map(|line| line.next_at(now))).min()
     }
 }
 
@@ -197,13 +194,13 @@ fn process(
 }
 
 /// A session that is connected from Sunday to Friday, unless a week begins.
-fn kept(session: Own, gateway: SocketAddrV4, now: Now) -> KeptSession<Dialler, Disk, FixedZone> {
+fn kept(session: Own, has_backup: bool, now: Now) -> KeptSession<Dialler, Disk, FixedZone> {
     let at = |day, hour| WeekTime::new(day, hour, 0).expect("it is a time");
     let (opens, closes) = (at(0, 17), at(5, 16));
     let schedule = Schedule::weekly(opens, &[(opens, closes)]).expect("it has a window");
     let settings = ConnectorSettings {
-        primary: vec![gateway],
-        backup: Vec::new(),
+        primary: vec![address(Designation::Primary)],
+        backup: has_backup.then(|| address(Designation::Backup)).into_iter().collect(),
         attempts: None,
         interval: PAUSE,
         schedule: Some(schedule),

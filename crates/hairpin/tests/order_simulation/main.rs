@@ -7,18 +7,28 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod disk;
-mod frames;
-mod fuse;
+mod journal;
 mod ledger;
 mod life;
 mod plan;
-mod trace;
 mod trader;
 mod venue;
-mod wire;
 mod world;
 
-use hairpin_netsim::Census;
+#[path = "../support/simulation/frames.rs"]
+mod frames;
+#[path = "../support/simulation/fuse.rs"]
+mod fuse;
+#[path = "../support/simulation/request.rs"]
+mod request;
+#[path = "../support/simulation/seeds.rs"]
+mod seeds;
+#[path = "../support/simulation/trace.rs"]
+mod trace;
+#[path = "../support/simulation/wire.rs"]
+mod wire;
+
+use seeds::{Simulation, setting};
 
 /// Runs unless `HAIRPIN_SIM_SEEDS` says another number.
 const SEEDS: u64 = 200;
@@ -30,7 +40,11 @@ const CLASSES: &[&str] = &[
     "attempts to begin a week",
     "attempts to begin anew",
     "attempts to resume",
+    "backup: connections lost",
+    "backup: ended with the primary",
+    "backup: logons refused without a primary",
     "connections lost",
+    "connections to the backup reset",
     "connections refused",
     "connections reset",
     "connections reset amid",
@@ -49,6 +63,15 @@ const CLASSES: &[&str] = &[
     "cuts while the exchange sends",
     "cuts while the trader sends",
     "doubled messages found out",
+    "doubts settled by a logon",
+    "failovers",
+    "failovers from a connection that ends",
+    "failovers from a connection that hangs",
+    "failovers that leave messages in doubt",
+    "failovers that lose messages of the exchange",
+    "failovers that lose messages of the trader",
+    "failovers with requests in flight",
+    "failures of the primary",
     "floods",
     "gaps",
     "gaps filled",
@@ -67,6 +90,7 @@ const CLASSES: &[&str] = &[
     "holds overflowed",
     "keep-alives lapsed at the exchange",
     "keep-alives lapsed at the trader",
+    "killed amid a failover",
     "killed at the end of a callback",
     "killed before a commit",
     "killed before a keep",
@@ -81,7 +105,9 @@ const CLASSES: &[&str] = &[
     "killed between sync and write",
     "killed between two wakes",
     "killed in a callback",
+    "killed when active on the backup",
     "logons",
+    "logons on the backup",
     "logons with all there",
     "logons with messages missing",
     "messages accepted",
@@ -96,6 +122,7 @@ const CLASSES: &[&str] = &[
     "partial writes",
     "phases settled and checked",
     "power cuts",
+    "power cuts amid a failover",
     "processes killed",
     "processes started",
     "records lost with power",
@@ -110,6 +137,7 @@ const CLASSES: &[&str] = &[
     "terminates answered",
     "terminates of the exchange",
     "times of a narrow line",
+    "times the backup stood by",
     "trades before the first logon of a week",
     "trades while the trader was away",
     "trading days ended",
@@ -117,48 +145,18 @@ const CLASSES: &[&str] = &[
     "working orders compared",
 ];
 
-/// Tells the seed if its run panics.
-struct Seed(u64);
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let Self(seed) = self;
-            eprintln!("seed {seed} failed; to repeat it:");
-            eprintln!("  cargo xtask sim order --first-seed {seed} --seeds 1 --trace");
-        }
-    }
-}
-
-fn run(seed: u64) -> Census {
-    let guard = Seed(seed);
-    let census = world::run(guard.0);
-    drop(guard);
-    census
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+fn simulation() -> Simulation {
+    trace::set(setting("HAIRPIN_SIM_TRACE") == Some(1));
+    Simulation { name: "order", rest: "--trace".into() }
 }
 
 #[test]
 fn every_message_is_told_once_and_every_order_is_accounted_for() {
-    let first = setting("HAIRPIN_SIM_FROM").unwrap_or(0);
-    let count = setting("HAIRPIN_SIM_SEEDS").unwrap_or(SEEDS);
-    trace::set(setting("HAIRPIN_SIM_TRACE") == Some(1));
-    let mut census = Census::new();
-    for seed in first..first + count {
-        census.merge(&run(seed));
-    }
-    println!("{census}");
-    // A few runs need not have everything.
-    if count >= SEEDS {
-        census.require(CLASSES).unwrap();
-    }
+    simulation().run_all(SEEDS, CLASSES, world::run);
 }
 
 #[test]
 fn one_seed_is_one_run() {
-    assert_eq!(run(17), run(17));
+    let run = || simulation().run(17, world::run);
+    assert_eq!(run(), run());
 }

@@ -5,6 +5,8 @@ use hairpin_netsim::{Chance, Delay, Random, StreamFaults};
 use hairpin_order_entry::NotAppliedAnswer;
 use hairpin_time::Duration;
 
+use crate::trader::Ways;
+
 /// Who keeps the session connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeping {
@@ -66,6 +68,41 @@ pub(crate) enum Trouble {
     DayEnds,
     /// The trader's clock steps back.
     ClockBack(Duration),
+    /// The primary fails.
+    Failover(Failover),
+    /// The connection to the backup is reset.
+    LoseBackup,
+}
+
+/// The primary fails, and the backup takes its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Failover {
+    /// The primary's connections hang, and do not end.
+    pub(crate) hangs: bool,
+    /// When it takes connections again, as the backup.
+    pub(crate) back_after: Duration,
+    /// The rest of the market trades so often in that moment.
+    pub(crate) ticks: u64,
+    /// The trader's process dies after so many steps, or as soon as it is active again, and the
+    /// machine with it or not.
+    pub(crate) dies: Option<(Option<u64>, bool)>,
+    /// The trader sends nothing any more: what is in doubt is settled by a logon.
+    pub(crate) falls_silent: bool,
+}
+
+impl Failover {
+    fn draw(random: &mut Random) -> Self {
+        Self {
+            hangs: random.below(3) == 0,
+            back_after: random.span(Duration::from_millis(1), LENGTH),
+            ticks: random.below(6),
+            dies: (random.below(2) == 0).then(|| {
+                let steps = (random.below(3) > 0).then(|| random.below(40));
+                (steps, random.below(2) == 0)
+            }),
+            falls_silent: random.below(4) == 0,
+        }
+    }
 }
 
 /// Where a death is worth more than elsewhere.
@@ -79,7 +116,13 @@ const DELICATE: &[&str] = &[
 ];
 
 impl Trouble {
-    fn draw(random: &mut Random) -> Self {
+    fn draw(random: &mut Random, has_backup: bool) -> Self {
+        if has_backup && random.below(3) == 0 {
+            return match random.below(4) {
+                0 => Self::LoseBackup,
+                _ => Self::Failover(Failover::draw(random)),
+            };
+        }
         let bytes = |random: &mut Random| random.below(1_500) as usize;
         let span = |random: &mut Random, least, most| {
             random.span(Duration::from_millis(least), Duration::from_millis(most))
@@ -129,6 +172,8 @@ pub(crate) struct Phase {
 pub(crate) struct Plan {
     pub(crate) random: Random,
     pub(crate) keeping: Keeping,
+    /// The session stands by on the backup too.
+    pub(crate) has_backup: bool,
     pub(crate) answers: Answers,
     pub(crate) weakness: Weakness,
     pub(crate) faults: Option<GatewayFaults>,
@@ -152,12 +197,14 @@ impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let weakness = Weakness::of(seed);
+        let keeping = if seed.is_multiple_of(2) { Keeping::Kept } else { Keeping::Own };
+        let has_backup = keeping == Keeping::Kept && random.below(3) > 0;
+        let ways = (seed % 25 == 7, has_backup);
         let phases = 3 + random.below(4);
-        let is_flooded = seed % 25 == 7;
-        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, is_flooded));
-        let phases = phases.collect();
+        let phases = (0..phases).map(|number| Phase::draw(&mut random, number, ways)).collect();
         Self {
-            keeping: if seed.is_multiple_of(2) { Keeping::Kept } else { Keeping::Own },
+            keeping,
+            has_backup,
             answers: [Answers::Fill, Answers::Fill, Answers::Replay, Answers::Mixed]
                 [random.below(4) as usize],
             faults: weakness.faults(random.any()),
@@ -172,6 +219,11 @@ impl Plan {
         }
     }
 
+    pub(crate) fn ways(&self) -> Ways {
+        let Self { answers, weakness, keeping, has_backup, .. } = *self;
+        Ways { answers, weakness, keeping, has_backup }
+    }
+
     pub(crate) fn preferred(&self) -> NotAppliedAnswer {
         match self.answers {
             Answers::Fill => NotAppliedAnswer::FillGap,
@@ -181,15 +233,15 @@ impl Plan {
 }
 
 impl Phase {
-    fn draw(random: &mut Random, number: u64, is_flooded: bool) -> Self {
+    fn draw(random: &mut Random, number: u64, (is_flooded, has_backup): (bool, bool)) -> Self {
         let prelude = match random.below(10) {
             _ if is_flooded && number == 1 => Prelude::Flood,
             0 if number > 0 => Prelude::Week,
             _ => Prelude::None,
         };
-        let count = random.below(4);
+        let count = random.below(4) + u64::from(has_backup);
         let begins = |random: &mut Random| random.span(Duration::ZERO, LENGTH);
-        let troubles = (0..count).map(|_| (begins(random), Trouble::draw(random)));
+        let troubles = (0..count).map(|_| (begins(random), Trouble::draw(random, has_backup)));
         let mut troubles: Vec<_> = troubles.collect();
         troubles.sort_by_key(|(at, _)| *at);
         Self { prelude, length: random.span(Duration::from_millis(5), LENGTH), troubles }

@@ -3,75 +3,40 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use hairpin_cme_codecs::ilink3::{OrderStatusRequest533, SideNULL};
-use hairpin_exchange as exchange;
-use hairpin_ilink3::{Outgoing, Stamp};
 use hairpin_netsim::{Census, Random};
 use hairpin_order_entry::{
-    CancelOrder, ClOrdId, Decimal, EncodeError, Error, Established, Gap, Intent, Listener,
-    MassCancel, Message, NewOrder, NotApplied, NotAppliedAnswer, Order, OrderRequest, Orders,
-    RejectCode, Rejected, ReplaceOrder, Sender, SideReq, State, TerminateCode, Terminated, Tracks,
-    Warning,
+    Active, BackupNotice, ClOrdId, Decimal, Error, Established, Failover, Gap, Listener, Message,
+    NewOrder, NotApplied, NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent,
+    SideReq, State, TerminateCode, Terminated, Tracks, Warning,
 };
 
 use crate::fuse::Fuse;
 use crate::ledger::Ledger;
-use crate::plan::{Answers, Weakness};
-use crate::trace::trace;
+use crate::plan::{Answers, Keeping, Weakness};
+use crate::request::{FIRST, LOW, Request, Status};
+use crate::trace::{self, trace};
 
-/// The first of two instruments, whose books stay around 1,000.
-pub(crate) const FIRST: i32 = 1_001;
-/// A price that does not trade, and one at which every order to buy does.
-pub(crate) const LOW: i64 = 1_000_000_000;
-const HIGH: i64 = 999_999_000_000_000;
 /// Orders that are tracked.
 pub(crate) const CAPACITY: usize = 2_000;
 
-/// Asks how an order stands.
-pub(crate) struct Status(pub(crate) u64);
-
-impl Outgoing for Status {
-    const MAX_LENGTH: usize = OrderStatusRequest533::ENCODED_LENGTH;
-
-    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        OrderStatusRequest533::encode(buffer)?
-            .set_party_details_list_req_id(stamp.operator.party_details_list_req_id)
-            .set_ord_status_req_id(stamp.seq_num.into())
-            .set_manual_order_indicator(stamp.operator.manual_order_indicator)
-            .set_sender_id(stamp.operator.sender_id)
-            .set_order_id(self.0)
-            .set_sending_time_epoch(stamp.sending_time.as_nanos())
-            .set_location(stamp.operator.location);
-        Ok(Self::MAX_LENGTH)
-    }
+/// What a plan says of the trader.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ways {
+    pub(crate) answers: Answers,
+    pub(crate) weakness: Weakness,
+    pub(crate) keeping: Keeping,
+    pub(crate) has_backup: bool,
 }
 
-impl OrderRequest for Status {
-    fn intent(&self) -> Intent {
-        Intent::Other
-    }
-}
-
-/// An order that is cut short, and refused without its number.
-struct Broken(NewOrder);
-
-impl Outgoing for Broken {
-    const MAX_LENGTH: usize = NewOrder::MAX_LENGTH;
-
-    fn request_id(&self, seq_num: u32) -> Option<u64> {
-        self.0.request_id(seq_num)
-    }
-
-    fn encode(&self, stamp: &Stamp<'_>, buffer: &mut [u8]) -> Result<usize, EncodeError> {
-        self.0.encode(stamp, buffer)?;
-        Ok(40)
-    }
-}
-
-impl OrderRequest for Broken {
-    fn intent(&self) -> Intent {
-        self.0.intent()
-    }
+/// What the trader's session has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It has logged on last, or is to.
+    LoggedOn,
+    /// The primary has failed, and the session is to go on over the backup.
+    AwaitsFailover,
+    /// It has gone on, and nothing came since.
+    FailedOver,
 }
 
 /// What one process of the trader knows, and what outlives it.
@@ -83,13 +48,15 @@ pub(crate) struct Trader {
     fuse: Rc<Fuse>,
     /// The next ClOrdID: no process ever uses one again.
     id: Rc<Cell<u64>>,
-    answers: Answers,
-    weakness: Weakness,
+    ways: Ways,
+    /// The session is established.
+    is_established: bool,
     /// It sends in callbacks too.
     pub(crate) is_busy: bool,
     /// The session cannot be resumed.
     pub(crate) is_spoilt: bool,
     pub(crate) answered: u64,
+    pub(crate) standing: Standing,
 }
 
 impl Trader {
@@ -99,7 +66,7 @@ impl Trader {
         ledger: Rc<RefCell<Ledger>>,
         fuse: Rc<Fuse>,
         id: Rc<Cell<u64>>,
-        (answers, weakness): (Answers, Weakness),
+        ways: Ways,
     ) -> Self {
         Self {
             orders,
@@ -108,11 +75,12 @@ impl Trader {
             ledger,
             fuse,
             id,
-            answers,
-            weakness,
+            ways,
+            is_established: false,
             is_busy: true,
             is_spoilt: false,
             answered: 0,
+            standing: Standing::LoggedOn,
         }
     }
 
@@ -121,38 +89,7 @@ impl Trader {
         self.id.get()
     }
 
-    /// A new order of some kind.
-    fn draw_order(&mut self) -> NewOrder {
-        let (id, quantity) = (self.next_id().into(), 1 + self.random.below(20) as u32);
-        let security = FIRST + self.random.below(2) as i32;
-        let side = *self.random.pick(&[SideReq::BUY, SideReq::SELL]);
-        let near = (996 + self.random.below(9)) as i64 * 1_000_000_000;
-        let far = if side == SideReq::BUY { LOW } else { HIGH };
-        let limit = |price| NewOrder::limit(security, side, Decimal(price), quantity, id);
-        let trigger = if side == SideReq::BUY { HIGH } else { LOW };
-        match self.random.below(11) {
-            0 => NewOrder::market(security, side, quantity, id),
-            1 => NewOrder::market_limit(security, side, quantity, id),
-            2 => limit(near).fill_and_kill(),
-            3 => limit(near).fill_or_kill(),
-            4 => limit(far).good_till_cancel(),
-            5 => limit(far).good_till_date(30_000),
-            6 => NewOrder::stop(security, side, Decimal(trigger), quantity, id),
-            7 => limit(near + 1),
-            8 | 9 => limit(near),
-            _ => limit(far),
-        }
-    }
-
-    /// Some working order, as the trader knows it.
-    fn draw_working(&mut self) -> Option<Order> {
-        let count = self.orders.working().count() as u64;
-        let nth = self.random.below(count) as usize;
-        self.orders.working().nth(nth).copied()
-    }
-
-    fn send<M: OrderRequest>(&mut self, sender: &mut Sender<'_>, message: &M) {
-        let sent = self.orders.send(sender, message);
+    fn note(&mut self, sender: &Sender<'_>, sent: Result<Sent, SendError>) {
         trace!(sender.now(), "trader: sends {sent:?}");
         match sent {
             Ok(_) => self.census.count("messages sent"),
@@ -165,59 +102,19 @@ impl Trader {
         if sender.state() != State::Established {
             return;
         }
-        match self.random.below(20) {
-            0..8 => {
-                let order = self.draw_order();
-                self.send(sender, &order);
-            }
-            8..12 => self.cancel(sender),
-            12..15 => self.replace(sender),
-            15 => self.cancel_many(sender),
-            16 | 17 => {
-                let order_id = self.draw_working().and_then(|order| order.order_id);
-                self.send(sender, &Status(order_id.unwrap_or(77)));
-            }
-            18 if self.random.below(3) == 0 => {
-                let order = self.draw_order();
-                self.send(sender, &Broken(order));
-            }
-            _ => {}
-        }
-    }
-
-    fn cancel(&mut self, sender: &mut Sender<'_>) {
-        let Some(order) = self.draw_working() else { return };
-        let (order_id, id) = (order.order_id.expect("it works"), self.next_id().into());
-        self.send(sender, &CancelOrder::new(order_id, order.security_id, order.side, id));
-    }
-
-    fn replace(&mut self, sender: &mut Sender<'_>) {
-        let terms = self.draw_order();
-        let Some(order) = self.draw_working() else { return };
-        let terms = NewOrder { security_id: order.security_id, side: order.side, ..terms };
-        let replace = ReplaceOrder::with_terms_of(order.order_id.expect("it works"), &terms);
-        let is_mitigated = self.random.below(2) == 0;
-        self.send(sender, &if is_mitigated { replace.mitigated() } else { replace });
-    }
-
-    fn cancel_many(&mut self, sender: &mut Sender<'_>) {
-        if self.random.below(6) > 0 {
-            return;
-        }
-        let side = *self.random.pick(&[None, Some(SideNULL::BUY)]);
-        let mass = match self.random.below(3) {
-            0 => MassCancel::all(),
-            1 => MassCancel::market_segment(64),
-            _ => MassCancel::instrument(FIRST),
-        };
-        self.send(sender, &MassCancel { side, ..mass });
+        let id = self.next_id();
+        let Some(request) = Request::draw(&mut self.random, &self.orders, id) else { return };
+        let sent = request.send(&mut self.orders, sender);
+        self.note(sender, sent);
     }
 
     /// Sends an order that stays where it is, after which nothing that was sent before is in
     /// doubt.
     pub(crate) fn probe(&mut self, sender: &mut Sender<'_>) -> ClOrdId {
         let id = self.next_id().into();
-        self.send(sender, &NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id));
+        let order = NewOrder::limit(FIRST, SideReq::BUY, Decimal(LOW), 1, id);
+        let sent = self.orders.send(sender, &order);
+        self.note(sender, sent);
         id
     }
 
@@ -238,15 +135,82 @@ impl Tracks for Trader {
 impl Listener for Trader {
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
         trace!(sender.now(), "trader: {state}");
+        self.is_established &= state != State::Disconnected;
     }
 
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {
         trace!(sender.now(), "trader: {established:?}");
-        self.ledger.borrow_mut().log_on(sender.progress().next_outgoing);
+        let mut ledger = self.ledger.borrow_mut();
+        let may_begin = self.ways.keeping == Keeping::Own;
+        ledger.log_on(established.uuid, sender.progress().next_outgoing, may_begin);
+        drop(ledger);
+        self.is_established = true;
+        self.standing = Standing::LoggedOn;
         self.fuse.step("killed when established");
         if self.is_busy && self.random.below(3) == 0 {
             self.act(sender);
         }
+    }
+
+    fn on_failover(&mut self, sender: &mut Sender<'_>, failover: Failover) {
+        trace!(sender.now(), "trader: {failover:?}");
+        // Nothing can be sent before it is active.
+        let sent = sender.send(&Status(77));
+        assert_eq!(sent, Err(SendError::Backup));
+        self.fuse.step("killed when told of a failover");
+    }
+
+    fn on_active(&mut self, sender: &mut Sender<'_>, active: Active) {
+        trace!(sender.now(), "trader: {active:?}");
+        assert_eq!(active.next_outgoing, sender.progress().next_outgoing);
+        self.ledger.borrow_mut().fail_over();
+        self.census.count("failovers");
+        self.census.add("failovers that leave messages in doubt", active.in_doubt.into());
+        self.fuse.step("killed when active on the backup");
+        self.standing = Standing::FailedOver;
+        if self.is_busy && self.random.below(2) == 0 {
+            self.act(sender);
+        }
+    }
+
+    fn on_backup(&mut self, notice: &BackupNotice<'_>) {
+        if trace::is_on() {
+            println!("                trader: backup: {notice:?}");
+        }
+        self.census.count(match notice {
+            BackupNotice::State(State::Established) => "times the backup stood by",
+            BackupNotice::State(_) => return,
+            BackupNotice::Rejected(rejected) => match rejected.code {
+                RejectCode::INVALID_TIMESTAMP => "backup: logons refused as too old",
+                RejectCode::DESIGNATED_BACKUP => "backup: logons refused without a primary",
+                code => panic!("a logon on the backup is refused: {code}"),
+            },
+            BackupNotice::Terminated(terminated) if terminated.answer => {
+                "backup: terminates answered"
+            }
+            BackupNotice::Terminated(terminated) => match terminated.code {
+                TerminateCode::FINISHED => "backup: terminates of the exchange",
+                TerminateCode::KEEP_ALIVE_INTERVAL_LAPSED => "backup: keep-alives lapsed there",
+                TerminateCode::PRIMARY_GONE => "backup: ended with the primary",
+                // It has become the primary meanwhile.
+                TerminateCode::INVALID_NEXT_SEQ_NO => "backup: none any more",
+                // A week has begun.
+                TerminateCode::UNNEGOTIATED => "backup: UUIDs that are not known",
+                TerminateCode::ALREADY_ESTABLISHED => "backup: requests that came twice",
+                code => panic!("the exchange terminates on the backup: {code}"),
+            },
+            BackupNotice::Error(Error::ConnectionLost(State::Connecting)) => {
+                "backup: connections that could not be made"
+            }
+            BackupNotice::Error(Error::ConnectionLost(_)) => "backup: connections lost",
+            BackupNotice::Error(Error::KeepAliveLapsed) => "backup: keep-alives lapsed here",
+            BackupNotice::Error(Error::ResponseTimeout(_)) => "backup: logons not answered",
+            BackupNotice::Error(Error::TerminateTimeout) => "backup: terminates not answered",
+            BackupNotice::Warning(Warning::Silence) => "backup: silences of the exchange",
+            BackupNotice::Warning(Warning::AskedForLife) => "backup: silences of the trader",
+            BackupNotice::Warning(Warning::LogonRepeated(_)) => "backup: logons repeated",
+            notice => panic!("the backup: {notice:?}"),
+        });
     }
 
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
@@ -268,7 +232,7 @@ impl Listener for Trader {
     }
 
     fn answer_not_applied(&mut self, _: NotApplied, given: NotAppliedAnswer) -> NotAppliedAnswer {
-        match self.answers {
+        match self.ways.answers {
             Answers::Mixed if self.random.below(2) == 0 => NotAppliedAnswer::FillGap,
             _ => given,
         }
@@ -279,6 +243,9 @@ impl Listener for Trader {
         let progress = sender.progress();
         let committed = progress.next_outgoing - 1;
         self.ledger.borrow_mut().tell(progress.uuid, not_applied, committed);
+        if std::mem::replace(&mut self.standing, Standing::LoggedOn) == Standing::FailedOver {
+            self.census.count("failovers that lose messages of the trader");
+        }
         self.fuse.step("killed in the callback of a NotApplied");
     }
 
@@ -289,6 +256,9 @@ impl Listener for Trader {
             uuid if uuid == sender.progress().uuid => "gaps",
             _ => "gaps under an earlier UUID",
         });
+        if self.standing == Standing::FailedOver {
+            self.census.count("failovers that lose messages of the exchange");
+        }
         let count = gap.to - gap.from + 1;
         self.census.add("gaps of several batches", u64::from(count > 2_500));
     }
@@ -300,9 +270,16 @@ impl Listener for Trader {
 
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
         trace!(sender.now(), "trader: {rejected:?}");
-        // It has been under way for long, or the trader knows less than it did.
-        assert_eq!(rejected.code, RejectCode::INVALID_TIMESTAMP, "a logon is refused");
-        self.census.count("logons refused as too old");
+        self.census.count(match rejected.code {
+            // It has been under way for long, or the trader knows less than it did.
+            RejectCode::INVALID_TIMESTAMP => "logons refused as too old",
+            RejectCode::DESIGNATED_BACKUP | RejectCode::NEGOTIATE_NOT_ALLOWED
+                if self.ways.has_backup =>
+            {
+                "logons refused by the backup"
+            }
+            code => panic!("a logon is refused: {code}"),
+        });
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
@@ -323,18 +300,21 @@ impl Listener for Trader {
                 "requests that came twice"
             }
             TerminateCode::INVALID_NEXT_SEQ_NO if is_forgetful => "numbers forgotten",
+            // While the session is still established on the primary.
+            TerminateCode::INVALID_NEXT_SEQ_NO if self.ways.has_backup && !self.is_established => {
+                "numbers refused by the backup"
+            }
             _ => panic!("the exchange terminates: {code}"),
         });
-        self.is_spoilt |= matches!(
-            code,
-            TerminateCode::INVALID_UUID
-                | TerminateCode::UNNEGOTIATED
-                | TerminateCode::INVALID_NEXT_SEQ_NO
-        );
+        let is_unknown = [TerminateCode::INVALID_UUID, TerminateCode::UNNEGOTIATED].contains(&code);
+        self.ledger.borrow_mut().may_begin |= is_unknown;
+        self.is_spoilt |= is_unknown || code == TerminateCode::INVALID_NEXT_SEQ_NO;
     }
 
     fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
         trace!(sender.now(), "trader: {error}");
+        // A number that comes twice ends what could have been resumed.
+        self.ledger.borrow_mut().may_begin |= matches!(error, Error::SeqNum { .. });
         self.census.count(match error {
             Error::ConnectionLost(State::Connecting) => "connections that could not be made",
             Error::ConnectionLost(_) => "connections lost",
@@ -342,7 +322,7 @@ impl Listener for Trader {
             Error::ResponseTimeout(_) => "logons not answered",
             Error::TerminateTimeout => "terminates not answered",
             Error::Retransmission(_) => "retransmissions given up",
-            Error::SeqNum { .. } if self.weakness.doubles() => "doubled messages found out",
+            Error::SeqNum { .. } if self.ways.weakness.doubles() => "doubled messages found out",
             _ => panic!("{error}"),
         });
     }
@@ -360,28 +340,8 @@ impl Listener for Trader {
             Warning::NotReplayed { .. } => "NotApplied not replayed",
             Warning::RetransmissionStalled(_) => "retransmissions stalled",
             Warning::Unrequested(_) => "answers unrequested",
+            Warning::InDoubt { .. } => "doubts settled by a logon",
             _ => panic!("{warning}"),
         });
     }
-}
-
-/// OrderID, contracts traded and open of what the trader believes to work.
-pub(crate) fn believed(orders: &Orders) -> Vec<(u64, u32, u32)> {
-    let row = |it: &Order| (it.order_id.expect("it works"), it.filled, it.leaves);
-    let mut rows: Vec<_> = orders.working().map(row).collect();
-    rows.sort_unstable();
-    rows
-}
-
-/// The same of what the exchange holds of it.
-pub(crate) fn held(floor: &exchange::Floor) -> Vec<(u64, u32, u32)> {
-    let matching = floor.matching();
-    let resting = (0..matching.instruments())
-        .flat_map(|instrument| exchange::Side::BOTH.map(|side| matching.orders(instrument, side)))
-        .flatten();
-    let stops = matching.stops().iter().map(|stop| &stop.order);
-    let all = resting.chain(stops).filter(|order| order.owner == exchange::Owner(1));
-    let mut rows: Vec<_> = all.map(|it| (it.id.0, it.traded, it.remaining)).collect();
-    rows.sort_unstable();
-    rows
 }

@@ -2,15 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::rc::Rc;
 
 use hairpin_cme_codecs::ilink3::{
     Establish503, EstablishmentAck504, NegotiationResponse501, Sequence506,
 };
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Floor, FloorSettings, Gateway, GatewayCounters,
-    GatewaySettings, Instrument, MAX_PAYLOAD, Market, NewOrder, Owner, Pace, PublisherSettings,
-    SessionState, Side, TimeInForce,
+    Action, Capacity, ConnectionId, Credentials, Designation, Floor, FloorSettings, Gateway,
+    GatewayCounters, GatewaySettings, Instrument, MAX_PAYLOAD, Market, NewOrder, Owner, Pace,
+    PublisherSettings, SessionState, Side, TimeInForce,
 };
 use hairpin_netsim::{Census, ConnectionState, End, Random, Reading};
 use hairpin_sbe::MessageHeader;
@@ -20,7 +21,7 @@ use crate::frames::{BUSINESS, Frames, client_number, cut_in, message, template};
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::trace::trace;
-use crate::wire::Shared;
+use crate::wire::{Line, Shared};
 
 /// The secret key of the trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
@@ -28,6 +29,15 @@ pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const RETRANSMISSION: u16 = 509;
 /// Bytes read from a connection at once.
 const CHUNK: usize = 2_048;
+
+/// Where a gateway is.
+pub(crate) fn address(of: Designation) -> SocketAddrV4 {
+    let port = match of {
+        Designation::Primary => 1,
+        Designation::Backup => 2,
+    };
+    SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)
+}
 
 /// Exchange and connections.
 pub(crate) struct Venue {
@@ -37,7 +47,7 @@ pub(crate) struct Venue {
     pub(crate) census: Census,
     /// The connection ends when so many bytes more have left.
     pub(crate) cuts_after: Option<usize>,
-    /// Sequences that have left wholly.
+    /// Sequences of the primary that have left wholly.
     pub(crate) sequences: u64,
     random: Random,
     /// What is sent again is under way for long.
@@ -49,6 +59,8 @@ pub(crate) struct Venue {
 /// A connection as the exchange sees it.
 struct Visit {
     connection: Shared,
+    /// The gateway it was made to.
+    at: Designation,
     /// Its place at the gateway, once it is established.
     id: Option<ConnectionId>,
     uuid: u64,
@@ -97,10 +109,33 @@ impl Venue {
     }
 
     /// The trader has dialled.
-    pub(crate) fn admit(&mut self, connection: Shared) {
-        let (received, sent) = (Frames::default(), Frames::default());
-        let (waiting, given) = (VecDeque::new(), None);
-        self.visits.push(Visit { connection, id: None, uuid: 0, received, waiting, given, sent });
+    pub(crate) fn admit(&mut self, Line { connection, gateway, .. }: Line) {
+        let is_backup = gateway == address(Designation::Backup);
+        self.visits.push(Visit {
+            connection,
+            at: if is_backup { Designation::Backup } else { Designation::Primary },
+            id: None,
+            uuid: 0,
+            received: Frames::default(),
+            waiting: VecDeque::new(),
+            given: None,
+            sent: Frames::default(),
+        });
+    }
+
+    /// The primary fails with all that is on its way to it and from it. Its connections end then,
+    /// unless they are to hang. Whether a session goes on over the backup.
+    pub(crate) fn fail_primary(&mut self, now: Now, hangs: bool) -> bool {
+        let failed = self.gateway.primary();
+        let before = self.gateway.counters().promotions;
+        self.gateway.fail_primary(now, &mut ());
+        for visit in self.visits.extract_if(.., |visit| visit.at == failed) {
+            if !hangs {
+                visit.connection.borrow_mut().reset();
+            }
+        }
+        self.close(now);
+        self.gateway.counters().promotions > before
     }
 
     /// A step of the others' orders.
@@ -180,12 +215,7 @@ impl Venue {
         if self.gateway.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic) {
             self.gateway.handle_timeout(now, &mut ());
         }
-        while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
-            if let Some(place) = self.visits.iter().position(|visit| visit.id == Some(id)) {
-                let visit = self.visits.swap_remove(place);
-                visit.connection.borrow_mut().shut(now.monotonic, End::Server);
-            }
-        }
+        self.close(now);
         self.gateway.handle_fills(now, &mut self.floor, &mut ());
         self.visits.retain(|visit| {
             let state = visit.connection.borrow().state(now.monotonic);
@@ -195,12 +225,22 @@ impl Venue {
         self.transmit(now);
     }
 
+    /// Closes what the gateway is done with.
+    fn close(&mut self, now: Now) {
+        while let Some(Action::Close(id)) = self.gateway.poll_action(&mut ()) {
+            if let Some(place) = self.visits.iter().position(|visit| visit.id == Some(id)) {
+                let visit = self.visits.swap_remove(place);
+                visit.connection.borrow_mut().shut(now.monotonic, End::Server);
+            }
+        }
+    }
+
     /// Gives a connection that is established a place at the gateway, or refuses it.
     fn welcome(&mut self, now: Now, place: usize) {
         let visit = &mut self.visits[place];
         let is_open = visit.connection.borrow().state(now.monotonic) == ConnectionState::Open;
         if visit.id.is_none() && is_open {
-            visit.id = self.gateway.handle_connected(now, &mut ());
+            visit.id = self.gateway.handle_connected_at(now, visit.at, &mut ());
             if visit.id.is_none() {
                 visit.connection.borrow_mut().reset();
             }
@@ -285,6 +325,9 @@ impl Venue {
         } else if after.established > before.established {
             let (uuid, next) = establish_of(message(&frame));
             visit.uuid = uuid;
+            if visit.at != gateway.primary() {
+                return census.count("logons on the backup");
+            }
             let had = after.not_applied > before.not_applied;
             if had {
                 ledger.declare(uuid, next - 1);
@@ -335,7 +378,7 @@ impl Venue {
                 self.census.count("retransmissions under way for long");
             }
             let (told, is_sequence) = published(message(&frame));
-            self.sequences += u64::from(is_sequence);
+            self.sequences += u64::from(is_sequence && told[0].is_some());
             told.into_iter().flatten().for_each(|(uuid, last)| ledger.publish(uuid, last));
         }
     }
@@ -363,8 +406,8 @@ impl Venue {
     }
 }
 
-/// What a session message says to be published: UUID and last number; and whether it is a
-/// Sequence.
+/// What a session message says to be published: UUID and last number, of which a backup says
+/// nothing; and whether it is a Sequence.
 fn published(message: &[u8]) -> ([Option<(u64, u32)>; 2], bool) {
     let (header, body) = MessageHeader::decode(message).expect("the gateway sends frames");
     match header.template_id {
@@ -377,13 +420,13 @@ fn published(message: &[u8]) -> ([Option<(u64, u32)>; 2], bool) {
         EstablishmentAck504::TEMPLATE_ID => {
             let mut scratch = EstablishmentAck504::SCRATCH;
             let it = EstablishmentAck504::decode(&header, body, &mut scratch).expect("it is one");
-            let present = (it.uuid(), it.next_seq_no() - 1);
-            ([Some((it.previous_uuid(), it.previous_seq_no())), Some(present)], false)
+            let present = it.next_seq_no().checked_sub(1).map(|last| (it.uuid(), last));
+            ([Some((it.previous_uuid(), it.previous_seq_no())), present], false)
         }
         Sequence506::TEMPLATE_ID => {
             let mut scratch = Sequence506::SCRATCH;
             let it = Sequence506::decode(&header, body, &mut scratch).expect("it is one");
-            ([Some((it.uuid(), it.next_seq_no() - 1)), None], true)
+            ([it.next_seq_no().checked_sub(1).map(|last| (it.uuid(), last)), None], true)
         }
         _ => ([None, None], false),
     }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use hairpin_mapped::{Direction, MemoryStorage, Storage};
-use hairpin_netsim::{Census, Clock, Random};
+use hairpin_netsim::{Census, Clock, End, Random};
 use hairpin_order_entry::{Orders, State};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -12,14 +12,17 @@ use crate::disk::Disk;
 use crate::fuse::{Died, Fuse};
 use crate::ledger::Ledger;
 use crate::life::Life;
-use crate::plan::{Answers, Phase, Plan, Prelude, Trouble, line};
+use crate::plan::{Answers, Failover, Phase, Plan, Prelude, Trouble, line};
+use crate::request::{believed, held};
 use crate::trace::trace;
-use crate::trader::{CAPACITY, Trader, believed, held};
-use crate::venue::Venue;
-use crate::wire::{Dialler, Exit};
+use crate::trader::{CAPACITY, Standing, Trader};
+use crate::venue::{Venue, address};
+use crate::wire::{Dialler, Exit, Shared};
 
 /// Longer than any silence, and what follows it.
 const PATIENCE: Duration = Duration::from_secs(400);
+/// Longer than a keep-alive interval.
+const SILENCE: Duration = Duration::from_secs(7);
 /// Steps at one time: more is a loop that never ends.
 const MOST_STEPS: u32 = 20_000;
 /// From one week to the next.
@@ -50,6 +53,10 @@ struct World {
     acts_at: Option<Instant>,
     ticks_at: Option<Instant>,
     accepts_at: Option<Instant>,
+    /// The trader has fallen silent, and stays so for longer than a keep-alive interval.
+    is_silent: bool,
+    /// When the gateway that has failed takes connections again.
+    restores_at: Option<Instant>,
     steps: u32,
     census: Census,
 }
@@ -101,6 +108,8 @@ impl World {
             acts_at: None,
             ticks_at: None,
             accepts_at: None,
+            is_silent: false,
+            restores_at: None,
             steps: 0,
             census: Census::new(),
         }
@@ -144,9 +153,8 @@ impl World {
     fn begin(&mut self, trouble: Trouble) {
         let now = self.clock.now();
         trace!(now, "{trouble:?}");
-        let current = self.exit.borrow().current.clone();
-        let stall = |end, length| {
-            if let Some(connection) = &current {
+        let stall = |connection: Option<Shared>, end, length| {
+            if let Some(connection) = connection {
                 connection.borrow_mut().stall(now.monotonic, end, length);
             }
         };
@@ -154,11 +162,13 @@ impl World {
             Trouble::CutUp(bytes) => self.exit.borrow_mut().cuts_after = Some(bytes),
             Trouble::CutDown(bytes) => self.venue.cuts_after = Some(bytes),
             Trouble::Reset => {
-                current.iter().for_each(|it| it.borrow_mut().reset());
-                self.census.add("connections reset amid", current.iter().count() as u64);
+                if let Some(connection) = self.draw_connection() {
+                    connection.borrow_mut().reset();
+                    self.census.count("connections reset amid");
+                }
             }
-            Trouble::StallUp(length) => stall(hairpin_netsim::End::Client, length),
-            Trouble::StallDown(length) => stall(hairpin_netsim::End::Server, length),
+            Trouble::StallUp(length) => stall(self.draw_connection(), End::Client, length),
+            Trouble::StallDown(length) => stall(self.draw_connection(), End::Server, length),
             Trouble::Kill(steps) => self.doom(steps, false),
             Trouble::KillAt(class, steps) => {
                 self.takes_power = false;
@@ -179,8 +189,7 @@ impl World {
             }
             Trouble::Trickle => {
                 self.census.count("times of a narrow line");
-                self.exit.borrow_mut().faults = line(true);
-                current.iter().for_each(|it| it.borrow_mut().set_faults(line(true)));
+                self.set_faults(true);
             }
             Trouble::DayEnds => self.venue.end_day(now),
             Trouble::ClockBack(length) => {
@@ -188,7 +197,74 @@ impl World {
                 self.behind = (self.behind + length).min(most);
                 self.census.count("steps back of the trader's clock");
             }
+            Trouble::Failover(failover) => self.fail_over(now, failover),
+            Trouble::LoseBackup => self.lose_backup(),
         }
+    }
+
+    /// One of the trader's connections, if it has any.
+    fn draw_connection(&mut self) -> Option<Shared> {
+        let lines = &self.exit.borrow().lines;
+        let place = self.random.below(lines.len() as u64) as usize;
+        lines.get(place).map(|line| Rc::clone(&line.connection))
+    }
+
+    fn set_faults(&mut self, is_trickling: bool) {
+        let mut exit = self.exit.borrow_mut();
+        exit.faults = line(is_trickling);
+        exit.lines.iter().for_each(|it| it.connection.borrow_mut().set_faults(line(is_trickling)));
+    }
+
+    /// The primary fails; what the trader did last may be on its way to it, and may be for nothing.
+    fn fail_over(&mut self, now: Now, failover: Failover) {
+        let Failover { hangs, back_after, ticks, dies, falls_silent } = failover;
+        let failed = address(self.venue.gateway.primary());
+        let goes_on = self.venue.fail_primary(now, hangs);
+        (0..ticks).for_each(|_| self.venue.tick(now));
+        self.exit.borrow_mut().refused = Some(failed);
+        self.restores_at = Some(now.monotonic + back_after);
+        self.census.count("failures of the primary");
+        if !goes_on {
+            return;
+        }
+        self.census.count(match hangs {
+            true => "failovers from a connection that hangs",
+            false => "failovers from a connection that ends",
+        });
+        if let Some(life) = &mut self.life {
+            life.trader.standing = Standing::AwaitsFailover;
+            let has_open = life.trader.orders.in_flight().count() > 0;
+            self.census.add("failovers with requests in flight", has_open.into());
+        }
+        if falls_silent {
+            self.acts_at = None;
+            self.is_silent = true;
+            self.set_busy(false);
+        }
+        match dies {
+            None => {}
+            Some((Some(steps), takes_power)) => self.doom(steps, takes_power),
+            Some((None, takes_power)) => {
+                self.takes_power = takes_power;
+                self.fuse.light_at("killed when active on the backup", 0);
+            }
+        }
+    }
+
+    fn lose_backup(&mut self) {
+        let primary = address(self.venue.gateway.primary());
+        let lines = &self.exit.borrow().lines;
+        for line in lines.iter().filter(|line| line.gateway != primary) {
+            line.connection.borrow_mut().reset();
+            self.census.count("connections to the backup reset");
+        }
+    }
+
+    /// The gateway that has failed takes connections again.
+    fn restore(&mut self) {
+        self.restores_at = None;
+        self.venue.gateway.restore();
+        self.exit.borrow_mut().refused = None;
     }
 
     fn doom(&mut self, steps: u64, takes_power: bool) {
@@ -207,7 +283,13 @@ impl World {
         self.census.count(how);
         self.census.merge(&life.trader.census);
         self.journal = life.journal().clone();
-        let connection = self.exit.borrow().current.clone();
+        let lines = self.exit.borrow().lines.clone();
+        if life.trader.standing == Standing::AwaitsFailover {
+            self.census.count(match self.takes_power {
+                true => "power cuts amid a failover",
+                false => "killed amid a failover",
+            });
+        }
         drop(life);
         self.fuse.put_out();
         self.has_lost_power = std::mem::take(&mut self.takes_power);
@@ -216,7 +298,7 @@ impl World {
         }
         // Now and then the connection breaks with the process instead of being shut.
         if self.random.below(2) == 0 {
-            connection.iter().for_each(|it| it.borrow_mut().reset());
+            lines.iter().for_each(|it| it.connection.borrow_mut().reset());
         }
         self.census.count("processes killed");
         let pause = self.random.span(Duration::ZERO, Duration::from_millis(3));
@@ -263,7 +345,7 @@ impl World {
             Rc::clone(&self.ledger),
             Rc::clone(&self.fuse),
             Rc::clone(&self.id),
-            (plan.answers, plan.weakness),
+            plan.ways(),
         );
         let disk = Disk::new(journal, Rc::clone(&self.fuse), self.random.split());
         let dial = Dialler(Rc::clone(&self.exit));
@@ -280,13 +362,14 @@ impl World {
         let now = self.clock.now();
         let life = self.life.as_ref().expect("it is established");
         self.ledger.borrow_mut().begin_week(life.journal());
+        // A line that stands still would outlast the moment at which nobody is connected.
+        self.lose_backup();
         self.venue.gateway.begin_week(now, &mut ());
         self.step_until(|world| {
             world.life.as_ref().is_none_or(|it| it.state() != State::Established)
         });
         self.step_until(|world| {
-            world.venue.is_closed()
-                && world.life.as_ref().is_none_or(|it| it.state() == State::Disconnected)
+            world.venue.is_closed() && world.life.as_ref().is_none_or(Life::is_disconnected)
         });
         self.clock.advance(WEEK);
         self.shared_clock.set(self.clock.now().monotonic);
@@ -317,6 +400,13 @@ impl World {
         self.life.as_ref().is_some_and(|life| life.state() == State::Established)
     }
 
+    /// The session is there, and stands by on the backup if there is one.
+    fn is_all_established(&self) -> bool {
+        let is_alone = !self.plan.has_backup || self.exit.borrow().refused.is_some();
+        let stands_by = |life: &Life| life.backup_state() == State::Established;
+        self.is_established() && (is_alone || self.life.as_ref().is_some_and(stands_by))
+    }
+
     /// Everything is good from now on, and what was missed comes.
     fn settle(&mut self) {
         (self.acts_at, self.ticks_at, self.accepts_at) = (None, None, None);
@@ -326,8 +416,18 @@ impl World {
         self.venue.cuts_after = None;
         {
             let mut exit = self.exit.borrow_mut();
-            (exit.refuses, exit.cuts_after, exit.faults) = (false, None, line(false));
-            exit.current.iter().for_each(|it| it.borrow_mut().set_faults(line(false)));
+            (exit.refuses, exit.cuts_after) = (false, None);
+        }
+        self.set_faults(false);
+        // One gateway has to do, now and then.
+        if self.restores_at.is_some() && self.random.below(3) > 0 {
+            self.restore();
+        }
+        if std::mem::take(&mut self.is_silent) {
+            let end = self.clock.now().monotonic + SILENCE;
+            while self.clock.now().monotonic < end {
+                self.step(end);
+            }
         }
         let end = self.clock.now().monotonic + PATIENCE;
         while !self.is_settled() {
@@ -337,7 +437,7 @@ impl World {
 
     /// Sends an order, and sees whether it works and everything before it is known.
     fn is_settled(&mut self) -> bool {
-        self.step_until(Self::is_established);
+        self.step_until(Self::is_all_established);
         let now = self.traders_now();
         let Some(life) = &mut self.life else { return false };
         let logon = self.ledger.borrow().logon;
@@ -434,14 +534,13 @@ impl World {
     /// Time goes on to whatever is due next, but not beyond `until`, and that is done.
     fn step(&mut self, until: Instant) {
         let before = self.clock.now().monotonic;
-        let current = self.exit.borrow().current.clone();
-        let life = self.life.as_ref();
-        let own = match life {
-            Some(life) => life.next_at(before, current.as_ref()),
+        let own = match &self.life {
+            Some(life) => life.next_at(before, &self.exit.borrow().lines),
             None => Some(self.starts_at),
         };
-        let due = [own, self.venue.next_at(before), self.acts_at, self.ticks_at, self.accepts_at];
-        let next = due.into_iter().flatten().min().unwrap_or(until);
+        let others = [self.acts_at, self.ticks_at, self.accepts_at, self.restores_at];
+        let due = others.into_iter().chain([own, self.venue.next_at(before)]);
+        let next = due.flatten().min().unwrap_or(until);
         self.clock.advance_to(next.min(until));
         let now = self.clock.now();
         self.steps = if now.monotonic > before { 0 } else { self.steps + 1 };
@@ -455,6 +554,9 @@ impl World {
         if is_due(self.accepts_at) {
             self.accepts_at = None;
             self.exit.borrow_mut().refuses = false;
+        }
+        if is_due(self.restores_at) {
+            self.restore();
         }
         if is_due(self.ticks_at) {
             self.venue.tick(now);
@@ -471,7 +573,7 @@ impl World {
         }
         self.talk();
         let dialled = std::mem::take(&mut self.exit.borrow_mut().dialled);
-        dialled.into_iter().for_each(|connection| self.venue.admit(connection));
+        dialled.into_iter().for_each(|line| self.venue.admit(line));
         self.venue.pump(now);
     }
 
@@ -489,9 +591,9 @@ impl World {
     /// The session does what there is to do.
     fn talk(&mut self) {
         let (now, week_began) = (self.traders_now(), self.week_began);
-        let current = self.exit.borrow().current.clone();
         let Some(life) = &mut self.life else { return };
-        if life.next_at(now.monotonic, current.as_ref()).is_some_and(|at| at <= now.monotonic) {
+        let due = life.next_at(now.monotonic, &self.exit.borrow().lines);
+        if due.is_some_and(|at| at <= now.monotonic) {
             let done = life.drive(now, week_began);
             self.unless_dead(done);
         }

@@ -66,7 +66,7 @@ impl Desk {
             ordeal,
             life: None,
             census: Census::new(),
-            exit: Rc::new(RefCell::new(Exit::new(Rc::clone(clock), random.split()))),
+            exit: Rc::new(RefCell::new(Exit::new(Rc::clone(clock), random.split(), Rc::default()))),
             random,
             places,
             lag,
@@ -113,7 +113,7 @@ impl Desk {
         self.hear(now, venue);
         self.talk(now, venue);
         let dialled = std::mem::take(&mut self.exit.borrow_mut().dialled);
-        dialled.into_iter().for_each(|connection| venue.admit(self.trader, connection));
+        dialled.into_iter().for_each(|line| venue.admit(self.trader, line.connection));
     }
 
     /// When something is due next.
@@ -122,7 +122,7 @@ impl Desk {
         let lines = (0..3).flat_map(|feed| [(feed, 0), (feed, 1)]).filter_map(|(feed, side)| {
             venue.groups[feed][side].poll_timeout(self.places[feed][side])
         });
-        let current = self.exit.borrow().current.clone();
+        let current = self.exit.borrow().current();
         let stream =
             current.as_ref().and_then(|stream| stream.borrow().poll_timeout(now, End::Client));
         let life = self.life.as_ref();
@@ -153,7 +153,7 @@ impl Desk {
     fn fall_silent(&mut self, now: Now) {
         let is_established =
             self.life.as_ref().is_some_and(|life| life.session.state() == State::Established);
-        let current = self.exit.borrow().current.clone();
+        let current = self.exit.borrow().current();
         if let Some(connection) = current.filter(|_| is_established) {
             self.owes_silence = false;
             let end = *self.random.pick(&[End::Client, End::Server]);
@@ -241,7 +241,7 @@ impl Desk {
     /// What happens at once when a fault begins.
     fn begin(&mut self, now: Now, fault: Fault, venue: &mut Venue) {
         let length = self.random.span(Duration::from_millis(2), Duration::from_millis(150));
-        let current = self.exit.borrow().current.clone();
+        let current = self.exit.borrow().current();
         let stall = |end, length| {
             if let Some(connection) = &current {
                 connection.borrow_mut().stall(now.monotonic, end, length);
@@ -274,7 +274,7 @@ impl Desk {
 
     /// The connection is reset, whatever is under way.
     fn reset(&mut self, venue: &mut Venue) {
-        let current = self.exit.borrow().current.clone();
+        let current = self.exit.borrow().current();
         if let (Some(connection), Some(life)) = (current, &self.life) {
             venue.ledgers[self.trader].break_run(life.session.progress().uuid, "reset");
             connection.borrow_mut().reset();
@@ -316,7 +316,7 @@ impl Desk {
         let mut exit = self.exit.borrow_mut();
         exit.faults = faults;
         exit.refuses = self.active.contains(&Fault::Refusal);
-        if let Some(connection) = &exit.current {
+        if let Some(connection) = exit.current() {
             connection.borrow_mut().set_faults(faults);
         }
     }
@@ -365,7 +365,7 @@ impl Desk {
         if life.wants_to_connect(self.is_closing) && life.connects_at <= now.monotonic {
             life.connect(now, self.random.below(4) > 0);
         }
-        let current = self.exit.borrow().current.clone();
+        let current = self.exit.borrow().current();
         if life.is_due(now.monotonic, current.as_ref()) {
             let driven = life.drive(now, &mut venue.ledgers[self.trader]);
             if driven.is_err() {

@@ -14,16 +14,23 @@ mod plan;
 mod session_judge;
 mod truth;
 mod venue;
-mod wire;
 mod world;
+
+#[path = "../support/simulation/frames.rs"]
+mod frames;
+#[path = "../support/simulation/fuse.rs"]
+mod fuse;
+#[path = "../support/simulation/seeds.rs"]
+mod seeds;
+#[path = "../support/simulation/wire.rs"]
+mod wire;
 
 #[allow(dead_code, reason = "its loop is for sockets")]
 #[path = "../../src/trader.rs"]
 mod trader;
 
-use hairpin_netsim::Census;
-
 use plan::Ordeal;
+use seeds::{Simulation, setting};
 
 /// Ticks of a run unless `HAIRPIN_SIM_TICKS` says another number.
 const TICKS: u64 = 150;
@@ -87,53 +94,20 @@ const CLASSES: &[&str] = &[
     "books changed by traders' orders",
 ];
 
-/// Tells the seed if its run panics.
-struct Seed {
-    seed: u64,
-    ticks: u64,
-}
-
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let Self { seed, ticks } = self;
-            eprintln!("seed {seed} failed; to repeat it:");
-            eprintln!("  cargo xtask sim t2t --from {seed} --seeds 1 --ticks {ticks}");
-        }
-    }
-}
-
-fn run(seed: u64, ticks: u64) -> Census {
-    let guard = Seed { seed, ticks };
-    let census = world::run(guard.seed, guard.ticks);
-    drop(guard);
-    census
-}
-
-fn setting(name: &str) -> Option<u64> {
-    let value = std::env::var(name).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+fn simulation(ticks: u64) -> Simulation {
+    Simulation { name: "t2t", rest: format!("--ticks {ticks}") }
 }
 
 #[test]
 fn nothing_is_lost_that_its_faults_do_not_explain() {
-    let (from, seeds) = (setting("HAIRPIN_SIM_FROM"), setting("HAIRPIN_SIM_SEEDS"));
     let ticks = setting("HAIRPIN_SIM_TICKS").unwrap_or(TICKS);
-    let (first, count) = (from.unwrap_or(0), seeds.unwrap_or(SEEDS));
-    let mut census = Census::new();
-    for seed in first..first + count {
-        census.merge(&run(seed, ticks));
-    }
-    println!("{census}");
-    // A few runs need not have everything.
-    if count >= SEEDS {
-        let ordeals = Ordeal::ALL.map(Ordeal::class);
-        let classes: Vec<_> = CLASSES.iter().copied().chain(ordeals).collect();
-        census.require(&classes).unwrap();
-    }
+    let ordeals = Ordeal::ALL.map(Ordeal::class);
+    let classes: Vec<_> = CLASSES.iter().copied().chain(ordeals).collect();
+    simulation(ticks).run_all(SEEDS, &classes, |seed| world::run(seed, ticks));
 }
 
 #[test]
 fn one_seed_is_one_run() {
-    assert_eq!(run(17, 60), run(17, 60));
+    let run = || simulation(60).run(17, |seed| world::run(seed, 60));
+    assert_eq!(run(), run());
 }

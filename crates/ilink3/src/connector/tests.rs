@@ -185,6 +185,59 @@ fn the_error_code_says_which_host_is_the_backup_not_its_address() {
 }
 
 #[test]
+fn a_backup_that_takes_our_number_for_wrong_does_not_end_what_can_be_resumed() {
+    let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
+    trace.progress.uuid = 7;
+    assert_eq!(trace.at(0), ["Primary p1 Resume"]);
+    // It is the backup by now, and has not noticed yet that our last connection is gone.
+    let number = Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO);
+    trace.ended(Role::Primary, number);
+    assert_eq!(trace.at(5), ["Primary b1 Resume"]);
+    trace.connector.handle_established(Role::Primary);
+    assert_eq!(trace.at(6), ["Backup p1 Backup"]);
+    trace.ended(Role::Backup, number);
+    trace.lost();
+    // The second time in a row it is our number that is wrong.
+    assert_eq!(trace.at(11), ["Primary b1 Resume"]);
+    trace.ended(Role::Primary, number);
+    assert_eq!(trace.at(16), ["Primary p1 Resume"]);
+    trace.ended(Role::Primary, number);
+    assert_eq!(trace.at(21), ["Primary p2 New"]);
+}
+
+#[test]
+fn hosts_stay_where_they_are_while_one_stands_by_on_the_other() {
+    let settings = ConnectorSettings { primary: vec!["p1"], backup: vec!["b1"], ..settings() };
+    let mut trace = Trace::new(settings);
+    trace.at(0);
+    trace.connector.handle_established(Role::Primary);
+    trace.progress.uuid = 7;
+    trace.at(0);
+    trace.connector.handle_established(Role::Backup);
+    trace.lost();
+    for (second, ending) in [
+        (5, Ending::Rejected(RejectCode::DESIGNATED_BACKUP)),
+        (10, Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO)),
+        (15, Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO)),
+    ] {
+        assert_eq!(trace.at(second), ["Primary p1 Resume"]);
+        trace.ended(Role::Primary, ending);
+    }
+    // It is told at last that it is the primary.
+    let now = trace.now();
+    trace.connector.handle_failover(now);
+    assert_eq!(trace.at(20), ["Backup p1 Backup"]);
+}
+
+#[test]
+fn a_backup_that_takes_no_negotiate_says_that_it_is_the_backup() {
+    let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
+    assert_eq!(trace.at(0), ["Primary p1 New"]);
+    trace.ended(Role::Primary, Ending::Rejected(RejectCode::NEGOTIATE_NOT_ALLOWED));
+    assert_eq!(trace.at(5), ["Primary b1 New"]);
+}
+
+#[test]
 fn hosts_of_a_primary_that_cannot_be_reached_are_swapped_with_the_backups() {
     let mut trace = Trace::new(ConnectorSettings { backup: vec!["b1"], ..settings() });
     assert_eq!(trace.at(0), ["Primary p1 New"]);

@@ -1,4 +1,5 @@
 //! The moment at which a process dies: between any two things it does.
+#![allow(dead_code, reason = "each simulation uses its part")]
 
 use std::cell::{Cell, RefCell};
 use std::panic::resume_unwind;

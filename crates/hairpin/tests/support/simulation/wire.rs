@@ -1,5 +1,6 @@
 //! A trader's connections: netsim's byte streams where a session expects an endpoint, cut after any
 //! byte.
+#![allow(dead_code, reason = "each simulation uses its part")]
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -24,6 +25,35 @@ const CHUNK: usize = 4_096;
 /// One connection, as both ends hold it.
 pub(crate) type Shared = Rc<RefCell<Connection>>;
 
+/// A connection that a trader has or is making.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) connection: Shared,
+    /// Where it was made to.
+    pub(crate) gateway: SocketAddrV4,
+    /// The trader knows that it stands.
+    is_known: Rc<Cell<bool>>,
+    /// Not all that was to leave has.
+    is_full: Rc<Cell<bool>>,
+}
+
+impl Line {
+    /// When there is something for the trader at its end: at once if the connection stands or is
+    /// broken and it does not know, or if what waited can leave.
+    pub(crate) fn next_at(&self, now: Instant) -> Option<Instant> {
+        let connection = self.connection.borrow();
+        let is_urgent = match connection.state(now) {
+            ConnectionState::Connecting => false,
+            ConnectionState::Refused | ConnectionState::Reset => true,
+            ConnectionState::Open => {
+                let can_leave = self.is_full.get() && connection.is_writable(now, End::Client);
+                !self.is_known.get() || can_leave
+            }
+        };
+        if is_urgent { Some(now) } else { connection.poll_timeout(now, End::Client) }
+    }
+}
+
 /// What dials for a trader, and what the rest of the simulation sees of it.
 #[derive(Debug)]
 pub(crate) struct Exit {
@@ -36,10 +66,12 @@ pub(crate) struct Exit {
     pub(crate) faults: StreamFaults,
     /// Attempts are refused.
     pub(crate) refuses: bool,
-    /// The connection in use, if there is one.
-    pub(crate) current: Option<Shared>,
+    /// Attempts to connect to this gateway are.
+    pub(crate) refused: Option<SocketAddrV4>,
+    /// The connections in use.
+    pub(crate) lines: Vec<Line>,
     /// Every connection that was dialled and the exchange has not taken notice of yet.
-    pub(crate) dialled: Vec<Shared>,
+    pub(crate) dialled: Vec<Line>,
     /// All of them, for the census.
     pub(crate) all: Vec<Shared>,
 }
@@ -54,10 +86,16 @@ impl Exit {
             census: Census::new(),
             faults: StreamFaults::LAN,
             refuses: false,
-            current: None,
+            refused: None,
+            lines: Vec::new(),
             dialled: Vec::new(),
             all: Vec::new(),
         }
+    }
+
+    /// The connection in use, of a trader that has one at a time.
+    pub(crate) fn current(&self) -> Option<Shared> {
+        self.lines.last().map(|line| Rc::clone(&line.connection))
     }
 
     /// How many of so many bytes still leave.
@@ -73,29 +111,35 @@ pub(crate) struct Dialler(pub(crate) Rc<RefCell<Exit>>);
 impl Dial for Dialler {
     type Stream = Wire;
 
-    fn dial(&mut self, _: SocketAddrV4) -> io::Result<Wire> {
+    fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Wire> {
         let mut exit = self.0.borrow_mut();
         let (now, random, faults) = (exit.clock.get(), exit.random.split(), exit.faults);
-        let connection = match exit.refuses {
+        let connection = match exit.refuses || exit.refused == Some(gateway) {
             true => Connection::refused(now, random, faults),
             false => Connection::open(now, random, faults),
         };
         let connection = Rc::new(RefCell::new(connection));
-        exit.current = Some(Rc::clone(&connection));
-        exit.dialled.push(Rc::clone(&connection));
-        exit.all.push(Rc::clone(&connection));
+        let line = Line {
+            connection: Rc::clone(&connection),
+            gateway,
+            is_known: Rc::default(),
+            is_full: Rc::default(),
+        };
+        exit.lines.push(line.clone());
+        exit.dialled.push(line.clone());
+        exit.all.push(connection);
         let descriptor = File::open("/dev/null")?;
         let (clock, fuse) = (Rc::clone(&exit.clock), Rc::clone(&exit.fuse));
         let exit = Rc::clone(&self.0);
         let (frames, is_cut) = (Frames::default(), false);
-        Ok(Wire { connection, clock, exit, descriptor, fuse, frames, is_cut })
+        Ok(Wire { line, clock, exit, descriptor, fuse, frames, is_cut })
     }
 }
 
 /// The client's end of a connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    connection: Shared,
+    line: Line,
     clock: Rc<Cell<Instant>>,
     exit: Rc<RefCell<Exit>>,
     descriptor: File,
@@ -108,7 +152,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     fn state(&self) -> ConnectionState {
-        self.connection.borrow().state(self.clock.get())
+        self.line.connection.borrow().state(self.clock.get())
     }
 
     /// Ends the connection if as many bytes have left as were to.
@@ -123,7 +167,7 @@ impl Wire {
             exit.census.count(cut_in(self.frames.begun()));
             exit.census.count("cuts while the trader sends");
             self.is_cut = true;
-            self.connection.borrow_mut().shut(self.clock.get(), End::Client);
+            self.line.connection.borrow_mut().shut(self.clock.get(), End::Client);
         }
     }
 }
@@ -131,11 +175,10 @@ impl Wire {
 /// The end of the process, or of the session's interest, ends the connection.
 impl Drop for Wire {
     fn drop(&mut self) {
-        self.connection.borrow_mut().shut(self.clock.get(), End::Client);
-        let current = &mut self.exit.borrow_mut().current;
-        if current.as_ref().is_some_and(|current| Rc::ptr_eq(current, &self.connection)) {
-            *current = None;
-        }
+        let connection = &self.line.connection;
+        connection.borrow_mut().shut(self.clock.get(), End::Client);
+        let lines = &mut self.exit.borrow_mut().lines;
+        lines.retain(|line| !Rc::ptr_eq(&line.connection, connection));
     }
 }
 
@@ -159,10 +202,12 @@ impl Receive for Wire {
         }
         self.fuse.step("killed before a read");
         while received.count < budget {
-            let read =
-                self.connection
-                    .borrow_mut()
-                    .read(self.clock.get(), End::Client, CHUNK, |bytes| on(meta, bytes));
+            let read = self.line.connection.borrow_mut().read(
+                self.clock.get(),
+                End::Client,
+                CHUNK,
+                |bytes| on(meta, bytes),
+            );
             match read.map_err(error_of)? {
                 Reading::Bytes(_) => received.count += 1,
                 Reading::Nothing => return Ok(Received { drained: true, ..received }),
@@ -181,13 +226,18 @@ impl Transmit for Wire {
 
 impl Stream for Wire {
     fn is_connected(&self) -> bool {
-        self.state() == ConnectionState::Open
+        let is_open = self.state() == ConnectionState::Open;
+        self.line.is_known.set(is_open);
+        is_open
     }
 
     fn finish_connect(&mut self) -> io::Result<bool> {
         match self.state() {
             ConnectionState::Connecting => Ok(false),
-            ConnectionState::Open => Ok(true),
+            ConnectionState::Open => {
+                self.line.is_known.set(true);
+                Ok(true)
+            }
             ConnectionState::Refused => Err(error_of(StreamError::Refused)),
             ConnectionState::Reset => Err(error_of(StreamError::Reset)),
         }
@@ -198,10 +248,12 @@ impl Stream for Wire {
             return Err(error_of(StreamError::Reset));
         }
         self.fuse.step("killed before a write");
-        let bytes = &bytes[..self.exit.borrow().allowed(bytes.len())];
+        let whole = bytes.len();
+        let bytes = &bytes[..self.exit.borrow().allowed(whole)];
         let now = self.clock.get();
-        let written = self.connection.borrow_mut().write(now, End::Client, bytes);
+        let written = self.line.connection.borrow_mut().write(now, End::Client, bytes);
         let count = written.map_err(error_of)?;
+        self.line.is_full.set(count < whole);
         self.note_written(&bytes[..count]);
         self.fuse.step("killed behind a write");
         if count == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(count) }
@@ -212,7 +264,7 @@ impl Stream for Wire {
     }
 
     fn shutdown(&mut self) -> io::Result<()> {
-        self.connection.borrow_mut().shut(self.clock.get(), End::Client);
+        self.line.connection.borrow_mut().shut(self.clock.get(), End::Client);
         Ok(())
     }
 }

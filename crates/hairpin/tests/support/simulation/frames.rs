@@ -1,4 +1,5 @@
 //! The frames in a stream of bytes.
+#![allow(dead_code, reason = "each simulation uses its part")]
 
 /// Bytes of the framing header, and of it and the SBE header.
 const FRAMING: usize = 4;
