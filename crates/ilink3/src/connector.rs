@@ -10,6 +10,8 @@ use crate::{Binding, Progress, RejectCode, SEQ_NUM_MAX, TerminateCode};
 /// Bad logons after which CME would close the ports, were they followed by one more within
 /// [`PORT_CLOSURE_WINDOW`]: the fifth is the one.
 pub const BAD_LOGONS_MAX: usize = 4;
+/// Of these, for the backup.
+const BACKUP_BAD_LOGONS_MAX: usize = 2;
 /// How long CME remembers a bad logon.
 pub const PORT_CLOSURE_WINDOW: Duration = Duration::from_secs(60);
 
@@ -108,7 +110,8 @@ impl<A> Line<A> {
 /// [`handle_ended`](Self::handle_ended), [`handle_failover`](Self::handle_failover)), do each
 /// [step](Self::poll_step), and ask again at [`poll_timeout`](Self::poll_timeout).
 ///
-/// It makes no fifth logon within a minute of four that were refused: CME would close the ports.
+/// It makes no fifth logon within a minute of four that were refused or ended by a Terminate: CME
+/// would close the ports. For the backup it makes no third, so that the primary has two left.
 #[derive(Debug)]
 pub struct Connector<A, Z> {
     settings: ConnectorSettings<A>,
@@ -124,7 +127,7 @@ pub struct Connector<A, Z> {
     /// That was to begin a session, and was refused: the next one is to begin it.
     refused_beginning: Option<Binding>,
     is_started: bool,
-    /// When logons were refused, the oldest first.
+    /// When logons were refused, or ended by the exchange, the oldest first.
     refused: [Option<Instant>; BAD_LOGONS_MAX],
     /// Which step of giving up is still to be told.
     gave_up: Option<Role>,
@@ -196,7 +199,7 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         let waiting = [Role::Primary, Role::Backup].into_iter().filter_map(|role| {
             match self.line(role).phase {
                 Phase::Waiting(until) if self.is_possible(role) => {
-                    Some(until.max(self.quiet_until()))
+                    Some(until.max(self.quiet_until(role)))
                 }
                 _ => None,
             }
@@ -221,6 +224,10 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
 
     /// The session of this role has no connection any more, or could get none.
     pub fn handle_ended(&mut self, now: Now, role: Role, ending: Ending) {
+        let is_logon = self.line(role).phase == Phase::Connecting;
+        if let (Ending::Terminated(_), true) = (ending, is_logon) {
+            self.note_refusal(now.monotonic);
+        }
         if let Ending::Rejected(_) = ending {
             self.note_refusal(now.monotonic);
             let begins = matches!(self.attempted, Binding::New | Binding::NewWeek);
@@ -337,7 +344,7 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
     }
 
     fn connect(&mut self, now: Now, role: Role, progress: &Progress) -> Option<Step<A>> {
-        let is_due = now.monotonic >= self.quiet_until()
+        let is_due = now.monotonic >= self.quiet_until(role)
             && matches!(self.line(role).phase, Phase::Waiting(until) if now.monotonic >= until);
         if !is_due || !self.is_possible(role) {
             return None;
@@ -379,14 +386,14 @@ impl<A: Copy, Z: Zone> Connector<A, Z> {
         self.refused[BAD_LOGONS_MAX - 1] = Some(now);
     }
 
-    /// Until when another logon could be the fifth bad one of a minute.
-    fn quiet_until(&self) -> Instant {
-        match (self.refused[0], self.refused[BAD_LOGONS_MAX - 1]) {
-            (Some(first), Some(last)) if last - first < PORT_CLOSURE_WINDOW => {
-                first + PORT_CLOSURE_WINDOW
-            }
-            _ => Instant::ZERO,
-        }
+    /// Until when another logon could be the fifth bad one of a minute, or the backup's third.
+    fn quiet_until(&self, role: Role) -> Instant {
+        let count = match role {
+            Role::Primary => BAD_LOGONS_MAX,
+            Role::Backup => BACKUP_BAD_LOGONS_MAX,
+        };
+        let first = self.refused[BAD_LOGONS_MAX - count];
+        first.map_or(Instant::ZERO, |first| first + PORT_CLOSURE_WINDOW)
     }
 
     /// What was thought to be the primary is the backup: the other host is tried.

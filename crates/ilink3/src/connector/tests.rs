@@ -132,6 +132,48 @@ fn five_bad_logons_in_a_minute_are_never_made() {
 }
 
 #[test]
+fn a_logon_that_the_exchange_terminates_is_a_bad_one() {
+    let interval = Duration::from_secs(1);
+    let mut trace = Trace::new(ConnectorSettings { interval, ..settings() });
+    let mut attempts = Vec::new();
+    for second in 0..100 {
+        if !trace.at(second).is_empty() {
+            attempts.push(second);
+            trace.ended(Role::Primary, Ending::Terminated(TerminateCode::FINISHED));
+        }
+    }
+    assert_eq!(attempts, [0, 1, 2, 3, 60, 61, 62, 63]);
+    // Of a session that was established the end is none.
+    assert_eq!(trace.at(120), ["Primary p1 New"]);
+    for second in 121..130 {
+        trace.connector.handle_established(Role::Primary);
+        trace.ended(Role::Primary, Ending::Terminated(TerminateCode::FINISHED));
+        assert_eq!(trace.at(second).len(), 1);
+    }
+}
+
+#[test]
+fn a_backup_that_is_refused_leaves_logons_to_the_primary() {
+    let interval = Duration::from_secs(1);
+    let backup = vec!["b1"];
+    let mut trace = Trace::new(ConnectorSettings { backup, interval, ..settings() });
+    trace.at(0);
+    trace.connector.handle_established(Role::Primary);
+    trace.progress.uuid = 7;
+    let mut attempts = Vec::new();
+    for second in 0..61 {
+        if !trace.at(second).is_empty() {
+            attempts.push(second);
+            trace.ended(Role::Backup, Ending::Terminated(TerminateCode::INVALID_NEXT_SEQ_NO));
+        }
+    }
+    assert_eq!(attempts, [0, 1, 60]);
+    trace.lost();
+    assert_eq!(trace.at(62), ["Primary p1 Resume"]);
+    assert_eq!(trace.deadline(), None);
+}
+
+#[test]
 fn a_lost_connection_is_no_bad_logon() {
     let interval = Duration::from_secs(1);
     let mut trace = Trace::new(ConnectorSettings { interval, ..settings() });
@@ -202,7 +244,9 @@ fn a_backup_that_takes_our_number_for_wrong_does_not_end_what_can_be_resumed() {
     trace.ended(Role::Primary, number);
     assert_eq!(trace.at(16), ["Primary p1 Resume"]);
     trace.ended(Role::Primary, number);
-    assert_eq!(trace.at(21), ["Primary p2 New"]);
+    // A fifth bad logon within a minute would close the ports.
+    assert!(trace.at(59).is_empty());
+    assert_eq!(trace.at(60), ["Primary p2 New"]);
 }
 
 #[test]
@@ -226,7 +270,8 @@ fn hosts_stay_where_they_are_while_one_stands_by_on_the_other() {
     // It is told at last that it is the primary.
     let now = trace.now();
     trace.connector.handle_failover(now);
-    assert_eq!(trace.at(20), ["Backup p1 Backup"]);
+    assert!(trace.at(69).is_empty(), "two bad logons leave two to the primary");
+    assert_eq!(trace.at(70), ["Backup p1 Backup"]);
 }
 
 #[test]
