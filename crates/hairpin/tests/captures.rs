@@ -120,16 +120,18 @@ fn statistics_are_lines_of_the_captures_time() {
         let line = &line["statistics"];
         assert!(line["seconds"].as_f64().unwrap() >= 0.49, "{line}");
         assert_eq!((&line["gaps"], &line["first_a_percent"]), (&0.into(), &100.0.into()));
+        // The generator's B is so much behind its A.
+        let lead = &line["lead_a_ns"];
+        assert_eq!([&lead["mean"], &lead["min"], &lead["max"]], [3_000; 3], "{lead}");
+        assert!(lead["samples"].as_u64() > Some(0));
         assert_eq!((&line["in_sync"], &line["state"]), (&20.into(), &"InSync".into()));
         events += line["events_per_second"].as_f64().unwrap() / figures.len() as f64;
     }
     assert!((800.0..1_300.0).contains(&events), "{events}");
     let lines = feed(&path, &["--stats", "0.5"]);
     let first = text(&lines.stdout).lines().next().unwrap();
-    assert!(
-        first.starts_with("2026-01-05T") && first.contains(" A first 100 %; 0 gaps, "),
-        "{first}"
-    );
+    let words = " A first 100 % by 3.0 µs (3.0 to 3.0); 0 gaps, ";
+    assert!(first.starts_with("2026-01-05T") && first.contains(words), "{first}");
 }
 
 #[test]
