@@ -89,6 +89,8 @@ pub(crate) struct Ledger {
     pub(crate) only_fills: bool,
     /// The machine has lost power, and marks with it.
     has_lost_power: bool,
+    /// Something that was published was never told.
+    lacks_something: bool,
     pub(crate) census: Census,
 }
 
@@ -170,6 +172,10 @@ impl Ledger {
             run.told = run.told.max(seq_num);
             run.has_lost_marks = false;
             return;
+        }
+        // What was told to be lost need not be told so again: a request may have kept it.
+        while run.next < seq_num && run.lost.contains(&run.next) {
+            (run.next, run.told) = (run.next + 1, run.told.max(run.next));
         }
         assert_eq!(seq_num, run.next, "{uuid}: a message out of order");
         let is_complete = seq_num <= run.told + 1 || run.has_lost_marks;
@@ -287,6 +293,16 @@ impl Ledger {
         let here = here.filter(|((_, uuid), run)| !self.is_unknown(*uuid, run));
         let rows = here.map(|((_, uuid), run)| (*uuid, run.next, run.published));
         rows.filter(|(_, next, published)| *next != published + 1).collect()
+    }
+
+    /// Whether something that was published will never be told, and its orders be unknown with it.
+    pub(crate) fn lacks_something(&mut self) -> bool {
+        let here = self.runs.iter().filter(|((week, _), _)| *week == self.week);
+        let is_short = |run: &Run| run.next != run.published + 1;
+        let mut unknown = here.filter(|((_, uuid), run)| self.is_unknown(*uuid, run));
+        let lacks = unknown.any(|(_, run)| is_short(run));
+        self.lacks_something |= lacks;
+        self.lacks_something
     }
 
     /// Whether nobody has told the trader of an earlier UUID since it has forgotten it.

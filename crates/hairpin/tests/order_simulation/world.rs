@@ -475,9 +475,18 @@ impl World {
         self.census.count("phases settled and checked");
         let orders = &life.trader.orders;
         let held = held(&self.venue.floor);
+        let rebuilt = Orders::from_journal(life.journal(), CAPACITY);
+        if ledger.lacks_something() {
+            self.census.count("phases with orders that nobody told of after a loss of power");
+            assert_eq!(
+                believed(orders),
+                believed(&rebuilt),
+                "working orders as the journal has them"
+            );
+            return;
+        }
         assert_eq!(believed(orders), held, "working orders");
         assert_eq!(orders.iter().count(), held.len(), "orders that nobody has answered");
-        let rebuilt = Orders::from_journal(life.journal(), CAPACITY);
         assert_eq!(believed(&rebuilt), held, "working orders as the journal has them");
         assert_eq!(rebuilt.in_flight().next(), None, "a request that the journal finds open");
         self.census.add("working orders compared", held.len() as u64);

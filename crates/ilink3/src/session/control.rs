@@ -87,9 +87,6 @@ impl Session {
         let requested = subject.negotiate.request_timestamp;
         self.request_left(now, requested);
         self.outbound.newest = None;
-        if !self.outbound.is_backup {
-            self.outbound.settled_below = self.outbound.progress.next_outgoing;
-        }
         self.outbound.counters.establishes += 1;
         Ok(Establish503::ENCODED_LENGTH)
     }

@@ -36,6 +36,10 @@ impl Session {
         if ack.keep_alive_interval() != self.settings.keep_alive_millis() {
             self.warn(context, Warning::KeepAliveInterval(ack.keep_alive_interval()));
         }
+        if !self.outbound.is_backup {
+            // Not before: an Establish that nobody answers settles nothing.
+            self.outbound.settled_below = self.outbound.progress.next_outgoing;
+        }
         self.enter(context, State::Established);
         let established = Established {
             uuid: ack.uuid(),

@@ -260,6 +260,20 @@ fn nothing_is_in_doubt_that_was_sent_before_the_last_logon() {
 }
 
 #[test]
+fn a_logon_that_nobody_answers_settles_nothing() {
+    let (mut trace, primary) = pair(true);
+    let mut primary = Trace { session: primary, ..Trace::new() };
+    primary.now = trace.now;
+    primary.connect(Binding::Resume);
+    assert_eq!(primary.sent(), ["Establish 3"]);
+    primary.disconnect();
+    trace.receive(&promotion(2));
+    trace.told();
+    trace.take_over_from(&mut primary.session);
+    assert!(trace.told().contains(&"active 3 in doubt".into()));
+}
+
+#[test]
 fn one_that_was_leaving_leaves() {
     let (mut trace, mut primary) = pair(false);
     primary.terminate(trace.now);
