@@ -68,6 +68,8 @@ pub struct Session {
     has_repeated: bool,
     /// The exchange has made this backup the primary, and it has not taken over yet; since when.
     failover: Option<(Failover, Instant)>,
+    /// The present connection, or the last, came to be established.
+    was_established: bool,
     /// Since when it is not established any more, if it was.
     ceased: Option<Instant>,
     /// When the connection or the answer that is awaited is given up.
@@ -171,6 +173,7 @@ impl Session {
             told: State::Disconnected,
             is_redelivering: false,
             ending: Ending::Lost,
+            was_established: false,
         })
     }
 
@@ -305,6 +308,13 @@ impl Session {
     #[must_use]
     pub fn ending(&self) -> Ending {
         self.ending
+    }
+
+    /// Whether the present connection, or the last one, came to be established: both may happen
+    /// between two looks at [`state`](Self::state).
+    #[must_use]
+    pub fn was_established(&self) -> bool {
+        self.was_established
     }
 
     /// What came in, counted since the session was made.

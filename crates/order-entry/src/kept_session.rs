@@ -241,8 +241,17 @@ impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
     /// Tells the connector of a state it does not know yet.
     fn tell(&mut self, now: Now, role: Role, state: State) {
         let told = &mut self.told[usize::from(role == Role::Backup)];
-        if core::mem::replace(told, state) == state {
+        let before = core::mem::replace(told, state);
+        if before == state {
             return;
+        }
+        let was_established = match (role, &self.standby) {
+            (Role::Backup, Some(standby)) => standby.protocol.was_established(),
+            _ => self.session.was_established(),
+        };
+        if was_established && state != State::Established && before != State::Established {
+            // It came and went within one turn.
+            self.connector.handle_established(role);
         }
         match (state, role, &self.standby) {
             (State::Established, ..) => self.connector.handle_established(role),

@@ -160,6 +160,12 @@ impl<D: Dial, J: Storage> Session<D, J> {
         self.protocol.ending()
     }
 
+    /// Whether the present connection, or the last one, came to be established.
+    #[must_use]
+    pub fn was_established(&self) -> bool {
+        self.protocol.was_established()
+    }
+
     /// Begins to terminate gracefully: what was sent leaves, then a Terminate. Drive the session
     /// on until it is [disconnected](State::Disconnected).
     pub fn terminate(&mut self, now: Now) {

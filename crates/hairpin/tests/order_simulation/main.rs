@@ -155,6 +155,12 @@ fn every_message_is_told_once_and_every_order_is_accounted_for() {
     simulation().run_all(SEEDS, CLASSES, world::run);
 }
 
+/// Seed 3898: the connector, which looks between turns, never heard that it was established.
+#[test]
+fn a_session_that_is_established_and_lost_within_one_turn_is_resumed() {
+    simulation().run(3_898, world::run);
+}
+
 #[test]
 fn one_seed_is_one_run() {
     let run = || simulation().run(17, world::run);

@@ -42,7 +42,7 @@ impl Session {
             return Err(ConnectError::NumbersExhausted);
         }
         self.binding = binding;
-        self.ending = Ending::Lost;
+        (self.ending, self.was_established) = (Ending::Lost, false);
         self.outbound.state = State::Connecting;
         self.outbound.pending = Pending::connect();
         self.response_deadline = self.response_deadline_after(now);

@@ -40,6 +40,7 @@ impl Session {
             // Not before: an Establish that nobody answers settles nothing.
             self.outbound.settled_below = self.outbound.progress.next_outgoing;
         }
+        self.was_established = true;
         self.enter(context, State::Established);
         let established = Established {
             uuid: ack.uuid(),
