@@ -274,6 +274,18 @@ fn a_logon_that_nobody_answers_settles_nothing() {
 }
 
 #[test]
+fn that_it_was_established_is_known_until_it_connects_again() {
+    let mut trace = Trace::established();
+    assert!(trace.session.was_established());
+    trace.disconnect();
+    assert!(trace.session.was_established());
+    trace.connect(Binding::Resume);
+    assert!(!trace.session.was_established());
+    trace.disconnect();
+    assert!(!trace.session.was_established());
+}
+
+#[test]
 fn one_that_was_leaving_leaves() {
     let (mut trace, mut primary) = pair(false);
     primary.terminate(trace.now);
