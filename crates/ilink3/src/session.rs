@@ -68,6 +68,8 @@ pub struct Session {
     has_repeated: bool,
     /// The exchange has made this backup the primary, and it has not taken over yet; since when.
     failover: Option<(Failover, Instant)>,
+    /// Of a backup: the UUID of its primary, and the number that one has to receive next.
+    primary: (u64, u32),
     /// The present connection, or the last, came to be established.
     was_established: bool,
     /// Since when it is not established any more, if it was.
@@ -166,6 +168,7 @@ impl Session {
             logon_attempts: 0,
             has_repeated: false,
             failover: None,
+            primary: (0, 0),
             ceased: None,
             response_deadline: Instant::MAX,
             quiet_until: Instant::ZERO,

@@ -128,7 +128,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         if self.protocol.state() == State::Disconnected {
             return Ok(());
         }
-        self.protocol.note_request_timestamp(active.progress().request_timestamp);
+        self.protocol.note_primary(&active.progress());
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
                 self.handle_writable(now, reactor, listener)?;

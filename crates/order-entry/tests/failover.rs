@@ -305,6 +305,26 @@ fn a_backup_that_fails_is_connected_again_and_nobody_is_disturbed() {
 }
 
 #[test]
+fn a_failover_of_the_past_does_not_disturb_the_primary() {
+    let mut world = World::established();
+    world.send_many(2);
+    world.settle();
+    let progress = world.kept.session().progress();
+    assert_eq!(progress.next_incoming, 3);
+    let promotion = exchange::Exchange::promotion(progress.uuid, 2);
+    world.house.say(Designation::Backup, &promotion);
+    world.settle();
+    assert_eq!(world.words(), Vec::<String>::new());
+    assert!(world.told.backup.contains(&"NextSeqNo 2 where 3 was next".into()));
+    assert_eq!(world.send().unwrap().seq_num, 3);
+    // The connection that brought it is made again.
+    world.pass(2_000);
+    assert_eq!(world.states(), BOTH);
+    assert_eq!(world.words(), Vec::<String>::new());
+    world.audit();
+}
+
+#[test]
 fn a_primary_connection_that_breaks_takes_the_backup_with_it_and_both_come_back() {
     let mut world = World::established();
     world.send().unwrap();

@@ -206,6 +206,10 @@ impl Listener for Trader {
             BackupNotice::Error(Error::KeepAliveLapsed) => "backup: keep-alives lapsed here",
             BackupNotice::Error(Error::ResponseTimeout(_)) => "backup: logons not answered",
             BackupNotice::Error(Error::TerminateTimeout) => "backup: terminates not answered",
+            // It hung while the session was resumed on the other gateway.
+            BackupNotice::Error(Error::NextSeqNo { .. } | Error::Uuid { .. }) => {
+                "backup: failovers of the past"
+            }
             BackupNotice::Warning(Warning::Silence) => "backup: silences of the exchange",
             BackupNotice::Warning(Warning::AskedForLife) => "backup: silences of the trader",
             BackupNotice::Warning(Warning::LogonRepeated(_)) => "backup: logons repeated",

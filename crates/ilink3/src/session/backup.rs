@@ -20,6 +20,7 @@ impl Session {
             return Err(ConnectError::Busy(self.state()));
         }
         self.outbound.progress = progress;
+        self.primary = (progress.uuid, progress.next_incoming);
         // Which of them the exchange has is not told here.
         self.outbound.settled_below = 1;
         Ok(())
@@ -43,6 +44,17 @@ impl Session {
     pub fn note_request_timestamp(&mut self, request_timestamp: u64) {
         let progress = &mut self.outbound.progress;
         progress.request_timestamp = progress.request_timestamp.max(request_timestamp);
+    }
+
+    /// What the primary of this backup has come to since the backup [followed](Self::follow) it:
+    /// above its RequestTimestamp is the next one here, and a failover that says less than it has
+    /// received, or is of another UUID, is of the past. That ends this connection alone: it stands
+    /// by for nothing any more.
+    ///
+    /// To be called before [`handle_bytes`](Self::handle_bytes).
+    pub fn note_primary(&mut self, primary: &Progress) {
+        self.note_request_timestamp(primary.request_timestamp);
+        self.primary = (primary.uuid, primary.next_incoming);
     }
 
     /// Takes the place of the session that was the primary, whose progress is given: messages flow
@@ -193,8 +205,16 @@ impl Session {
             let error = Error::NextSeqNo { expected: 1, received: next_seq_no };
             return self.fail(context, error);
         }
+        let (uuid, expected) = self.primary;
+        let present = self.outbound.progress.uuid;
+        if uuid != present {
+            return self.fail(context, Error::Uuid { expected: uuid, received: present });
+        }
+        if next_seq_no < expected {
+            return self.fail(context, Error::NextSeqNo { expected, received: next_seq_no });
+        }
         self.inbound.counters.failovers += 1;
-        let failover = Failover { uuid: self.outbound.progress.uuid, next_seq_no };
+        let failover = Failover { uuid, next_seq_no };
         self.failover = Some((failover, context.now.monotonic));
         self.hold_from(next_seq_no);
         self.tell(context, |listener, sender| listener.on_failover(sender, failover));

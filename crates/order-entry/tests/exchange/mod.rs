@@ -128,6 +128,16 @@ impl Exchange {
         })
     }
 
+    /// What makes the backup the primary.
+    pub(crate) fn promotion(uuid: u64, next_seq_no: u32) -> Vec<u8> {
+        framed(Sequence506::ENCODED_LENGTH, |buffer| {
+            let mut sequence = Sequence506::encode(buffer).unwrap();
+            sequence.set_uuid(uuid).set_next_seq_no(next_seq_no);
+            sequence.set_fault_tolerance_indicator(FTI::PRIMARY);
+            sequence.set_keep_alive_interval_lapsed(KeepAliveLapsed::NOT_LAPSED);
+        })
+    }
+
     /// Refuses the order in `frame`, which did not use its number.
     pub(crate) fn refuse(&mut self, frame: &[u8]) -> Vec<u8> {
         let (header, body) = MessageHeader::decode(&frame[4..]).unwrap();

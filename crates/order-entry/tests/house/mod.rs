@@ -162,6 +162,13 @@ impl House {
         line.to_client.drain(start..end);
     }
 
+    /// Puts bytes on the way to the client on its newest connection to one of the gateways.
+    pub(crate) fn say(&self, at: Designation, bytes: &[u8]) {
+        let mut inner = self.inner();
+        let line = inner.lines.iter_mut().rfind(|line| line.at == at).unwrap();
+        line.to_client.extend_from_slice(bytes);
+    }
+
     /// Handles what has arrived.
     pub(crate) fn turn(&self, now: Now) {
         let mut inner = self.inner();

@@ -98,12 +98,40 @@ fn what_the_old_primary_did_not_deliver_is_asked_for() {
 }
 
 #[test]
-fn a_primary_that_had_received_more_is_a_fault() {
+fn a_failover_of_the_past_ends_the_backup_alone() {
+    // A connection that hung brings what was said before the primary was resumed elsewhere.
+    for (late, error) in [
+        (Progress { next_incoming: 6, ..primary() }, "error NextSeqNo 5 where 6 was next".into()),
+        (Progress { uuid: 7, ..primary() }, format!("error UUID {UUID} instead of 7")),
+    ] {
+        let mut trace = established();
+        trace.session.note_primary(&late);
+        trace.receive(&[promotion(5), report(5)].concat());
+        assert_eq!(trace.told(), [error, "state terminating".into()]);
+        assert!(!trace.session.awaits_take_over() && trace.session.is_backup());
+        assert_eq!(trace.sent().len(), 1, "a Terminate");
+        assert_eq!(trace.session.inbound_counters().failovers, 0);
+    }
+    let mut trace = established();
+    trace.session.note_primary(&Progress { next_incoming: 5, ..primary() });
+    trace.receive(&promotion(5));
+    assert_eq!(trace.told(), ["failover from 5"], "all it says is known");
+}
+
+#[test]
+fn without_a_word_of_its_primary_a_backup_goes_by_what_it_followed() {
     let mut trace = established();
     trace.receive(&promotion(2));
-    trace.told();
-    trace.take_over(primary());
     assert_eq!(trace.told()[0], "error NextSeqNo 2 where 3 was next");
+}
+
+#[test]
+fn a_primary_that_had_received_more_is_a_fault() {
+    let mut trace = established();
+    trace.receive(&promotion(3));
+    trace.told();
+    trace.take_over(Progress { next_incoming: 4, ..primary() });
+    assert_eq!(trace.told()[0], "error NextSeqNo 3 where 4 was next");
     let mut trace = established();
     trace.receive(&promotion(3));
     trace.take_over(Progress { uuid: 7, ..primary() });
