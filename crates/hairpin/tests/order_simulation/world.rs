@@ -10,6 +10,7 @@ use hairpin_time::{Duration, Instant, Now, Utc};
 
 use crate::disk::Disk;
 use crate::fuse::{Died, Fuse};
+use crate::journal::all;
 use crate::ledger::Ledger;
 use crate::life::Life;
 use crate::plan::{Answers, Failover, Phase, Plan, Prelude, Trouble, line};
@@ -50,6 +51,8 @@ struct World {
     /// How far the trader's clock is behind.
     behind: Duration,
     week_began: u64,
+    /// Records of the journal that were made before this week.
+    of_earlier_weeks: usize,
     acts_at: Option<Instant>,
     ticks_at: Option<Instant>,
     accepts_at: Option<Instant>,
@@ -105,6 +108,7 @@ impl World {
             takes_power: false,
             behind: Duration::ZERO,
             week_began: 0,
+            of_earlier_weeks: 0,
             acts_at: None,
             ticks_at: None,
             accepts_at: None,
@@ -306,11 +310,11 @@ impl World {
     }
 
     fn lose_power(&mut self) {
+        let records: Vec<_> = all(&self.journal).collect();
         let unsynced = self.journal.unsynced();
-        let survivors = self.random.below(unsynced as u64 + 1) as usize;
-        let all = std::iter::successors(self.journal.next(None), |&it| self.journal.next(Some(it)));
-        let lost: Vec<_> = all.collect();
-        let lost = &lost[lost.len() - (unsynced - survivors)..];
+        let at_risk = unsynced.min(records.len() - self.of_earlier_weeks);
+        let is_lost = at_risk - self.random.below(at_risk as u64 + 1) as usize;
+        let (survivors, lost) = (unsynced - is_lost, &records[records.len() - is_lost..]);
         let is_ours = |it: &&hairpin_mapped::Record| it.direction() != Direction::Inbound;
         let ours = lost.iter().filter(is_ours).count();
         self.census.count("power cuts");
@@ -362,6 +366,8 @@ impl World {
         let now = self.clock.now();
         let life = self.life.as_ref().expect("it is established");
         self.ledger.borrow_mut().begin_week(life.journal());
+        // In the days until then the disk is synced, whatever the interval.
+        self.of_earlier_weeks = all(life.journal()).count();
         // A line that stands still would outlast the moment at which nobody is connected.
         self.lose_backup();
         self.venue.gateway.begin_week(now, &mut ());

@@ -229,7 +229,11 @@ impl Session {
             && message.seq_num == progress.next_incoming
             && message.seq_num <= SEQ_NUM_MAX
             && !self.recovery.is_earlier
-            && matches!(self.outbound.state, State::Established | State::Terminating);
+            && match self.outbound.state {
+                State::Established => true,
+                State::Terminating => self.was_established,
+                _ => false,
+            };
         if expected {
             progress.next_incoming += 1;
             self.inbound.counters.business_messages += 1;

@@ -20,6 +20,9 @@ impl Session {
         if is_backup || !matches!(state, State::Established | State::Terminating) {
             let template_id = message.header.template_id;
             self.fail(context, Error::Unexpected { template_id, state });
+        } else if !self.was_established {
+            // We were leaving before the answer came that says what is before it.
+            self.inbound.counters.undelivered += 1;
         } else if message.uuid == progress.uuid {
             self.judge_present(context, message);
         } else if !message.possible_retransmission {

@@ -341,7 +341,7 @@ fn counts_refused_without_number_only() {
 #[test]
 fn counts_failovers_only() {
     let mut trace = super::backup::established();
-    trace.receive(&super::backup::promotion(1));
+    trace.receive(&super::backup::promotion(3));
     assert_only(&trace, "failovers");
 }
 

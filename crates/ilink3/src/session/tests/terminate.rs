@@ -26,6 +26,24 @@ fn terminates_and_waits_for_the_answer() {
 }
 
 #[test]
+fn who_leaves_before_the_logon_is_answered_takes_no_messages() {
+    // What is before them, of an earlier UUID say, is known with the answer only.
+    let mut trace = Trace::connected();
+    let requested = trace.sent_request();
+    trace.receive(&negotiation_response(UUID, requested));
+    let ack = trace.ack();
+    trace.session.terminate(trace.now);
+    assert_eq!(trace.sent(), ["Terminate 0"]);
+    trace.told();
+    let late = report_of(UUID, 7, BooleanFlag::TRUE);
+    trace.receive(&[establishment_ack(&ack), report(1), late, report(2)].concat());
+    assert_eq!(trace.told(), ["state terminating"]);
+    assert_eq!(trace.session.progress().next_incoming, 1, "they come with the next logon");
+    assert_eq!(trace.session.inbound_counters().undelivered, 3);
+    assert_eq!(trace.session.inbound_counters().errors(), 0);
+}
+
+#[test]
 fn an_unanswered_terminate_is_given_up_after_one_interval() {
     let mut trace = Trace::established();
     trace.at(1_000);
