@@ -59,6 +59,13 @@ fn unattended(folder: &Path, settings: JournalSettings) -> (Journal, Attendant) 
     Rolling::assemble(folder, settings, lock, kept, Recovery::default())
 }
 
+/// A journal that is opened again, whose thread is the test.
+fn reopened(folder: &Path) -> (Journal, Attendant) {
+    let lock = folder::lock(folder).unwrap();
+    let (kept, recovery) = recovery::recover(folder).unwrap();
+    Rolling::assemble(folder, (SMALL, SMALL.segment_bytes), lock, kept, recovery)
+}
+
 fn write_at(path: &Path, offset: u64, bytes: &[u8]) {
     OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, offset).unwrap();
 }
@@ -396,6 +403,47 @@ fn what_was_durable_and_is_harmed_is_corrupt_after_a_restart_too() {
     fs::write(&path, &whole).unwrap();
     write_at(&path, first.offset() as u64 + 60, b"x");
     assert_eq!(corrupt_at(&folder), (path, first.offset() as u64));
+}
+
+#[test]
+fn what_was_written_after_a_restart_of_the_machine_survives_the_process_without_checksum() {
+    let (_parent, folder) = in_folder();
+    let (mut journal, mut attendant) = unattended(&folder, SMALL);
+    send(&mut journal, 1);
+    attendant.turn(false);
+    drop((journal, attendant));
+    restart(&folder::path_of(&folder, 1));
+    let (mut journal, attendant) = reopened(&folder);
+    send(&mut journal, 2);
+    drop((journal, attendant));
+    let journal = Journal::open_with(&folder, SMALL).unwrap();
+    assert_eq!((numbers(&journal), journal.recovery().torn.clone()), (vec![1, 2], None));
+}
+
+#[test]
+fn records_behind_a_page_that_the_machine_lost_do_not_come_back_when_it_stops_again() {
+    let (_parent, folder) = in_folder();
+    let (mut journal, mut attendant) = unattended(&folder, SMALL);
+    send(&mut journal, 1);
+    let [second, third] = [2, 3].map(|number| send(&mut journal, number));
+    attendant.turn(false);
+    drop((journal, attendant));
+    let path = folder::path_of(&folder, 1);
+    let before = fs::read(&path).unwrap();
+    // Of the second record nothing has reached the disk: the journal seems to end in front of it.
+    write_at(&path, second.offset() as u64, &[0; 188]);
+    restart(&path);
+    let (mut journal, mut attendant) = reopened(&folder);
+    assert_eq!((numbers(&journal), journal.recovery().torn.clone()), (vec![1], None));
+    // One of the same length takes its place, and of what is behind that the disk has what it had.
+    assert_eq!(send(&mut journal, 4), second);
+    attendant.turn(false);
+    drop((journal, attendant));
+    let after = fs::read(&path).unwrap();
+    assert!(after[third.offset()..].iter().all(|&byte| byte == 0));
+    assert!(before[third.offset()..].iter().any(|&byte| byte != 0));
+    restart(&path);
+    assert_eq!(numbers(&Journal::open_with(&folder, SMALL).unwrap()), [1, 4]);
 }
 
 #[test]
