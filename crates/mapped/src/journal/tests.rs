@@ -173,6 +173,41 @@ fn a_record_of_a_longer_journal_is_a_defect() {
 }
 
 #[test]
+#[should_panic(expected = "another journal")]
+fn marking_a_record_behind_the_last_is_a_defect() {
+    let mut longer = Journal::anonymous(4096).unwrap();
+    send(&mut longer, 1);
+    let record = append(&mut longer, tag(Direction::Inbound, 1), b"report");
+    let mut shorter = Journal::anonymous(4096).unwrap();
+    append(&mut shorter, Tag::default(), &[1; 145]);
+    shorter.mark(record);
+}
+
+#[test]
+#[should_panic(expected = "another journal")]
+fn marking_where_no_record_can_begin_is_a_defect() {
+    let mut journal = Journal::anonymous(4096).unwrap();
+    send(&mut journal, 1);
+    journal.mark(Record::new(1, 132, 8, &tag(Direction::Inbound, 1)));
+}
+
+#[test]
+#[should_panic(expected = "another journal")]
+fn marking_in_a_segment_that_is_not_there_is_a_defect() {
+    let mut journal = Journal::anonymous(4096).unwrap();
+    send(&mut journal, 1);
+    journal.mark(Record::new(2, 128, 8, &tag(Direction::Inbound, 1)));
+}
+
+#[test]
+#[should_panic(expected = "longer than what was claimed before")]
+fn committing_more_than_there_is_room_for_is_a_defect() {
+    let mut journal = Journal::anonymous(Journal::room(16)).unwrap();
+    crate::Storage::claim(&mut journal, 16).unwrap().fill(1);
+    crate::Storage::commit(&mut journal, &Tag::default(), 25);
+}
+
+#[test]
 fn what_is_marked_is_not_delivered_again() {
     let mut journal = Journal::anonymous(4096).unwrap();
     send(&mut journal, 1);
