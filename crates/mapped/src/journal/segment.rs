@@ -124,16 +124,16 @@ impl Segment {
     }
 
     /// Asks for the cache lines that are written a few records from now: a line that nobody has
-    /// touched comes from memory, and the writer would wait for each. Two are asked for, once, by
-    /// the record that goes past where every other line begins. They may lie behind the segment.
+    /// touched comes from memory, and the writer would wait for each. A block of them is asked for
+    /// once, by the record that goes past the beginning of one. It may lie behind the segment.
     #[inline]
     fn fetch(&self, offset: usize, next: usize) {
-        let mut passed = (offset | (2 * LINE - 1)) + 1;
-        while passed <= next {
-            let line = self.start.as_ptr().wrapping_add(passed + AHEAD);
-            fetch_line(line);
-            fetch_line(line.wrapping_add(LINE));
-            passed += 2 * LINE;
+        let (mut block, end) = (offset & !(BLOCK - 1), next & !(BLOCK - 1));
+        while block < end {
+            block += BLOCK;
+            for line in 0..BLOCK / LINE {
+                fetch_line(self.start.as_ptr().wrapping_add(block + AHEAD + line * LINE));
+            }
         }
     }
 
@@ -258,6 +258,8 @@ impl Segment {
 /// How far behind the last record lines are asked for: a few records, written in about the time
 /// that memory takes.
 const AHEAD: usize = 1024;
+/// Bytes that are asked for together: about a report.
+const BLOCK: usize = 256;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
