@@ -124,7 +124,7 @@ pub struct Journal {
     end: usize,
     /// Where the payload of a record may end at most, less its header.
     limit: usize,
-    /// The longest payload there may be.
+    /// The longest payload there may be; less than 2 GiB.
     payload_max: usize,
     /// The offset of the newest record of each direction; 0 if the journal has none.
     last: [u32; 3],
@@ -220,9 +220,10 @@ impl Journal {
 
     /// A journal that begins with an empty segment.
     fn at_start(segment: Segment, rolling: Option<Rolling>) -> Self {
+        let limit = limit_of(&segment);
         Self {
-            limit: limit_of(&segment),
-            payload_max: rolling.as_ref().map_or(usize::MAX, Rolling::payload_max),
+            limit,
+            payload_max: rolling.as_ref().map_or(limit, Rolling::payload_max),
             end: SEGMENT_HEADER,
             last: [0; 3],
             old: VecDeque::new(),
@@ -251,7 +252,17 @@ impl Journal {
     #[inline]
     #[must_use]
     pub fn has_room(&self, payload: usize) -> bool {
-        payload <= self.payload_max && self.end.saturating_add(payload) <= self.limit
+        // The sum is of two numbers below 2 GiB.
+        payload <= self.payload_max && self.end + payload <= self.limit
+    }
+
+    /// Commits what was encoded in the room of a claim that is no more.
+    // Always: of a tag most is known where the record is committed.
+    #[inline(always)]
+    pub(crate) fn commit_claimed(&mut self, tag: &Tag, length: usize) -> Record {
+        // What was claimed had room in this segment: no more is asked for now.
+        assert!(self.has_room(length), "longer than what was claimed before");
+        Claim { journal: self, max: length }.commit_as(tag, length)
     }
 
     /// Forgets every record and begins again at the first byte, for one store; handles of the
@@ -275,9 +286,18 @@ impl Journal {
     /// If the record is none of this journal.
     #[inline]
     pub fn mark(&mut self, record: Record) {
-        let (segment, end) = self.place(record).expect("a record of another journal");
-        assert!(record.next() <= end, "a record of another journal");
-        segment.mark(record.offset());
+        if record.segment != self.segment.number() {
+            return self.mark_old(record);
+        }
+        // SAFETY: no record ends behind its segment.
+        unsafe { self.segment.mark_before(record, self.end) }
+    }
+
+    #[cold]
+    fn mark_old(&self, record: Record) {
+        let segment = self.old_segment(record.segment).expect("a record of another journal");
+        // SAFETY: so far the segment goes.
+        unsafe { segment.mark_before(record, segment.bytes()) }
     }
 
     /// The payload of a committed record.
@@ -288,7 +308,8 @@ impl Journal {
     #[must_use]
     pub fn bytes(&self, record: Record) -> &[u8] {
         let (segment, end) = self.place(record).expect("a record of another journal");
-        segment.payload(record, end)
+        // SAFETY: records end before their segment does.
+        unsafe { segment.payload_before(record, end) }
     }
 
     /// What stands in the header of a committed record.
@@ -311,7 +332,7 @@ impl Journal {
 
     fn header(&self, record: Record) -> Header {
         let (segment, end) = self.place(record).expect("a record of another journal");
-        assert!(record.next() <= end, "a record of another journal");
+        assert!(record.lies_before(end), "a record of another journal");
         segment.header(record.offset())
     }
 

@@ -41,6 +41,8 @@ mod memory;
 mod memory_storage;
 mod metric;
 mod page;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod single_step;
 mod storage;
 
 pub use control::{Control, Slot};

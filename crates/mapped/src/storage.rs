@@ -103,8 +103,7 @@ impl Storage for Journal {
     // Always: of a tag most is known where the record is committed.
     #[inline(always)]
     fn commit(&mut self, tag: &Tag, length: usize) -> Record {
-        // What was claimed had room in this segment: no more is asked for now.
-        Self::claim(self, length).expect("so much was claimed before").commit_as(tag, length)
+        self.commit_claimed(tag, length)
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Room for one record, between being claimed and being committed.
 
 use super::format::{Header, RECORD_HEADER};
+use super::record::behind;
 use super::{Journal, Record, Tag};
 
 /// Room for the next record of a [`Journal`]. Dropped without a commit, it leaves nothing.
@@ -61,7 +62,7 @@ impl<'a> Claim<'a> {
             kind: tag.kind,
             direction: tag.direction,
         };
-        let next = record.next();
+        let next = behind(offset, length);
         let header = Header::new(tag, length, journal.last[index]);
         // SAFETY: `claim` has checked that a record of `max` bytes has room behind `end`, and 8
         // bytes behind it.

@@ -239,6 +239,15 @@ mod tests {
     }
 
     #[test]
+    fn a_checksum_of_0_would_say_that_there_is_none_and_is_1() {
+        let header = Header::new(&Tag::default(), 4, 0);
+        // The state of a CRC-32 from which four zeros lead to a checksum of 0.
+        let payload = (0x9226_F562 ^ !header.sum(b"")).to_le_bytes();
+        assert_eq!(header.sum(&payload), 1);
+        assert_ne!(header.sum(&[payload[0], payload[1], payload[2], payload[3] ^ 1]), 1);
+    }
+
+    #[test]
     fn every_bit_but_the_mark_is_in_the_checksum() {
         let header = Header::new(&Tag::default(), 3, 0);
         let sum = header.sum(b"abc");

@@ -124,9 +124,21 @@ impl Record {
 
     /// The offset of the record behind it.
     pub(super) const fn next(self) -> usize {
-        // As `next_multiple_of`, without its branch.
-        (self.offset as usize + RECORD_HEADER + 7 + self.length as usize) & !7
+        behind(self.offset(), self.length())
     }
+
+    /// Whether it ends at `end` or before. Where `end` is a multiple of 8, so does its padding.
+    #[inline]
+    pub(super) const fn lies_before(self, end: usize) -> bool {
+        self.offset() + self.length() + RECORD_HEADER <= end
+    }
+}
+
+/// The offset of what is behind a record of so many bytes.
+#[inline]
+pub(super) const fn behind(offset: usize, length: usize) -> usize {
+    // As `next_multiple_of`, without its branch.
+    (offset + RECORD_HEADER + 7 + length) & !7
 }
 
 /// A place in the journal, as one number that rises.

@@ -104,34 +104,27 @@ pub(super) fn recover(folder: &Path) -> Result<(Vec<Kept>, Recovery), JournalErr
         recovery.torn = torn.then(|| (mapped.path.clone(), walk.end as u64));
         kept.push(Kept { mapped, walk });
     }
-    clean(&unused, &mut kept, recovery.torn.is_some(), boot)?;
+    clean(&unused, &mut kept, boot)?;
     folder::remove_unfinished(folder)?;
     Ok((kept, recovery))
 }
 
 /// Changes what has to be changed, now that everything is known to be sound.
-fn clean(
-    unused: &[PathBuf],
-    kept: &mut [Kept],
-    is_torn: bool,
-    boot: [u8; 16],
-) -> Result<(), JournalError> {
+fn clean(unused: &[PathBuf], kept: &mut [Kept], boot: [u8; 16]) -> Result<(), JournalError> {
     for path in unused {
         fs::remove_file(path)?;
     }
     let Some(Kept { mapped, walk }) = kept.last_mut().filter(|kept| !kept.walk.closed) else {
         return Ok(());
     };
-    if is_torn {
+    let mut header = read_header(mapped)?;
+    // In one run of the machine the word behind the last record is zero: a commit stores that
+    // zero first.
+    if header.boot != boot {
         // A page that was lost may lie before one that was not: no record in it may come back.
         mapped.segment.clear(walk.end);
         mapped.file.sync_all()?;
-    } else {
-        mapped.segment.forget(walk.end);
-    }
-    // All that is here has its checksum, or was written in this run of the machine.
-    let mut header = read_header(mapped)?;
-    if header.boot != boot {
+        // All that is here now has its checksum, or is written in this run.
         header.boot = boot;
         mapped.file.write_all_at(&header.encode(), 0)?;
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,19 +23,33 @@ use crate::memory;
 /// header overlaps a payload, since both are found by the same walk.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
+    /// Where `memory` begins: the writer asks for it with every record, and `memory` is two loads
+    /// away from it.
+    start: NonNull<u8>,
     memory: Arc<MmapRaw>,
     number: u32,
 }
 
+// SAFETY: `start` is of `memory`, which may go to any thread and be used by several, and lives as
+// long as the segment does.
+unsafe impl Send for Segment {}
+// SAFETY: as above.
+unsafe impl Sync for Segment {}
+
 impl Segment {
     /// Maps a file whose header stands and whose blocks are there, all its pages present.
     pub(super) fn map(file: &File, number: u32) -> io::Result<Self> {
-        Ok(Self { memory: Arc::new(memory::map(file)?), number })
+        Ok(Self::new(memory::map(file)?, number))
     }
 
     /// Maps a file that is read more than it is written.
     pub(super) fn map_lazily(file: &File, number: u32) -> io::Result<Self> {
-        Ok(Self { memory: Arc::new(MmapRaw::map_raw(file)?), number })
+        Ok(Self::new(MmapRaw::map_raw(file)?, number))
+    }
+
+    fn new(memory: MmapRaw, number: u32) -> Self {
+        let start = NonNull::new(memory.as_mut_ptr()).expect("no mapping is at address 0");
+        Self { start, memory: Arc::new(memory), number }
     }
 
     /// Writes the header of a new segment into a file of its size.
@@ -61,7 +76,17 @@ impl Segment {
         // SAFETY: in bounds and aligned, by the assertion and because a mapping begins on a page;
         // the mapping lives as long as `self`. What is reached this way is never reached as plain
         // memory, see above.
-        unsafe { AtomicU64::from_ptr(self.memory.as_mut_ptr().add(offset).cast()) }
+        unsafe { self.known_word(offset) }
+    }
+
+    /// The word at `offset`, which the caller knows to be one.
+    ///
+    /// # Safety
+    /// `offset` is a multiple of 8, and the 8 bytes there lie inside the segment.
+    #[inline]
+    unsafe fn known_word(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: the caller's promise, and a mapping begins on a page.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
     }
 
     /// Room of the writer, behind its last record.
@@ -74,7 +99,7 @@ impl Segment {
     pub(super) unsafe fn room(&self, start: usize, length: usize) -> &mut [u8] {
         // SAFETY: the caller's promise; all of the mapping is initialised, since its file was
         // zeros before it was records.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(start), length) }
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(start), length) }
     }
 
     /// Commits the record of `header` at `offset`, whose payload stands behind it.
@@ -85,9 +110,8 @@ impl Segment {
     #[inline]
     pub(super) unsafe fn commit(&self, offset: usize, next: usize, header: Header) {
         debug_assert!(offset.is_multiple_of(8) && next + TAIL <= self.bytes());
-        let start = self.memory.as_mut_ptr();
-        // SAFETY: in bounds, by the caller's promise; aligned as in `word`.
-        let word = |at: usize| unsafe { AtomicU64::from_ptr(start.add(at).cast::<u64>()) };
+        // SAFETY: in bounds and a multiple of 8, by the caller's promise.
+        let word = |at: usize| unsafe { self.known_word(at) };
         // An earlier claim that was given up may have left anything here.
         word(next).store(0, Ordering::Relaxed);
         let [first, rest @ ..] = header.0;
@@ -96,18 +120,20 @@ impl Segment {
         }
         // Release: whoever sees this word sees the payload, the header and the zero behind it.
         word(offset).store(first.to_le(), Ordering::Release);
-        self.fetch(offset + AHEAD, next + AHEAD);
+        self.fetch(offset, next);
     }
 
-    /// Asks for the cache lines from `start` to `end`, which are written a few records from now: a
-    /// line that nobody has touched comes from memory, and the writer would wait for each. They may
-    /// lie behind the segment.
+    /// Asks for the cache lines that are written a few records from now: a line that nobody has
+    /// touched comes from memory, and the writer would wait for each. A block of them is asked for
+    /// once, by the record that goes past the beginning of one. It may lie behind the segment.
     #[inline]
-    fn fetch(&self, start: usize, end: usize) {
-        let mut line = start & !(LINE - 1);
-        while line < end {
-            fetch_line(self.memory.as_ptr().wrapping_add(line));
-            line += LINE;
+    fn fetch(&self, offset: usize, next: usize) {
+        let (mut block, end) = (offset & !(BLOCK - 1), next & !(BLOCK - 1));
+        while block < end {
+            block += BLOCK;
+            for line in 0..BLOCK / LINE {
+                fetch_line(self.start.as_ptr().wrapping_add(block + AHEAD + line * LINE));
+            }
         }
     }
 
@@ -117,10 +143,23 @@ impl Segment {
     /// If it does not lie before `end`.
     #[inline]
     pub(super) fn payload(&self, record: Record, end: usize) -> &[u8] {
+        // SAFETY: no further than the segment.
+        unsafe { self.payload_before(record, end.min(self.bytes())) }
+    }
+
+    /// The payload of a record of this segment.
+    ///
+    /// # Panics
+    /// If it does not lie before `end`.
+    ///
+    /// # Safety
+    /// `end` is no further than the segment.
+    #[inline]
+    pub(super) unsafe fn payload_before(&self, record: Record, end: usize) -> &[u8] {
+        assert!(record.lies_before(end), "a record of another journal");
         let start = record.offset() + RECORD_HEADER;
-        assert!(start + record.length() <= end.min(self.bytes()), "a record of another journal");
         // SAFETY: in bounds, by the assertion, and before `end`, where payloads change no more.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(start), record.length()) }
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(start), record.length()) }
     }
 
     /// The header at `offset`, where one is.
@@ -158,9 +197,19 @@ impl Segment {
     }
 
     /// Notes that the callback of an inbound record has returned.
+    ///
+    /// # Panics
+    /// If it does not lie before `end`, or nowhere that a record can begin.
+    ///
+    /// # Safety
+    /// `end` is no further than the segment.
     #[inline]
-    pub(super) fn mark(&self, offset: usize) {
-        let word = self.word(offset + 8);
+    pub(super) unsafe fn mark_before(&self, record: Record, end: usize) {
+        let offset = record.offset();
+        let is_ours = record.lies_before(end) && offset.is_multiple_of(8);
+        assert!(is_ours, "a record of another journal");
+        // SAFETY: a multiple of 8, and like all of the record inside the segment.
+        let word = unsafe { self.known_word(offset + 8) };
         // Nobody else writes it.
         word.store(word.load(Ordering::Relaxed) | MARKED.to_le(), Ordering::Release);
     }
@@ -195,7 +244,7 @@ impl Segment {
         let length = self.bytes() - offset;
         // SAFETY: the range ends with the mapping. Whoever opens a journal is alone with it, and
         // `self` is borrowed mutably.
-        unsafe { self.memory.as_mut_ptr().add(offset).write_bytes(0, length) }
+        unsafe { self.start.as_ptr().add(offset).write_bytes(0, length) }
     }
 
     /// The bytes of a segment that are written once.
@@ -209,6 +258,8 @@ impl Segment {
 /// How far behind the last record lines are asked for: a few records, written in about the time
 /// that memory takes.
 const AHEAD: usize = 1024;
+/// Bytes that are asked for together: about a report.
+const BLOCK: usize = 256;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
