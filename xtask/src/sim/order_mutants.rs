@@ -202,18 +202,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: the backup's messages taken before it is active",
-        changes: &[change(
-            "ilink3/src/session/backup.rs",
-            "        self.hold_from(next_seq_no);\n",
-            "",
-        )],
-    },
-    Mutant {
-        name: "failover: a sign of life fills what is in doubt",
-        changes: &[change("ilink3/src/session/backup.rs", "        self.doubt();\n", "")],
-    },
-    Mutant {
         name: "failover: nothing kept after it",
         changes: &[change(
             "order-entry/src/link.rs",
@@ -250,14 +238,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
-        name: "failover: what waited for the old connection leaves on the new one",
-        changes: &[change(
-            "order-entry/src/session.rs",
-            "let failed = self.link.disconnect()",
-            "let failed = self.link.stream.take()",
-        )],
-    },
-    Mutant {
         name: "failover: the connector is not told",
         changes: &[change(
             "order-entry/src/kept_session.rs",
@@ -271,14 +251,6 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "exchange/src/gateway/failover.rs",
             "let next = self.accounts[account].next_outbound;",
             "let next = self.accounts[account].next_inbound;",
-        )],
-    },
-    Mutant {
-        name: "failover: a number that the backup refuses ends what can be resumed",
-        changes: &[change(
-            "ilink3/src/connector.rs",
-            "let begins_anew = begins_anew(ending) && !is_backups;",
-            "let begins_anew = begins_anew(ending);",
         )],
     },
 ];
