@@ -47,8 +47,8 @@ counters! {
     not_redelivered,
     /// Session messages (templates 500 to 513).
     session_messages,
-    /// Business messages that came after a gap and were not delivered: there was no room to hold
-    /// them, or the session was leaving, maybe before its logon was answered. They can be asked for.
+    /// Business messages that were not delivered: after a gap there was no room to hold them, or
+    /// the session was leaving, maybe before its logon was answered. They can be asked for.
     undelivered,
     /// Business messages held until those before them were there.
     held,
