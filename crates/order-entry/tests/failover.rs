@@ -156,9 +156,7 @@ fn a_sign_of_life_that_the_promotion_meets_on_its_way_does_no_harm() {
     // Of 26 bytes none, some, or all have left.
     for room in [0, 5, 26] {
         let mut world = World::established();
-        while world.kept.session().outbound_counters().sequences == 0 {
-            world.turn();
-        }
+        world.await_sign_of_life();
         world.house.inner().is_deaf = true;
         world.house.inner().room = room;
         world.pass(20);
@@ -173,8 +171,153 @@ fn a_sign_of_life_that_the_promotion_meets_on_its_way_does_no_harm() {
         world.send().unwrap();
         world.settle();
         assert_eq!(world.house.inner().gateway.counters().terminates, 0);
+        // One of which nothing had left would have the number of a backup on the primary.
+        let expected: &[u16] = if room == 0 { &[503, 514] } else { &[503, 506, 514] };
+        assert_eq!(world.house.taken(Designation::Backup), expected, "{room}");
         world.audit();
     }
+}
+
+/// Established, and of the backup's sign of life the first bytes have left.
+fn with_half_a_sign_of_life() -> World {
+    let mut world = World::established();
+    world.await_sign_of_life();
+    world.house.inner().room = 5;
+    world.pass(20);
+    assert_eq!(world.house.inner().room, 0);
+    world
+}
+
+#[test]
+fn what_a_backup_connection_had_left_to_write_stays_with_it() {
+    let mut world = with_half_a_sign_of_life();
+    world.house.cut(Designation::Backup);
+    world.turn();
+    world.house.inner().room = usize::MAX;
+    world.pass(1_050);
+    assert_eq!(world.states(), BOTH);
+    assert_eq!(world.house.taken(Designation::Backup), [503]);
+    world.audit();
+}
+
+#[test]
+fn a_control_message_of_the_backup_waits_for_the_rest_of_another() {
+    let mut world = with_half_a_sign_of_life();
+    world.kept.stop();
+    world.turn();
+    world.house.inner().room = usize::MAX;
+    world.settle();
+    assert_eq!(world.states(), NONE);
+    assert_eq!(world.house.taken(Designation::Backup), [503, 506, 507]);
+    let told = ["terminating", "terminated 0", "disconnected"];
+    assert!(world.told.backup.ends_with(&told.map(String::from)), "{:?}", world.told.backup);
+}
+
+#[test]
+fn a_backup_that_is_promoted_with_its_last_bytes_takes_over() {
+    let mut world = with_orders_in_flight();
+    world.house.fail_primary(true);
+    world.house.turn(house::now(world.millis));
+    world.house.cut(Designation::Backup);
+    world.client();
+    assert_eq!(world.words(), ["failover from 6", "active 8", "gap 4 to 5"]);
+    world.dialled();
+    world.pass(1_500);
+    assert_eq!(world.dialled()[0], host(9), "the one that was the backup is the primary");
+    assert_eq!(world.kept.session().state(), State::Established);
+    world.send().unwrap();
+    world.settle();
+    world.audit();
+}
+
+#[test]
+fn a_backup_that_is_established_and_promoted_at_once_gets_a_backup_of_its_own() {
+    let mut world = World::new();
+    world.kept.start(house::now(0));
+    while world.kept.backup_state() != State::Establishing {
+        world.turn();
+    }
+    world.house.fail_primary(false);
+    world.house.turn(house::now(world.millis));
+    world.client();
+    assert_eq!(world.told.backup.last().unwrap(), "established");
+    assert_eq!((world.states(), world.told.active.is_some()), (ONE, true));
+    world.house.inner().gateway.restore();
+    world.pass(1_500);
+    assert_eq!(world.states(), BOTH);
+    world.send().unwrap();
+    world.settle();
+    world.audit();
+}
+
+#[test]
+fn a_backup_that_is_established_and_lost_within_one_turn_has_not_failed() {
+    let mut world = World::trying(1);
+    world.kept.start(house::now(0));
+    while world.kept.backup_state() != State::Establishing {
+        world.turn();
+    }
+    world.house.cut(Designation::Backup);
+    world.client();
+    let told = ["established", "connection lost while established", "disconnected"];
+    assert!(world.told.backup.ends_with(&told.map(String::from)), "{:?}", world.told.backup);
+    world.pass(1_050);
+    assert_eq!((world.states(), world.kept.has_given_up_backup()), (BOTH, false));
+}
+
+/// Established on a primary that has forgotten it, which only the backup says.
+fn with_a_backup_that_is_refused() -> World {
+    let mut world = World::new();
+    world.house.inner().dead = vec![host(9)];
+    world.kept.start(house::now(0));
+    world.settle();
+    assert_eq!(world.states(), ONE);
+    world.house.hang(Designation::Primary);
+    world.house.inner().dead.clear();
+    world.dialled();
+    world
+}
+
+#[test]
+fn a_refusal_of_the_backup_is_told() {
+    let mut world = with_a_backup_that_is_refused();
+    world.pass(1_050);
+    assert!(world.told.backup.contains(&"rejected 27".into()), "{:?}", world.told.backup);
+    assert_eq!(world.words().last().unwrap(), "established");
+}
+
+#[test]
+fn a_backup_that_is_refused_leaves_the_primary_its_logons() {
+    let mut world = with_a_backup_that_is_refused();
+    world.pass(10_000);
+    assert_eq!(world.dialled(), [host(9); 2], "a third could close the ports");
+    assert_eq!(world.kept.session().state(), State::Established);
+}
+
+#[test]
+fn a_warning_of_the_backup_is_told_as_one() {
+    let mut world = World::established();
+    world.house.inner().is_mute = true;
+    world.pass(12_000);
+    assert!(world.told.backup.contains(&"Warning(Silence)".into()), "{:?}", world.told.backup);
+    let silence = format!("warning: {}", Warning::Silence);
+    assert_eq!(world.words(), [silence], "that is the primary's");
+}
+
+#[test]
+fn a_backup_that_has_given_up_leaves_the_session() {
+    let mut world = World::trying(2);
+    world.house.inner().dead = vec![host(9)];
+    world.kept.start(house::now(0));
+    world.pass(5_000);
+    assert_eq!(world.dialled(), [host(1), host(9), host(9)]);
+    assert_eq!((world.kept.has_given_up_backup(), world.kept.has_given_up()), (true, false));
+    assert_eq!(world.states(), ONE);
+    world.house.inner().dead.clear();
+    world.kept.start(house::now(world.millis));
+    assert!(!world.kept.has_given_up_backup());
+    world.settle();
+    assert_eq!(world.states(), BOTH);
 }
 
 #[test]

@@ -120,6 +120,38 @@ fn a_connection_that_broke_is_made_again_and_resumes() {
 }
 
 #[test]
+fn a_session_that_is_established_and_lost_within_one_turn_is_resumed() {
+    let mut world = World::new(ConnectorSettings { attempts: Some(1), ..settings() });
+    world.kept.start(now(0));
+    world.settle(0);
+    // Its numbers are wrong: another one is to begin.
+    let terminate = world.shared.wire().exchange.terminate(11, 5);
+    world.shared.wire().incoming = terminate;
+    assert_eq!(world.settle(10), State::Disconnected);
+    let mut wire = world.shared.wire();
+    wire.incoming.clear();
+    wire.exchange.received.clear();
+    drop(wire);
+    while world.kept.session().state() != State::Establishing {
+        assert!(!world.kept.has_given_up());
+        world.turn(15);
+    }
+    // The answer is there, and the end behind it.
+    assert_eq!(world.shared.wire().exchange.received, [500, 503]);
+    world.shared.wire().is_ended = true;
+    world.turn(16);
+    assert_eq!(world.kept.session().state(), State::Disconnected);
+    assert!(world.kept.session().was_established() && !world.kept.has_given_up());
+    let uuid = world.kept.session().progress().uuid;
+    world.shared.wire().is_ended = false;
+    world.dialled();
+    assert_eq!(world.settle(21), State::Established);
+    assert_eq!(world.kept.session().progress().uuid, uuid);
+    assert_eq!(world.shared.wire().exchange.received, [500, 503, 503], "the last resumes");
+    assert_eq!(world.dialled(), [host(1)], "it had been a good host");
+}
+
+#[test]
 fn hosts_take_turns_until_attempts_are_used_up() {
     let mut world = World::new(ConnectorSettings { attempts: Some(3), ..settings() });
     world.shared.wire().refusal = Some(std::io::ErrorKind::ConnectionRefused);

@@ -82,3 +82,19 @@ fn what_is_sent_again_waits_behind_what_waits() {
         assert_eq!(taken, [(514, 1), (514, 2), (514, 3), (514, 2), (514, 3)], "{room}");
     }
 }
+
+#[test]
+fn what_is_sent_again_never_cuts_into_what_waits() {
+    let mut bench = Bench::replaying(4);
+    bench.shared.wire().room = ORDER + 9;
+    (0..2).for_each(|_| assert!(bench.send().is_ok()));
+    // There is room again, but the session has not been told.
+    let mut wire = bench.shared.wire();
+    wire.room = usize::MAX >> 1;
+    let message = wire.exchange.not_applied(1, 1);
+    wire.incoming.extend(message);
+    drop(wire);
+    bench.turn();
+    bench.give(0);
+    assert_eq!(bench.shared.taken(), [(514, 1), (514, 2), (514, 1), (514, 2)]);
+}

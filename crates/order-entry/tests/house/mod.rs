@@ -64,6 +64,8 @@ struct Line {
     at: Designation,
     to_house: Vec<u8>,
     to_client: Vec<u8>,
+    /// All that the client's end has taken.
+    taken: Vec<u8>,
     is_ended: bool,
 }
 
@@ -148,6 +150,23 @@ impl House {
                 gateway.handle_closed(id, accepted);
             }
         }
+    }
+
+    /// The gateway forgets the connections to it, and nobody hears of that.
+    pub(crate) fn hang(&self, at: Designation) {
+        let mut inner = self.inner();
+        let Inner { gateway, accepted, lines, .. } = &mut *inner;
+        for id in lines.iter_mut().filter(|line| line.at == at).filter_map(|line| line.id.take()) {
+            gateway.handle_closed(id, accepted);
+        }
+    }
+
+    /// Templates of all that the newest connection to one of the gateways has taken.
+    pub(crate) fn taken(&self, at: Designation) -> Vec<u16> {
+        let inner = self.inner();
+        let line = inner.lines.iter().rfind(|line| line.at == at).unwrap();
+        let frames = crate::exchange::frames(&line.taken);
+        frames.into_iter().map(crate::exchange::template_id).collect()
     }
 
     /// Loses the frame with this place of what is on the way to the client from the primary.
@@ -243,6 +262,7 @@ impl Stream for Connection {
             inner.room -= count;
         }
         inner.lines[self.place].to_house.extend_from_slice(&bytes[..count]);
+        inner.lines[self.place].taken.extend_from_slice(&bytes[..count]);
         Ok(count)
     }
     fn flush(&mut self) -> io::Result<bool> {
@@ -287,8 +307,8 @@ impl Dial for House {
         let at = if is_backup { Designation::Backup } else { Designation::Primary };
         let Inner { gateway, accepted, lines, now, .. } = &mut *inner;
         let id = gateway.handle_connected_at(*now, at, accepted);
-        let (to_house, to_client) = (Vec::new(), Vec::new());
-        lines.push(Line { id, at, to_house, to_client, is_ended: id.is_none() });
+        let (to_house, to_client, taken) = (Vec::new(), Vec::new(), Vec::new());
+        lines.push(Line { id, at, to_house, to_client, taken, is_ended: id.is_none() });
         let place = lines.len() - 1;
         drop(inner);
         Ok(Connection { house: self.clone(), place, descriptor: File::open("/dev/null")? })
@@ -389,8 +409,17 @@ pub(crate) struct World {
 impl World {
     /// A client of `house` that has not started, with what an earlier one has left.
     pub(crate) fn of(house: House, settings: Settings, journal: MemoryStorage) -> Self {
+        Self::kept_by(connector(), house, settings, journal)
+    }
+
+    fn kept_by(
+        connector: ConnectorSettings<SocketAddrV4>,
+        house: House,
+        settings: Settings,
+        journal: MemoryStorage,
+    ) -> Self {
         let session = Session::with_dial(settings, journal, house.clone()).unwrap();
-        let kept = KeptSession::new(session, connector(), FixedZone(0));
+        let kept = KeptSession::new(session, connector, FixedZone(0));
         let reactor = Reactor::new(Wait::Spin).unwrap();
         let (told, sent) = (Told::default(), Vec::new());
         Self { house, kept, reactor, told, millis: 0, sent }
@@ -398,6 +427,13 @@ impl World {
 
     pub(crate) fn new() -> Self {
         Self::with(crate::exchange::settings(9))
+    }
+
+    /// Makes so many attempts of each connection.
+    pub(crate) fn trying(attempts: u32) -> Self {
+        let connector = ConnectorSettings { attempts: Some(attempts), ..connector() };
+        let settings = crate::exchange::settings(9);
+        Self::kept_by(connector, House::new(), settings, MemoryStorage::new(false))
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
@@ -432,6 +468,13 @@ impl World {
         self.millis += 1;
         self.client();
         self.house.turn(now(self.millis));
+    }
+
+    /// Turns until the primary has given a sign of life: that of the backup is next.
+    pub(crate) fn await_sign_of_life(&mut self) {
+        while self.kept.session().outbound_counters().sequences == 0 {
+            self.turn();
+        }
     }
 
     /// Turns until what was on the way has arrived.
