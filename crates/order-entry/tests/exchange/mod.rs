@@ -191,6 +191,7 @@ fn report_new(uuid: u64, seq_num: u32, order: NewOrderSingle514<'_>) -> Vec<u8> 
             .set_seq_num(seq_num)
             .set_poss_retrans_flag(BooleanFlag::FALSE)
             .set_order_id(7_000 + u64::from(order.seq_num()))
+            .set_order_request_id(order.order_request_id())
             .set_cl_ord_id(order.cl_ord_id())
             .set_security_id(order.security_id())
             .set_side(order.side())
