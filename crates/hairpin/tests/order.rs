@@ -224,6 +224,7 @@ fn commands_come_by_standard_input_and_json_goes_out() {
     let of = |name: &str| objects.iter().find(|object| object["message"] == name).unwrap();
     assert_eq!(of("NewOrderSingle514")["OrderQty"], 3);
     assert_eq!(of("ExecutionReportNew522")["direction"], "in");
+    assert_eq!(of("ExecutionReportCancel534")["direction"], "in");
     assert_eq!(of("established")["direction"], "session");
 }
 
@@ -233,10 +234,10 @@ fn a_wrong_line_of_standard_input_ends_it_with_status_1() {
     let mut command = stand.command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"status\nhold 5\n").unwrap();
+    child.stdin.take().unwrap().write_all(b"status\n\n # why\nhold 5\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_status(&output, 1);
-    assert!(said(&output).contains("line 2, column 1: expected buy, sell"), "{}", said(&output));
+    assert!(said(&output).contains("line 4, column 1: expected buy, sell"), "{}", said(&output));
 }
 
 #[test]

@@ -8,11 +8,11 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use nix::pty::openpty;
+use nix::pty::{OpenptyResult, openpty};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 use order_venue::{ACCESS_KEY_ID, KEY, Venue};
 use support::{Process, assert_status, hairpin};
@@ -32,32 +32,54 @@ struct Typist {
     seen: usize,
 }
 
+/// The command with settings of its own in this folder, and a terminal it reads from.
+fn command(folder: &Path, venue: &Venue) -> (Command, OpenptyResult) {
+    let settings = format!(
+        "[gateway]\nprimary = [\"{}\"]\n[logon]\naccess_key_id = \"{ACCESS_KEY_ID}\"\n\
+         secret_env = \"{VARIABLE}\"\nsession = \"ABC\"\nfirm = \"DEFGH\"\n\
+         system_name = \"Test\"\nsystem_version = \"1\"\nsystem_vendor = \"Test\"\n\
+         [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n\
+         [instruments]\nHP001 = 1001\n",
+        venue.gateway
+    );
+    fs::write(folder.join("order.toml"), settings).unwrap();
+    let (mut command, pty) = (hairpin(), openpty(None, None).unwrap());
+    command.arg("order").arg(folder.join("order.toml"));
+    command.env(VARIABLE, KEY).env("TERM", "xterm").env("XDG_STATE_HOME", folder);
+    command.stdin(pty.slave.try_clone().unwrap());
+    (command, pty)
+}
+
+/// All that comes from there, as it comes.
+fn watch(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+    let screen = Arc::new(Mutex::new(String::new()));
+    let drawn = Arc::clone(&screen);
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            drawn.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+    });
+    screen
+}
+
 impl Typist {
     fn new(folder: &Path, venue: &Venue) -> Self {
-        let settings = format!(
-            "[gateway]\nprimary = [\"{}\"]\n[logon]\naccess_key_id = \"{ACCESS_KEY_ID}\"\n\
-             secret_env = \"{VARIABLE}\"\nsession = \"ABC\"\nfirm = \"DEFGH\"\n\
-             system_name = \"Test\"\nsystem_version = \"1\"\nsystem_vendor = \"Test\"\n\
-             [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n\
-             [instruments]\nHP001 = 1001\n",
-            venue.gateway
-        );
-        fs::write(folder.join("order.toml"), settings).unwrap();
-        let pty = openpty(None, None).unwrap();
+        let (mut command, pty) = command(folder, venue);
         let slave = || pty.slave.try_clone().unwrap();
-        let mut command = hairpin();
-        command.arg("order").arg(folder.join("order.toml"));
-        command.env(VARIABLE, KEY).env("TERM", "xterm").env("XDG_STATE_HOME", folder);
-        command.stdin(slave()).stdout(slave()).stderr(slave());
+        command.stdout(slave()).stderr(slave());
         let process = Process::of(command.spawn().unwrap());
-        let (keys, screen) = (File::from(pty.master), Arc::new(Mutex::new(String::new())));
-        let (mut from, drawn) = (keys.try_clone().unwrap(), Arc::clone(&screen));
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = from.read(&mut bytes) {
-                drawn.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
-            }
-        });
+        let keys = File::from(pty.master);
+        let screen = watch(keys.try_clone().unwrap());
+        Self { process, keys, screen, terminal: pty.slave, seen: 0 }
+    }
+
+    /// One whose command does not print to the terminal.
+    fn printing_elsewhere(folder: &Path, venue: &Venue) -> Self {
+        let (mut command, pty) = command(folder, venue);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let screen = watch(child.stderr.take().unwrap());
+        let (process, keys) = (Process::of(child), File::from(pty.master));
         Self { process, keys, screen, terminal: pty.slave, seen: 0 }
     }
 
@@ -195,4 +217,24 @@ fn ctrl_c_and_the_end_of_input_log_off() {
         assert_status(&typist.output(), status);
         assert!(tcgetattr(&terminal).unwrap().local_flags.contains(LocalFlags::ICANON));
     }
+}
+
+#[test]
+fn where_nothing_is_edited_each_line_is_asked_for_once() {
+    let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
+    let mut typist = Typist::printing_elsewhere(folder.path(), &venue);
+    for line in ["status\n", "\n", "sleep 100ms\n", "hold\n", "quit\n"] {
+        typist.sees("> ");
+        // Some time to ask again, as it must not.
+        std::thread::sleep(Duration::from_millis(100));
+        typist.types(line);
+    }
+    let screen = Arc::clone(&typist.screen);
+    let output = typist.output();
+    assert_status(&output, 0);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("our next message is 1"));
+    let screen = screen.lock().unwrap().replace('\n', "");
+    let (before, after) = screen.split_once("hairpin: line 4, column 1: expected buy").unwrap();
+    assert_eq!(before, "> > > > ");
+    assert!(after.ends_with("`hold`> "), "{after}");
 }

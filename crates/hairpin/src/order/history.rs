@@ -24,9 +24,14 @@ impl History {
     /// `$XDG_STATE_HOME` or else `$HOME/.local/state`.
     pub(super) fn of_user() -> Self {
         let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        Self::below(folder("XDG_STATE_HOME"), folder("HOME"))
+    }
+
+    /// That of whoever has these two folders.
+    fn below(state: Option<PathBuf>, home: Option<PathBuf>) -> Self {
         // A path there that is not absolute is to be ignored.
-        let state = folder("XDG_STATE_HOME").filter(|path| path.is_absolute());
-        let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")));
+        let state = state.filter(|path| path.is_absolute());
+        let state = state.or_else(|| Some(home?.join(".local/state")));
         let path = state.map(|state| state.join("hairpin").join("order_history"));
         Self { path, file: None }
     }
@@ -84,6 +89,27 @@ mod tests {
         History { path: Some(folder.path().join("state/hairpin/order_history")), file: None }
     }
 
+    #[track_caller]
+    fn assert_owners_alone(path: &Path, expected: u32) {
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, expected, "{}", path.display());
+    }
+
+    #[test]
+    fn it_is_in_the_state_folder_or_else_at_home() {
+        let path = |state: Option<&str>, home: Option<&str>| {
+            History::below(state.map(PathBuf::from), home.map(PathBuf::from)).path
+        };
+        let state = Some(PathBuf::from("/state/hairpin/order_history"));
+        assert_eq!(path(Some("/state"), Some("/me")), state);
+        assert_eq!(path(Some("/state"), None), state);
+        let home = Some(PathBuf::from("/me/.local/state/hairpin/order_history"));
+        for none in [None, Some(""), Some("state")] {
+            assert_eq!(path(none, Some("/me")), home);
+            assert_eq!(path(none, None), None);
+        }
+    }
+
     #[test]
     fn what_was_kept_is_there_for_the_next_run_and_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
@@ -95,8 +121,9 @@ mod tests {
         let mut second = history(&folder);
         second.keep("quit");
         assert_eq!(history(&folder).commands(), ["buy 1 @ 1 ESZ6", "status", "quit"]);
-        let mode = fs::metadata(second.path.unwrap()).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let path = second.path.unwrap();
+        assert_owners_alone(&path, 0o600);
+        assert_owners_alone(path.parent().unwrap(), 0o700);
     }
 
     #[test]
@@ -105,7 +132,9 @@ mod tests {
         let mut first = history(&folder);
         (0..=2 * COMMANDS_MAX).for_each(|number| first.keep(&format!("cancel {number}")));
         history(&folder).keep("quit");
-        let text = fs::read_to_string(first.path.unwrap()).unwrap();
+        let path = first.path.unwrap();
+        assert_owners_alone(&path, 0o600);
+        let text = fs::read_to_string(path).unwrap();
         assert_eq!(text.lines().count(), COMMANDS_MAX + 1);
         let commands = history(&folder).commands();
         assert_eq!(commands.len(), COMMANDS_MAX);

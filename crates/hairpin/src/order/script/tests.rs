@@ -8,7 +8,12 @@ use super::values::price;
 use super::*;
 
 fn symbol(word: &str) -> Option<i32> {
-    (word == "ESZ6").then_some(12_345)
+    match word {
+        "ESZ6" => Some(12_345),
+        "Öl" => Some(7),
+        "2026" => Some(8),
+        _ => None,
+    }
 }
 
 fn read(text: &str) -> Command {
@@ -84,11 +89,28 @@ fn the_other_commands_are_read() {
     assert_eq!(read("status last"), Command::Status(Some(Target::Last)));
     assert_eq!(read("sleep 100ms"), Command::Sleep(Duration::from_millis(100)));
     assert_eq!(read("sleep 2m"), Command::Sleep(Duration::from_secs(120)));
+    assert_eq!(read("sleep 3us"), Command::Sleep(Duration::from_micros(3)));
     let within = Duration::from_secs(2);
     assert_eq!(read("expect fill within 2s"), Command::Expect { what: Happening::Fill, within });
     let what = Happening::Reject;
     assert_eq!(read("expect reject"), Command::Expect { what, within: Duration::from_secs(5) });
     assert_eq!(read("\tquit "), Command::Quit);
+}
+
+#[test]
+fn what_is_expected_is_shown_as_it_is_written() {
+    let within = Duration::from_secs(5);
+    for (name, what) in Happening::NAMES {
+        assert_eq!(read(&format!("expect {name}")), Command::Expect { what, within });
+        assert_eq!(what.to_string(), name);
+    }
+}
+
+#[test]
+fn a_symbol_may_look_like_a_security_id() {
+    assert_eq!(read("buy 10 market 2026"), Command::Enter(Enter { security_id: 8, ..BUY }));
+    assert_eq!(read("cancel all 2026"), Command::CancelAll(Some(8)));
+    assert_eq!(read("cancel all 2027"), Command::CancelAll(Some(2_027)));
 }
 
 #[test]
@@ -133,6 +155,13 @@ fn an_error_says_where_what_was_expected_and_what_was_found() {
         ("cancel", 7, "ClOrdID", "the end"),
         ("cancel # é", 11, "ClOrdID", "the end"),
         ("cancel all NQZ6", 12, "an instrument", "`NQZ6`"),
+        ("buy 10 market 0", 15, "an instrument", "`0`"),
+        ("cancel all 0", 12, "an instrument", "`0`"),
+        ("buy 10 @ 1 ESZ6 id all", 20, "ClOrdID", "`all`"),
+        ("buy 10 market Öl now", 18, "the end of the line", "`now`"),
+        ("buy 10 market Öl @", 18, "the end of the line", "`@`"),
+        ("sleep 99999999999s", 7, "a time", "`99999999999s`"),
+        ("hold\u{7}", 1, "buy, sell", "`hold\\u{7}`"),
         ("status last now", 13, "the end of the line", "`now`"),
         ("sleep 100", 7, "a time", "`100`"),
         ("sleep 99999999999999999999s", 7, "a time", "`999"),
