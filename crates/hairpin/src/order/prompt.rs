@@ -16,6 +16,8 @@ use super::history::COMMANDS_MAX;
 
 /// What asks for a line.
 const PROMPT: &str = "> ";
+/// A line that shows nothing: an empty one would be printed as one.
+const NOTHING: &str = "\x1b[A\n";
 /// Lines read ahead.
 const AHEAD: usize = 16;
 
@@ -116,6 +118,16 @@ impl Write for Above {
         let line = String::from_utf8_lossy(&self.line).into_owned();
         self.line.clear();
         self.printer.print(line).map_err(io::Error::other)
+    }
+}
+
+/// The editor prints in its own thread, and has room for one line beside that which it prints: once
+/// it takes the second of these, the last line stands there, and the process may end.
+impl Drop for Above {
+    fn drop(&mut self) {
+        for _ in 0..2 {
+            let _ = self.printer.print(NOTHING.to_owned());
+        }
     }
 }
 
