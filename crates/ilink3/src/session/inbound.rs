@@ -65,15 +65,14 @@ macro_rules! deliver {
     }};
 }
 
-/// Takes a business message that is mostly of the newest version: any other is left to the function
-/// for the rarer ones.
+/// Takes a business message that is mostly plain: any other is left to the function for the rarer
+/// ones.
 macro_rules! usual {
     (
         $session:ident, $context:ident, $frame:ident, $name:ident => $callback:ident $view:ident
     ) => {
-        match $name::decode_in_place(&$frame.header, $frame.body) {
+        match $name::decode_plain($frame.message) {
             Some(decoded) => {
-                $session.check_length($context, $frame, decoded.encoded_length());
                 // What an earlier process has kept never comes this way.
                 deliver!($session, $context, $frame, false, decoded => $callback $view);
             }
@@ -239,7 +238,8 @@ impl Session {
             }
             return true;
         }
-        self.judge(&mut context.copy(), message)
+        // A copy: the message itself need not be in memory, where nobody looks at it.
+        self.judge(&mut context.copy(), *message)
     }
 
     /// Has a message kept that is about to be delivered for the first time.

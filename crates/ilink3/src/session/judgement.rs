@@ -12,8 +12,9 @@ impl Session {
     pub(super) fn judge<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
-        message: &Message<'_>,
+        message: Message<'_>,
     ) -> bool {
+        let message = &message;
         let (state, progress) = (self.state(), &self.outbound.progress);
         let missing = progress.earlier.first_missing().filter(|_| self.recovery.is_earlier);
         let is_backup = self.outbound.is_backup && !self.awaits_take_over();
