@@ -253,6 +253,10 @@ pub(crate) struct Outbound {
     /// It is a backup or there is a throttle: a send has to look closer.
     pub(crate) is_restrained: bool,
     pub(crate) throttle: Option<Throttle>,
+    /// Nothing is to be looked out for when a message comes: the session is established and the
+    /// listener knows it, nothing is missing, held, cut, to be sent again or about to be closed.
+    /// Who changes any of that takes it back; where it is found not to be, it is looked at again.
+    pub(crate) is_usual: bool,
     /// Batches that were begun and not ended.
     pub(crate) batches: u32,
     pub(crate) keep_alive_interval: Duration,
@@ -401,8 +405,13 @@ impl Outbound {
             }
         }
         if self.state != State::Disconnected {
-            self.state = State::Terminating;
+            self.enter(State::Terminating);
         }
+    }
+
+    /// Is in this state from now on.
+    pub(crate) fn enter(&mut self, state: State) {
+        (self.state, self.is_usual) = (state, false);
     }
 }
 

@@ -110,7 +110,8 @@ impl Session {
 
     /// Is disconnected from now on, and nobody is told.
     fn step_back(&mut self) {
-        (self.outbound.state, self.told) = (State::Disconnected, State::Disconnected);
+        self.outbound.enter(State::Disconnected);
+        self.told = State::Disconnected;
         (self.outbound.pending, self.outbound.replay) = (Pending::default(), None);
         (self.failover, self.ceased, self.ending) = (None, None, Ending::Lost);
         self.outbound.doubted_at = None;

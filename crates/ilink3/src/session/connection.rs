@@ -43,7 +43,7 @@ impl Session {
         }
         self.binding = binding;
         (self.ending, self.was_established) = (Ending::Lost, false);
-        self.outbound.state = State::Connecting;
+        self.outbound.enter(State::Connecting);
         self.outbound.pending = Pending::connect();
         self.response_deadline = self.response_deadline_after(now);
         Ok(())

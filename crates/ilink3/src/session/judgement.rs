@@ -96,7 +96,7 @@ impl Session {
 
     /// Keeps a message until those before it are there.
     fn hold<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        self.recovery.is_active = true;
+        self.miss();
         // Nothing is asked for any more once we are leaving.
         let is_leaving = self.state() != State::Established;
         if is_leaving {

@@ -42,10 +42,7 @@ impl Session {
     /// [`poll_timeout`](Self::poll_timeout) says, for who asks at every turn and mostly hears no.
     #[inline]
     pub fn is_due(&mut self, now: Now) -> bool {
-        let is_quiet = self.state() == State::Established
-            && !self.recovery.is_active
-            && self.outbound.replay.is_none();
-        if is_quiet && now.monotonic < self.quiet_until {
+        if self.outbound.is_usual && now.monotonic < self.quiet_until {
             debug_assert!(self.poll_timeout().is_none_or(|deadline| now.monotonic < deadline));
             return false;
         }
@@ -57,6 +54,7 @@ impl Session {
     fn look_what_is_due(&mut self, now: Now) -> bool {
         let signs = self.keep_alive_deadline().min(self.silence_deadline());
         self.quiet_until = self.key_due.map_or(signs, |due| due.min(signs));
+        self.outbound.is_usual = self.is_as_usual();
         self.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic)
     }
 
