@@ -4,7 +4,7 @@ use hairpin_sbe::EncodeError;
 use hairpin_time::{Duration, Instant, Now, Utc};
 use thiserror::Error;
 
-use crate::pending::Pending;
+use crate::pending::{Pending, Wanted};
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::replay::{Replay, Told};
 use crate::throttle::{MessageClass, Throttle};
@@ -398,7 +398,7 @@ impl Outbound {
             State::Disconnected | State::Terminating => {}
             State::Connecting => self.pending.close(),
             // Nothing may be sent before Negotiate, a Terminate neither.
-            State::Negotiating if self.pending.negotiate => self.pending.close(),
+            State::Negotiating if self.pending.wants(Wanted::NEGOTIATE) => self.pending.close(),
             State::Negotiating | State::Establishing | State::Established => {
                 let deadline = now.monotonic + self.keep_alive_interval;
                 self.pending.terminate(TerminateCode::FINISHED, deadline);

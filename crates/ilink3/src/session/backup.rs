@@ -164,7 +164,7 @@ impl Session {
         if next > outbound.settled_below {
             outbound.doubted_at = Some(next);
             // One that was to leave on the backup would have the new number.
-            outbound.pending.sequence = None;
+            outbound.pending.take_sequence();
         }
     }
 

@@ -4,6 +4,7 @@ use hairpin_time::{Instant, Now};
 
 use super::{Context, Session};
 use crate::key_expiry::DAY;
+use crate::pending::Wanted;
 use crate::{Error, Listener, Outlet, State, Warning};
 
 impl Session {
@@ -71,7 +72,7 @@ impl Session {
             State::Established => {
                 let keep_alive = self.keep_alive_deadline();
                 let wanted = [
-                    Some(keep_alive).filter(|_| pending.sequence.is_none()),
+                    Some(keep_alive).filter(|_| !pending.wants(Wanted::SEQUENCE)),
                     self.recovery.deadline(),
                     self.key_due,
                     self.outbound.replay.map(|replay| replay.retry_at),
