@@ -250,7 +250,8 @@ pub(crate) struct Outbound {
     pub(crate) doubted_at: Option<u32>,
     /// The connection is the backup's.
     pub(crate) is_backup: bool,
-    /// It is a backup or there is a throttle: a send has to look closer.
+    /// A send has to look closer: the session may not be established, or be a backup, or have
+    /// messages to send again, or there is a throttle. Only who has looked takes it back.
     pub(crate) is_restrained: bool,
     pub(crate) throttle: Option<Throttle>,
     /// Nothing is to be looked out for when a message comes: the session is established and the
@@ -302,7 +303,8 @@ impl Outbound {
         message: &M,
         leaves: bool,
     ) -> Result<(), SendError> {
-        if self.state != State::Established || self.replay.is_some() || self.is_restrained {
+        debug_assert!(self.is_restrained || self.is_free());
+        if self.is_restrained {
             self.restrain(now, M::CLASS, leaves)?;
         }
         if self.progress.next_outgoing > SEQ_NUM_MAX {
@@ -331,7 +333,10 @@ impl Outbound {
             self.counters.refused_replaying += 1;
             return Err(SendError::Replaying);
         }
-        let Some(throttle) = &mut self.throttle else { return Ok(()) };
+        let Some(throttle) = &mut self.throttle else {
+            self.is_restrained = false;
+            return Ok(());
+        };
         if let Some(until) = throttle.free_at(class, now.monotonic) {
             self.counters.refused_throttled += 1;
             return Err(SendError::Throttled { until });
@@ -342,10 +347,15 @@ impl Outbound {
         Ok(())
     }
 
+    /// Whether any business message may be sent.
+    fn is_free(&self) -> bool {
+        let is_held_back = self.is_backup || self.replay.is_some() || self.throttle.is_some();
+        self.state == State::Established && !is_held_back
+    }
+
     /// The connection is, or is not, the backup's.
     pub(crate) fn set_backup(&mut self, is_backup: bool) {
-        self.is_backup = is_backup;
-        self.is_restrained = is_backup || self.throttle.is_some();
+        (self.is_backup, self.is_restrained) = (is_backup, true);
     }
 
     /// Whether messages may be missing at the exchange that it has not said are. The next business
@@ -411,7 +421,7 @@ impl Outbound {
 
     /// Is in this state from now on.
     pub(crate) fn enter(&mut self, state: State) {
-        (self.state, self.is_usual) = (state, false);
+        (self.state, self.is_usual, self.is_restrained) = (state, false, true);
     }
 }
 
@@ -465,7 +475,7 @@ impl Sender<'_> {
     // sent: then neither is asked for.
     #[inline(always)]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
-        if self.outbound.replay.is_some() {
+        if self.outbound.is_restrained && self.outbound.replay.is_some() {
             self.outbound.continue_replay(self.now, self.outlet);
         }
         self.outbound.check(self.now, message, true)?;

@@ -147,7 +147,7 @@ impl Session {
                 settled_below: 1,
                 doubted_at: None,
                 is_backup: false,
-                is_restrained: false,
+                is_restrained: true,
                 is_usual: false,
                 throttle: None,
                 batches: 0,
@@ -302,7 +302,7 @@ impl Session {
     /// [sent again](crate::NotAppliedAnswer::Replay) is not counted.
     pub fn set_throttle(&mut self, rates: Option<&Rates>) {
         self.outbound.throttle = rates.map(Throttle::new);
-        self.outbound.set_backup(self.outbound.is_backup);
+        self.outbound.is_restrained = true;
     }
 
     /// Begins to terminate gracefully: see [`Sender::terminate`].
