@@ -53,6 +53,7 @@ impl Outbound {
         let to = self.progress.next_outgoing - 1;
         self.told.replayed = to;
         self.replay = Some(Replay { next: from, to, retry_at: now.monotonic });
+        (self.is_usual, self.is_restrained) = (false, true);
         self.continue_replay(now, outlet);
     }
 

@@ -4,7 +4,7 @@ use hairpin_sbe::EncodeError;
 use hairpin_time::{Duration, Instant, Now, Utc};
 use thiserror::Error;
 
-use crate::pending::Pending;
+use crate::pending::{Pending, Wanted};
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::replay::{Replay, Told};
 use crate::throttle::{MessageClass, Throttle};
@@ -250,9 +250,14 @@ pub(crate) struct Outbound {
     pub(crate) doubted_at: Option<u32>,
     /// The connection is the backup's.
     pub(crate) is_backup: bool,
-    /// It is a backup or there is a throttle: a send has to look closer.
+    /// A send has to look closer: the session may not be established, or be a backup, or have
+    /// messages to send again, or there is a throttle. Only who has looked takes it back.
     pub(crate) is_restrained: bool,
     pub(crate) throttle: Option<Throttle>,
+    /// Nothing is to be looked out for when a message comes: the session is established and the
+    /// listener knows it, nothing is missing, held, cut, to be sent again or about to be closed.
+    /// Who changes any of that takes it back; where it is found not to be, it is looked at again.
+    pub(crate) is_usual: bool,
     /// Batches that were begun and not ended.
     pub(crate) batches: u32,
     pub(crate) keep_alive_interval: Duration,
@@ -298,7 +303,8 @@ impl Outbound {
         message: &M,
         leaves: bool,
     ) -> Result<(), SendError> {
-        if self.state != State::Established || self.replay.is_some() || self.is_restrained {
+        debug_assert!(self.is_restrained || self.is_free());
+        if self.is_restrained {
             self.restrain(now, M::CLASS, leaves)?;
         }
         if self.progress.next_outgoing > SEQ_NUM_MAX {
@@ -327,7 +333,10 @@ impl Outbound {
             self.counters.refused_replaying += 1;
             return Err(SendError::Replaying);
         }
-        let Some(throttle) = &mut self.throttle else { return Ok(()) };
+        let Some(throttle) = &mut self.throttle else {
+            self.is_restrained = false;
+            return Ok(());
+        };
         if let Some(until) = throttle.free_at(class, now.monotonic) {
             self.counters.refused_throttled += 1;
             return Err(SendError::Throttled { until });
@@ -338,10 +347,15 @@ impl Outbound {
         Ok(())
     }
 
+    /// Whether any business message may be sent.
+    fn is_free(&self) -> bool {
+        let is_held_back = self.is_backup || self.replay.is_some() || self.throttle.is_some();
+        self.state == State::Established && !is_held_back
+    }
+
     /// The connection is, or is not, the backup's.
     pub(crate) fn set_backup(&mut self, is_backup: bool) {
-        self.is_backup = is_backup;
-        self.is_restrained = is_backup || self.throttle.is_some();
+        (self.is_backup, self.is_restrained) = (is_backup, true);
     }
 
     /// Whether messages may be missing at the exchange that it has not said are. The next business
@@ -394,15 +408,20 @@ impl Outbound {
             State::Disconnected | State::Terminating => {}
             State::Connecting => self.pending.close(),
             // Nothing may be sent before Negotiate, a Terminate neither.
-            State::Negotiating if self.pending.negotiate => self.pending.close(),
+            State::Negotiating if self.pending.wants(Wanted::NEGOTIATE) => self.pending.close(),
             State::Negotiating | State::Establishing | State::Established => {
                 let deadline = now.monotonic + self.keep_alive_interval;
                 self.pending.terminate(TerminateCode::FINISHED, deadline);
             }
         }
         if self.state != State::Disconnected {
-            self.state = State::Terminating;
+            self.enter(State::Terminating);
         }
+    }
+
+    /// Is in this state from now on.
+    pub(crate) fn enter(&mut self, state: State) {
+        (self.state, self.is_usual, self.is_restrained) = (state, false, true);
     }
 }
 
@@ -456,7 +475,7 @@ impl Sender<'_> {
     // sent: then neither is asked for.
     #[inline(always)]
     pub fn send<M: Outgoing>(&mut self, message: &M) -> Result<Sent, SendError> {
-        if self.outbound.replay.is_some() {
+        if self.outbound.is_restrained && self.outbound.replay.is_some() {
             self.outbound.continue_replay(self.now, self.outlet);
         }
         self.outbound.check(self.now, message, true)?;

@@ -149,7 +149,8 @@ impl Session {
                 settled_below: 1,
                 doubted_at: None,
                 is_backup: false,
-                is_restrained: false,
+                is_restrained: true,
+                is_usual: false,
                 throttle: None,
                 batches: 0,
                 keep_alive_interval: settings.keep_alive_interval,
@@ -191,36 +192,73 @@ impl Session {
         listener: &mut L,
     ) {
         let mut context = Context { now, outlet, listener };
-        self.settle_usual(&mut context);
         self.inbound.counters.bytes += bytes.len() as u64;
+        let mut rest = bytes;
+        debug_assert!(!self.outbound.is_usual || self.is_as_usual());
+        while self.outbound.is_usual
+            && let Some((frame, behind)) = whole_frame(rest)
+        {
+            rest = behind;
+            self.handle_usual_frame(&mut context, frame);
+        }
+        if !rest.is_empty() || !self.outbound.is_usual {
+            self.handle_rest(&mut context.copy(), rest, rest.len() == bytes.len());
+        }
+    }
+
+    /// Takes bytes when not all is as usual: from the middle of a frame on, say, or during a logon.
+    /// `is_all` says whether nothing came before them at once.
+    #[cold]
+    fn handle_rest<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        bytes: &[u8],
+        is_all: bool,
+    ) {
+        self.settle(context);
         let connected = !matches!(self.state(), State::Disconnected | State::Connecting);
         if !connected || self.outbound.pending.is_closing() {
-            self.inbound.counters.bytes_discarded += bytes.len() as u64;
+            // What came behind a message that has ended the session does not count.
+            if is_all {
+                self.inbound.counters.bytes_discarded += bytes.len() as u64;
+            }
             return;
         }
         let mut rest = bytes;
         if self.reassembly.is_empty() {
             while let Some((frame, behind)) = whole_frame(rest) {
                 rest = behind;
-                self.handle_frame::<L, false>(&mut context, frame);
+                self.handle_frame(context, frame);
                 if self.outbound.pending.is_closing() {
-                    rest = &[];
-                    break;
+                    return;
                 }
             }
         }
         if !rest.is_empty() {
-            self.reassemble(&mut context.copy(), rest);
+            self.reassemble(context, rest);
         }
-        self.settle_usual(&mut context);
+        self.outbound.is_usual = self.is_as_usual();
+    }
+
+    /// Whether nothing is to be looked out for when a message comes: what
+    /// [`is_usual`](Outbound::is_usual) says without looking.
+    fn is_as_usual(&self) -> bool {
+        let Self { recovery, reassembly, outbound, .. } = self;
+        outbound.state == State::Established
+            && self.told == State::Established
+            && !outbound.pending.is_closing()
+            && outbound.replay.is_none()
+            && !recovery.is_active
+            && !recovery.is_earlier
+            && recovery.request.is_none()
+            && reassembly.is_empty()
     }
 
     /// Takes bytes that do not begin with a whole frame.
-    #[cold]
     fn reassemble<L: Listener>(&mut self, context: &mut Context<'_, L>, bytes: &[u8]) {
         let mut reassembly = core::mem::take(&mut self.reassembly);
         let fed = reassembly.feed(bytes, |frame| {
-            self.handle_cut_frame(context, frame);
+            self.handle_frame(context, frame);
             if self.outbound.pending.is_closing() {
                 ControlFlow::Break(())
             } else {
@@ -267,7 +305,7 @@ impl Session {
     /// [sent again](crate::NotAppliedAnswer::Replay) is not counted.
     pub fn set_throttle(&mut self, rates: Option<&Rates>) {
         self.outbound.throttle = rates.map(Throttle::new);
-        self.outbound.set_backup(self.outbound.is_backup);
+        self.outbound.is_restrained = true;
     }
 
     /// Begins to terminate gracefully: see [`Sender::terminate`].
@@ -286,11 +324,11 @@ impl Session {
     #[inline]
     #[must_use]
     pub fn has_pending(&self) -> bool {
-        self.outbound.pending.is_any() || self.wants_retransmission()
+        let is_usual = self.outbound.is_usual;
+        self.outbound.pending.is_any() || (!is_usual && self.wants_retransmission())
     }
 
     /// Whether a RetransmitRequest is to leave.
-    #[inline]
     fn wants_retransmission(&self) -> bool {
         self.recovery.is_wanted() && self.state() == State::Established
     }
@@ -367,7 +405,7 @@ impl Session {
 
     /// Moves to `state` and tells the listener.
     fn enter<L: Listener>(&mut self, context: &mut Context<'_, L>, state: State) {
-        self.outbound.state = state;
+        self.outbound.enter(state);
         if matches!(state, State::Negotiating | State::Establishing) {
             self.response_deadline = self.response_deadline_after(context.now);
             self.logon_attempts = 0;
@@ -383,14 +421,6 @@ impl Session {
             self.note_ceased(context.now, state);
             self.told = state;
             self.tell(context, |listener, sender| listener.on_state(sender, state));
-        }
-    }
-
-    /// The same, mostly for nothing.
-    #[inline(always)]
-    fn settle_usual<L: Listener>(&mut self, context: &mut Context<'_, L>) {
-        if self.told != self.outbound.state {
-            self.settle(&mut context.copy());
         }
     }
 

@@ -32,8 +32,10 @@ pub(crate) struct Link<D: Dial, J> {
     waits: bool,
     /// What holds records back, if there is a limit and they are to wait.
     gate: Option<Gate>,
-    /// One of these two is the case, or a batch is open: a record does not just leave.
-    is_careful: bool,
+    /// A record just leaves: there is a connection that is not broken, nothing waits, no batch is
+    /// open, and neither the disk nor a limit holds it back. Who changes any of that has it
+    /// [looked at](Self::look) again.
+    is_clear: bool,
     batch: Batch,
     when_full: WhenFull,
     /// Makes the connections, and sees what leaves by them.
@@ -73,10 +75,11 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         }
         let record = self.journal.commit(&self.tag, length);
         self.dial.on_frame(self.journal.bytes(record));
-        if self.is_careful || self.is_waiting() {
-            return self.commit_carefully(record);
+        debug_assert!(!self.is_clear || self.looks_clear());
+        if self.is_clear {
+            return self.write_record(record);
         }
-        self.write_record(record)
+        self.commit_carefully(record)
     }
 
     fn begin_batch(&mut self) {
@@ -101,7 +104,7 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
     #[inline]
     fn rehearse_commit(&mut self, length: usize, seq_num: u32) {
         let tag = Tag { kind: MESSAGE_RECORD, seq_num, ..self.tag };
-        black_box((tag, length, self.is_careful || self.is_waiting(), &self.counters));
+        black_box((tag, length, self.is_clear, &self.counters));
     }
 
     #[cold]
@@ -128,8 +131,8 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         if !self.journal.has_room(length) {
             self.make_room();
         }
-        self.delivering = None;
         let Ok(payload) = self.journal.claim(length) else {
+            self.delivering = None;
             self.counters.unjournaled_messages += 1;
             return;
         };
@@ -147,8 +150,8 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
         if !self.journal.has_room(frame.len()) {
             self.make_room();
         }
-        self.delivering = None;
         let Ok(room) = self.journal.claim(frame.len()) else {
+            self.delivering = None;
             self.counters.unjournaled_messages += 1;
             return;
         };
@@ -171,7 +174,7 @@ impl<D: Dial, J: Storage> Link<D, J> {
         let gate = throttle.map(|it| Gate::new(&it.rates));
         Self {
             tag: newest.unwrap_or_default(),
-            is_careful: journal.waits() || gate.is_some(),
+            is_clear: false,
             waits: journal.waits(),
             gate,
             batch: Batch::new(settings.batch_bytes),
@@ -192,6 +195,11 @@ impl<D: Dial, J: Storage> Link<D, J> {
     /// Whether another record could leave, or wait.
     #[inline]
     fn check_room(&self) -> Result<(), OutletError> {
+        if self.is_clear { Ok(()) } else { self.look_for_room() }
+    }
+
+    #[cold]
+    fn look_for_room(&self) -> Result<(), OutletError> {
         if self.stream.is_none() || self.broken.is_some() {
             return Err(OutletError::Closed);
         }
@@ -233,7 +241,25 @@ impl<D: Dial, J: Storage> Link<D, J> {
     /// Whether nothing waits, and nothing is wrong.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
-        !self.is_waiting() && self.broken.is_none()
+        self.is_clear || (!self.is_waiting() && self.broken.is_none())
+    }
+
+    /// Notes whether a record would just leave.
+    fn look(&mut self) {
+        self.is_clear = self.looks_clear();
+    }
+
+    fn looks_clear(&self) -> bool {
+        let is_held_back = self.waits || self.gate.is_some() || self.batch.is_open();
+        let is_whole = self.stream.is_some() && self.broken.is_none();
+        is_whole && !self.is_waiting() && !is_held_back
+    }
+
+    /// The connection is there.
+    pub(crate) fn connected(&mut self, stream: D::Stream) {
+        self.counters.connected += 1;
+        self.stream = Some(stream);
+        self.look();
     }
 
     /// Bytes that wait.
@@ -244,7 +270,7 @@ impl<D: Dial, J: Storage> Link<D, J> {
     /// Lets a record that was just committed leave, or wait.
     #[cold]
     fn commit_carefully(&mut self, record: Record) -> Delivery {
-        let is_held = self.batch.is_open() || (self.is_careful && self.is_held_back(record));
+        let is_held = self.batch.is_open() || self.is_held_back(record);
         if is_held || self.is_waiting() {
             self.backlog.push(record, 0);
             return Delivery::Waiting { waiting: self.waiting() };
@@ -270,6 +296,11 @@ impl<D: Dial, J: Storage> Link<D, J> {
 
     /// Writes what waits, as far as the connection takes it and the limit allows.
     pub(crate) fn flush(&mut self) {
+        self.write_waiting();
+        self.look();
+    }
+
+    fn write_waiting(&mut self) {
         while !self.control_left.is_empty() {
             let bytes = &self.control[self.control_left.clone()];
             let written = write(&mut self.stream, &mut self.broken, &mut self.counters, bytes);
@@ -326,6 +357,7 @@ impl<D: Dial, J: Storage> Link<D, J> {
         self.gate.iter_mut().for_each(Gate::clear);
         self.control_left = 0..0;
         self.broken = None;
+        self.is_clear = false;
         self.stream.take()
     }
 
@@ -334,6 +366,7 @@ impl<D: Dial, J: Storage> Link<D, J> {
         self.stream = stream;
         self.control[..rest.len()].copy_from_slice(rest);
         self.control_left = 0..rest.len();
+        self.look();
     }
 
     /// Writes a record of which nothing has left yet, with nothing waiting before it.
@@ -346,6 +379,7 @@ impl<D: Dial, J: Storage> Link<D, J> {
         }
         self.backlog.push(record, written);
         self.gate.iter_mut().for_each(Gate::first_has_passed);
+        self.is_clear = false;
         match self.broken {
             None => Delivery::Waiting { waiting: self.waiting() },
             Some(_) => Delivery::Broken,

@@ -339,8 +339,9 @@ impl<D: Dial, J: Storage> Session<D, J> {
     }
 
     fn handle_connected<L: Listener>(&mut self, now: Now, listener: &mut L) {
-        self.link.counters.connected += 1;
-        self.link.stream = self.connecting.take();
+        if let Some(stream) = self.connecting.take() {
+            self.link.connected(stream);
+        }
         self.protocol.handle_connected(now, &mut self.link, listener);
     }
 
@@ -388,11 +389,10 @@ impl<D: Dial, J: Storage> Session<D, J> {
     ) -> io::Result<()> {
         if self.link.is_idle() && !self.protocol.has_pending() {
             // Nothing waits: mostly it is known already that only reading is of interest.
-            let is_reading = matches!(self.token, Some((_, Interest::READABLE)) | None);
-            if is_reading && self.connecting.is_none() {
-                return Ok(());
-            }
-            return self.update_interest(reactor);
+            return match self.token {
+                Some((_, Interest::READABLE)) | None => Ok(()),
+                Some(_) => self.update_interest(reactor),
+            };
         }
         self.settle_all(now, reactor, listener)
     }

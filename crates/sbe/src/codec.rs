@@ -102,11 +102,12 @@ macro_rules! message_view {
                 $crate::Root::decode(&MESSAGE, header, body, scratch).map(Self)
             }
 
-            /// The same without scratch: `None` if the wire's root block is older or shorter, or
-            /// if [`decode`](Self::decode) has an error to tell.
+            /// The message that `bytes`, from the SBE header on, plainly are: its root block as it
+            /// is compiled, at least as new, and nothing behind it. `None` of any other, of which
+            /// [`decode`](Self::decode) knows more.
             #[inline]
-            pub fn decode_in_place(header: &$crate::MessageHeader, body: &'a [u8]) -> Option<Self> {
-                $crate::Root::decode_in_place(&MESSAGE, header, body).map(Self)
+            pub fn decode_plain(bytes: &'a [u8]) -> Option<Self> {
+                $crate::Root::decode_plain(&MESSAGE, bytes).map(Self)
             }
 
             /// Bytes of the message as it stands on the wire, from the SBE header on.

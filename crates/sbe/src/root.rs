@@ -1,6 +1,6 @@
 //! A decoded message: its root block, its groups, its data.
 
-use crate::{DecodeError, Entries, Message, MessageHeader};
+use crate::{BlockLayout, DecodeError, Entries, Message, MessageHeader};
 
 /// What every generated message view holds: a root block of `N` bytes and `G` groups, checked.
 #[derive(Clone, Copy, Debug)]
@@ -33,37 +33,9 @@ impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
         if header.schema_id != message.schema_id {
             return Err(DecodeError::Schema(header.schema_id));
         }
-        let (wire, rest) =
+        let (wire, mut rest) =
             body.split_at_checked(usize::from(header.block_length)).ok_or(DecodeError::Block)?;
         let block = message.block.view(wire, header.version, scratch);
-        Self::behind(message, header, body, (block, rest))
-    }
-
-    /// Like [`decode`](Self::decode), for a message whose root block can be read where it lies:
-    /// `None` if the block is older or shorter, and if the message is not sound, of which `decode`
-    /// knows more. Who has no scratch need not clear one.
-    #[inline(always)]
-    pub fn decode_in_place(
-        message: &Message,
-        header: &MessageHeader,
-        body: &'a [u8],
-    ) -> Option<Self> {
-        let is_it = header.template_id == message.template_id
-            && header.schema_id == message.schema_id
-            && header.version >= message.block.newest;
-        let (wire, rest) = body.split_at_checked(usize::from(header.block_length))?;
-        let block = wire.first_chunk().filter(|_| is_it)?;
-        Self::behind(message, header, body, (block, rest)).ok()
-    }
-
-    /// The message whose root block is `block`: checks what is behind it, `rest`.
-    #[inline(always)]
-    fn behind(
-        message: &Message,
-        header: &MessageHeader,
-        body: &'a [u8],
-        (block, mut rest): (&'a [u8; N], &'a [u8]),
-    ) -> Result<Self, DecodeError> {
         let mut groups = [Entries::EMPTY; G];
         for (entries, layout) in groups.iter_mut().zip(message.groups) {
             (*entries, rest) = Entries::decode(layout, header.version, rest)?;
@@ -76,6 +48,28 @@ impl<'a, const N: usize, const G: usize> Root<'a, N, G> {
         }
         let length = (MessageHeader::LENGTH + body.len() - rest.len()) as u32;
         Ok(Self { block, groups, data, length })
+    }
+
+    /// The message that `bytes`, from the SBE header on, plainly are: its root block as it is
+    /// compiled, at least as new, and nothing behind it. `None` of any other, and always of a
+    /// message with groups or data: [`decode`](Self::decode) knows more. Who has no scratch need
+    /// not clear one.
+    #[inline(always)]
+    pub fn decode_plain(message: &Message, bytes: &'a [u8]) -> Option<Self> {
+        let &Message { template_id, schema_id, block: BlockLayout { length, newest, .. }, .. } =
+            message;
+        let expected =
+            MessageHeader { block_length: length, template_id, schema_id, version: newest };
+        let (&header, body) = bytes.split_first_chunk()?;
+        let block = body.try_into().ok()?;
+        // As one number with the version at its end: equal but for that, which may be greater.
+        let number = |header| u64::from_le_bytes(header).rotate_left(16);
+        let beyond = number(header).wrapping_sub(number(expected.to_bytes()));
+        let is_it = beyond <= u64::from(u16::MAX - newest);
+        let is_block_alone = message.groups.is_empty() && message.data.is_empty();
+        let length = (MessageHeader::LENGTH + N) as u32;
+        let root = Self { block, groups: [Entries::EMPTY; G], data: &[], length };
+        (is_it && is_block_alone).then_some(root)
     }
 
     /// Bytes of the message on the wire, counted from the SBE header.

@@ -4,7 +4,7 @@
 use super::mutant::{Change, Mutant, change};
 
 const HELD_BACK_FOR_EARLIER: Change =
-    change("ilink3/src/session/inbound.rs", "            && !self.recovery.is_earlier\n", "");
+    change("ilink3/src/session/inbound.rs", "is_on && !self.recovery.is_earlier\n", "is_on\n");
 const NEXT_ALONE: Change = change(
     "ilink3/src/session/inbound.rs",
     "&& message.seq_num == progress.next_incoming",
@@ -43,14 +43,15 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
             "order-entry/src/link.rs",
             "        let record = self.journal.commit(&self.tag, length);\n        \
              self.dial.on_frame(",
-            "        if !self.is_careful && !self.is_waiting() {\n            \
+            "        if self.is_clear {\n            \
              let bytes = self.journal.claim(length);\n            \
              let bytes = bytes.map(|it| it.to_vec()).unwrap_or_default();\n            \
              let Self { stream, broken, counters, .. } = self;\n            \
              let left = write(stream, broken, counters, &bytes);\n            \
              let record = self.journal.commit(&self.tag, length);\n            \
              if left < length {\n                \
-             self.backlog.push(record, left);\n            }\n            \
+             self.backlog.push(record, left);\n                \
+             self.is_clear = false;\n            }\n            \
              return Delivery::Written;\n        }\n        \
              let record = self.journal.commit(&self.tag, length);\n        \
              self.dial.on_frame(",

@@ -3,7 +3,8 @@
 use crate::cme::{self, Block, Cme};
 use crate::copy;
 use hairpin_cme_codecs::ilink3::{
-    ExecutionReportNew522, Negotiate500, NewOrderSingle514, SCHEMA_ID, SCHEMA_VERSION, SideReq,
+    ExecutionReportNew522, Negotiate500, NewOrderSingle514, PartyDetailsListRequest537, SCHEMA_ID,
+    SCHEMA_VERSION, SideReq,
 };
 use hairpin_cme_codecs::mdp3::{MDIncrementalRefreshBook46, Price9};
 use hairpin_sbe::{EncodeError, MessageHeader};
@@ -151,31 +152,53 @@ fn text_longer_than_its_field_is_an_error_of_the_caller() {
 }
 
 #[test]
-fn a_message_is_decoded_in_place_only_if_its_block_lies_there_new_and_whole() {
+fn a_message_is_plain_only_if_it_is_its_block_as_compiled_and_nothing_else() {
     let length = ExecutionReportNew522::BLOCK_LENGTH as u16;
     let mut body = [ExecutionReportNew522::NULL_BLOCK.as_slice(), &[7; 5]].concat();
     body[..4].copy_from_slice(&77_u32.to_le_bytes());
+    let (plain, longer) = body.split_at(ExecutionReportNew522::BLOCK_LENGTH);
+    assert_eq!(longer.len(), 5);
     let sound = MessageHeader {
         block_length: length,
         template_id: ExecutionReportNew522::TEMPLATE_ID,
         schema_id: SCHEMA_ID,
         version: SCHEMA_VERSION,
     };
-    let of = |header: &MessageHeader, body| {
-        let decoded = ExecutionReportNew522::decode_in_place(header, body);
+    let of = |header: &MessageHeader, body: &[u8]| {
+        let bytes = [&header.to_bytes(), body].concat();
+        let decoded = ExecutionReportNew522::decode_plain(&bytes);
         decoded.map(|it| (it.seq_num(), it.encoded_length()))
     };
-    assert_eq!(of(&sound, &body), Some((77, 8 + body.len() - 5)));
-    let longer = MessageHeader { block_length: length + 5, version: SCHEMA_VERSION + 1, ..sound };
-    assert_eq!(of(&longer, &body), Some((77, 8 + body.len())));
+    let decoded = Some((77, 8 + plain.len()));
+    // The newest of its fields came with version 8.
+    for version in [8, SCHEMA_VERSION, SCHEMA_VERSION + 1, u16::MAX] {
+        assert_eq!(of(&MessageHeader { version, ..sound }, plain), decoded, "{version}");
+    }
     for other in [
-        MessageHeader { version: 1, ..sound },
+        MessageHeader { version: 7, ..sound },
+        MessageHeader { version: 0, ..sound },
         MessageHeader { block_length: length - 1, ..sound },
-        MessageHeader { block_length: length + 6, ..sound },
+        MessageHeader { block_length: length + 1, ..sound },
         MessageHeader { template_id: sound.template_id + 1, ..sound },
         MessageHeader { schema_id: SCHEMA_ID + 1, ..sound },
     ] {
-        assert_eq!(of(&other, &body), None, "{other:?}");
+        assert_eq!(of(&other, plain), None, "{other:?}");
     }
-    assert_eq!(of(&sound, &body[..ExecutionReportNew522::BLOCK_LENGTH - 1]), None);
+    assert_eq!(of(&sound, &body), None, "there is more behind it");
+    assert_eq!(of(&sound, &plain[1..]), None, "it is cut");
+    assert!(ExecutionReportNew522::decode_plain(&sound.to_bytes()[..7]).is_none());
+}
+
+#[test]
+fn a_message_with_groups_or_data_is_never_plain() {
+    let mut buffer = [0; 1_000];
+    let (_, groups) = PartyDetailsListRequest537::encode(&mut buffer).unwrap();
+    let length = groups.finish().unwrap();
+    let block = 8 + PartyDetailsListRequest537::BLOCK_LENGTH;
+    for length in [length, block] {
+        assert!(PartyDetailsListRequest537::decode_plain(&buffer[..length]).is_none());
+    }
+    let length = 8 + Negotiate500::BLOCK_LENGTH;
+    Negotiate500::encode(&mut buffer).unwrap();
+    assert!(Negotiate500::decode_plain(&buffer[..length]).is_none());
 }

@@ -122,7 +122,8 @@ impl Session {
 
     /// Is disconnected from now on, and nobody is told.
     fn step_back(&mut self) {
-        (self.outbound.state, self.told) = (State::Disconnected, State::Disconnected);
+        self.outbound.enter(State::Disconnected);
+        self.told = State::Disconnected;
         (self.outbound.pending, self.outbound.replay) = (Pending::default(), None);
         (self.failover, self.ceased, self.ending) = (None, None, Ending::Lost);
         self.outbound.doubted_at = None;
@@ -175,7 +176,7 @@ impl Session {
         if next > outbound.settled_below {
             outbound.doubted_at = Some(next);
             // One that was to leave on the backup would have the new number.
-            outbound.pending.sequence = None;
+            outbound.pending.take_sequence();
         }
     }
 

@@ -4,7 +4,7 @@ use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
 use super::{Context, Inbound, Session};
-use crate::pending::Pending;
+use crate::pending::{Pending, Wanted};
 use crate::replay::Told;
 use crate::{
     Binding, EarlierStreams, Ending, Error, Listener, Outlet, SEQ_NUM_MAX, State, Warning,
@@ -43,7 +43,7 @@ impl Session {
         }
         self.binding = binding;
         (self.ending, self.was_established) = (Ending::Lost, false);
-        self.outbound.state = State::Connecting;
+        self.outbound.enter(State::Connecting);
         self.outbound.pending = Pending::connect();
         self.response_deadline = self.response_deadline_after(now);
         Ok(())
@@ -74,11 +74,11 @@ impl Session {
         match self.binding {
             Binding::New | Binding::NewWeek => {
                 self.begin_stream(now);
-                self.outbound.pending.negotiate = true;
+                self.outbound.pending.want(Wanted::NEGOTIATE);
                 self.enter(&mut context, State::Negotiating);
             }
             Binding::Resume | Binding::Backup => {
-                self.outbound.pending.establish = true;
+                self.outbound.pending.want(Wanted::ESTABLISH);
                 self.enter(&mut context, State::Establishing);
             }
         }
@@ -124,13 +124,15 @@ impl Session {
     pub(super) fn repeat_logon<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let state = self.state();
         let pending = &mut self.outbound.pending;
-        let waits = pending.negotiate || pending.establish;
+        let request = match state {
+            State::Negotiating => Wanted::NEGOTIATE,
+            _ => Wanted::ESTABLISH,
+        };
         let attempts = self.conduct.logon_attempts.max(1);
-        if state == State::Connecting || waits || self.logon_attempts >= attempts {
+        if state == State::Connecting || pending.wants(request) || self.logon_attempts >= attempts {
             return self.fail(context, Error::ResponseTimeout(state));
         }
-        (pending.negotiate, pending.establish) =
-            (state == State::Negotiating, state == State::Establishing);
+        pending.want(request);
         self.has_repeated = true;
         self.inbound.counters.logons_repeated += 1;
         self.response_deadline = self.response_deadline_after(context.now);

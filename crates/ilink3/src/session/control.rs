@@ -6,7 +6,7 @@ use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
 use crate::authentication::{EstablishSubject, NegotiateSubject};
-use crate::pending::Terminate;
+use crate::pending::{Terminate, Wanted};
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::session::Session;
 
@@ -26,16 +26,16 @@ impl Session {
         let (header, body) = frame.split_first_chunk_mut::<FRAMING_HEADER_LENGTH>()?;
         let wants_retransmission = self.wants_retransmission();
         let pending = &mut self.outbound.pending;
-        let written = if core::mem::take(&mut pending.negotiate) {
+        let written = if pending.take(Wanted::NEGOTIATE) {
             self.write_negotiate(now, body)
-        } else if core::mem::take(&mut pending.establish) {
+        } else if pending.take(Wanted::ESTABLISH) {
             self.write_establish(now, body)
-        } else if let Some(asks_for_life) = pending.sequence.take() {
+        } else if let Some(asks_for_life) = pending.take_sequence() {
             self.outbound.write_sequence(asks_for_life, body)
         } else if wants_retransmission {
             self.write_retransmit_request(now, body)
         } else {
-            let terminate = pending.terminate.take()?;
+            let terminate = pending.take_terminate()?;
             self.write_terminate(now, terminate, body)
         };
         // The buffer was measured above; `None` cannot be.

@@ -6,6 +6,7 @@ use core::ops::RangeInclusive;
 
 use hairpin_cme_codecs::ilink3::*;
 use hairpin_sbe::{DecodeError, MessageHeader};
+use hairpin_time::Now;
 
 use crate::listener::{Gap, Message};
 use crate::reassembly::FRAMING_HEADER_LENGTH;
@@ -35,12 +36,12 @@ macro_rules! decode {
 
 pub(super) use decode;
 
-/// Checks the number of a business message that is decoded and gives it to `$callback`, with its
-/// view if there is a `$view`, and after the session itself has looked at it if it is to look
-/// `$first`. `$redelivered` says whether an earlier process has kept it.
+/// Has the number of a business message that is decoded checked by `$accept` and gives it to
+/// `$callback`, with its view if there is a `$view`, and after the session itself has looked at it
+/// if it is to look `$first`. `$redelivered` says whether an earlier process has kept it.
 macro_rules! deliver {
     (
-        $session:ident, $context:ident, $frame:ident, $redelivered:expr,
+        $session:ident, $context:ident, $frame:ident, $redelivered:ident by $accept:ident,
         $decoded:ident => $callback:ident $($view:ident $(after $first:ident)?)?
     ) => {{
         let message = Message {
@@ -53,7 +54,7 @@ macro_rules! deliver {
                 == Some(BooleanFlag::TRUE),
             redelivered: $redelivered,
         };
-        if $session.accept($context, &message) {
+        if $session.$accept($context, &message) {
             $session.keep($context, &message, $frame);
             $($($session.$first($decoded, &message);)?)?
             $session.tell($context, |listener, sender| {
@@ -63,23 +64,6 @@ macro_rules! deliver {
             $session.mark($context, &message);
         }
     }};
-}
-
-/// Takes a business message that is mostly of the newest version: any other is left to the function
-/// for the rarer ones.
-macro_rules! usual {
-    (
-        $session:ident, $context:ident, $frame:ident, $name:ident => $callback:ident $view:ident
-    ) => {
-        match $name::decode_in_place(&$frame.header, $frame.body) {
-            Some(decoded) => {
-                $session.check_length($context, $frame, decoded.encoded_length());
-                // What an earlier process has kept never comes this way.
-                deliver!($session, $context, $frame, false, decoded => $callback $view);
-            }
-            None => $session.handle_business_message(&mut $context.copy(), $frame),
-        }
-    };
 }
 
 /// A frame without its framing header.
@@ -98,63 +82,84 @@ impl<'a> Frame<'a> {
         let (header, body) = MessageHeader::decode(message)?;
         Ok(Self { header, body, message, framed: None })
     }
+
+    /// The same of a whole frame.
+    #[inline(always)]
+    fn of_framed(frame: &'a [u8]) -> Result<Self, DecodeError> {
+        let message = frame.get(FRAMING_HEADER_LENGTH..).ok_or(DecodeError::Header)?;
+        Ok(Self { framed: Some(frame), ..Self::decode(message)? })
+    }
 }
 
 impl Session {
-    /// Takes one whole frame. If it `IS_RARE` that one comes this way, what it takes is not to be
-    /// at hand here.
+    /// Takes one whole frame while the session is as [usual](crate::sender::Outbound::is_usual).
     #[inline(always)]
-    pub(super) fn handle_frame<L: Listener, const IS_RARE: bool>(
+    pub(super) fn handle_usual_frame<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
         frame: &[u8],
     ) {
-        self.inbound.counters.frames += 1;
-        self.inbound.last_heard = context.now.monotonic;
-        if self.inbound.asked.take().is_some() {
-            self.inbound.counters.silences += 1;
+        self.hear(context.now);
+        let message = frame.get(FRAMING_HEADER_LENGTH..).unwrap_or_default();
+        if let Some(decoded) = ExecutionReportNew522::decode_plain(message)
+            && let Ok(frame) = Frame::of_framed(frame)
+        {
+            deliver!(self, context, frame, false by accept_usual,
+                decoded => on_execution_report_new report);
+        } else {
+            self.handle_message(&mut context.copy(), frame);
         }
-        let frame = match Frame::decode(&frame[FRAMING_HEADER_LENGTH..]) {
-            Ok(message) => Frame { framed: Some(frame), ..message },
-            Err(error) => return self.undecodable(&mut context.copy(), 0, error),
-        };
-        if frame.header.schema_id != SCHEMA_ID {
-            return self.fail(&mut context.copy(), Error::Schema(frame.header.schema_id));
+        if !self.outbound.is_usual {
+            self.look_after(&mut context.copy());
         }
-        self.dispatch::<L, IS_RARE>(context, frame);
-        if self.recovery.is_active {
-            self.recover(&mut context.copy());
-        }
-        self.settle_usual(context);
     }
 
-    /// Takes one whole frame that did not lie whole in what was read.
+    /// Takes one whole frame, whatever the state of the session.
     #[cold]
     #[inline(never)]
-    pub(super) fn handle_cut_frame<L: Listener>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        frame: &[u8],
-    ) {
-        self.handle_frame::<L, true>(context, frame);
+    pub(super) fn handle_frame<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
+        self.hear(context.now);
+        self.handle_message(context, frame);
+        self.look_after(context);
     }
 
-    /// Takes a message by its template.
+    /// The exchange is there.
     #[inline(always)]
-    fn dispatch<L: Listener, const IS_RARE: bool>(
-        &mut self,
-        context: &mut Context<'_, L>,
-        frame: Frame<'_>,
-    ) {
-        match frame.header.template_id {
-            ExecutionReportNew522::TEMPLATE_ID if !IS_RARE => usual!(self, context, frame,
-                ExecutionReportNew522 => on_execution_report_new report),
-            ExecutionReportCancel534::TEMPLATE_ID if !IS_RARE => usual!(self, context, frame,
-                ExecutionReportCancel534 => on_execution_report_cancel report),
-            template if SESSION_TEMPLATES.contains(&template) => {
-                self.handle_session_message(&mut context.copy(), frame);
-            }
-            _ => self.handle_business_message(&mut context.copy(), frame),
+    fn hear(&mut self, now: Now) {
+        self.inbound.counters.frames += 1;
+        self.inbound.last_heard = now.monotonic;
+        if self.inbound.asked.is_some() {
+            self.inbound.asked = None;
+            self.inbound.counters.silences += 1;
+        }
+    }
+
+    /// Does what a message has brought about beside its callback.
+    #[cold]
+    fn look_after<L: Listener>(&mut self, context: &mut Context<'_, L>) {
+        if self.recovery.is_active {
+            self.recover(context);
+        }
+        self.settle(context);
+    }
+
+    /// Takes the message of a whole frame.
+    #[inline(never)]
+    fn handle_message<L: Listener>(&mut self, context: &mut Context<'_, L>, frame: &[u8]) {
+        let frame = match Frame::of_framed(frame) {
+            Ok(frame) => frame,
+            Err(error) => return self.undecodable(context, 0, error),
+        };
+        if frame.header.schema_id != SCHEMA_ID {
+            self.fail(context, Error::Schema(frame.header.schema_id));
+        } else if SESSION_TEMPLATES.contains(&frame.header.template_id) {
+            self.handle_session_message(context, frame);
+        } else if let Some(decoded) = ExecutionReportCancel534::decode_plain(frame.message) {
+            // The second most frequent of all: without a scratch to clear.
+            deliver!(self, context, frame, false by accept,
+                decoded => on_execution_report_cancel report);
+        } else {
+            self.handle_business_message(context, frame);
         }
     }
 
@@ -171,7 +176,7 @@ impl Session {
                     $($name::TEMPLATE_ID => {
                         decode!(self, context, frame, $name as decoded => {
                             let redelivered = self.is_redelivering;
-                            deliver!(self, context, frame, redelivered,
+                            deliver!(self, context, frame, redelivered by accept,
                                 decoded => $callback $($view $(after $first)?)?);
                         });
                     })*
@@ -224,26 +229,55 @@ impl Session {
             self.inbound.counters.redelivered += 1;
             return true;
         }
-        let progress = &mut self.outbound.progress;
-        let expected = message.uuid == progress.uuid
+        if !self.flows() || !self.is_next(message) {
+            return self.judge(context, *message);
+        }
+        let is_retransmitted = self.recovery.is_active && message.possible_retransmission;
+        self.inbound.counters.retransmitted += u64::from(is_retransmitted);
+        self.go_on();
+        true
+    }
+
+    /// The same of one that has just come, while the session is as usual.
+    #[inline(always)]
+    fn accept_usual<L: Listener>(
+        &mut self,
+        context: &mut Context<'_, L>,
+        message: &Message<'_>,
+    ) -> bool {
+        if !self.is_next(message) {
+            // A copy: the message itself need not be in memory, where nobody looks at it.
+            return self.judge(&mut context.copy(), *message);
+        }
+        self.go_on();
+        true
+    }
+
+    /// Whether messages of the present UUID are delivered when they are next.
+    fn flows(&self) -> bool {
+        let is_on = match self.outbound.state {
+            State::Established => true,
+            State::Terminating => self.was_established,
+            _ => false,
+        };
+        is_on && !self.recovery.is_earlier
+    }
+
+    /// Whether a message is the next one of the present UUID.
+    #[inline(always)]
+    fn is_next(&self, message: &Message<'_>) -> bool {
+        let progress = &self.outbound.progress;
+        message.uuid == progress.uuid
             && message.seq_num == progress.next_incoming
             && message.seq_num <= SEQ_NUM_MAX
-            && !self.recovery.is_earlier
-            && match self.outbound.state {
-                State::Established => true,
-                State::Terminating => self.was_established,
-                _ => false,
-            };
-        if expected {
-            progress.next_incoming += 1;
-            self.inbound.counters.business_messages += 1;
-            if self.recovery.is_active {
-                let is_retransmitted = message.possible_retransmission;
-                self.inbound.counters.retransmitted += u64::from(is_retransmitted);
-            }
-            return true;
-        }
-        self.judge(&mut context.copy(), message)
+    }
+
+    /// The message that was next is delivered.
+    #[inline(always)]
+    fn go_on(&mut self) {
+        let progress = &mut self.outbound.progress;
+        progress.next_incoming += 1;
+        self.inbound.counters.business_messages += 1;
     }
 
     /// Has a message kept that is about to be delivered for the first time.

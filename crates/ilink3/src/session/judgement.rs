@@ -12,8 +12,9 @@ impl Session {
     pub(super) fn judge<L: Listener>(
         &mut self,
         context: &mut Context<'_, L>,
-        message: &Message<'_>,
+        message: Message<'_>,
     ) -> bool {
+        let message = &message;
         let (state, progress) = (self.state(), &self.outbound.progress);
         let missing = progress.earlier.first_missing().filter(|_| self.recovery.is_earlier);
         let is_backup = self.outbound.is_backup && !self.awaits_take_over();
@@ -98,7 +99,7 @@ impl Session {
 
     /// Keeps a message until those before it are there.
     fn hold<L: Listener>(&mut self, context: &mut Context<'_, L>, message: &Message<'_>) {
-        self.recovery.is_active = true;
+        self.miss();
         // Nothing is asked for any more once we are leaving.
         let is_leaving = self.state() != State::Established;
         if is_leaving {

@@ -5,6 +5,7 @@ use hairpin_cme_codecs::ilink3::{EstablishmentAck504, NegotiationResponse501};
 use super::earlier::Missing;
 use super::{Context, Session};
 use crate::listener::{Established, Rejected};
+use crate::pending::Wanted;
 use crate::{Ending, Error, Listener, State, Warning};
 
 impl Session {
@@ -14,7 +15,7 @@ impl Session {
         response: NegotiationResponse501<'_>,
     ) {
         if self.check_answer(context, response.uuid(), response.request_timestamp()) {
-            self.outbound.pending.establish = true;
+            self.outbound.pending.want(Wanted::ESTABLISH);
             self.enter(context, State::Establishing);
             let previous = (response.previous_uuid(), response.previous_seq_no());
             let progress = &mut self.outbound.progress;

@@ -157,7 +157,7 @@ impl Session {
         if last > known {
             let uuid = self.outbound.progress.uuid;
             self.recovery.known = last;
-            self.recovery.is_active = true;
+            self.miss();
             self.report_gap(context, Gap { uuid, from: known + 1, to: last });
         }
     }
@@ -171,14 +171,22 @@ impl Session {
     pub(super) fn hold_from(&mut self, next_seq_no: u32) {
         self.outbound.progress.next_incoming = next_seq_no;
         self.recovery.known = next_seq_no - 1;
-        (self.recovery.is_earlier, self.recovery.is_active) = (true, true);
+        self.recovery.is_earlier = true;
+        self.miss();
+    }
+
+    /// Something is missing from now on.
+    pub(super) fn miss(&mut self) {
+        (self.recovery.is_active, self.outbound.is_usual) = (true, false);
     }
 
     /// The session is established: what was missing before it is asked for.
     pub(super) fn begin_recovery<L: Listener>(&mut self, context: &mut Context<'_, L>) {
         let is_earlier = self.outbound.progress.earlier.first_missing().is_some();
         self.recovery.is_earlier = is_earlier;
-        self.recovery.is_active |= is_earlier;
+        if is_earlier {
+            self.miss();
+        }
         self.recover(context);
     }
 

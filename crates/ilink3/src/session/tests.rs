@@ -49,6 +49,7 @@ mod replay;
 mod requests;
 mod sending;
 mod terminate;
+mod usual;
 
 const UTC: u64 = 1_700_000_000_000_000_000;
 const UUID: u64 = UTC / 1_000;

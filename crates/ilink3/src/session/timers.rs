@@ -4,6 +4,7 @@ use hairpin_time::{Instant, Now};
 
 use super::{Context, Session};
 use crate::key_expiry::DAY;
+use crate::pending::Wanted;
 use crate::{Error, Listener, Outlet, State, Warning};
 
 impl Session {
@@ -42,10 +43,7 @@ impl Session {
     /// [`poll_timeout`](Self::poll_timeout) says, for who asks at every turn and mostly hears no.
     #[inline]
     pub fn is_due(&mut self, now: Now) -> bool {
-        let is_quiet = self.state() == State::Established
-            && !self.recovery.is_active
-            && self.outbound.replay.is_none();
-        if is_quiet && now.monotonic < self.quiet_until {
+        if self.outbound.is_usual && now.monotonic < self.quiet_until {
             debug_assert!(self.poll_timeout().is_none_or(|deadline| now.monotonic < deadline));
             return false;
         }
@@ -57,6 +55,7 @@ impl Session {
     fn look_what_is_due(&mut self, now: Now) -> bool {
         let signs = self.keep_alive_deadline().min(self.silence_deadline());
         self.quiet_until = self.key_due.map_or(signs, |due| due.min(signs));
+        self.outbound.is_usual = self.is_as_usual();
         self.poll_timeout().is_some_and(|deadline| deadline <= now.monotonic)
     }
 
@@ -73,7 +72,7 @@ impl Session {
             State::Established => {
                 let keep_alive = self.keep_alive_deadline();
                 let wanted = [
-                    Some(keep_alive).filter(|_| pending.sequence.is_none()),
+                    Some(keep_alive).filter(|_| !pending.wants(Wanted::SEQUENCE)),
                     self.recovery.deadline(),
                     self.key_due,
                     self.outbound.replay.map(|replay| replay.retry_at),

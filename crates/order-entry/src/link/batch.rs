@@ -39,7 +39,7 @@ impl<D: Dial, J: Storage> Link<D, J> {
             self.batch.before = self.backlog.len();
         }
         self.batch.depth += 1;
-        self.is_careful = true;
+        self.is_clear = false;
     }
 
     /// Ends a batch: how far its bytes are, and how many of its records have not left.
@@ -49,7 +49,13 @@ impl<D: Dial, J: Storage> Link<D, J> {
         if self.batch.is_open() {
             return (Delivery::Waiting { waiting }, 0);
         }
-        self.is_careful = self.waits || self.gate.is_some();
+        let ended = self.write_ended();
+        self.look();
+        ended
+    }
+
+    /// Writes what the outermost batch has brought.
+    fn write_ended(&mut self) -> (Delivery, usize) {
         let records = self.backlog.len() - self.batch.before;
         let newest = self.backlog.records().last().filter(|_| records > 0);
         let Some(newest) = newest else { return (Delivery::Written, 0) };
