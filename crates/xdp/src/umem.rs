@@ -49,9 +49,9 @@ pub struct UmemSettings {
 }
 
 impl Default for UmemSettings {
-    /// 4,096 frames of 2,048 bytes, 8 MiB: what an ordinary user may lock by default.
+    /// 2,048 frames of 2,048 bytes, 4 MiB: half of what an ordinary user may lock by default.
     fn default() -> Self {
-        let (frames, frame_size, headroom) = (4_096, 2_048, 0);
+        let (frames, frame_size, headroom) = (2_048, 2_048, 0);
         Self { frames, frame_size, headroom, backing: Backing::Anonymous, transmit_stamps: false }
     }
 }

@@ -142,7 +142,7 @@ impl Assembler {
     }
 
     /// The low 16 bits of `register`, which came from a frame, as a number.
-    pub(crate) fn from_network_half(&mut self, register: Register) {
+    pub(crate) fn swap_half(&mut self, register: Register) {
         self.emit(CLASS_ARITHMETIC_WORD | SWAP_FROM_NETWORK, register, Register::R0, 0, 16);
     }
 
@@ -269,7 +269,7 @@ mod tests {
         let mut assembler = Assembler::default();
         assembler.copy(Register::R6, Register::R1);
         assembler.load(Width::Half, Register::R9, Register::R7, 12);
-        assembler.from_network_half(Register::R9);
+        assembler.swap_half(Register::R9);
         assembler.store(Width::Word, Register::R10, -44, Register::R2);
         assembler.map(Register::R1, 5);
         assembler.call(Helper::MapLookup);

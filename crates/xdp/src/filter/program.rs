@@ -5,7 +5,8 @@
 //! 802.1Q        one tag; a second, or 802.1ad     kernel
 //! EtherType     not IP: an entry for it?          as it says, else kernel
 //! IPv4          options, a fragment, truncated    kernel
-//! IPv6          extension headers, truncated      kernel
+//! IPv6          extension headers, truncated,
+//!               an IPv4 address as destination    kernel
 //! TCP, UDP      truncated; anything else          kernel
 //! flow          {protocol, VLAN, both ends}       as the entry says
 //! port          {protocol, VLAN, address, port}   as the entry says
@@ -58,8 +59,15 @@ const STAMP_SLOT: i16 = key::START - 8;
 const IPV4: i32 = 0x0800;
 const IPV6: i32 = 0x86dd;
 const VLAN: i32 = 0x8100;
+/// The third word of an IPv4 address written as one of IPv6, as the machine reads it.
+const MAPPED: i32 = 0xffff_0000_u32.cast_signed();
 const UDP: i32 = 17;
 const TCP: i32 = 6;
+
+/// What a destination is.
+const UNICAST_4: i32 = 0;
+const UNICAST_6: i32 = 1;
+const GROUP: i32 = 2;
 
 /// What a program is made of.
 #[derive(Debug, Clone, Copy)]
@@ -117,23 +125,23 @@ fn clear_key(a: &mut Assembler) {
 fn ethernet(a: &mut Assembler, pass: Label) {
     need(a, 14, pass);
     a.load(Half, R9, R7, 12);
-    a.from_network_half(R9);
+    a.swap_half(R9);
     let untagged = a.label();
     a.jump_if(R9, NotEqual, VLAN, untagged);
     need(a, 18, pass);
     a.load(Half, R1, R7, 14);
-    a.from_network_half(R1);
+    a.swap_half(R1);
     a.and(R1, 0xfff);
     a.store(Half, R10, key::VLAN, R1);
     a.load(Half, R9, R7, 16);
-    a.from_network_half(R9);
+    a.swap_half(R9);
     a.add(R7, 4);
     a.bind(untagged);
     a.add(R7, 14);
 }
 
-/// Leaves the protocol in `R9`, in `R5` whether the destination is a group, and the addresses in
-/// the key; the frame at the header behind.
+/// Leaves the protocol in `R9`, in `R5` what the destination is, and the addresses in the key; the
+/// frame at the header behind.
 fn read_ipv4(a: &mut Assembler, pass: Label) {
     need(a, 20, pass);
     // Version 4, and a header of five words: no options.
@@ -141,7 +149,7 @@ fn read_ipv4(a: &mut Assembler, pass: Label) {
     a.jump_if(R1, NotEqual, 0x45, pass);
     // More fragments, or an offset.
     a.load(Half, R1, R7, 6);
-    a.from_network_half(R1);
+    a.swap_half(R1);
     a.and(R1, 0x3fff);
     a.jump_if(R1, NotEqual, 0, pass);
     a.load(Byte, R9, R7, 9);
@@ -152,7 +160,7 @@ fn read_ipv4(a: &mut Assembler, pass: Label) {
     a.store(Word, R10, key::START + 12, R1);
     a.load(Word, R1, R7, 12);
     a.store(Word, R10, key::REMOTE + 12, R1);
-    is_group(a, 16, 0xf0, 0xe0);
+    classify(a, 16, 0xf0, 0xe0, UNICAST_4);
     a.add(R7, 20);
 }
 
@@ -169,23 +177,29 @@ fn read_ipv6(a: &mut Assembler, pass: Label) {
         a.load(Word, R1, R7, 8 + 4 * word);
         a.store(Word, R10, key::REMOTE + 4 * word, R1);
     }
-    is_group(a, 24, 0xff, 0xff);
+    // IPv4 inside IPv6 is not sent on a wire, and would be taken for IPv4: ::ffff:0:0/96.
+    let real = a.label();
+    a.load(Double, R1, R10, key::START);
+    a.jump_if(R1, NotEqual, 0, real);
+    a.load(Word, R1, R10, key::START + 8);
+    a.jump_if_word(R1, Equal, MAPPED, pass);
+    a.bind(real);
+    classify(a, 24, 0xff, 0xff, UNICAST_6);
     a.add(R7, 40);
 }
 
-/// `R5 = whether the destination's first byte says multicast`
-fn is_group(a: &mut Assembler, destination: i16, mask: i32, value: i32) {
-    let unicast = a.label();
-    a.set(R5, 0);
+/// `R5 = GROUP`, if the destination's first byte says multicast, else `unicast`.
+fn classify(a: &mut Assembler, destination: i16, mask: i32, value: i32, unicast: i32) {
+    let known = a.label();
+    a.set(R5, unicast);
     a.load(Byte, R1, R7, destination);
     a.and(R1, mask);
-    a.jump_if(R1, NotEqual, value, unicast);
-    a.set(R5, 1);
-    a.bind(unicast);
+    a.jump_if(R1, NotEqual, value, known);
+    a.set(R5, GROUP);
+    a.bind(known);
 }
 
-/// Completes the key; then `R9` says whether the destination is a group. The header must be there
-/// whole, though only its ports are read: what is cut off is for the kernel to count.
+/// Completes the key; then `R9` says what the destination is. The header must be there whole, though only its ports are read: what is cut off is for the kernel to count.
 fn read_ports(a: &mut Assembler, pass: Label) {
     let (udp, known) = (a.label(), a.label());
     a.jump_if(R9, Equal, UDP, udp);
@@ -206,16 +220,11 @@ fn read_ports(a: &mut Assembler, pass: Label) {
 fn look_up_ip(a: &mut Assembler, parts: &Parts, found: Label, pass: Label) {
     look_up(a, parts.flows, found);
     let group = a.label();
-    a.jump_if(R9, NotEqual, 0, group);
+    a.jump_if(R9, Equal, GROUP, group);
     look_up(a, parts.locals, found);
     // Any address: the prefix of IPv4 stays.
     let (version_6, any) = (a.label(), a.label());
-    a.load(Half, R1, R10, key::START + 10);
-    a.load(Double, R2, R10, key::START);
-    a.jump_if(R2, NotEqual, 0, version_6);
-    a.load(Half, R2, R10, key::START + 8);
-    a.jump_if(R2, NotEqual, 0, version_6);
-    a.jump_if(R1, NotEqual, 0xffff, version_6);
+    a.jump_if(R9, Equal, UNICAST_6, version_6);
     a.store_number(Word, R10, key::START + 12, 0);
     a.jump(any);
     a.bind(version_6);
