@@ -22,7 +22,21 @@ pub use link::{Link, LinkError, Mode};
 pub(crate) use program::STAMP as STAMP_BYTES;
 
 use maps::{Capacity, Maps};
-use program::Parts;
+use program::{Parts, Stamper};
+
+/// Who says when a frame came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Stamping {
+    /// Nobody.
+    #[default]
+    Off,
+    /// The driver of the interface of this number, on the device's clock. The program can then be
+    /// attached there only, and in native mode.
+    Driver(u32),
+    /// The kernel, when the filter runs, on `CLOCK_TAI` (Linux 6.1): a time of software.
+    Kernel,
+}
 
 /// What a [`Filter`] is to have room for. All of it is taken at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,16 +52,15 @@ pub struct FilterSettings {
     /// Receive queues of the interface, at least 1: sockets of a slot. A frame of a queue beyond is
     /// the kernel's.
     pub queues: u32,
-    /// Have frames stamped by the driver of this interface. The program can then be attached there
-    /// only, and in native mode.
-    pub receive_stamps: Option<u32>,
+    /// Who is to stamp the frames that are ours.
+    pub receive_stamps: Stamping,
 }
 
 impl Default for FilterSettings {
     /// Some 600 KiB of maps in the kernel.
     fn default() -> Self {
         let (flows, locals, groups) = (4_096, 1_024, 1_024);
-        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps: None }
+        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps: Stamping::Off }
     }
 }
 
@@ -114,9 +127,13 @@ impl Filter {
         if [flows, locals, groups, sockets].contains(&0) || i32::try_from(sockets).is_err() {
             return Err(refused());
         }
-        let receive_stamp = match receive_stamps {
-            Some(_) => Some(crate::btf::function("bpf_xdp_metadata_rx_timestamp")?),
-            None => None,
+        let (receive_stamp, bound_to) = match receive_stamps {
+            Stamping::Off => (None, None),
+            Stamping::Kernel => (Some(Stamper::Clock), None),
+            Stamping::Driver(interface) => {
+                let function = crate::btf::function("bpf_xdp_metadata_rx_timestamp")?;
+                (Some(Stamper::Driver(function)), Some(interface))
+            }
         };
         let maps =
             Maps::create(Capacity { flows, locals, groups, sockets }).map_err(FilterError::Maps)?;
@@ -128,7 +145,7 @@ impl Filter {
             queues,
             receive_stamp,
         });
-        let program = bpf::load_program(&code, "hairpin_filter", receive_stamps)
+        let program = bpf::load_program(&code, "hairpin_filter", bound_to)
             .map_err(|refusal| FilterError::Program { reason: refusal.reason, log: refusal.log })?;
         Ok(Self { maps, program, settings: *settings })
     }

@@ -6,12 +6,17 @@ use std::io;
 use crate::capabilities::{CapabilityError, check_capabilities};
 use crate::device::{Device, DeviceError, ETHERNET_HEADER};
 use crate::filter::{
-    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Slot, Verdict,
+    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Slot, Stamping,
+    Verdict,
 };
 use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
 use crate::socket::{Copying, Socket, SocketError, SocketSettings};
 use crate::umem::{Umem, UmemError, UmemSettings};
+
+/// How many packets of a queue come before those of the next: as many as the kernel hands on at a
+/// time (`NAPI_POLL_WEIGHT`).
+const BURST: u32 = 64;
 
 /// What an [`Interface`] is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,8 +29,8 @@ pub struct InterfaceSettings {
     pub socket: SocketSettings,
     /// The filter; `queues` and `receive_stamps` are seen to.
     pub filter: FilterSettings,
-    /// Have received frames stamped, where the driver can.
-    pub receive_stamps: bool,
+    /// Who is to stamp received frames.
+    pub receive_stamps: ReceiveStamps,
 }
 
 /// Why an interface cannot be used.
@@ -77,16 +82,18 @@ pub enum InterfaceError {
     Sockets(io::Error),
 }
 
-/// Whether received frames are stamped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Who stamps received frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ReceiveStamps {
-    /// By the driver, where it has a time for a frame.
-    Driver,
-    /// Nobody has asked.
+    /// Nobody.
+    #[default]
     Off,
-    /// The driver does not tell, or the filter is not in it.
-    NotSupported,
+    /// The driver, on the device's clock, where it has a time for a frame. That takes the native
+    /// mode, and a driver that can; else nobody does ([`Interface::receive_stamps`]).
+    Driver,
+    /// The kernel when the filter runs, on `CLOCK_TAI`: a time of software.
+    Kernel,
 }
 
 /// A filter on an interface, a socket on every receive queue, and the memory they share. Nothing is
@@ -101,14 +108,17 @@ pub struct Interface {
     sockets: Vec<Socket>,
     pool: FramePool,
     umem: Umem,
-    /// Where the next look for a packet begins.
+    /// The socket whose turn it is, and for how many packets more.
     next: usize,
+    burst: u32,
     /// Frames that each socket is to have to receive into.
     filling: u32,
     filter: Filter,
     slot: Slot,
     device: Device,
     receive_stamps: ReceiveStamps,
+    /// Whether the driver was asked for stamps and has none.
+    lacks_stamps: bool,
 }
 
 impl Interface {
@@ -123,17 +133,31 @@ impl Interface {
         let (umem, pool) = Umem::create(&settings.umem)?;
         let (filter, link, receive_stamps) = put_filter(&device, settings)?;
         let mut socket = settings.socket.clone();
-        socket.receive_stamps = receive_stamps == ReceiveStamps::Driver;
-        if link.mode() == Mode::Generic && socket.copying == Copying::Auto {
+        socket.receive_stamps = receive_stamps != ReceiveStamps::Off;
+        let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
+        if link.mode() == Mode::Generic {
+            if socket.copying == Copying::ZeroCopy {
+                return Err(failed(SocketError::NoZeroCopy(0)));
+            }
             socket.copying = Copying::Copy;
         }
-        let sockets = open_sockets(&device, &umem, &socket)
-            .map_err(|reason| InterfaceError::Socket { name: name.to_string(), reason })?;
+        let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
         let slot = filter.slot(0).expect("a filter has a slot");
         let filling = (settings.umem.frames / 2 / device.queues).clamp(1, socket.ring);
-        let next = 0;
-        let mut interface =
-            Self { sockets, pool, umem, next, filling, link, filter, slot, device, receive_stamps };
+        let mut interface = Self {
+            link,
+            sockets,
+            pool,
+            umem,
+            next: 0,
+            burst: BURST,
+            filling,
+            filter,
+            slot,
+            device,
+            receive_stamps,
+            lacks_stamps: settings.receive_stamps != receive_stamps,
+        };
         // Frames to receive into are there before anything can be redirected.
         for socket in &mut interface.sockets {
             socket.refill(&mut interface.pool, filling);
@@ -153,14 +177,18 @@ impl Interface {
     /// The kernel's, of a wake: `NetworkDown` while the interface is down.
     #[inline]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
-        for _ in 0..self.sockets.len() {
+        for _ in 0..=self.sockets.len() {
             let socket = &mut self.sockets[self.next];
-            if let Some(packet) = socket.receive() {
+            if self.burst > 0
+                && let Some(packet) = socket.receive()
+            {
+                self.burst -= 1;
                 return Ok(Some((socket.queue(), packet)));
             }
             socket.refill(&mut self.pool, self.filling);
             socket.wake()?;
             self.next = (self.next + 1) % self.sockets.len();
+            self.burst = BURST;
         }
         Ok(None)
     }
@@ -281,7 +309,7 @@ impl Interface {
         (&self.umem, &mut self.pool, &mut self.sockets)
     }
 
-    /// Whether received frames are stamped.
+    /// Who stamps received frames; [`ReceiveStamps::Off`] where the driver was asked and cannot.
     #[must_use]
     pub fn receive_stamps(&self) -> ReceiveStamps {
         self.receive_stamps
@@ -305,8 +333,9 @@ impl fmt::Display for Interface {
         write!(f, "{name}: {driver}, {queues} queue{plural}, {mode} mode, {copying}")?;
         f.write_str(match self.receive_stamps {
             ReceiveStamps::Driver => ", receive stamps by the driver",
+            ReceiveStamps::Kernel => ", receive stamps by the kernel",
+            ReceiveStamps::Off if self.lacks_stamps => ", no receive stamps by this driver",
             ReceiveStamps::Off => "",
-            ReceiveStamps::NotSupported => ", no receive stamps here",
         })?;
         f.write_str(if self.device.strips_vlan { ", VLAN tags taken off" } else { "" })
     }
@@ -327,11 +356,16 @@ fn put_filter(
     settings: &InterfaceSettings,
 ) -> Result<(Filter, Link, ReceiveStamps), InterfaceError> {
     let queues = device.queues;
-    let plain = FilterSettings { queues, receive_stamps: None, ..settings.filter };
+    let wanted = settings.receive_stamps;
+    let (stamps, receive_stamps) = match wanted {
+        ReceiveStamps::Kernel => (Stamping::Kernel, ReceiveStamps::Kernel),
+        ReceiveStamps::Driver | ReceiveStamps::Off => (Stamping::Off, ReceiveStamps::Off),
+    };
+    let plain = FilterSettings { queues, receive_stamps: stamps, ..settings.filter };
     let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
     let is_offered = device.features.is_some_and(|features| features.receive_stamps);
-    if settings.receive_stamps && settings.mode != Mode::Generic && is_offered {
-        let stamped = FilterSettings { receive_stamps: Some(device.index), ..plain };
+    if wanted == ReceiveStamps::Driver && settings.mode != Mode::Generic && is_offered {
+        let stamped = FilterSettings { receive_stamps: Stamping::Driver(device.index), ..plain };
         // Whatever is in the way of it, it is left out below, and that is told.
         if let Ok(filter) = Filter::load(&stamped) {
             match filter.attach(device.index, Mode::Native) {
@@ -343,9 +377,7 @@ fn put_filter(
     }
     let filter = Filter::load(&plain)?;
     let link = filter.attach(device.index, settings.mode).map_err(refused)?;
-    let stamps =
-        if settings.receive_stamps { ReceiveStamps::NotSupported } else { ReceiveStamps::Off };
-    Ok((filter, link, stamps))
+    Ok((filter, link, receive_stamps))
 }
 
 fn open_sockets(

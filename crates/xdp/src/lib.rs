@@ -57,7 +57,7 @@ pub use capabilities::{Capability, CapabilityError, Missing, check_capabilities}
 pub use device::{Device, DeviceError, ETHERNET_HEADER};
 pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
-    Verdict,
+    Stamping, Verdict,
 };
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;

@@ -9,13 +9,12 @@ use crate::frame_pool::FramePool;
 use crate::kernel_socket::{KernelSocket, Ring};
 use crate::ring::{Consumer, Descriptor, Producer};
 use crate::stamp::{StampSource, TransmitStamp};
-use crate::umem::Umem;
+use crate::umem::{TRANSMIT_METADATA, Umem};
 
 /// Between two tries to bind while the kernel still clears the last socket of the queue away.
 const BIND_PAUSE: Duration = Duration::from_millis(2);
-/// The kernel sends at most 32 frames for a call in copy mode (`TX_BATCH_SIZE`), so a full ring of
-/// 4,096 takes 128. One that does not get on is left alone after as many.
-const KICKS: u32 = 128;
+/// An Ethernet header.
+const SHORTEST: u32 = 14;
 
 /// Whether frames go between device and UMEM without a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -206,8 +205,8 @@ impl Socket {
     /// was made with.
     ///
     /// # Safety
-    /// `umem` is the memory that was registered with it. Nobody else uses the socket's rings, now or
-    /// later; if somebody has, none of the frames in them belongs to anybody.
+    /// `umem` is the memory that was registered with it. Nobody else uses the socket's rings, now
+    /// or later; if somebody has, none of the frames in them belongs to anybody.
     ///
     /// # Errors
     /// `Ring` if it is no such socket.
@@ -337,7 +336,10 @@ impl Socket {
     /// Puts a packet into the transmit ring. It leaves with the next [`flush`](Self::flush).
     ///
     /// # Errors
-    /// The packet, if the ring is full, or if a stamp was asked for and has no room in front.
+    /// The packet, if the ring is full; if it is shorter than an Ethernet header; and, with a UMEM
+    /// made for stamps, if [`TRANSMIT_METADATA`] bytes are not free in front of it, or do not begin
+    /// on a multiple of 8 though a stamp was asked for. The kernel would never give such a frame
+    /// back.
     ///
     /// # Panics
     /// If the packet is of another UMEM.
@@ -346,6 +348,10 @@ impl Socket {
         assert_eq!(packet.frame().umem, self.umem.id(), "a frame of another UMEM");
         // The completion ring is no longer than the transmit ring, so no more may be under way.
         if self.transmitting >= self.settings.ring || self.transmit.room(1) == 0 {
+            return Err(packet);
+        }
+        let front = if self.umem.settings().transmit_stamps { TRANSMIT_METADATA } else { 0 };
+        if packet.length() < SHORTEST || packet.offset() < front {
             return Err(packet);
         }
         let mut options = 0;
@@ -370,10 +376,15 @@ impl Socket {
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
         self.transmit.submit();
-        let mut kicks = 0;
-        while self.transmit.wants_wake() && self.transmit.pending() > 0 && kicks < KICKS {
+        let mut pending = self.transmit.pending();
+        while pending > 0 && self.transmit.wants_wake() {
             self.kernel.kick()?;
-            kicks += 1;
+            // In copy mode a call sends at most 32 frames (`TX_BATCH_SIZE`). One that sends none
+            // is not tried again: the driver is busy.
+            let before = std::mem::replace(&mut pending, self.transmit.pending());
+            if pending >= before {
+                break;
+            }
         }
         Ok(())
     }
@@ -439,8 +450,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Sleeps until there is something to receive, or for `timeout`; true if there is. Rounded up to
-    /// milliseconds.
+    /// Sleeps until there is something to receive, or for `timeout`; true if there is. Rounded up
+    /// to milliseconds.
     ///
     /// # Errors
     /// The kernel's: `Interrupted` by a signal; `NetworkDown` when the interface is gone.

@@ -10,8 +10,8 @@ use crate::umem::{KERNEL_HEADROOM, TRANSMIT_METADATA, Umem};
 pub enum StampSource {
     /// By the device, on its own clock (PTP).
     Hardware,
-    /// By the kernel when it was done with the frame (copy mode), on `CLOCK_TAI`. The frame may
-    /// have left earlier, and over a veth it has by then been received.
+    /// By the kernel when it was done with the frame (copy mode), on `CLOCK_TAI`. When it left is
+    /// not known: a driver may free frames later, and a veth does when the other end has copied it.
     SoftwareCompletion,
 }
 
@@ -30,9 +30,10 @@ const STAMP_AT: usize = 8;
 const WANT_STAMP: u64 = libc::XDP_TXMD_FLAGS_TIMESTAMP as u64;
 
 impl Umem {
-    /// When a received packet came in, by the device's clock, in nanoseconds; `None` if the filter
-    /// was not loaded with stamps or the driver had none for it. It stands in front of the frame,
-    /// so it must be read before anything is put there, and before the packet is cut in front.
+    /// When a received packet came in, in nanoseconds, by the clock that the filter was loaded
+    /// with; `None` if that is the driver's and it had no time for this one. Without stamps, and of
+    /// a packet that was not received, it is anything. It stands in front of the frame, so it must
+    /// be read before anything is put there, and before the packet is cut in front.
     #[must_use]
     pub fn receive_stamp(&self, packet: &Packet) -> Option<u64> {
         let before = self.before(packet, STAMP_BYTES as u32)?;
@@ -51,7 +52,7 @@ impl Umem {
         unsafe { self.start().add(at).cast::<u64>().write_unaligned(0) };
     }
 
-    /// Asks for a stamp in front of the packet; false if there is no room.
+    /// Asks for a stamp in front of the packet; false if it is not aligned there.
     pub(crate) fn request_transmit_stamp(&self, packet: &Packet) -> bool {
         let Some(metadata) = self.before(packet, TRANSMIT_METADATA) else { return false };
         let words = metadata.cast::<u64>();

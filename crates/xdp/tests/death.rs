@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "all of this file is tests")]
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
@@ -25,7 +25,7 @@ const INFORMATION: i64 = 15;
 
 fn bpf(command: i64, words: &mut [u64; 3]) -> Option<i64> {
     let length = size_of_val(words);
-    // SAFETY: all of the structures used here are shorter, and what they point to outlives the call.
+    // SAFETY: all of the structures used here are shorter, and what they point to outlives it.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, words.as_mut_ptr(), length) };
     (result >= 0).then_some(result)
 }
@@ -102,8 +102,8 @@ fn start(host: &Host, mode: &str) -> Child {
 }
 
 fn wait_until_open(child: &mut Child) {
-    let lines = BufReader::new(child.stdout.take().unwrap());
-    let mut lines = lines.by_ref().lines().map_while(Result::ok);
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = out.lines().map_while(Result::ok);
     assert!(lines.any(|line| line == "open"), "the owner gave up");
 }
 

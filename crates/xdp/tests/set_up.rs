@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use hairpin_testbed::{Bed, Host, Queues};
 use hairpin_xdp::{
-    Backing, BusyPolling, Copying, Device, Entry, Features, Filter, FilterSettings, Interface,
-    InterfaceSettings, Mode, ReceiveStamps, Socket, SocketSettings, StampSource, Umem,
+    Backing, BusyPolling, Completion, Copying, Device, Entry, Features, Filter, FilterSettings,
+    Interface, InterfaceSettings, Mode, ReceiveStamps, Socket, SocketSettings, StampSource, Umem,
     UmemSettings, check_capabilities,
 };
 
@@ -164,54 +164,120 @@ fn a_socket_and_its_memory_go_to_another_owner() {
     assert_eq!(peer.bytes(&packet), umem.bytes(&received));
 }
 
-/// A veth's driver is asked for receive stamps and has none of its own; the kernel says when it was
-/// done with a frame that was sent, and only of that which was asked for.
+/// A veth's driver is asked for receive stamps and has none of its own. The kernel's clock has one
+/// for every frame, and says when it was done with a frame that was sent, if that was asked for.
 #[test]
 #[ignore = "needs root"]
 fn stamps_are_what_they_say_or_none() {
-    let bed = bed();
-    let umem = UmemSettings { transmit_stamps: true, ..UmemSettings::default() };
-    let settings = InterfaceSettings { umem, receive_stamps: true, ..Default::default() };
-    let mut ends = [0, 1].map(|end| open(&bed.hosts()[end], &settings).unwrap());
-    for end in &ends {
-        end.enter(&RAW).unwrap();
-        assert_eq!(end.receive_stamps(), ReceiveStamps::Driver, "{end}");
-    }
-    let [from, to] = &mut ends;
-    for wants_stamp in [true, false] {
-        let mut packet = from.packet(64).unwrap();
-        from.bytes_mut(&mut packet).fill(0xb5);
-        from.bytes_mut(&mut packet)[12] = 0x88;
-        if wants_stamp {
-            packet.request_stamp();
+    let ways = [
+        (ReceiveStamps::Driver, Mode::Native),
+        (ReceiveStamps::Kernel, Mode::Native),
+        (ReceiveStamps::Kernel, Mode::Generic),
+    ];
+    for (receive_stamps, mode) in ways {
+        let bed = bed();
+        let umem = UmemSettings { transmit_stamps: true, ..UmemSettings::default() };
+        let settings = InterfaceSettings { umem, receive_stamps, mode, ..Default::default() };
+        let mut ends = [0, 1].map(|end| open(&bed.hosts()[end], &settings).unwrap());
+        for end in &ends {
+            end.enter(&RAW).unwrap();
+            assert_eq!(end.receive_stamps(), receive_stamps, "{end}");
         }
-        from.transmit(0, packet).unwrap();
-        let socket = &mut from.parts().2[0];
-        socket.flush().unwrap();
-        let stamp = loop {
-            match socket.complete() {
-                Some(completion) => break completion.stamp,
-                None => std::thread::yield_now(),
+        let mut last = tai();
+        // More than there are frames, so that each place of a stamp is used again.
+        for number in 0..5_000 {
+            let wants_stamp = number % 2 == 0;
+            let before = tai();
+            let (sent, received) = send_stamped(&mut ends, wants_stamp);
+            match received {
+                None => assert_eq!(receive_stamps, ReceiveStamps::Driver),
+                Some(received) => {
+                    assert_eq!(receive_stamps, ReceiveStamps::Kernel);
+                    assert!(last.max(before) <= received && received <= tai());
+                    last = received;
+                }
             }
-        };
-        assert_eq!(stamp.is_some(), wants_stamp);
-        assert!(stamp.is_none_or(|stamp| stamp.source == StampSource::SoftwareCompletion));
-        assert!(to.parts().2[0].wait(Some(Duration::from_secs(10))).unwrap());
-        let (_, packet) = to.receive().unwrap().unwrap();
-        assert_eq!((packet.length(), to.umem().receive_stamp(&packet)), (64, None));
-        to.give(packet.into_frame());
+            assert_eq!(sent.is_some(), wants_stamp);
+            assert!(sent.is_none_or(|sent| before <= sent && sent <= tai()));
+        }
     }
+}
+
+/// Sends one frame: when it was done with, if it was asked, and when it came in.
+fn send_stamped(ends: &mut [Interface; 2], wants_stamp: bool) -> (Option<u64>, Option<u64>) {
+    let [from, to] = ends;
+    let mut packet = from.packet(64).unwrap();
+    from.bytes_mut(&mut packet).fill(0xb5);
+    from.bytes_mut(&mut packet)[12] = 0x88;
+    if wants_stamp {
+        packet.request_stamp();
+    }
+    from.transmit(0, packet).unwrap();
+    let (_, pool, sockets) = from.parts();
+    sockets[0].flush().unwrap();
+    let Completion { frame, stamp } = loop {
+        match sockets[0].complete() {
+            Some(completion) => break completion,
+            None => std::thread::yield_now(),
+        }
+    };
+    pool.give(frame);
+    assert!(stamp.is_none_or(|stamp| stamp.source == StampSource::SoftwareCompletion));
+    assert!(to.parts().2[0].wait(Some(Duration::from_secs(10))).unwrap());
+    let (_, packet) = to.receive().unwrap().unwrap();
+    let received = to.umem().receive_stamp(&packet);
+    assert_eq!(to.bytes(&packet)[14..], [0xb5; 50]);
+    to.give(packet.into_frame());
+    (stamp.map(|stamp| stamp.nanoseconds), received)
+}
+
+fn tai() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes a time to where it is told, which lives through the call.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_TAI, &raw mut now) }, 0);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[test]
 #[ignore = "needs root"]
 fn stamps_that_cannot_be_had_are_told_and_no_error() {
     let bed = bed();
-    let settings =
-        InterfaceSettings { mode: Mode::Generic, receive_stamps: true, ..Default::default() };
+    let receive_stamps = ReceiveStamps::Driver;
+    let settings = InterfaceSettings { mode: Mode::Generic, receive_stamps, ..Default::default() };
     let interface = open(&bed.hosts()[0], &settings).unwrap();
-    assert_eq!(interface.receive_stamps(), ReceiveStamps::NotSupported);
-    assert!(interface.to_string().contains("generic mode, copy, no receive stamps here"));
+    assert_eq!(interface.receive_stamps(), ReceiveStamps::Off);
+    let line = interface.to_string();
+    assert!(line.contains("generic mode, copy, no receive stamps by this driver"), "{line}");
+}
+
+/// The kernel would keep such frames and not tell.
+#[test]
+#[ignore = "needs root"]
+fn what_the_kernel_would_not_give_back_is_not_sent() {
+    let bed = bed();
+    let umem = UmemSettings { transmit_stamps: true, ..UmemSettings::default() };
+    let settings = InterfaceSettings { umem, ..Default::default() };
+    let mut interface = open(&bed.hosts()[0], &settings).unwrap();
+    let short = interface.packet(13).unwrap();
+    let frame = interface.transmit(0, short).unwrap_err().into_frame();
+    let mut front = interface.umem().packet(frame, 60).unwrap();
+    front.grow_front(1);
+    let mut crooked = interface.transmit(0, front).unwrap_err();
+    crooked.shrink_front(2);
+    crooked.request_stamp();
+    let crooked = interface.transmit(0, crooked).unwrap_err();
+    interface.give(crooked.into_frame());
+    let mut shortest = interface.packet(14).unwrap();
+    interface.bytes_mut(&mut shortest).fill(0xb5);
+    interface.transmit(0, shortest).unwrap();
+    interface.flush().unwrap();
+    let socket = &mut interface.parts().2[0];
+    assert!(socket.transmitting() == 0 || socket.complete().is_some());
+    assert_eq!(socket.statistics().unwrap().transmit_invalid, 0);
+    let beyond = interface.packet(60).unwrap();
+    let beyond = interface.transmit(1, beyond).unwrap_err();
+    interface.give(beyond.into_frame());
+    assert!(interface.packet(2_048 - 24 + 1).is_none());
 }
 
 /// Numbers of linux/capability.h.
@@ -244,10 +310,13 @@ fn an_ordinary_user_with_just_the_three_capabilities_sets_all_up() {
     let opened = host.run(|| {
         become_nobody(ALL);
         check_capabilities().unwrap();
-        Interface::open(host.interface(), &InterfaceSettings::default()).map_err(|e| e.to_string())
+        let settings =
+            InterfaceSettings { receive_stamps: ReceiveStamps::Driver, ..Default::default() };
+        Interface::open(host.interface(), &settings).map_err(|error| error.to_string())
     });
     let interface = opened.unwrap().unwrap();
     interface.enter(&RAW).unwrap();
+    assert_eq!(interface.receive_stamps(), ReceiveStamps::Driver);
 }
 
 #[test]

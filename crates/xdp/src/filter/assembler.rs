@@ -1,7 +1,7 @@
 //! BPF instructions, and jumps to places that come later.
 
 /// A register. `R0` holds results, `R1` to `R5` arguments, `R6` to `R9` outlive a call, and `R10`
-/// is the end of the stack, which cannot be written.
+/// is the end of the stack, which cannot be written. Those that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Register {
@@ -9,8 +9,7 @@ pub(crate) enum Register {
     R1,
     R2,
     R3,
-    R4,
-    R5,
+    R5 = 5,
     R6,
     R7,
     R8,
@@ -47,6 +46,7 @@ pub(crate) enum Helper {
     MapLookup = 1,
     RedirectMap = 51,
     AdjustMeta = 54,
+    ClockTai = 208,
 }
 
 /// A place in the program to jump to.

@@ -59,8 +59,8 @@ pub enum Entry {
         /// Where frames are addressed to.
         local: SocketAddr,
     },
-    /// UDP to a multicast group, to one port of it before all of them. What else is sent to a group,
-    /// such as IGMP, stays the kernel's.
+    /// UDP to a multicast group, to one port of it before all of them. What else is sent to a
+    /// group, such as IGMP, stays the kernel's.
     Group {
         /// The tag, if there is one.
         vlan: Option<u16>,

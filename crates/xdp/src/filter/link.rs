@@ -16,7 +16,8 @@ const NATIVE: u32 = 1 << 2;
 pub enum Mode {
     /// In the driver, before the kernel has made anything of a frame.
     Native,
-    /// Behind the driver, at any interface. Frames are copied.
+    /// Behind the driver, at any interface. Frames are copied. Over a veth of several queues they
+    /// come in by the queue before that which they were sent by, as the kernel counts there.
     Generic,
     /// In the driver if it can, else behind it; which of the two is told.
     #[default]

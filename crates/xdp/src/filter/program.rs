@@ -21,7 +21,7 @@
 
 use super::assembler::{Assembler, Condition, Helper, Instruction, Label, Register, Width};
 use Condition::{Above, AtLeast, Equal, NotEqual};
-use Register::{R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10};
+use Register::{R0, R1, R2, R3, R5, R6, R7, R8, R9, R10};
 use Width::{Byte, Double, Half, Word};
 
 /// The value of an entry whose frames the kernel keeps.
@@ -69,6 +69,15 @@ const UNICAST_4: i32 = 0;
 const UNICAST_6: i32 = 1;
 const GROUP: i32 = 2;
 
+/// Who says when a frame came in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stamper {
+    /// The driver, by a function of the kernel, of this type.
+    Driver(i32),
+    /// The kernel's clock when the program runs.
+    Clock,
+}
+
 /// What a program is made of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
@@ -79,8 +88,7 @@ pub(super) struct Parts {
     pub(super) sockets: i32,
     /// Receive queues that a slot has room for.
     pub(super) queues: u32,
-    /// The type of the kernel's function that tells a frame's receive time.
-    pub(super) receive_stamp: Option<i32>,
+    pub(super) receive_stamp: Option<Stamper>,
 }
 
 /// The program. `R6` is the context, `R7` where the frame is read, `R8` its end.
@@ -199,7 +207,8 @@ fn classify(a: &mut Assembler, destination: i16, mask: i32, value: i32, unicast:
     a.bind(known);
 }
 
-/// Completes the key; then `R9` says what the destination is. The header must be there whole, though only its ports are read: what is cut off is for the kernel to count.
+/// Completes the key; then `R9` says what the destination is. The header must be there whole,
+/// though only its ports are read: what is cut off is for the kernel to count.
 fn read_ports(a: &mut Assembler, pass: Label) {
     let (udp, known) = (a.label(), a.label());
     a.jump_if(R9, Equal, UDP, udp);
@@ -258,8 +267,8 @@ fn redirect(a: &mut Assembler, parts: &Parts, pass: Label) {
     a.load(Word, R1, R6, context::QUEUE);
     a.jump_if(R1, AtLeast, parts.queues as i32, pass);
     a.add_register(R9, R1);
-    if let Some(function) = parts.receive_stamp {
-        stamp(a, function);
+    if let Some(stamper) = parts.receive_stamp {
+        stamp(a, stamper);
     }
     a.map(R1, parts.sockets);
     a.copy(R2, R9);
@@ -270,28 +279,39 @@ fn redirect(a: &mut Assembler, parts: &Parts, pass: Label) {
 
 /// Puts the time of receipt before the frame, nought if the driver does not know it. Only frames
 /// that are ours have it: the kernel would not join those of a stream that differ in it.
-fn stamp(a: &mut Assembler, function: i32) {
-    let (unstamped, known) = (a.label(), a.label());
+fn stamp(a: &mut Assembler, stamper: Stamper) {
+    let unstamped = a.label();
     a.copy(R1, R6);
     a.set(R2, -STAMP);
     a.call(Helper::AdjustMeta);
     a.jump_if(R0, NotEqual, 0, unstamped);
-    a.store_number(Double, R10, STAMP_SLOT, 0);
-    a.copy(R1, R6);
-    a.copy(R2, R10);
-    a.add(R2, i32::from(STAMP_SLOT));
-    a.call_kernel_function(function);
-    a.load(Double, R4, R10, STAMP_SLOT);
-    a.jump_if_word(R0, Equal, 0, known);
-    a.set(R4, 0);
-    a.bind(known);
+    match stamper {
+        Stamper::Driver(function) => ask_driver(a, function),
+        Stamper::Clock => a.call(Helper::ClockTai),
+    }
     a.load(Word, R7, R6, context::DATA_META);
     a.load(Word, R8, R6, context::DATA);
     a.copy(R1, R7);
     a.add(R1, STAMP);
     a.jump_if_register(R1, Above, R8, unstamped);
-    a.store(Double, R7, 0, R4);
+    a.store(Double, R7, 0, R0);
     a.bind(unstamped);
+}
+
+/// `R0 = ` the driver's time of receipt, or nought.
+fn ask_driver(a: &mut Assembler, function: i32) {
+    let (failed, known) = (a.label(), a.label());
+    a.store_number(Double, R10, STAMP_SLOT, 0);
+    a.copy(R1, R6);
+    a.copy(R2, R10);
+    a.add(R2, i32::from(STAMP_SLOT));
+    a.call_kernel_function(function);
+    a.jump_if_word(R0, NotEqual, 0, failed);
+    a.load(Double, R0, R10, STAMP_SLOT);
+    a.jump(known);
+    a.bind(failed);
+    a.set(R0, 0);
+    a.bind(known);
 }
 
 /// To the kernel with it unless `bytes` more are there.
