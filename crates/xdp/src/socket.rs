@@ -50,7 +50,7 @@ pub struct SocketSettings {
     /// Polling by the socket's own calls.
     pub busy_polling: Option<BusyPolling>,
     /// How long to try while the queue is taken. The kernel clears a closed socket away in its own
-    /// time, milliseconds as a rule.
+    /// time: milliseconds as a rule, more when it is busy.
     pub patience: Duration,
     /// Whether the filter has frames stamped: the places of stamps are wiped.
     pub receive_stamps: bool,
@@ -62,7 +62,7 @@ impl Default for SocketSettings {
             ring: 1_024,
             copying: Copying::Auto,
             busy_polling: None,
-            patience: Duration::from_secs(1),
+            patience: Duration::from_secs(3),
             receive_stamps: false,
         }
     }

@@ -26,8 +26,9 @@ fn small() -> (Umem, hairpin_xdp::FramePool) {
     Umem::create(&UmemSettings { frames: 64, ..UmemSettings::default() }).unwrap()
 }
 
-fn brief() -> SocketSettings {
-    SocketSettings { ring: 32, patience: Duration::from_millis(20), ..SocketSettings::default() }
+/// Patient: a test's last socket may take a busy kernel its time.
+fn sockets() -> SocketSettings {
+    SocketSettings { ring: 32, patience: Duration::from_secs(10), ..SocketSettings::default() }
 }
 
 #[test]
@@ -83,7 +84,8 @@ fn a_second_program_or_socket_is_refused_and_told_why() {
     let error = open(host, &InterfaceSettings::default()).unwrap_err();
     assert_eq!(error, "veth0: another XDP program is on the interface");
     let index = host.interface_index();
-    let taken = host.run(|| Socket::open(index, 0, &small().0, &brief()).map(drop)).unwrap();
+    let brief = SocketSettings { patience: Duration::from_millis(20), ..sockets() };
+    let taken = host.run(|| Socket::open(index, 0, &small().0, &brief).map(drop)).unwrap();
     assert_eq!(taken.unwrap_err().to_string(), "queue 0 is taken, still after 20ms");
     // The kernel clears sockets away in its own time, and the next one waits for that.
     drop(first);
@@ -99,7 +101,7 @@ fn what_a_veth_has_not_is_named() {
     let host = &bed.hosts()[0];
     let index = host.interface_index();
     let open = |queue, copying| {
-        let settings = SocketSettings { copying, ..brief() };
+        let settings = SocketSettings { copying, ..sockets() };
         let opened = host.run(|| Socket::open(index, queue, &small().0, &settings));
         opened.unwrap().map(|socket| socket.is_zero_copy()).map_err(|error| error.to_string())
     };
@@ -109,14 +111,14 @@ fn what_a_veth_has_not_is_named() {
     let beyond = open(64, Copying::Auto).unwrap_err();
     assert!(beyond.starts_with("queue 64 cannot be had"), "{beyond}");
     let busy_polling = Some(BusyPolling { microseconds: 20, budget: 16 });
-    let settings = SocketSettings { busy_polling, ..brief() };
+    let settings = SocketSettings { busy_polling, ..sockets() };
     let mut socket = host.run(|| Socket::open(index, 0, &small().0, &settings)).unwrap().unwrap();
     socket.wake().unwrap();
-    let error = super_open("nope0");
+    let error = error_of("nope0");
     assert_eq!(error, "interface nope0 does not exist");
 }
 
-fn super_open(name: &str) -> String {
+fn error_of(name: &str) -> String {
     Interface::open(name, &InterfaceSettings::default()).unwrap_err().to_string()
 }
 
@@ -132,7 +134,7 @@ fn a_socket_and_its_memory_go_to_another_owner() {
     let filter = Filter::load(&FilterSettings::default()).unwrap();
     let slot = filter.slot(0).unwrap();
     let _link = ours.run(|| filter.attach(index, Mode::Native)).unwrap().unwrap();
-    let mut first = ours.run(|| Socket::open(index, 0, &umem, &brief())).unwrap().unwrap();
+    let mut first = ours.run(|| Socket::open(index, 0, &umem, &sockets())).unwrap().unwrap();
     assert_eq!(first.refill(&mut pool, 16), 16);
     filter.set_socket(slot, 0, first.as_fd()).unwrap();
     filter.enter(&RAW, hairpin_xdp::Verdict::Slot(slot)).unwrap();
@@ -142,7 +144,7 @@ fn a_socket_and_its_memory_go_to_another_owner() {
     drop((first, umem, pool));
     let umem = Umem::open(file, &settings).unwrap();
     // SAFETY: the first owner is gone, and this is its memory.
-    let mut second = unsafe { Socket::adopt(descriptor, 0, &umem, &brief()) }.unwrap();
+    let mut second = unsafe { Socket::adopt(descriptor, 0, &umem, &sockets()) }.unwrap();
     let mut peer = open(theirs, &InterfaceSettings::default()).unwrap();
     peer.enter(&RAW).unwrap();
     let mut packet = peer.packet(64).unwrap();
@@ -349,7 +351,7 @@ fn the_kernel_asks_for_each_of_the_three() {
         host.run(|| {
             become_nobody(ALL & !(1 << number));
             let filter = Filter::load(&FilterSettings::default());
-            let socket = Socket::open(index, 0, &small().0, &brief()).map(drop);
+            let socket = Socket::open(index, 0, &small().0, &sockets()).map(drop);
             let link = filter.as_ref().ok().map(|filter| filter.attach(index, Mode::Auto).is_ok());
             (filter.is_ok(), socket.is_ok(), link)
         })
