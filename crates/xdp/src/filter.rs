@@ -4,6 +4,9 @@
 //! loaded, and maps that it looks into, which change while it runs. Whatever no entry names, and
 //! whatever is not understood, the kernel has as if there were no filter.
 //!
+//! Ethernet addresses are not looked at: on an interface that takes frames for others
+//! (promiscuous), an entry finds those too.
+//!
 //! A driver that takes VLAN tags off (`ethtool -k`: rx-vlan-offload) shows the program frames
 //! without; entries for a VLAN then find nothing, and those for none find tagged frames as well.
 
@@ -148,6 +151,25 @@ impl Filter {
         let program = bpf::load_program(&code, "hairpin_filter", bound_to)
             .map_err(|refusal| FilterError::Program { reason: refusal.reason, log: refusal.log })?;
         Ok(Self { maps, program, settings: *settings })
+    }
+
+    /// What another process needs to change and to attach the filter: the maps of flows, of ports
+    /// and EtherTypes, of groups and of sockets, and the program.
+    #[must_use]
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 5] {
+        let Maps { flows, locals, groups, sockets } = &self.maps;
+        [flows, locals, groups, sockets, &self.program].map(AsFd::as_fd)
+    }
+
+    /// Takes over a filter that another process has loaded with these settings.
+    ///
+    /// # Safety
+    /// They are the [`descriptors`](Self::descriptors) of such a filter, in their order: what is
+    /// written into a map is as long as that one's entries.
+    #[must_use]
+    pub unsafe fn adopt(descriptors: [OwnedFd; 5], settings: &FilterSettings) -> Self {
+        let [flows, locals, groups, sockets, program] = descriptors;
+        Self { maps: Maps { flows, locals, groups, sockets }, program, settings: *settings }
     }
 
     /// Puts the filter on an interface, by its number in the calling thread's network namespace.

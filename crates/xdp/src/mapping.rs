@@ -68,7 +68,8 @@ impl Drop for Mapping {
     }
 }
 
-/// A file in memory only, of this size for as long as it exists; close-on-exec.
+/// A file in memory only, of this size for as long as it exists, and with all of its memory there;
+/// close-on-exec.
 pub(crate) fn sealed_file(name: &CStr, length: u64) -> io::Result<File> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: `name` is a NUL-terminated string that outlives the call.
@@ -78,11 +79,24 @@ pub(crate) fn sealed_file(name: &CStr, length: u64) -> io::Result<File> {
     }
     // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
     let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-    file.set_len(length)?;
+    allocate(&file, length)?;
     // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
         0 => Ok(file),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Makes the file so long, of real pages: a store can find no memory missing later.
+fn allocate(file: &File, length: u64) -> io::Result<()> {
+    let length = i64::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    loop {
+        // SAFETY: takes a descriptor and two integers and touches no memory of ours.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            number => return Err(io::Error::from_raw_os_error(number)),
+        }
     }
 }
 

@@ -122,7 +122,8 @@ fn error_of(name: &str) -> String {
     Interface::open(name, &InterfaceSettings::default()).unwrap_err().to_string()
 }
 
-/// Another owner, who has but the memory file and the socket's descriptor, receives and sends.
+/// Another owner, who has but descriptors of the memory, the socket and the filter, changes the
+/// filter, receives and sends.
 #[test]
 #[ignore = "needs root"]
 fn a_socket_and_its_memory_go_to_another_owner() {
@@ -132,19 +133,23 @@ fn a_socket_and_its_memory_go_to_another_owner() {
     let settings = UmemSettings { frames: 64, backing: Backing::Shared, ..Default::default() };
     let (umem, mut pool) = Umem::create(&settings).unwrap();
     let filter = Filter::load(&FilterSettings::default()).unwrap();
+    let copies = filter.descriptors().map(|fd| fd.try_clone_to_owned().unwrap());
+    // SAFETY: they are what they are taken for.
+    let filter_there = unsafe { Filter::adopt(copies, &FilterSettings::default()) };
     let slot = filter.slot(0).unwrap();
     let _link = ours.run(|| filter.attach(index, Mode::Native)).unwrap().unwrap();
     let mut first = ours.run(|| Socket::open(index, 0, &umem, &sockets())).unwrap().unwrap();
     assert_eq!(first.refill(&mut pool, 16), 16);
     filter.set_socket(slot, 0, first.as_fd()).unwrap();
-    filter.enter(&RAW, hairpin_xdp::Verdict::Slot(slot)).unwrap();
     let descriptor = first.as_fd().try_clone_to_owned().unwrap();
     let file = File::from(umem.file().unwrap().try_clone_to_owned().unwrap());
     let spare = pool.take().unwrap().address();
-    drop((first, umem, pool));
+    drop((first, umem, pool, filter));
     let umem = Umem::open(file, &settings).unwrap();
     // SAFETY: the first owner is gone, and this is its memory.
     let mut second = unsafe { Socket::adopt(descriptor, 0, &umem, &sockets()) }.unwrap();
+    let slot = filter_there.slot(0).unwrap();
+    filter_there.enter(&RAW, hairpin_xdp::Verdict::Slot(slot)).unwrap();
     let mut peer = open(theirs, &InterfaceSettings::default()).unwrap();
     peer.enter(&RAW).unwrap();
     let mut packet = peer.packet(64).unwrap();

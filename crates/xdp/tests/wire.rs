@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use hairpin_testbed::{Bed, CountingAllocator, Host, Offloads, Queues, allocations};
-use hairpin_xdp::{Entry, Interface, InterfaceSettings, Mode, Packet, Protocol};
+use hairpin_xdp::{Entry, Interface, InterfaceSettings, Mode, Packet, Protocol, UmemSettings};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 #[global_allocator]
@@ -413,6 +413,40 @@ fn a_sleeper_wakes_when_a_frame_comes() {
     let (queue, packet) = interface.receive().unwrap().unwrap();
     assert_eq!((interface.bytes(&packet), queue), (&raw(1, 0)[..], 0));
     interface.give(packet.into_frame());
+}
+
+/// What finds no frame to be received into is lost and counted, and the next that does is not.
+#[test]
+#[ignore = "needs root"]
+fn a_receiver_short_of_frames_loses_some_and_counts_them() {
+    for mode in [Mode::Native, Mode::Generic] {
+        let bed = bed(1);
+        let mut from = open(&bed.hosts()[0], mode);
+        let umem = UmemSettings { frames: 8, ..UmemSettings::default() };
+        let settings = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
+        let host = &bed.hosts()[1];
+        let mut to = host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap();
+        to.enter(&RAW).unwrap();
+        assert_eq!(to.sockets()[0].filling(), 4);
+        for number in 0..10 {
+            assert!(send(&mut from, 0, &raw(number, 0)));
+            from.flush().unwrap();
+        }
+        let counted = || to.sockets()[0].statistics().unwrap();
+        assert!(eventually(|| counted().fill_ring_empty >= 6), "{:?}", counted());
+        for number in 0..4 {
+            let (_, packet) = next(&mut to).unwrap();
+            assert!(to.bytes(&packet) == raw(number, 0));
+            to.give(packet.into_frame());
+        }
+        assert!(is_nothing(&mut to));
+        assert_eq!(to.sockets()[0].filling(), 4);
+        assert!(send(&mut from, 0, &raw(10, 0)));
+        from.flush().unwrap();
+        let (_, packet) = next(&mut to).unwrap();
+        assert!(to.bytes(&packet) == raw(10, 0));
+        to.give(packet.into_frame());
+    }
 }
 
 /// Frames are borrowed, sent and given back, and the heap has no part in it.

@@ -241,5 +241,6 @@ impl Census {
         for ((branch, how), count) in &self.0 {
             println!("{count:>8}  {branch:?}: {how}");
         }
+        println!("{:>8}  frames", self.0.values().sum::<u32>());
     }
 }
