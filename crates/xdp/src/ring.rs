@@ -134,9 +134,15 @@ impl<T: Copy> Producer<T> {
     pub(crate) unsafe fn new(mapping: Mapping, offsets: Offsets, size: u32) -> Self {
         // SAFETY: the caller's word.
         let memory = unsafe { Memory::new(mapping, offsets, size) };
-        // It is this side's own word; another owner of it may have been here before.
-        let written = memory.producer().load(Ordering::Acquire);
-        Self { memory, written, submitted: written, room: 0 }
+        let mut producer = Self { memory, written: 0, submitted: 0, room: 0 };
+        producer.resume();
+        producer
+    }
+
+    /// Goes on where the last owner of this side has stopped; what was not submitted is forgotten.
+    pub(crate) fn resume(&mut self) {
+        self.written = self.memory.producer().load(Ordering::Acquire);
+        (self.submitted, self.room) = (self.written, 0);
     }
 
     /// How many entries can be written now. The consumer is looked at only if fewer than `wanted`
@@ -206,8 +212,15 @@ impl<T: Copy> Consumer<T> {
     pub(crate) unsafe fn new(mapping: Mapping, offsets: Offsets, size: u32) -> Self {
         // SAFETY: the caller's word.
         let memory = unsafe { Memory::new(mapping, offsets, size) };
-        let read = memory.consumer().load(Ordering::Acquire);
-        Self { memory, read, released: read, filled: 0 }
+        let mut consumer = Self { memory, read: 0, released: 0, filled: 0 };
+        consumer.resume();
+        consumer
+    }
+
+    /// Goes on where the last owner of this side has stopped; what was not released is read again.
+    pub(crate) fn resume(&mut self) {
+        self.read = self.memory.consumer().load(Ordering::Acquire);
+        (self.released, self.filled) = (self.read, 0);
     }
 
     /// How many entries can be read now. The producer is looked at only if none is known.
@@ -355,6 +368,30 @@ mod tests {
         assert_eq!([consumer.pop(), consumer.pop()], [Some(entry(2)), None]);
         assert_eq!(consumer.filled(), 1);
         assert_eq!(consumer.pop(), Some(entry(3)));
+    }
+
+    #[test]
+    fn two_owners_of_a_side_take_turns() {
+        let (mut first, mut reader) = ring(4, u32::MAX);
+        first.room(1);
+        first.push(entry(1));
+        first.submit();
+        let first_written = first.written;
+        // Another owner would have written one more.
+        // SAFETY: the place is free, and nobody looks at it before the count below.
+        unsafe { first.memory.entry(first_written).write(entry(2)) };
+        first.memory.producer().store(first_written.wrapping_add(1), Ordering::Release);
+        first.resume();
+        assert_eq!(first.room(1), 2);
+        first.push(entry(3));
+        first.submit();
+        assert_eq!(reader.filled(), 3);
+        assert_eq!(reader.pop(), Some(entry(1)));
+        // And another reader has taken the second.
+        reader.memory.consumer().store(first_written.wrapping_add(1), Ordering::Release);
+        reader.resume();
+        assert_eq!([reader.filled(), first.pending()], [1, 1]);
+        assert_eq!(reader.pop(), Some(entry(3)));
     }
 
     #[test]

@@ -205,8 +205,9 @@ impl Socket {
     /// was made with.
     ///
     /// # Safety
-    /// `umem` is the memory that was registered with it. Nobody else uses the socket's rings, now
-    /// or later; if somebody has, none of the frames in them belongs to anybody.
+    /// `umem` is the memory that was registered with it. Nobody else uses the socket's rings while
+    /// this does, from now or from [`resume`](Self::resume) to [`suspend`](Self::suspend); none of
+    /// the frames in them belongs to anybody.
     ///
     /// # Errors
     /// `Ring` if it is no such socket.
@@ -273,8 +274,8 @@ impl Socket {
         let frames = if umem.settings().transmit_stamps { umem.settings().frames } else { 0 };
         // SAFETY: the kernel has laid each of these out as a ring of this size, of this kind, and
         // plays the other side; this side is the caller's, which is our only one.
-        unsafe {
-            Ok(Self {
+        let mut socket = unsafe {
+            Self {
                 receive: Consumer::new(receive.0, receive.1, size),
                 fill: Producer::new(fill.0, fill.1, size),
                 transmit: Producer::new(transmit.0, transmit.1, size),
@@ -288,8 +289,40 @@ impl Socket {
                 is_zero_copy,
                 settings: settings.clone(),
                 stamped: vec![false; frames as usize].into_boxed_slice(),
-            })
-        }
+            }
+        };
+        socket.count();
+        Ok(socket)
+    }
+
+    /// Leaves the rings to another owner of the same socket: what was written is the kernel's, what
+    /// was read is its again.
+    pub fn suspend(&mut self) {
+        self.fill.submit();
+        self.transmit.submit();
+        self.receive.release();
+        self.completion.release();
+    }
+
+    /// Goes on after another owner has used the rings. Of what others sent there are no stamps.
+    ///
+    /// # Safety
+    /// The last who used them has suspended, and nobody uses them until this does. The frames in
+    /// them belong to nobody.
+    pub unsafe fn resume(&mut self) {
+        self.fill.resume();
+        self.transmit.resume();
+        self.receive.resume();
+        self.completion.resume();
+        self.count();
+        self.stamped.fill(false);
+    }
+
+    /// Counts the frames that the kernel has by what is in the rings. Those that a driver is at
+    /// work on are missed, and so are given once more than asked for.
+    fn count(&mut self) {
+        self.filling = self.fill.pending() + self.receive.filled();
+        self.transmitting = self.transmit.pending() + self.completion.filled();
     }
 
     /// The next frame that came in, from the Ethernet header on. One look at the shared ring serves
@@ -313,9 +346,12 @@ impl Socket {
     }
 
     /// Gives the kernel frames to receive into until it has `wanted` of them, or the pool is empty,
-    /// or the ring full; how many it has then.
+    /// or the ring full; how many it has then. To be called once for a batch, and before it has
+    /// used up those it had.
     #[inline]
     pub fn refill(&mut self, pool: &mut FramePool, wanted: u32) -> u32 {
+        // Places of frames that were read are free again by now, also in the midst of a batch.
+        self.receive.release();
         let missing = wanted.saturating_sub(self.filling);
         if missing == 0 {
             return self.filling;

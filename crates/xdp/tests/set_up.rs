@@ -158,7 +158,13 @@ fn a_socket_and_its_memory_go_to_another_owner() {
     peer.transmit(0, packet).unwrap();
     peer.flush().unwrap();
     assert!(second.wait(Some(Duration::from_secs(10))).unwrap());
+    assert_eq!((second.filling(), second.transmitting()), (16, 0));
     let received = second.receive().unwrap();
+    assert_eq!(second.filling(), 15);
+    second.suspend();
+    // SAFETY: nobody has used it in between.
+    unsafe { second.resume() };
+    assert_eq!((second.filling(), second.receive()), (15, None));
     assert_eq!(umem.bytes(&received).len(), 64);
     // SAFETY: the first owner had taken this frame out of its pool, and has left it.
     let frame = unsafe { umem.claim(spare) }.unwrap();

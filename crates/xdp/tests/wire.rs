@@ -323,7 +323,7 @@ fn switch(name: &str, up: bool) -> io::Result<()> {
     // SAFETY: a request is integers, pointers and bytes, for all of which zero is a value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from.cast_signed();
+        *to = from.cast_signed() as libc::c_char;
     }
     let fd = std::os::fd::AsRawFd::as_raw_fd(&socket);
     let flags = libc::SIOCGIFFLAGS;
