@@ -12,6 +12,7 @@ use crate::filter::{
 use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
 use crate::socket::{Copying, Socket, SocketError, SocketSettings};
+use crate::stamp::{ReceiveStamps, Stamp};
 use crate::umem::{Umem, UmemError, UmemSettings};
 
 /// How many packets of a queue come before those of the next: as many as the kernel hands on at a
@@ -82,20 +83,6 @@ pub enum InterfaceError {
     Sockets(io::Error),
 }
 
-/// Who stamps received frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum ReceiveStamps {
-    /// Nobody.
-    #[default]
-    Off,
-    /// The driver, on the device's clock, where it has a time for a frame. That takes the native
-    /// mode, and a driver that can; else nobody does ([`Interface::receive_stamps`]).
-    Driver,
-    /// The kernel when the filter runs, on `CLOCK_TAI`: a time of software.
-    Kernel,
-}
-
 /// A filter on an interface, a socket on every receive queue, and the memory they share. Nothing is
 /// redirected before an entry says so. All of it is gone when this is dropped or the process ends.
 ///
@@ -133,7 +120,7 @@ impl Interface {
         let (umem, pool) = Umem::create(&settings.umem)?;
         let (filter, link, receive_stamps) = put_filter(&device, settings)?;
         let mut socket = settings.socket.clone();
-        socket.receive_stamps = receive_stamps != ReceiveStamps::Off;
+        socket.receive_stamps = receive_stamps;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
         if link.mode() == Mode::Generic {
             if socket.copying == Copying::ZeroCopy {
@@ -248,6 +235,13 @@ impl Interface {
     #[must_use]
     pub fn bytes_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
         self.umem.bytes_mut(packet)
+    }
+
+    /// When a received packet came in; see [`Socket::receive_stamp`].
+    #[inline]
+    #[must_use]
+    pub fn receive_stamp(&self, packet: &Packet) -> Option<Stamp> {
+        self.sockets[0].receive_stamp(packet)
     }
 
     /// Has the frames of an entry sent here, from the next on.

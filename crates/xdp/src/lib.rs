@@ -61,10 +61,10 @@ pub use filter::{
 };
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
-pub use interface::{Interface, InterfaceError, InterfaceSettings, ReceiveStamps};
+pub use interface::{Interface, InterfaceError, InterfaceSettings};
 pub use netdev::Features;
 pub use socket::{
     BusyPolling, Completion, Copying, Socket, SocketError, SocketSettings, Statistics,
 };
-pub use stamp::{StampSource, TransmitStamp};
+pub use stamp::{ReceiveStamps, Stamp, StampSource};
 pub use umem::{Backing, KERNEL_HEADROOM, TRANSMIT_METADATA, Umem, UmemError, UmemSettings};

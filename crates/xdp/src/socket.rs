@@ -8,7 +8,7 @@ use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
 use crate::kernel_socket::{KernelSocket, Ring};
 use crate::ring::{Consumer, Descriptor, Producer};
-use crate::stamp::{StampSource, TransmitStamp};
+use crate::stamp::{ReceiveStamps, Stamp, StampSource};
 use crate::umem::{TRANSMIT_METADATA, Umem};
 
 /// Between two tries to bind while the kernel still clears the last socket of the queue away.
@@ -52,8 +52,8 @@ pub struct SocketSettings {
     /// How long to try while the queue is taken. The kernel clears a closed socket away in its own
     /// time: milliseconds as a rule, more when it is busy.
     pub patience: Duration,
-    /// Whether the filter has frames stamped: the places of stamps are wiped.
-    pub receive_stamps: bool,
+    /// Who stamps received frames, as the filter was loaded. The places of stamps are wiped before.
+    pub receive_stamps: ReceiveStamps,
 }
 
 impl Default for SocketSettings {
@@ -63,7 +63,7 @@ impl Default for SocketSettings {
             copying: Copying::Auto,
             busy_polling: None,
             patience: Duration::from_secs(3),
-            receive_stamps: false,
+            receive_stamps: ReceiveStamps::Off,
         }
     }
 }
@@ -131,7 +131,7 @@ pub struct Completion {
     /// To be used again.
     pub frame: Frame,
     /// When.
-    pub stamp: Option<TransmitStamp>,
+    pub stamp: Option<Stamp>,
 }
 
 /// A socket on one queue: frames come out of it and go into it, in memory of its [`Umem`].
@@ -345,6 +345,21 @@ impl Socket {
         packet
     }
 
+    /// When a received packet came in; `None` if nobody stamps, or the driver had no time for it.
+    /// It stands in front of the frame: of a packet that was not received, or in front of which
+    /// something was written, or that was cut there, it says nothing.
+    #[inline]
+    #[must_use]
+    pub fn receive_stamp(&self, packet: &Packet) -> Option<Stamp> {
+        let source = match self.settings.receive_stamps {
+            ReceiveStamps::Off => return None,
+            ReceiveStamps::Driver => StampSource::Hardware,
+            ReceiveStamps::Kernel => StampSource::SoftwareReceive,
+        };
+        let nanoseconds = self.umem.receive_stamp(packet)?;
+        Some(Stamp { nanoseconds, source })
+    }
+
     /// Gives the kernel frames to receive into until it has `wanted` of them, or the pool is empty,
     /// or the ring full; how many it has then. To be called once for a batch, and before it has
     /// used up those it had.
@@ -359,7 +374,7 @@ impl Socket {
         for _ in 0..self.fill.room(missing).min(missing) {
             let Some(frame) = pool.take() else { break };
             assert_eq!(frame.umem, self.umem.id(), "a frame of another UMEM");
-            if self.settings.receive_stamps {
+            if self.settings.receive_stamps != ReceiveStamps::Off {
                 self.umem.clear_receive_stamp(frame.address.0);
             }
             self.fill.push(frame.address.0);
@@ -459,7 +474,7 @@ impl Socket {
         count
     }
 
-    fn take_stamp(&mut self, packet: &Packet) -> Option<TransmitStamp> {
+    fn take_stamp(&mut self, packet: &Packet) -> Option<Stamp> {
         let index = self.index(packet.frame().address);
         if !std::mem::take(&mut self.stamped[index]) {
             return None;

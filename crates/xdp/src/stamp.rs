@@ -10,14 +10,31 @@ use crate::umem::{KERNEL_HEADROOM, TRANSMIT_METADATA, Umem};
 pub enum StampSource {
     /// By the device, on its own clock (PTP).
     Hardware,
+    /// By the filter when it ran, on `CLOCK_TAI`.
+    SoftwareReceive,
     /// By the kernel when it was done with the frame (copy mode), on `CLOCK_TAI`. When it left is
     /// not known: a driver may free frames later, and a veth does when the other end has copied it.
     SoftwareCompletion,
 }
 
-/// When a frame left.
+/// Who stamps received frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ReceiveStamps {
+    /// Nobody.
+    #[default]
+    Off,
+    /// The driver, on the device's clock, where it has a time for a frame. That takes the native
+    /// mode, and a driver that can; else nobody does
+    /// ([`Interface::receive_stamps`](crate::Interface::receive_stamps)).
+    Driver,
+    /// The kernel when the filter runs, on `CLOCK_TAI`: a time of software.
+    Kernel,
+}
+
+/// When a frame came in or left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TransmitStamp {
+pub struct Stamp {
     /// Since the clock's epoch, never 0.
     pub nanoseconds: u64,
     /// Which clock.
@@ -30,12 +47,8 @@ const STAMP_AT: usize = 8;
 const WANT_STAMP: u64 = libc::XDP_TXMD_FLAGS_TIMESTAMP as u64;
 
 impl Umem {
-    /// When a received packet came in, in nanoseconds, by the clock that the filter was loaded
-    /// with; `None` if that is the driver's and it had no time for this one. Without stamps, and of
-    /// a packet that was not received, it is anything. It stands in front of the frame, so it must
-    /// be read before anything is put there, and before the packet is cut in front.
-    #[must_use]
-    pub fn receive_stamp(&self, packet: &Packet) -> Option<u64> {
+    /// The stamp in front of a received packet, if it is not nought.
+    pub(crate) fn receive_stamp(&self, packet: &Packet) -> Option<u64> {
         let before = self.before(packet, STAMP_BYTES as u32)?;
         // SAFETY: eight bytes of the packet's own frame, aligned (`before`), that nobody writes
         // while the packet is borrowed. Memory of a UMEM is always initialised.
@@ -66,14 +79,10 @@ impl Umem {
     }
 
     /// The stamp in front of a packet that came back, whose stamp was asked for.
-    pub(crate) fn transmit_stamp(
-        &self,
-        packet: &Packet,
-        source: StampSource,
-    ) -> Option<TransmitStamp> {
+    pub(crate) fn transmit_stamp(&self, packet: &Packet, source: StampSource) -> Option<Stamp> {
         let metadata = self.before(packet, TRANSMIT_METADATA)?;
         // SAFETY: inside the 24 bytes, which are the packet's own again, and aligned.
         let nanoseconds = unsafe { metadata.add(STAMP_AT).cast::<u64>().read() };
-        (nanoseconds != 0).then_some(TransmitStamp { nanoseconds, source })
+        (nanoseconds != 0).then_some(Stamp { nanoseconds, source })
     }
 }

@@ -416,8 +416,9 @@ mod tests {
         assert!(file().set_len(0).is_err());
         let larger = UmemSettings { frames: 5, ..settings.clone() };
         assert!(matches!(Umem::open(file(), &larger), Err(UmemError::NotSealed(10_240))));
-        let plain = File::open("/proc/self/exe").unwrap();
-        assert!(matches!(Umem::open(plain, &settings), Err(UmemError::NotSealed(_))));
+        let plain = tempfile::tempfile().unwrap();
+        plain.set_len(8_192).unwrap();
+        assert!(matches!(Umem::open(plain, &settings), Err(UmemError::NotSealed(8_192))));
     }
 
     #[test]

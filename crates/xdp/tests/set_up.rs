@@ -238,10 +238,11 @@ fn send_stamped(ends: &mut [Interface; 2], wants_stamp: bool) -> (Option<u64>, O
     assert!(stamp.is_none_or(|stamp| stamp.source == StampSource::SoftwareCompletion));
     assert!(to.parts().2[0].wait(Some(Duration::from_secs(10))).unwrap());
     let (_, packet) = to.receive().unwrap().unwrap();
-    let received = to.umem().receive_stamp(&packet);
+    let received = to.receive_stamp(&packet);
+    assert!(received.is_none_or(|stamp| stamp.source == StampSource::SoftwareReceive));
     assert_eq!(to.bytes(&packet)[14..], [0xb5; 50]);
     to.give(packet.into_frame());
-    (stamp.map(|stamp| stamp.nanoseconds), received)
+    [stamp, received].map(|stamp| stamp.map(|stamp| stamp.nanoseconds)).into()
 }
 
 fn tai() -> u64 {
@@ -249,6 +250,41 @@ fn tai() -> u64 {
     // SAFETY: the kernel writes a time to where it is told, which lives through the call.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_TAI, &raw mut now) }, 0);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// A place of a stamp that nobody wrote holds none, whatever the frame was used for before.
+#[test]
+#[ignore = "needs root"]
+fn what_lies_where_a_stamp_would_be_is_no_stamp() {
+    let bed = bed();
+    let [ours, theirs] = bed.hosts();
+    let index = ours.interface_index();
+    let (umem, mut pool) = small();
+    let frames: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
+    for frame in frames {
+        let mut packet = umem.packet(frame, 2_048).unwrap();
+        umem.bytes_mut(&mut packet).fill(0xff);
+        pool.give(packet.into_frame());
+    }
+    // The filter stamps nothing.
+    let filter = Filter::load(&FilterSettings::default()).unwrap();
+    let slot = filter.slot(0).unwrap();
+    let _link = ours.run(|| filter.attach(index, Mode::Native)).unwrap().unwrap();
+    let settings = SocketSettings { receive_stamps: ReceiveStamps::Driver, ..sockets() };
+    let mut socket = ours.run(|| Socket::open(index, 0, &umem, &settings)).unwrap().unwrap();
+    socket.refill(&mut pool, 8);
+    filter.set_socket(slot, 0, socket.as_fd()).unwrap();
+    filter.enter(&RAW, hairpin_xdp::Verdict::Slot(slot)).unwrap();
+    let mut peer = open(theirs, &InterfaceSettings::default()).unwrap();
+    let mut packet = peer.packet(64).unwrap();
+    peer.bytes_mut(&mut packet).fill(0xb5);
+    peer.bytes_mut(&mut packet)[12] = 0x88;
+    peer.transmit(0, packet).unwrap();
+    peer.flush().unwrap();
+    assert!(socket.wait(Some(Duration::from_secs(10))).unwrap());
+    let packet = socket.receive().unwrap();
+    assert_eq!((packet.length(), socket.receive_stamp(&packet)), (64, None));
+    pool.give(packet.into_frame());
 }
 
 #[test]

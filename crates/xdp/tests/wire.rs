@@ -449,6 +449,27 @@ fn a_receiver_short_of_frames_loses_some_and_counts_them() {
     }
 }
 
+/// The kernel sends a part of the ring for a call; a flush calls until all are gone.
+#[test]
+#[ignore = "needs root"]
+fn one_flush_sends_all_that_is_in_the_ring() {
+    const COUNT: u32 = 200;
+    for mode in [Mode::Native, Mode::Generic] {
+        let bed = bed(1);
+        let mut ends = [0, 1].map(|end| open(&bed.hosts()[end], mode));
+        ends[1].enter(&RAW).unwrap();
+        for number in 0..COUNT {
+            assert!(send(&mut ends[0], 0, &raw(number, 0)));
+        }
+        ends[0].flush().unwrap();
+        for number in 0..COUNT {
+            let (_, packet) = next(&mut ends[1]).expect("all have left");
+            assert!(ends[1].bytes(&packet) == raw(number, 0), "{number}");
+            ends[1].give(packet.into_frame());
+        }
+    }
+}
+
 /// Frames are borrowed, sent and given back, and the heap has no part in it.
 #[test]
 #[ignore = "needs root"]
