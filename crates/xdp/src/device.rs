@@ -33,7 +33,8 @@ pub struct Device {
     pub queues: u32,
     /// As many as it can have.
     pub queues_max: u32,
-    /// Whether it takes VLAN tags off received frames, so that the filter cannot see them.
+    /// Whether it may take VLAN tags off received frames (rx-vlan-offload), so that the filter does
+    /// not see them. A veth does with those that the sender's kernel has not put in.
     pub strips_vlan: bool,
     /// What its driver can do for XDP; `None` where the kernel does not say.
     pub features: Option<Features>,

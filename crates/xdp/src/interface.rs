@@ -331,7 +331,7 @@ impl fmt::Display for Interface {
             ReceiveStamps::Off if self.lacks_stamps => ", no receive stamps by this driver",
             ReceiveStamps::Off => "",
         })?;
-        f.write_str(if self.device.strips_vlan { ", VLAN tags taken off" } else { "" })
+        f.write_str(if self.device.strips_vlan { ", rx-vlan-offload on" } else { "" })
     }
 }
 

@@ -40,10 +40,10 @@ fn a_veth_is_described_as_it_is() {
     assert_eq!((device.queues, device.queues_max, device.mtu), (2, 4, 1_500));
     assert_eq!((device.driver.as_deref(), device.index), (Some("veth"), host.interface_index()));
     let Features { native, zero_copy, .. } = device.features.expect("told since Linux 6.3");
-    assert!(native && !zero_copy);
+    assert!(native && !zero_copy && device.strips_vlan);
     let interface = open(host, &InterfaceSettings::default()).unwrap();
     let line = interface.to_string();
-    assert!(line.starts_with("veth0: veth, 2 queues, native mode, copy"), "{line}");
+    assert_eq!(line, "veth0: veth, 2 queues, native mode, copy, rx-vlan-offload on");
     assert_eq!(interface.receive_stamps(), ReceiveStamps::Off);
 }
 
@@ -108,6 +108,10 @@ fn what_a_veth_has_not_is_named() {
     assert_eq!(open(0, Copying::ZeroCopy), Err("queue 0 has no zero-copy".to_string()));
     assert_eq!(open(0, Copying::Copy), Ok(false));
     assert_eq!(open(0, Copying::Auto), Ok(false));
+    let socket = SocketSettings { copying: Copying::ZeroCopy, ..sockets() };
+    let settings = InterfaceSettings { mode: Mode::Generic, socket, ..Default::default() };
+    let error = host.run(|| Interface::open(host.interface(), &settings).unwrap_err().to_string());
+    assert_eq!(error.unwrap(), "veth0: queue 0 has no zero-copy");
     let beyond = open(64, Copying::Auto).unwrap_err();
     assert!(beyond.starts_with("queue 64 cannot be had"), "{beyond}");
     let busy_polling = Some(BusyPolling { microseconds: 20, budget: 16 });
