@@ -289,6 +289,14 @@ fn what_lies_where_a_stamp_would_be_is_no_stamp() {
     let packet = socket.receive().unwrap();
     assert_eq!((packet.length(), socket.receive_stamp(&packet)), (64, None));
     pool.give(packet.into_frame());
+    // And where nobody stamps it is not even looked at.
+    let frame = peer.packet(0).unwrap().into_frame();
+    let mut packet = peer.umem().packet_with_headroom(frame, 64).unwrap();
+    packet.grow_front(8);
+    peer.bytes_mut(&mut packet).fill(0xff);
+    packet.shrink_front(8);
+    assert_eq!(peer.receive_stamp(&packet), None);
+    peer.give(packet.into_frame());
 }
 
 #[test]
