@@ -372,10 +372,10 @@ impl Socket {
             return self.filling;
         }
         for _ in 0..self.fill.room(missing).min(missing) {
-            let Some(frame) = pool.take() else { break };
+            let Some(mut frame) = pool.take() else { break };
             assert_eq!(frame.umem, self.umem.id(), "a frame of another UMEM");
             if self.settings.receive_stamps != ReceiveStamps::Off {
-                self.umem.clear_receive_stamp(frame.address.0);
+                self.umem.clear_receive_stamp(&mut frame);
             }
             self.fill.push(frame.address.0);
             self.filling += 1;

@@ -1,7 +1,7 @@
 //! When frames came in and went out, as far as a driver or the kernel tells.
 
 use crate::filter::STAMP_BYTES;
-use crate::frame::Packet;
+use crate::frame::{Frame, Packet};
 use crate::umem::{KERNEL_HEADROOM, TRANSMIT_METADATA, Umem};
 
 /// Where a stamp was taken, and so what it means.
@@ -58,10 +58,11 @@ impl Umem {
 
     /// Wipes the place of a receive stamp, so that one that is not written is none.
     #[inline]
-    pub(crate) fn clear_receive_stamp(&self, address: u64) {
-        let at = address + u64::from(KERNEL_HEADROOM + self.settings().headroom);
+    pub(crate) fn clear_receive_stamp(&self, frame: &mut Frame) {
+        assert_eq!(frame.umem, self.id(), "a frame of another UMEM");
+        let at = frame.address.0 + u64::from(KERNEL_HEADROOM + self.settings().headroom);
         let at = at as usize - STAMP_BYTES as usize;
-        // SAFETY: the caller owns the frame, of which the headroom is a part.
+        // SAFETY: the frame is the right to its memory, of which the headroom is a part.
         unsafe { self.start().add(at).cast::<u64>().write_unaligned(0) };
     }
 
