@@ -12,8 +12,16 @@ const NEXT_ALONE: Change = change(
 );
 const ONE_ON: Change = change(
     "ilink3/src/session/inbound.rs",
-    "progress.next_incoming += 1;",
-    "progress.next_incoming = message.seq_num + 1;",
+    "+= u64::from(is_retransmitted);\n        self.go_on();",
+    "+= u64::from(is_retransmitted);\n        self.go_on();\n        \
+     self.outbound.progress.next_incoming = message.seq_num + 1;",
+);
+const USUALLY_ONE_ON: Change = change(
+    "ilink3/src/session/inbound.rs",
+    "*message);\n        }\n        self.go_on();\n        true\n    }\n\n    /// Whether messages",
+    "*message);\n        }\n        self.go_on();\n        \
+     self.outbound.progress.next_incoming = message.seq_num + 1;\n        \
+     true\n    }\n\n    /// Whether messages",
 );
 
 /// All of them.
@@ -116,7 +124,10 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant { name: "live before replay, of an earlier UUID", changes: &[HELD_BACK_FOR_EARLIER] },
-    Mutant { name: "live before replay, of the same UUID", changes: &[NEXT_ALONE, ONE_ON] },
+    Mutant {
+        name: "live before replay, of the same UUID",
+        changes: &[NEXT_ALONE, ONE_ON, USUALLY_ONE_ON],
+    },
     Mutant {
         name: "own messages leave before they are on the disk",
         changes: &[change(

@@ -1,0 +1,322 @@
+//! The program that decides, for each frame, whether it is ours.
+//!
+//! ```text
+//! Ethernet      too short                         kernel
+//! 802.1Q        one tag; a second, or 802.1ad     kernel
+//! EtherType     not IP: an entry for it?          as it says, else kernel
+//! IPv4          options, a fragment, truncated    kernel
+//! IPv6          extension headers, truncated,
+//!               an IPv4 address as destination    kernel
+//! TCP, UDP      truncated; anything else          kernel
+//! flow          {protocol, VLAN, both ends}       as the entry says
+//! port          {protocol, VLAN, address, port}   as the entry says
+//!   unicast     the same with any address         as the entry says
+//!   multicast   UDP: {VLAN, group, port}          as the entry says
+//!               UDP: {VLAN, group}                as the entry says
+//! nothing                                         kernel
+//! ```
+//!
+//! An entry says "kernel", or the base of a slot in the map of sockets; the socket is at base plus
+//! receive queue. If there is none, or the queue is beyond the slot's, the kernel has the frame.
+
+use super::assembler::{Assembler, Condition, Helper, Instruction, Label, Register, Width};
+use Condition::{Above, AtLeast, Equal, NotEqual};
+use Register::{R0, R1, R2, R3, R5, R6, R7, R8, R9, R10};
+use Width::{Byte, Double, Half, Word};
+
+/// The value of an entry whose frames the kernel keeps.
+pub(super) const KERNEL: u32 = u32::MAX;
+
+/// `XDP_PASS`.
+pub(super) const PASS: i32 = 2;
+/// `XDP_REDIRECT`.
+pub(super) const REDIRECT: i32 = 4;
+
+/// Bytes before a frame in which its receive stamp stands, if it was asked for: nanoseconds, u64.
+pub(crate) const STAMP: i32 = 8;
+
+/// In `struct xdp_md`.
+mod context {
+    pub(super) const DATA: i16 = 0;
+    pub(super) const DATA_END: i16 = 4;
+    pub(super) const DATA_META: i16 = 8;
+    pub(super) const QUEUE: i16 = 16;
+}
+
+/// The flow's key on the stack, whose front is the other keys.
+mod key {
+    pub(super) const START: i16 = -48;
+    pub(super) const PORT: i16 = START + 16;
+    pub(super) const KIND: i16 = START + 18;
+    pub(super) const VLAN: i16 = START + 20;
+    pub(super) const REMOTE: i16 = START + 24;
+    pub(super) const REMOTE_PORT: i16 = START + 40;
+}
+
+/// Below the key.
+const STAMP_SLOT: i16 = key::START - 8;
+
+const IPV4: i32 = 0x0800;
+const IPV6: i32 = 0x86dd;
+const VLAN: i32 = 0x8100;
+/// The third word of an IPv4 address written as one of IPv6, as the machine reads it.
+const MAPPED: i32 = 0xffff_0000_u32.cast_signed();
+const UDP: i32 = 17;
+const TCP: i32 = 6;
+
+/// What a destination is.
+const UNICAST_4: i32 = 0;
+const UNICAST_6: i32 = 1;
+const GROUP: i32 = 2;
+
+/// Who says when a frame came in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stamper {
+    /// The driver, by a function of the kernel, of this type.
+    Driver(i32),
+    /// The kernel's clock when the program runs.
+    Clock,
+}
+
+/// What a program is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    /// Descriptors of the maps.
+    pub(super) flows: i32,
+    pub(super) locals: i32,
+    pub(super) groups: i32,
+    pub(super) sockets: i32,
+    /// Receive queues that a slot has room for.
+    pub(super) queues: u32,
+    pub(super) receive_stamp: Option<Stamper>,
+}
+
+/// The program. `R6` is the context, `R7` where the frame is read, `R8` its end.
+pub(super) fn assemble(parts: &Parts) -> Vec<Instruction> {
+    let mut assembler = Assembler::default();
+    let a = &mut assembler;
+    let (pass, found) = (a.label(), a.label());
+    let (ipv4, ipv6, ports) = (a.label(), a.label(), a.label());
+    a.copy(R6, R1);
+    a.load(Word, R7, R6, context::DATA);
+    a.load(Word, R8, R6, context::DATA_END);
+    clear_key(a);
+    ethernet(a, pass);
+    a.jump_if(R9, Equal, IPV4, ipv4);
+    a.jump_if(R9, Equal, IPV6, ipv6);
+    a.store(Half, R10, key::KIND, R9);
+    look_up(a, parts.locals, found);
+    a.jump(pass);
+    a.bind(ipv4);
+    read_ipv4(a, pass);
+    a.jump(ports);
+    a.bind(ipv6);
+    read_ipv6(a, pass);
+    a.bind(ports);
+    read_ports(a, pass);
+    look_up_ip(a, parts, found, pass);
+    a.bind(found);
+    redirect(a, parts, pass);
+    a.bind(pass);
+    a.set(R0, PASS);
+    a.exit();
+    assembler.finish()
+}
+
+fn clear_key(a: &mut Assembler) {
+    for double in 0..6 {
+        a.store_number(Double, R10, key::START + 8 * double, 0);
+    }
+}
+
+/// Leaves the EtherType in `R9` and the frame at what it announces, and the VLAN in the key.
+fn ethernet(a: &mut Assembler, pass: Label) {
+    need(a, 14, pass);
+    a.load(Half, R9, R7, 12);
+    a.swap_half(R9);
+    let untagged = a.label();
+    a.jump_if(R9, NotEqual, VLAN, untagged);
+    need(a, 18, pass);
+    a.load(Half, R1, R7, 14);
+    a.swap_half(R1);
+    a.and(R1, 0xfff);
+    a.store(Half, R10, key::VLAN, R1);
+    a.load(Half, R9, R7, 16);
+    a.swap_half(R9);
+    a.add(R7, 4);
+    a.bind(untagged);
+    a.add(R7, 14);
+}
+
+/// Leaves the protocol in `R9`, in `R5` what the destination is, and the addresses in the key; the
+/// frame at the header behind.
+fn read_ipv4(a: &mut Assembler, pass: Label) {
+    need(a, 20, pass);
+    // Version 4, and a header of five words: no options.
+    a.load(Byte, R1, R7, 0);
+    a.jump_if(R1, NotEqual, 0x45, pass);
+    // More fragments, or an offset.
+    a.load(Half, R1, R7, 6);
+    a.swap_half(R1);
+    a.and(R1, 0x3fff);
+    a.jump_if(R1, NotEqual, 0, pass);
+    a.load(Byte, R9, R7, 9);
+    // ::ffff:0:0/96
+    a.store_number(Half, R10, key::START + 10, 0xffff);
+    a.store_number(Half, R10, key::REMOTE + 10, 0xffff);
+    a.load(Word, R1, R7, 16);
+    a.store(Word, R10, key::START + 12, R1);
+    a.load(Word, R1, R7, 12);
+    a.store(Word, R10, key::REMOTE + 12, R1);
+    classify(a, 16, 0xf0, 0xe0, UNICAST_4);
+    a.add(R7, 20);
+}
+
+/// As [`read_ipv4`].
+fn read_ipv6(a: &mut Assembler, pass: Label) {
+    need(a, 40, pass);
+    a.load(Byte, R1, R7, 0);
+    a.and(R1, 0xf0);
+    a.jump_if(R1, NotEqual, 0x60, pass);
+    a.load(Byte, R9, R7, 6);
+    for word in 0..4 {
+        a.load(Word, R1, R7, 24 + 4 * word);
+        a.store(Word, R10, key::START + 4 * word, R1);
+        a.load(Word, R1, R7, 8 + 4 * word);
+        a.store(Word, R10, key::REMOTE + 4 * word, R1);
+    }
+    // IPv4 inside IPv6 is not sent on a wire, and would be taken for IPv4: ::ffff:0:0/96.
+    let real = a.label();
+    a.load(Double, R1, R10, key::START);
+    a.jump_if(R1, NotEqual, 0, real);
+    a.load(Word, R1, R10, key::START + 8);
+    a.jump_if_word(R1, Equal, MAPPED, pass);
+    a.bind(real);
+    classify(a, 24, 0xff, 0xff, UNICAST_6);
+    a.add(R7, 40);
+}
+
+/// `R5 = GROUP`, if the destination's first byte says multicast, else `unicast`.
+fn classify(a: &mut Assembler, destination: i16, mask: i32, value: i32, unicast: i32) {
+    let known = a.label();
+    a.set(R5, unicast);
+    a.load(Byte, R1, R7, destination);
+    a.and(R1, mask);
+    a.jump_if(R1, NotEqual, value, known);
+    a.set(R5, GROUP);
+    a.bind(known);
+}
+
+/// Completes the key; then `R9` says what the destination is. The header must be there whole,
+/// though only its ports are read: what is cut off is for the kernel to count.
+fn read_ports(a: &mut Assembler, pass: Label) {
+    let (udp, known) = (a.label(), a.label());
+    a.jump_if(R9, Equal, UDP, udp);
+    a.jump_if(R9, NotEqual, TCP, pass);
+    need(a, 20, pass);
+    a.jump(known);
+    a.bind(udp);
+    need(a, 8, pass);
+    a.bind(known);
+    a.store(Half, R10, key::KIND, R9);
+    a.load(Half, R1, R7, 0);
+    a.store(Half, R10, key::REMOTE_PORT, R1);
+    a.load(Half, R1, R7, 2);
+    a.store(Half, R10, key::PORT, R1);
+    a.copy(R9, R5);
+}
+
+fn look_up_ip(a: &mut Assembler, parts: &Parts, found: Label, pass: Label) {
+    look_up(a, parts.flows, found);
+    let group = a.label();
+    a.jump_if(R9, Equal, GROUP, group);
+    look_up(a, parts.locals, found);
+    // Any address: the prefix of IPv4 stays.
+    let (version_6, any) = (a.label(), a.label());
+    a.jump_if(R9, Equal, UNICAST_6, version_6);
+    a.store_number(Word, R10, key::START + 12, 0);
+    a.jump(any);
+    a.bind(version_6);
+    a.store_number(Double, R10, key::START, 0);
+    a.store_number(Double, R10, key::START + 8, 0);
+    a.bind(any);
+    look_up(a, parts.locals, found);
+    a.jump(pass);
+    a.bind(group);
+    a.load(Half, R1, R10, key::KIND);
+    a.jump_if(R1, NotEqual, UDP, pass);
+    look_up(a, parts.groups, found);
+    a.store_number(Half, R10, key::PORT, 0);
+    look_up(a, parts.groups, found);
+    a.jump(pass);
+}
+
+/// Goes to `found`, where `R0` is the address of the value, if the map has the key.
+fn look_up(a: &mut Assembler, map: i32, found: Label) {
+    a.map(R1, map);
+    a.copy(R2, R10);
+    a.add(R2, i32::from(key::START));
+    a.call(Helper::MapLookup);
+    a.jump_if(R0, NotEqual, 0, found);
+}
+
+/// Does what the value at `R0` says.
+fn redirect(a: &mut Assembler, parts: &Parts, pass: Label) {
+    a.load(Word, R9, R0, 0);
+    a.jump_if_word(R9, Equal, KERNEL as i32, pass);
+    a.load(Word, R1, R6, context::QUEUE);
+    a.jump_if(R1, AtLeast, parts.queues as i32, pass);
+    a.add_register(R9, R1);
+    if let Some(stamper) = parts.receive_stamp {
+        stamp(a, stamper);
+    }
+    a.map(R1, parts.sockets);
+    a.copy(R2, R9);
+    a.set(R3, PASS);
+    a.call(Helper::RedirectMap);
+    a.exit();
+}
+
+/// Puts the time of receipt before the frame, nought if the driver does not know it. Only frames
+/// that are ours have it: the kernel would not join those of a stream that differ in it.
+fn stamp(a: &mut Assembler, stamper: Stamper) {
+    let unstamped = a.label();
+    a.copy(R1, R6);
+    a.set(R2, -STAMP);
+    a.call(Helper::AdjustMeta);
+    a.jump_if(R0, NotEqual, 0, unstamped);
+    match stamper {
+        Stamper::Driver(function) => ask_driver(a, function),
+        Stamper::Clock => a.call(Helper::ClockTai),
+    }
+    a.load(Word, R7, R6, context::DATA_META);
+    a.load(Word, R8, R6, context::DATA);
+    a.copy(R1, R7);
+    a.add(R1, STAMP);
+    a.jump_if_register(R1, Above, R8, unstamped);
+    a.store(Double, R7, 0, R0);
+    a.bind(unstamped);
+}
+
+/// `R0 = ` the driver's time of receipt, or nought.
+fn ask_driver(a: &mut Assembler, function: i32) {
+    let (failed, known) = (a.label(), a.label());
+    a.store_number(Double, R10, STAMP_SLOT, 0);
+    a.copy(R1, R6);
+    a.copy(R2, R10);
+    a.add(R2, i32::from(STAMP_SLOT));
+    a.call_kernel_function(function);
+    a.jump_if_word(R0, NotEqual, 0, failed);
+    a.load(Double, R0, R10, STAMP_SLOT);
+    a.jump(known);
+    a.bind(failed);
+    a.set(R0, 0);
+    a.bind(known);
+}
+
+/// To the kernel with it unless `bytes` more are there.
+fn need(a: &mut Assembler, bytes: i32, pass: Label) {
+    a.copy(R1, R7);
+    a.add(R1, bytes);
+    a.jump_if_register(R1, Above, R8, pass);
+}

@@ -1,0 +1,108 @@
+//! Memory that is mapped, and unmapped when it is dropped.
+
+use std::ffi::{CStr, c_int};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+/// What a sealed memory file can no longer do: shrink, grow, or lose its seals.
+const SEALS: c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
+/// A mapping that can be read and written. It knows nothing of what lies in it.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: a mapping belongs to the process, not to a thread.
+unsafe impl Send for Mapping {}
+// SAFETY: it hands out an address only; whoever follows that answers for what happens there.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Memory of this process alone, every page there. A forked child does not have it: what the
+    /// kernel receives into must not be copied on write.
+    pub(crate) fn anonymous(length: usize, huge_pages: bool) -> io::Result<Self> {
+        let huge = if huge_pages { libc::MAP_HUGETLB } else { 0 };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE | huge;
+        let mapping = Self::map(length, flags, -1, 0)?;
+        // SAFETY: the range is the whole mapping, which lives through the call.
+        match unsafe { libc::madvise(mapping.start().cast(), length, libc::MADV_DONTFORK) } {
+            0 => Ok(mapping),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// The first `length` bytes of `fd` from `offset`, shared with whoever else has it.
+    pub(crate) fn shared(fd: BorrowedFd<'_>, length: usize, offset: i64) -> io::Result<Self> {
+        Self::map(length, libc::MAP_SHARED | libc::MAP_POPULATE, fd.as_raw_fd(), offset)
+    }
+
+    fn map(length: usize, flags: c_int, fd: c_int, offset: i64) -> io::Result<Self> {
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: without MAP_FIXED the kernel chooses where, so no memory of ours is replaced.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, rights, flags, fd, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, length })
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, whole, and nobody can reach it through us any more. Where it
+        // fails there is nothing to be done: the memory stays mapped.
+        unsafe { libc::munmap(self.start().cast(), self.length) };
+    }
+}
+
+/// A file in memory only, of this size for as long as it exists, and with all of its memory there;
+/// close-on-exec.
+pub(crate) fn sealed_file(name: &CStr, length: u64) -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: `name` is a NUL-terminated string that outlives the call.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    allocate(&file, length)?;
+    // SAFETY: F_ADD_SEALS takes an integer and touches no memory of ours.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Makes the file so long, of real pages: a store can find no memory missing later.
+fn allocate(file: &File, length: u64) -> io::Result<()> {
+    let length = i64::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    loop {
+        // SAFETY: takes a descriptor and two integers and touches no memory of ours.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            number => return Err(io::Error::from_raw_os_error(number)),
+        }
+    }
+}
+
+/// Whether a file's size is fixed for good. False for anything but a sealed memory file.
+pub(crate) fn is_sealed(file: &File) -> bool {
+    // SAFETY: F_GET_SEALS takes no argument and touches no memory of ours.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    seals >= 0 && seals & SEALS == SEALS
+}

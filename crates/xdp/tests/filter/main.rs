@@ -1,0 +1,265 @@
+//! The filter's program, run by the kernel itself on made frames, against the same decision in
+//! plain Rust.
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+mod frames;
+mod reference;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsFd;
+
+use frames::{Chance, GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6};
+use hairpin_testbed::{Bed, Queues};
+use hairpin_xdp::{
+    Device, Entry, Filter, FilterSettings, Link, Mode, Protocol, Socket, SocketSettings, Umem,
+    UmemSettings, Verdict,
+};
+use reference::{BRANCHES, Branch, Census, Outcome, Reference};
+
+/// Frames of each of two runs, beside those cut off at every byte.
+const FRAMES: u32 = 20_000;
+const SLOTS: u32 = 3;
+/// Of a slot; the interface has one more.
+const QUEUES: u32 = 2;
+
+/// A filter on an interface of its own, with a socket on each of the slots' queues.
+struct Kernel {
+    filter: Filter,
+    sockets: Vec<Socket>,
+    interface: u32,
+    _link: Link,
+}
+
+/// Which sockets are in the filter: who is redirected to a slot is seen by taking the others out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Population {
+    Slot(u32),
+    /// Of slot 0, the first queue alone.
+    FirstQueue,
+}
+
+impl Population {
+    const ALL: [Self; 4] = [Self::Slot(0), Self::Slot(1), Self::Slot(2), Self::FirstQueue];
+
+    fn has(self, slot: u32, queue: u32) -> bool {
+        match self {
+            Self::Slot(number) => slot == number && queue < QUEUES,
+            Self::FirstQueue => (slot, queue) == (0, 0),
+        }
+    }
+}
+
+impl Kernel {
+    fn new() -> Self {
+        let device = Device::named("veth0").unwrap();
+        assert_eq!(device.queues, QUEUES + 1);
+        let settings = FilterSettings { slots: SLOTS, queues: QUEUES, ..FilterSettings::default() };
+        let filter = Filter::load(&settings).unwrap();
+        let link = filter.attach(device.index, Mode::Native).unwrap();
+        assert_eq!(link.mode(), Mode::Native);
+        let umem = UmemSettings { frames: 64, ..UmemSettings::default() };
+        let (umem, _pool) = Umem::create(&umem).unwrap();
+        let settings = SocketSettings { ring: 64, ..SocketSettings::default() };
+        let first = Socket::open(device.index, 0, &umem, &settings).unwrap();
+        let second = first.open_beside(device.index, 1).unwrap();
+        let (interface, sockets) = (device.index, vec![first, second]);
+        Self { filter, sockets, interface, _link: link }
+    }
+
+    fn populate(&self, population: Population) {
+        for number in 0..SLOTS {
+            let slot = self.filter.slot(number).unwrap();
+            for (queue, socket) in (0..).zip(&self.sockets) {
+                if population.has(number, queue) {
+                    self.filter.set_socket(slot, queue, socket.as_fd()).unwrap();
+                } else {
+                    self.filter.clear_socket(slot, queue).unwrap();
+                }
+            }
+        }
+    }
+
+    fn enter(&self, reference: &Reference) {
+        for (entry, outcome) in &reference.entries {
+            let verdict = match outcome {
+                Outcome::Kernel => Verdict::Kernel,
+                Outcome::Slot(number) => Verdict::Slot(self.filter.slot(*number).unwrap()),
+            };
+            self.filter.enter(entry, verdict).unwrap();
+            assert_eq!(self.filter.verdict(entry).unwrap(), Some(verdict));
+        }
+    }
+
+    /// Compares what the program does with each frame from each queue with what it should do.
+    fn compare(&self, reference: &Reference, frames: &[Vec<u8>], census: &mut Census) {
+        for frame in frames {
+            census.count(reference.decide(frame).1);
+        }
+        for population in Population::ALL {
+            self.populate(population);
+            for frame in frames {
+                let (outcome, way) = reference.decide(frame);
+                for queue in 0..=QUEUES {
+                    let expected = match outcome {
+                        Outcome::Kernel => false,
+                        Outcome::Slot(slot) => population.has(slot, queue),
+                    };
+                    let from = Some((self.interface, queue));
+                    let redirected = self.filter.would_redirect(frame, from).unwrap();
+                    assert_eq!(
+                        redirected, expected,
+                        "{way:?} queue {queue} {population:?} of {frame:02x?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Every kind of entry, for each outcome, in both families, with and without a tag.
+fn entries() -> Vec<(Entry, Outcome)> {
+    let mut all = Vec::new();
+    for (at, vlan) in [None, Some(7), Some(0x700)].into_iter().enumerate() {
+        let slot = |number: u32| Outcome::Slot((number + at as u32) % SLOTS);
+        let any = |port: u16, number| {
+            let ends: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+            let entry = move |(index, ip)| {
+                let local = SocketAddr::new(ip, port);
+                let protocol = if index == 0 { Protocol::Udp } else { Protocol::Tcp };
+                (Entry::Local { protocol, vlan, local }, slot(number))
+            };
+            (0..).zip(ends).map(entry)
+        };
+        all.extend(any(PORTS[0], 0));
+        all.extend(any(PORTS[2], 1));
+        let families: [[IpAddr; 2]; 2] =
+            [[LOCALS_4[0].into(), REMOTES_4[0].into()], [LOCALS_6[0].into(), REMOTES_6[0].into()]];
+        for [local, remote] in families {
+            for protocol in [Protocol::Tcp, Protocol::Udp] {
+                let flow = |to, from, outcome| {
+                    let [local, remote] =
+                        [SocketAddr::new(local, to), SocketAddr::new(remote, from)];
+                    (Entry::Flow { protocol, vlan, local, remote }, outcome)
+                };
+                all.push(flow(PORTS[0], PORTS[1], slot(2)));
+                all.push(flow(PORTS[0], PORTS[3], Outcome::Kernel));
+                all.push(flow(PORTS[1], PORTS[0], slot(0)));
+                let port = |port, outcome| {
+                    let local = SocketAddr::new(local, port);
+                    (Entry::Local { protocol, vlan, local }, outcome)
+                };
+                all.push(port(PORTS[1], slot(1)));
+                // The kernel keeps one address of a port that is ours at every other.
+                all.push(port(PORTS[2], Outcome::Kernel));
+            }
+        }
+        let groups =
+            [(GROUPS_4[0].into(), GROUPS_4[1].into()), (GROUPS_6[0].into(), GROUPS_6[1].into())];
+        for (first, second) in groups {
+            let group =
+                |group: IpAddr, port, outcome| (Entry::Group { vlan, group, port }, outcome);
+            all.push(group(first, Some(PORTS[0]), slot(0)));
+            all.push(group(first, Some(PORTS[1]), Outcome::Kernel));
+            all.push(group(first, None, slot(1)));
+            all.push(group(second, Some(PORTS[0]), slot(2)));
+        }
+        all.push((Entry::EtherType { vlan, ether_type: 0x88b5 }, slot(0)));
+        if vlan.is_some() {
+            all.push((Entry::EtherType { vlan, ether_type: 0x88b6 }, Outcome::Kernel));
+        }
+    }
+    all
+}
+
+/// A few whole frames, cut off behind every byte.
+fn cut_off(chance: &mut Chance) -> Vec<Vec<u8>> {
+    let wholes: Vec<_> = (0..200).map(|_| frames::whole(chance)).collect();
+    let cut = |frame: Vec<u8>| (14..=frame.len()).map(move |length| frame[..length].to_vec());
+    wholes.into_iter().flat_map(cut).collect()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn the_program_decides_as_the_reference_does() {
+    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    bed.hosts()[0]
+        .run(|| {
+            let kernel = Kernel::new();
+            let mut reference = Reference { entries: entries() };
+            let (mut chance, mut census) = (Chance(1), Census::default());
+            kernel.enter(&reference);
+            let frames: Vec<_> = (0..FRAMES).map(|_| frames::frame(&mut chance)).collect();
+            kernel.compare(&reference, &frames, &mut census);
+            kernel.compare(&reference, &cut_off(&mut chance), &mut census);
+            check(&census);
+            // Every other entry goes, and of the rest every other changes, while all is in place.
+            let mut index = 0;
+            reference.entries.retain(|(entry, _)| {
+                index += 1;
+                index % 2 == 0 || !kernel.filter.remove(entry).unwrap()
+            });
+            for (_, outcome) in reference.entries.iter_mut().step_by(2) {
+                *outcome =
+                    if *outcome == Outcome::Kernel { Outcome::Slot(1) } else { Outcome::Kernel };
+            }
+            kernel.enter(&reference);
+            let frames: Vec<_> = (0..FRAMES).map(|_| frames::frame(&mut chance)).collect();
+            kernel.compare(&reference, &frames, &mut census);
+            census.print();
+        })
+        .unwrap();
+}
+
+/// A class that never was proves nothing.
+fn check(census: &Census) {
+    for branch in BRANCHES {
+        assert!(census.of(branch, "") > 0, "{branch:?} was never taken");
+    }
+    use Branch::{AnyAddress, EtherTypeEntry, Flow, Group, GroupPort, NoEntry, NoGroup, Port};
+    for branch in [Flow, Port, AnyAddress, GroupPort, Group, NoGroup, NoEntry] {
+        for words in ["tagged IPv4", "untagged IPv4", "tagged IPv6", "untagged IPv6"] {
+            assert!(census.of(branch, words) > 0, "{branch:?} was never {words}");
+        }
+    }
+    for branch in [Flow, Port, GroupPort, EtherTypeEntry] {
+        for words in ["Kernel", "Slot(0)", "Slot(1)", "Slot(2)"] {
+            assert!(census.of(branch, words) > 0, "{branch:?} never said {words}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn each_map_holds_what_it_was_made_for_and_no_more() {
+    let settings = FilterSettings { flows: 2, locals: 2, groups: 2, ..FilterSettings::default() };
+    let filter = Filter::load(&settings).unwrap();
+    let local = |port| SocketAddr::new(LOCALS_4[0].into(), port);
+    let remote = SocketAddr::new(REMOTES_4[0].into(), 1);
+    let (protocol, vlan, group) = (Protocol::Udp, None, GROUPS_4[0].into());
+    let kinds: [&dyn Fn(u16) -> Entry; 3] = [
+        &|port| Entry::Flow { protocol, vlan, local: local(port), remote },
+        &|port| Entry::Local { protocol, vlan, local: local(port) },
+        &|port| Entry::Group { vlan, group, port: Some(port) },
+    ];
+    for kind in kinds {
+        filter.enter(&kind(1), Verdict::Kernel).unwrap();
+        filter.enter(&kind(2), Verdict::Kernel).unwrap();
+        let error = filter.enter(&kind(3), Verdict::Kernel).unwrap_err();
+        assert_eq!(error.to_string(), "there is no room for another entry");
+        assert!(filter.remove(&kind(1)).unwrap());
+        assert!(!filter.remove(&kind(1)).unwrap());
+        filter.enter(&kind(3), Verdict::Kernel).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_filter_on_no_interface_answers_for_loopback() {
+    let filter = Filter::load(&FilterSettings::default()).unwrap();
+    let frame = frames::udp(LOCALS_4[0].into(), 9, REMOTES_4[0].into(), 9);
+    assert!(!filter.would_redirect(&frame, None).unwrap());
+    assert!(filter.would_redirect(&frame[..13], None).is_err());
+    assert!(filter.slot(15).is_some() && filter.slot(16).is_none());
+    let six = frames::udp(LOCALS_6[0].into(), 9, REMOTES_6[0].into(), 9);
+    assert!(!filter.would_redirect(&six, None).unwrap());
+}
