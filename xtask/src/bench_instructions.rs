@@ -97,10 +97,10 @@ const CASES: [Case; 16] = [
     market(MOST),
     market("twelve-one-book"),
     market("twelve-books"),
-    handler("order-send", 290),
-    handler("order-receive", 440),
-    handler("order-burst", 270),
-    handler("order-both", 720),
+    handler("order-send", 250),
+    handler("order-receive", 350),
+    handler("order-burst", 220),
+    handler("order-both", 585),
 ];
 
 /// The smallest and the largest of the markets that differ in nothing but their instruments.
