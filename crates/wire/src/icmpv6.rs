@@ -166,6 +166,7 @@ mod tests {
         let localhost = Ipv6Addr::LOCALHOST;
         let pseudo = Sum::pseudo_ipv6(localhost, localhost, Protocol::ICMPV6, 9);
         let mut header = Icmpv6Header::echo(false, 1, 2);
+        header.set_checksum(0x1234);
         header.fill_checksum(pseudo, &[3]);
         assert!(header.is_checksum_valid(pseudo, &[3]));
         let other = Sum::pseudo_ipv6(localhost, Ipv6Addr::UNSPECIFIED, Protocol::ICMPV6, 9);

@@ -220,6 +220,8 @@ mod tests {
         ours.set_total_length(0x73);
         ours.fill_checksum();
         assert_eq!(ours.as_bytes(), BYTES);
+        ours.fill_checksum();
+        assert_eq!(ours.as_bytes(), BYTES, "the old checksum does not count");
     }
 
     #[test]

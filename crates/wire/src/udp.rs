@@ -103,6 +103,9 @@ mod tests {
         let payload = (0xFFFF_u16 - 37).to_be_bytes();
         header.fill_checksum(pseudo, &payload);
         assert_eq!(header.checksum(), 0xFFFF);
+        header.set_checksum(0x1234);
+        header.fill_checksum(pseudo, &payload);
+        assert_eq!(header.checksum(), 0xFFFF, "the old checksum does not count");
         assert!(header.is_checksum_valid(pseudo, &payload));
         header.set_checksum(0);
         assert!(!header.is_checksum_valid(pseudo, &payload));
