@@ -51,6 +51,12 @@ impl<'a> Engine<'a> {
         Ok(DeviceId(free as u32))
     }
 
+    /// The devices, in the order in which they were added: for whoever opens an arena.
+    pub fn device_ids(&self) -> impl Iterator<Item = DeviceId> {
+        let devices = self.parts.devices.iter().enumerate();
+        devices.filter(|(_, device)| device.is_used == 1).map(|(at, _)| DeviceId(at as u32))
+    }
+
     /// Says that the host has an address on a device, and what its net's broadcast address is.
     ///
     /// # Errors
