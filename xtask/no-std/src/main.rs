@@ -7,6 +7,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use hairpin_cme_codecs as _;
 use hairpin_ilink3 as _;
 use hairpin_mdp3 as _;
+use hairpin_netstack as _;
 use hairpin_sbe as _;
 use hairpin_time as _;
 use hairpin_wire as _;
