@@ -62,6 +62,7 @@ pub mod live_page;
 pub mod matching;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
+pub mod netstack_udp_frames;
 pub mod plan_codecs;
 pub mod publisher;
 pub mod replay_bytes;
@@ -116,4 +117,5 @@ targets! {
     ilink3_session_frames
     mdp3_channel_bytes
     mdp3_channel_packets
+    netstack_udp_frames
 }

@@ -7,8 +7,10 @@ use core::alloc::{GlobalAlloc, Layout};
 use hairpin_cme_codecs as _;
 use hairpin_ilink3 as _;
 use hairpin_mdp3 as _;
+use hairpin_netstack as _;
 use hairpin_sbe as _;
 use hairpin_time as _;
+use hairpin_wire as _;
 
 /// L1 may use `alloc`; the proof only has to link, so there is never memory.
 struct NoMemory;

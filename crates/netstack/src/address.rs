@@ -1,0 +1,109 @@
+//! Addresses of both families in sixteen bytes.
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// An IPv6 address, or an IPv4 address as IPv6 maps it (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
+)]
+#[repr(transparent)]
+pub struct Address(pub(crate) [u8; 16]);
+
+impl Address {
+    /// Any address of IPv4.
+    pub const ANY_IPV4: Self = Self(Ipv4Addr::UNSPECIFIED.to_ipv6_mapped().octets());
+    /// Any address of IPv6.
+    pub const ANY_IPV6: Self = Self([0; 16]);
+
+    /// Everyone on the segment, in IPv4 (RFC 919 §7).
+    pub const BROADCAST: Self = Self(Ipv4Addr::BROADCAST.to_ipv6_mapped().octets());
+
+    #[inline]
+    pub(crate) const fn of_ipv4(octets: [u8; 4]) -> Self {
+        let [a, b, c, d] = octets;
+        Self([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d])
+    }
+
+    /// Whether it is an IPv4 address.
+    #[must_use]
+    #[inline]
+    pub fn is_ipv4(self) -> bool {
+        u128::from_be_bytes(self.0) >> 32 == 0xFFFF
+    }
+
+    /// Whether it stands for any address of its family.
+    #[must_use]
+    #[inline]
+    pub fn is_any(self) -> bool {
+        self == Self::ANY_IPV4 || self == Self::ANY_IPV6
+    }
+
+    /// Any address of the same family.
+    #[must_use]
+    #[inline]
+    pub fn any(self) -> Self {
+        if self.is_ipv4() { Self::ANY_IPV4 } else { Self::ANY_IPV6 }
+    }
+
+    /// Whether it is a group.
+    #[must_use]
+    #[inline]
+    pub fn is_multicast(self) -> bool {
+        if self.is_ipv4() { self.0[12] & 0xF0 == 0xE0 } else { self.0[0] == 0xFF }
+    }
+
+    /// The address as the standard library has it.
+    #[must_use]
+    pub fn to_ip(self) -> IpAddr {
+        let address = Ipv6Addr::from_octets(self.0);
+        address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4)
+    }
+
+    #[inline]
+    pub(crate) fn ipv4_octets(self) -> [u8; 4] {
+        let [.., a, b, c, d] = self.0;
+        [a, b, c, d]
+    }
+}
+
+impl From<Ipv4Addr> for Address {
+    #[inline]
+    fn from(address: Ipv4Addr) -> Self {
+        Self::of_ipv4(address.octets())
+    }
+}
+
+impl From<Ipv6Addr> for Address {
+    #[inline]
+    fn from(address: Ipv6Addr) -> Self {
+        Self(address.octets())
+    }
+}
+
+impl From<IpAddr> for Address {
+    fn from(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => address.into(),
+            IpAddr::V6(address) => address.into(),
+        }
+    }
+}
+
+/// An address and a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SocketAddress {
+    /// The address.
+    pub address: Address,
+    /// The port.
+    pub port: u16,
+}
+
+impl SocketAddress {
+    /// An address and a port.
+    #[must_use]
+    pub fn new(address: impl Into<Address>, port: u16) -> Self {
+        Self { address: address.into(), port }
+    }
+}

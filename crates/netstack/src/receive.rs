@@ -1,0 +1,352 @@
+//! A frame arrives.
+
+use hairpin_time::Now;
+use hairpin_wire::{
+    EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, UdpHeader, VlanTag,
+};
+
+use crate::index::{self, NONE};
+use crate::socket::{Key, Membership, Socket};
+use crate::{
+    Address, Datagram, DeviceId, Dropped, Engine, Kernel, Listener, SocketAddress, SocketId,
+    Verdict,
+};
+
+/// Where a frame is on its way through the engine.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) now: Now,
+    pub(crate) device: u32,
+    pub(crate) trusts_checksums: bool,
+}
+
+impl Engine<'_> {
+    /// A frame has arrived on a device. Sockets get what is theirs; what is the kernel's is handed
+    /// to it by the caller, as it is.
+    pub fn handle_frame(
+        &mut self,
+        now: Now,
+        device: DeviceId,
+        frame: &[u8],
+        listener: &mut impl Listener,
+    ) -> Verdict {
+        let (at, verdict) = match self.enter(now, device, frame) {
+            Ok((arrival, ether_type, packet)) => {
+                let verdict = self.dispatch(arrival, ether_type, packet, listener);
+                (arrival.device, verdict.unwrap_or_else(|verdict| verdict))
+            }
+            Err(verdict) => (device.0, verdict),
+        };
+        if let Some(device) = self.parts.devices.get_mut(at as usize) {
+            let counters = &mut device.counters;
+            counters.frames += 1;
+            *match verdict {
+                Verdict::Delivered(_) => &mut counters.delivered,
+                Verdict::Kernel(_) => &mut counters.to_kernel,
+                Verdict::Dropped(Dropped::Malformed) => &mut counters.malformed,
+                Verdict::Dropped(Dropped::Checksum) => &mut counters.wrong_checksum,
+            } += 1;
+        }
+        verdict
+    }
+
+    /// Ethernet and VLAN: which device it is for, and the packet in it.
+    #[inline]
+    fn enter<'f>(
+        &self,
+        now: Now,
+        device: DeviceId,
+        frame: &'f [u8],
+    ) -> Result<(Arrival, EtherType, &'f [u8]), Verdict> {
+        let other_device = Verdict::Kernel(Kernel::OtherDevice);
+        let mut number = device.0;
+        let mut settings = self.device(device).map_err(|_| other_device)?;
+        let (ethernet, mut packet) = EthernetHeader::split(frame).map_err(|_| MALFORMED)?;
+        let mut ether_type = ethernet.ether_type();
+        if ether_type.is_vlan() {
+            let (tag, rest) = VlanTag::split(packet).map_err(|_| MALFORMED)?;
+            let inner = tag.ether_type();
+            if ether_type != EtherType::VLAN || inner.is_vlan() {
+                return Err(other_device);
+            }
+            if tag.identifier() != 0 {
+                number = self.vlan(device, tag.identifier()).ok_or(other_device)?;
+                settings = &self.parts.devices[number as usize];
+            }
+            (ether_type, packet) = (inner, rest);
+        }
+        let destination = ethernet.destination();
+        if destination != settings.mac && !destination.is_group() {
+            return Err(Verdict::Kernel(Kernel::OtherMac));
+        }
+        let trusts_checksums = settings.trusts_checksums != 0;
+        Ok((Arrival { now, device: number, trusts_checksums }, ether_type, packet))
+    }
+
+    #[cold]
+    fn vlan(&self, device: DeviceId, identifier: u16) -> Option<u32> {
+        let mut devices = self.parts.devices.iter();
+        let found = devices.position(|other| {
+            (other.is_used, other.parent, other.vlan) == (1, device.0, identifier)
+        });
+        found.map(|found| found as u32)
+    }
+
+    #[inline]
+    fn dispatch(
+        &mut self,
+        arrival: Arrival,
+        ether_type: EtherType,
+        packet: &[u8],
+        listener: &mut impl Listener,
+    ) -> Result<Verdict, Verdict> {
+        match ether_type {
+            EtherType::IPV4 => self.handle_ipv4(arrival, packet, listener),
+            EtherType::IPV6 => self.handle_ipv6(arrival, packet, listener),
+            _ => Err(Verdict::Kernel(Kernel::OtherProtocol)),
+        }
+    }
+
+    #[inline]
+    fn handle_ipv4(
+        &mut self,
+        arrival: Arrival,
+        packet: &[u8],
+        listener: &mut impl Listener,
+    ) -> Result<Verdict, Verdict> {
+        let (ip, options, body) = Ipv4Header::parse(packet).map_err(|_| MALFORMED)?;
+        if !options.is_empty() {
+            return Err(Verdict::Kernel(Kernel::Options));
+        }
+        if ip.is_fragment() {
+            return Err(Verdict::Kernel(Kernel::Fragment));
+        }
+        if !arrival.trusts_checksums && !ip.sum().is_valid() {
+            return Err(CHECKSUM);
+        }
+        match ip.protocol() {
+            Protocol::UDP => {}
+            Protocol::ICMPV4 => return self.handle_icmpv4_body(arrival, body, listener),
+            _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
+        }
+        let (udp, payload) = UdpHeader::parse(body).map_err(|_| MALFORMED)?;
+        if !arrival.trusts_checksums && udp.checksum() != 0 {
+            let (source, destination) = (ip.source(), ip.destination());
+            let sum = Sum::pseudo_ipv4(source, destination, Protocol::UDP, udp.length());
+            if !udp.is_checksum_valid(sum, payload) {
+                return Err(CHECKSUM);
+            }
+        }
+        let datagram = Datagram {
+            device: DeviceId(arrival.device),
+            source: SocketAddress::new(ip.source(), udp.source_port()),
+            destination: SocketAddress::new(ip.destination(), udp.destination_port()),
+            ttl: ip.ttl(),
+            traffic_class: ip.traffic_class(),
+            payload,
+        };
+        Ok(self.deliver(arrival, &datagram, listener))
+    }
+
+    #[inline]
+    fn handle_ipv6(
+        &mut self,
+        arrival: Arrival,
+        packet: &[u8],
+        listener: &mut impl Listener,
+    ) -> Result<Verdict, Verdict> {
+        let (ip, body) = Ipv6Header::parse(packet).map_err(|_| MALFORMED)?;
+        let pseudo =
+            |length| Sum::pseudo_ipv6(ip.source(), ip.destination(), ip.next_header(), length);
+        match ip.next_header() {
+            Protocol::UDP => {}
+            Protocol::ICMPV6 => {
+                let sum = pseudo(body.len() as u32);
+                return self.handle_icmpv6_body(arrival, sum, body, listener);
+            }
+            Protocol::IPV6_FRAGMENT => return Err(Verdict::Kernel(Kernel::Fragment)),
+            _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
+        }
+        let (udp, payload) = UdpHeader::parse(body).map_err(|_| MALFORMED)?;
+        // Over IPv6 there has to be a checksum (RFC 8200 §8.1): zero is a wrong one.
+        let sum = pseudo(u32::from(udp.length()));
+        if !arrival.trusts_checksums && !udp.is_checksum_valid(sum, payload) {
+            return Err(CHECKSUM);
+        }
+        let datagram = Datagram {
+            device: DeviceId(arrival.device),
+            source: SocketAddress::new(ip.source(), udp.source_port()),
+            destination: SocketAddress::new(ip.destination(), udp.destination_port()),
+            ttl: ip.hop_limit(),
+            traffic_class: ip.traffic_class(),
+            payload,
+        };
+        Ok(self.deliver(arrival, &datagram, listener))
+    }
+
+    #[inline]
+    fn deliver(
+        &mut self,
+        arrival: Arrival,
+        datagram: &Datagram<'_>,
+        listener: &mut impl Listener,
+    ) -> Verdict {
+        let destination = datagram.destination;
+        let delivered = if destination.address.is_multicast() {
+            self.deliver_to_members(arrival, datagram, listener)
+        } else if let Some(socket) = self.lookup(destination, datagram.source) {
+            self.hand_over(arrival, socket, datagram, listener)
+        } else if self.is_broadcast(arrival.device, destination.address) {
+            self.deliver_broadcast(arrival, datagram, listener)
+        } else {
+            0
+        };
+        if delivered == 0 {
+            Verdict::Kernel(Kernel::NoSocket)
+        } else {
+            Verdict::Delivered(delivered)
+        }
+    }
+
+    /// The socket for what `remote` sends to `local`: connected, else bound to the address, else to
+    /// any, if the address is the host's.
+    #[inline]
+    pub(crate) fn lookup(&self, local: SocketAddress, remote: SocketAddress) -> Option<u32> {
+        let connected = Key::connected(local, remote);
+        let hash = connected.hash(self.parts.seed);
+        let found = self.first_of(&connected, hash);
+        let found = found.or_else(|| self.first(&Key::bound(local)));
+        let found = found.or_else(|| self.first_of_any(local));
+        found.map(|first| self.share(first, hash))
+    }
+
+    #[inline]
+    fn first_of_any(&self, local: SocketAddress) -> Option<u32> {
+        let any = SocketAddress { address: local.address.any(), port: local.port };
+        let found = self.first(&Key::bound(any))?;
+        let mut own = self.parts.addresses.iter();
+        own.any(|own| own.is_used == 1 && own.address == local.address).then_some(found)
+    }
+
+    #[inline]
+    fn first(&self, key: &Key) -> Option<u32> {
+        self.first_of(key, key.hash(self.parts.seed))
+    }
+
+    #[inline]
+    fn first_of(&self, key: &Key, hash: u32) -> Option<u32> {
+        let is = |at: u32| self.parts.sockets.get(at as usize).is_some_and(|s| s.key == *key);
+        index::find(self.parts.socket_slots, hash, is).map(|(_, first)| first)
+    }
+
+    /// Of those that share a key, one by the hash of the addresses.
+    #[inline]
+    fn share(&self, first: u32, hash: u32) -> u32 {
+        if self.parts.sockets.get(first as usize).is_none_or(|socket| socket.next == NONE) {
+            return first;
+        }
+        let count = self.chain(first).count() as u64;
+        // The lowest bits have chosen the slot.
+        let chosen = u64::from(hash.rotate_right(16)) * count >> 32;
+        self.chain(first).nth(chosen as usize).unwrap_or(first)
+    }
+
+    /// Sockets with the same key. It ends, even if the arena has been written by somebody else.
+    fn chain(&self, first: u32) -> impl Iterator<Item = u32> {
+        let next = |&at: &u32| self.parts.sockets.get(at as usize).map(|socket| socket.next);
+        core::iter::successors(Some(first), next)
+            .take_while(|&at| at != NONE)
+            .take(self.parts.sockets.len())
+    }
+
+    #[inline]
+    fn hand_over(
+        &mut self,
+        arrival: Arrival,
+        index: u32,
+        datagram: &Datagram<'_>,
+        listener: &mut impl Listener,
+    ) -> u32 {
+        let Some(socket) = self.parts.sockets.get_mut(index as usize) else { return 0 };
+        socket.counters.received += 1;
+        socket.counters.received_bytes += datagram.payload.len() as u64;
+        let id = SocketId { index, generation: socket.generation };
+        listener.on_datagram(arrival.now, id, datagram);
+        1
+    }
+
+    /// To every member of the group on this device whose address and peer do not forbid it.
+    fn deliver_to_members(
+        &mut self,
+        arrival: Arrival,
+        datagram: &Datagram<'_>,
+        listener: &mut impl Listener,
+    ) -> u32 {
+        let key = Membership::key(arrival.device, datagram.destination);
+        let all = &*self.parts.memberships;
+        let is = |at: u32| all.get(at as usize).is_some_and(|member| member.key == key);
+        let hash = key.hash(self.parts.seed);
+        let found = index::find(self.parts.membership_slots, hash, is);
+        let mut at = found.map_or(NONE, |(_, first)| first);
+        let mut delivered = 0;
+        for _ in 0..self.parts.memberships.len() {
+            let Some(&Membership { socket, next, .. }) = self.parts.memberships.get(at as usize)
+            else {
+                break;
+            };
+            if self.takes(socket, datagram) {
+                delivered += self.hand_over(arrival, socket, datagram, listener);
+            }
+            at = next;
+        }
+        delivered
+    }
+
+    fn is_broadcast(&self, device: u32, address: Address) -> bool {
+        let mut own = self.parts.addresses.iter();
+        address == Address::BROADCAST
+            || address.is_ipv4()
+                && own.any(|own| (own.is_used, own.device, own.broadcast) == (1, device, address))
+    }
+
+    /// Whether it is a broadcast address of any device.
+    pub(crate) fn is_broadcast_anywhere(&self, address: Address) -> bool {
+        (0..self.parts.devices.len()).any(|device| self.is_broadcast(device as u32, address))
+    }
+
+    /// To every socket bound to any address, and to the port.
+    #[cold]
+    fn deliver_broadcast(
+        &mut self,
+        arrival: Arrival,
+        datagram: &Datagram<'_>,
+        listener: &mut impl Listener,
+    ) -> u32 {
+        let local = SocketAddress { address: Address::ANY_IPV4, ..datagram.destination };
+        let Some(first) = self.first(&Key::bound(local)) else { return 0 };
+        let (mut at, mut delivered) = (first, 0);
+        for _ in 0..self.parts.sockets.len() {
+            let Some(next) = self.parts.sockets.get(at as usize).map(|socket| socket.next) else {
+                break;
+            };
+            delivered += self.hand_over(arrival, at, datagram, listener);
+            at = next;
+        }
+        delivered
+    }
+
+    /// Whether a member takes a datagram to its group: it may be bound to another address, or be
+    /// connected to another peer.
+    #[inline]
+    fn takes(&self, socket: u32, datagram: &Datagram<'_>) -> bool {
+        let Some(Socket { key, .. }) = self.parts.sockets.get(socket as usize) else {
+            return false;
+        };
+        let local = key.local == datagram.destination.address || key.local.is_any();
+        let remote = key.remote_port == 0 || key.remote() == datagram.source;
+        local && remote
+    }
+}
+
+pub(crate) const MALFORMED: Verdict = Verdict::Dropped(Dropped::Malformed);
+pub(crate) const CHECKSUM: Verdict = Verdict::Dropped(Dropped::Checksum);

@@ -1,0 +1,199 @@
+//! The engine beside a demultiplexer that searches lists, step by step.
+#![allow(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
+mod support;
+
+use hairpin_netstack::{Address, Engine, SocketAddress, SocketId, SocketOptions};
+use proptest::prelude::*;
+use support::*;
+use zerocopy::IntoBytes;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bind { local: usize, port: u16, shares: bool },
+    Connect { socket: usize, remote: usize, port: u16 },
+    Join { socket: usize, group: usize },
+    Leave { socket: usize, group: usize },
+    Close { socket: usize },
+    Datagram { from: usize, from_port: u16, to: usize, port: u16 },
+    Move,
+}
+
+const LOCALS: [&str; 6] = ["0.0.0.0", "10.0.0.1", "10.0.0.9", "239.1.1.1", "::", "fd00::1"];
+const REMOTES: [&str; 3] = ["10.0.0.2", "10.0.0.3", "fd00::2"];
+const GROUPS: [&str; 3] = ["239.1.1.1", "239.1.1.2", "ff15::1"];
+const TO: [&str; 7] =
+    ["10.0.0.1", "10.0.0.9", "239.1.1.1", "239.1.1.2", "fd00::1", "ff15::1", "10.0.0.255"];
+
+fn step() -> impl Strategy<Value = Step> {
+    let port = || 1_u16..4;
+    prop_oneof![
+        4 => (0..6_usize, port(), any::<bool>())
+            .prop_map(|(local, port, shares)| Step::Bind { local, port, shares }),
+        2 => (0..16_usize, 0..3_usize, port())
+            .prop_map(|(socket, remote, port)| Step::Connect { socket, remote, port }),
+        4 => (0..16_usize, 0..3_usize).prop_map(|(socket, group)| Step::Join { socket, group }),
+        1 => (0..16_usize, 0..3_usize).prop_map(|(socket, group)| Step::Leave { socket, group }),
+        2 => (0..16_usize).prop_map(|socket| Step::Close { socket }),
+        12 => (0..3_usize, port(), 0..7_usize, port()).prop_map(|(from, from_port, to, port)| {
+            Step::Datagram { from, from_port, to, port }
+        }),
+        1 => Just(Step::Move),
+    ]
+}
+
+/// A socket as somebody would write it down who has time.
+#[derive(Debug, Clone)]
+struct Model {
+    id: SocketId,
+    local: SocketAddress,
+    remote: Option<SocketAddress>,
+    shares: bool,
+    groups: Vec<Address>,
+}
+
+#[derive(Default)]
+struct Models(Vec<Model>);
+
+impl Models {
+    fn is_taken(&self, local: SocketAddress, remote: Option<SocketAddress>, shares: bool) -> bool {
+        let mut same = self.0.iter().filter(|m| (m.local, m.remote) == (local, remote));
+        !local.address.is_multicast() && same.any(|model| !shares || !model.shares)
+    }
+
+    /// Who may get it; of those that share a place to a host, one does.
+    fn takers(&self, from: SocketAddress, to: SocketAddress) -> (Vec<SocketId>, bool) {
+        let ids = |takes: &dyn Fn(&Model) -> bool| -> Vec<_> {
+            self.0.iter().filter(|model| takes(model)).map(|model| model.id).collect()
+        };
+        let any = SocketAddress { address: to.address.any(), port: to.port };
+        if to.address.is_multicast() {
+            let members = ids(&|model| {
+                model.groups.contains(&to.address)
+                    && [to, any].contains(&model.local)
+                    && model.remote.is_none()
+            });
+            return (members, true);
+        }
+        if to.address == ip("10.0.0.255") {
+            return (ids(&|model| model.local == any && model.remote.is_none()), true);
+        }
+        let connected = ids(&|model| model.local == to && model.remote == Some(from));
+        let exact = ids(&|model| model.local == to && model.remote.is_none());
+        let is_own = [ip("10.0.0.1"), ip("fd00::1")].contains(&to.address);
+        let any = ids(&|model| is_own && model.local == any && model.remote.is_none());
+        let found = [connected, exact, any].into_iter().find(|found| !found.is_empty());
+        (found.unwrap_or_default(), false)
+    }
+}
+
+fn bind(engine: &mut Engine<'_>, models: &mut Models, local: SocketAddress, shares: bool) {
+    let options = SocketOptions { shares, ..SocketOptions::default() };
+    let Ok(id) = engine.open_socket(&options) else {
+        return assert_eq!(models.0.len(), SMALL.sockets as usize);
+    };
+    let bound = engine.bind(id, local);
+    assert_eq!(bound.is_ok(), !models.is_taken(local, None, shares));
+    match bound {
+        Ok(()) => models.0.push(Model { id, local, remote: None, shares, groups: Vec::new() }),
+        Err(_) => engine.close(id).unwrap(),
+    }
+}
+
+fn connect(engine: &mut Engine<'_>, models: &mut Models, at: usize, remote: SocketAddress) {
+    let Some(at) = at.checked_rem(models.0.len()) else { return };
+    let model = models.0[at].clone();
+    let host = if remote.address.is_ipv4() { ip("10.0.0.1") } else { ip("fd00::1") };
+    let local = SocketAddress { address: host, port: model.local.port };
+    let covers = [host, host.any()].contains(&model.local.address) && model.remote.is_none();
+    let expected = covers && !models.is_taken(local, Some(remote), model.shares);
+    assert_eq!(engine.connect(model.id, host, remote).is_ok(), expected);
+    if expected {
+        // It goes behind those that were there.
+        models.0.remove(at);
+        models.0.push(Model { local, remote: Some(remote), ..model });
+    }
+}
+
+fn datagram(engine: &mut Engine<'_>, models: &Models, from: SocketAddress, to: SocketAddress) {
+    let device = engine_device(engine);
+    let mut seen = Seen::default();
+    engine.handle_frame(NOW, device, &frame(from, to, b"x"), &mut seen);
+    let mut got = seen.sockets();
+    let (mut expected, is_for_all) = models.takers(from, to);
+    if is_for_all {
+        got.sort_by_key(|id| format!("{id:?}"));
+        expected.sort_by_key(|id| format!("{id:?}"));
+        assert_eq!(got, expected);
+    } else {
+        assert_eq!(got.len(), expected.len().min(1), "{expected:?}");
+        assert!(got.iter().all(|id| expected.contains(id)), "{got:?} {expected:?}");
+    }
+}
+
+/// The first device; an arena opened anew has it still.
+fn engine_device(engine: &mut Engine<'_>) -> hairpin_netstack::DeviceId {
+    engine.device_ids().next().unwrap()
+}
+
+fn take(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
+    let device = engine_device(engine);
+    match *step {
+        Step::Bind { local, port, shares } => {
+            bind(engine, models, at(LOCALS[local], port), shares);
+        }
+        Step::Connect { socket, remote, port } => {
+            connect(engine, models, socket, at(REMOTES[remote], port));
+        }
+        Step::Join { socket, group } | Step::Leave { socket, group } => {
+            let Some(at) = socket.checked_rem(models.0.len()) else { return };
+            let used: usize = models.0.iter().map(|model| model.groups.len()).sum();
+            let (model, group) = (&mut models.0[at], ip(GROUPS[group]));
+            let is_member = model.groups.contains(&group);
+            if matches!(step, Step::Leave { .. }) {
+                model.groups.retain(|&other| other != group);
+                return assert_eq!(engine.leave(model.id, device, group).is_ok(), is_member);
+            }
+            let fits = group.is_ipv4() == model.local.address.is_ipv4();
+            let room = used < SMALL.memberships as usize;
+            let joins = fits && !is_member && room;
+            assert_eq!(engine.join(model.id, device, group).is_ok(), joins);
+            model.groups.extend(joins.then_some(group));
+        }
+        Step::Close { socket } => {
+            let Some(at) = socket.checked_rem(models.0.len()) else { return };
+            engine.close(models.0.remove(at).id).unwrap();
+        }
+        Step::Datagram { from, from_port, to, port } => {
+            let (from, to) = (at(REMOTES[from], from_port), at(TO[to], port));
+            if from.address.is_ipv4() == to.address.is_ipv4() {
+                datagram(engine, models, from, to);
+            }
+        }
+        Step::Move => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #[test]
+    fn both_give_every_datagram_to_the_same(steps in proptest::collection::vec(step(), 1..120)) {
+        let mut bytes = memory(&SMALL);
+        drop(engine(&mut bytes));
+        let mut models = Models::default();
+        let mut steps = &steps[..];
+        while !steps.is_empty() {
+            let mut moved = bytes.clone();
+            bytes.fill(u64::MAX);
+            let mut engine = Engine::open(moved.as_mut_bytes()).unwrap();
+            while let Some((step, rest)) = steps.split_first() {
+                steps = rest;
+                take(&mut engine, &mut models, step);
+                if matches!(step, Step::Move) {
+                    break;
+                }
+            }
+            bytes = moved;
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The internet checksum (RFC 1071).
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::Protocol;
+
+/// A ones' complement sum under way.
+///
+/// Parts may be summed apart and joined in any order ([`Sum::join`]), which is how the fixed fields
+/// of a header are summed once and the rest for each packet. Each part but the last must have an
+/// even length.
+///
+/// It is kept in the machine's byte order, eight bytes at a time, and only [`Sum::checksum`] folds
+/// it (RFC 1071 §2, "byte order independence" and "parallel summation").
+///
+/// ```
+/// use hairpin_wire::Sum;
+///
+/// // RFC 1071 §3.
+/// let sum = Sum::ZERO.bytes(&[0x00, 0x01, 0xF2, 0x03]).bytes(&[0xF4, 0xF5, 0xF6, 0xF7]);
+/// assert_eq!(sum.checksum(), !0xDDF2);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sum(u64);
+
+impl Sum {
+    /// Of nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// With these bytes behind it. An odd last byte counts as if a zero followed.
+    #[must_use]
+    #[inline]
+    pub fn bytes(self, bytes: &[u8]) -> Self {
+        let (blocks, rest) = bytes.as_chunks::<8>();
+        let sum = blocks.iter().fold(self.0, |sum, block| add(sum, u64::from_ne_bytes(*block)));
+        Self(if rest.is_empty() { sum } else { add(sum, last(rest)) })
+    }
+
+    /// With a 16-bit word behind it.
+    #[must_use]
+    #[inline]
+    pub const fn word(self, word: u16) -> Self {
+        Self(add(self.0, word.to_be() as u64))
+    }
+
+    /// Both together.
+    #[must_use]
+    #[inline]
+    pub const fn join(self, other: Self) -> Self {
+        Self(add(self.0, other.0))
+    }
+
+    /// IPv4's pseudo header for UDP and TCP: both addresses, zero, protocol, and the length of
+    /// transport header and payload (RFC 768, RFC 9293 §3.1).
+    #[must_use]
+    #[inline]
+    pub fn pseudo_ipv4(
+        source: Ipv4Addr,
+        destination: Ipv4Addr,
+        protocol: Protocol,
+        length: u16,
+    ) -> Self {
+        let addresses = Self::ZERO.bytes(&source.octets()).bytes(&destination.octets());
+        addresses.word(u16::from(protocol.0)).word(length)
+    }
+
+    /// IPv6's pseudo header for UDP, TCP and ICMPv6: both addresses, the length as 32 bits, zeros,
+    /// next header (RFC 8200 §8.1).
+    #[must_use]
+    #[inline]
+    pub fn pseudo_ipv6(
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        protocol: Protocol,
+        length: u32,
+    ) -> Self {
+        let addresses = Self::ZERO.bytes(&source.octets()).bytes(&destination.octets());
+        addresses.bytes(&length.to_be_bytes()).word(u16::from(protocol.0))
+    }
+
+    /// The checksum to be sent: the complement of the folded sum.
+    #[must_use]
+    #[inline]
+    pub const fn checksum(self) -> u16 {
+        !self.folded()
+    }
+
+    /// The checksum to be sent with UDP, where zero would say that there is none (RFC 768).
+    #[must_use]
+    #[inline]
+    pub const fn udp_checksum(self) -> u16 {
+        match self.checksum() {
+            0 => 0xFFFF,
+            checksum => checksum,
+        }
+    }
+
+    /// Whether this is the sum of data that contain their right checksum.
+    #[must_use]
+    #[inline]
+    pub const fn is_valid(self) -> bool {
+        self.folded() == 0xFFFF
+    }
+
+    #[inline]
+    const fn folded(self) -> u16 {
+        let sum = (self.0 >> 32) + (self.0 & 0xFFFF_FFFF);
+        let sum = (sum >> 32) + (sum & 0xFFFF_FFFF);
+        let sum = (sum >> 16) + (sum & 0xFFFF);
+        let sum = (sum >> 16) + (sum & 0xFFFF);
+        u16::from_be(sum as u16)
+    }
+}
+
+/// A sum with its carry brought round. It stays 0 only if all that was added is 0.
+#[inline]
+const fn add(sum: u64, word: u64) -> u64 {
+    let (sum, carry) = sum.overflowing_add(word);
+    sum + carry as u64
+}
+
+/// One to seven bytes, as if zeros followed.
+#[inline]
+fn last(rest: &[u8]) -> u64 {
+    let mut sum = 0;
+    let (word, rest) = rest
+        .split_first_chunk::<4>()
+        .map_or((0, rest), |(word, rest)| (u64::from(u32::from_ne_bytes(*word)), rest));
+    sum += word;
+    let (words, odd) = rest.as_chunks::<2>();
+    for &word in words {
+        sum += u64::from(u16::from_ne_bytes(word));
+    }
+    if let [odd] = *odd {
+        sum += u64::from(u16::from_ne_bytes([odd, 0]));
+    }
+    sum
+}
+
+/// The checksum after a 16-bit word under it has changed (RFC 1624 §3, equation 3).
+#[must_use]
+#[inline]
+pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
+    let sum = !checksum as u32 + !old as u32 + new as u32;
+    let sum = (sum >> 16) + (sum & 0xFFFF);
+    !(((sum >> 16) + (sum & 0xFFFF)) as u16)
+}
+
+/// The same for 32 bits that begin at an even place, an IPv4 address for one.
+#[must_use]
+#[inline]
+pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
+    let high = update(checksum, (old >> 16) as u16, (new >> 16) as u16);
+    update(high, old as u16, new as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_the_example_of_rfc_1071() {
+        let bytes = [0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7];
+        assert_eq!(Sum::ZERO.bytes(&bytes).checksum(), 0x220D);
+        let in_words = [0x0001, 0xF203, 0xF4F5, 0xF6F7].into_iter().fold(Sum::ZERO, Sum::word);
+        assert_eq!(in_words.checksum(), 0x220D);
+    }
+
+    #[test]
+    fn updates_the_example_of_rfc_1624() {
+        // §4: 0x5555 becomes 0x3285 under 0xDD2F, and the result is 0x0000, not 0xFFFF.
+        assert_eq!(update(0xDD2F, 0x5555, 0x3285), 0x0000);
+    }
+
+    #[test]
+    fn an_odd_byte_counts_as_the_high_one() {
+        assert_eq!(Sum::ZERO.bytes(&[0xAB]).checksum(), !0xAB00);
+        let bytes = [1, 2, 3, 4, 5, 6, 7];
+        assert_eq!(Sum::ZERO.bytes(&bytes).checksum(), !(0x0102 + 0x0304 + 0x0506 + 0x0700));
+    }
+
+    #[test]
+    fn carries_come_round() {
+        assert_eq!(Sum::ZERO.bytes(&[0xFF; 65_534]).checksum(), 0);
+        assert!(Sum::ZERO.bytes(&[0xFF; 16]).join(Sum::ZERO.bytes(&[0xFF; 6])).is_valid());
+        assert_eq!(Sum::ZERO.bytes(&[0xFF; 16]).word(1).checksum(), !1);
+    }
+
+    #[test]
+    fn nothing_sums_to_zero_and_is_not_valid() {
+        assert_eq!(Sum::ZERO.bytes(&[0; 40]).checksum(), 0xFFFF);
+        assert!(!Sum::ZERO.bytes(&[0; 40]).is_valid());
+    }
+
+    #[test]
+    fn udp_sends_ones_in_the_place_of_zero() {
+        assert_eq!(Sum::ZERO.word(0xFFFF).udp_checksum(), 0xFFFF);
+        assert_eq!(Sum::ZERO.word(0xFFFE).udp_checksum(), 1);
+    }
+}
