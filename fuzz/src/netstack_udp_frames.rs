@@ -4,7 +4,7 @@
 //! each lies in its frame, devices count every frame once, and a payload delivered by a device that
 //! does not trust is what etherparse finds in the frame.
 //!
-//! An input is steps: what kind, how long, and so many bytes. Most bytes are laid over a good frame,
+//! An input is steps: what kind, how long, and so many bytes. Most bytes lie over a good frame,
 //! behind a place that the input chooses.
 
 use hairpin_netstack::{

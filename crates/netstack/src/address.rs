@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// An IPv6 address, or an IPv4 address as IPv6 maps it (`::ffff:a.b.c.d`, RFC 4291 §2.5.5.2).
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
+    Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned,
 )]
 #[repr(transparent)]
 pub struct Address(pub(crate) [u8; 16]);
@@ -92,7 +92,7 @@ impl From<IpAddr> for Address {
 }
 
 /// An address and a port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketAddress {
     /// The address.
     pub address: Address,

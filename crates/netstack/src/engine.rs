@@ -118,7 +118,8 @@ impl<'a> Engine<'a> {
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`], [`Error::WrongState`] if it is bound, [`Error::NoPort`],
-    /// [`Error::WrongAddress`] for a broadcast address, [`Error::AddressInUse`] if another is bound to the same and not both share. That any address
+    /// [`Error::WrongAddress`] for a broadcast address, [`Error::AddressInUse`] if another
+    /// is bound to the same and not both share. That any address
     /// stands in the way of a single one is the kernel's rule, which the reservation has met.
     pub fn bind(&mut self, id: SocketId, local: SocketAddress) -> Result<(), Error> {
         if self.socket(id)?.state != OPEN {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Engine<'_> {
-    /// An ICMP message without its IP header, as a raw socket of the kernel has it, checked by that.
+    /// An ICMP message without its IP header, as the kernel's raw socket has it, checked by that.
     /// An error goes to the socket that has sent what it quotes, if that is the engine's.
     pub fn handle_icmpv4(
         &mut self,

@@ -1,8 +1,8 @@
 //! A UDP engine in user space, without IO.
 //!
-//! Frames go in by [`Engine::handle_frame`], and datagrams come out of it into a [`Listener`], still
-//! lying in their frame; [`Engine::send`] writes whole frames into the buffer that leaves, from
-//! headers prepared once for a destination. IPv4 and IPv6, hosts, groups and broadcast, VLANs,
+//! Frames go in by [`Engine::handle_frame`], and datagrams come out of it into a [`Listener`],
+//! still lying in their frame; [`Engine::send`] writes whole frames into the buffer that leaves,
+//! from headers prepared once for a destination. IPv4 and IPv6, hosts, groups and broadcast, VLANs,
 //! checksums both ways, and ICMP errors for the socket that they concern. All that it knows lies in
 //! one arena of bytes that the caller owns, with indices and no addresses in it, so that it can be
 //! mapped at two places at once and be gone on with by another program ([`Engine::open`]).

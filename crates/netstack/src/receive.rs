@@ -247,7 +247,7 @@ impl Engine<'_> {
         }
         let count = self.chain(first).count() as u64;
         // The lowest bits have chosen the slot.
-        let chosen = u64::from(hash.rotate_right(16)) * count >> 32;
+        let chosen = (u64::from(hash.rotate_right(16)) * count) >> 32;
         self.chain(first).nth(chosen as usize).unwrap_or(first)
     }
 

@@ -98,7 +98,7 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`], [`Error::NoSuchDevice`], [`Error::WrongState`] unless it is bound,
-    /// [`Error::WrongAddress`] if families differ, if it is bound to another address or connected to
+    /// [`Error::WrongAddress`] if families differ, if it is bound to another address or has
     /// another peer, or source or destination are not such, [`Error::NoPort`],
     /// [`Error::BroadcastNotAllowed`].
     pub fn prepare(&self, id: SocketId, route: &Route) -> Result<PreparedHeader, Error> {

@@ -103,6 +103,10 @@ fn a_quoted_tuple_that_is_not_ours_is_not_believed() {
         let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &forged), &mut seen);
         assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket), "{byte}");
     }
+    let mut tcp = quoted.clone();
+    tcp[9] = 6;
+    let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &tcp), &mut seen);
+    assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket), "of TCP");
     let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &quoted[..27]), &mut seen);
     assert_eq!(verdict, Verdict::Kernel(Kernel::NoSocket));
     let verdict = engine.handle_icmpv4(NOW, &icmpv4(3, 3, [0; 4], &quoted[..19]), &mut seen);

@@ -180,7 +180,8 @@ fn what_is_not_ours_is_the_kernels() {
     bound(&mut engine, at("fd00::1", 7));
     let good = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
     let six = frame(at("fd00::2", 9), at("fd00::1", 7), b"payload");
-    let cases: [(&[u8], &[(usize, u8)], Kernel); 8] = [
+    type Case<'a> = (&'a [u8], &'a [(usize, u8)], Kernel);
+    let cases: [Case<'_>; 8] = [
         (&good, &[(5, 9)], Kernel::OtherMac),
         (&good, &[(12, 8), (13, 6)], Kernel::OtherProtocol),
         (&good, &[(20, 0x20)], Kernel::Fragment),

@@ -156,3 +156,17 @@ fn a_header_is_prepared_only_for_what_the_socket_may_send() {
     let other = route(device, "10.0.0.1", at("10.0.0.2", 10));
     assert_eq!(refused(&engine, other), Some(Error::WrongAddress));
 }
+
+#[test]
+fn a_checksum_that_comes_to_zero_is_sent_as_ones() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let socket = bound(&mut engine, at("10.0.0.1", 7));
+    let to = route(device, "10.0.0.1", at("10.0.0.2", 9));
+    let header = engine.prepare(socket, &to).unwrap();
+    let mut frame = [0; 100];
+    engine.send(&header, 2, &mut frame, |bytes| bytes.fill(0)).unwrap();
+    let checksum = [frame[40], frame[41]];
+    engine.send(&header, 2, &mut frame, |bytes| bytes.copy_from_slice(&checksum)).unwrap();
+    assert_eq!(frame[40..42], [0xFF, 0xFF]);
+}
