@@ -179,7 +179,7 @@ proptest! {
     #[test]
     fn both_give_every_datagram_to_the_same(steps in proptest::collection::vec(step(), 1..120)) {
         let mut bytes = memory(&SMALL);
-        drop(engine(&mut bytes));
+        let _ = engine(&mut bytes);
         let mut models = Models::default();
         let mut steps = &steps[..];
         while !steps.is_empty() {
