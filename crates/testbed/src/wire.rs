@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use crate::frame::{Frame, PROTOCOL_TCP, PROTOCOL_UDP, UDP_HEADER, word};
 
+/// Where the checksum stands in the header of UDP.
+const UDP_CHECKSUM: u16 = 6;
 /// Flag: the transport checksum holds the sum of the pseudo header only.
 const NEEDS_CHECKSUM: u8 = 1;
 const GSO_NONE: u8 = 0;
@@ -77,7 +79,7 @@ impl Unfinished {
         }
         // The sum of the pseudo header is there already and adds itself.
         let sum = checksum(sum_of(&bytes[start..]));
-        bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        put(bytes, at, if self.checksum_offset == UDP_CHECKSUM { or_all_ones(sum) } else { sum });
         Ok(())
     }
 
@@ -149,13 +151,11 @@ impl Headers {
             transport + 16
         } else {
             put(segment, transport + 4, (segment.len() - transport) as u16);
-            transport + 6
+            transport + usize::from(UDP_CHECKSUM)
         };
         put(segment, field, 0);
         let sum = checksum(self.pseudo_header(segment) + sum_of(&segment[transport..]));
-        // RFC 768: a sum of nought is sent as all ones, because nought is no sum.
-        let sum = if self.protocol == PROTOCOL_UDP && sum == 0 { 0xffff } else { sum };
-        put(segment, field, sum);
+        put(segment, field, if self.protocol == PROTOCOL_UDP { or_all_ones(sum) } else { sum });
     }
 
     fn finish_tcp(&self, segment: &mut [u8], bytes_before: u32, is_first: bool, is_last: bool) {
@@ -192,6 +192,11 @@ fn checksum(mut sum: u64) -> u16 {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     !(sum as u16)
+}
+
+/// RFC 768: a sum of nought is sent as all ones, because nought is no sum.
+fn or_all_ones(sum: u16) -> u16 {
+    if sum == 0 { 0xffff } else { sum }
 }
 
 #[cfg(test)]
@@ -277,6 +282,21 @@ mod tests {
             assert!(frames.len() == 1 && is_sound(&frames[0]), "{length}");
             assert_eq!(frames[0][42..], bytes[42..]);
         }
+    }
+
+    #[test]
+    fn an_unfinished_sum_of_nought_is_sent_as_all_ones() {
+        // The two bytes that make the sum of all else come out as nought.
+        let mut bytes = udp(2);
+        put(&mut bytes, 38, 10);
+        put(&mut bytes, 42, 0);
+        let pseudo = sum_of(&bytes[26..34]) + 17 + 10;
+        put(&mut bytes, 40, !checksum(pseudo));
+        let rest = checksum(sum_of(&bytes[34..]));
+        put(&mut bytes, 42, rest);
+        let unfinished = Unfinished { gso_type: GSO_NONE, ..UNFINISHED_UDP };
+        let frames = finished(unfinished, bytes).unwrap();
+        assert!(word(&frames[0], 40) == Some(0xffff) && is_sound(&frames[0]));
     }
 
     #[test]
