@@ -215,6 +215,8 @@ fn a_recording_has_the_best_price_changes_of_the_run() {
     let mut command = Command::new("tcpdump");
     // As root it would give up the right to write here.
     command.args(["-i", host.interface(), "-Z", "root", "-B", "65536", "-U"]);
+    // A place in its ring is as long as the longest packet: else there are 256 of them.
+    command.args(["-s", "2048"]);
     // Else what the kernel has not handed over yet when it is told to end is missing.
     command.args(["--immediate-mode", "-w"]);
     command.arg(&pcap).arg("udp").stdout(Stdio::null()).stderr(Stdio::piped());
