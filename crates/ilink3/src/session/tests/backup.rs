@@ -87,7 +87,7 @@ fn a_backup_that_is_made_the_primary_goes_on_where_that_was() {
 fn what_the_old_primary_did_not_deliver_is_asked_for() {
     let mut trace = established();
     trace.receive(&[promotion(6), report(6)].concat());
-    trace.told();
+    assert_eq!(trace.told(), ["failover from 6"], "what is missing is known when it takes over");
     trace.take_over(primary());
     assert_eq!(trace.told(), ["active 5 in doubt".into(), format!("gap 3 to 5 of {UUID}")]);
     assert_eq!(trace.sent(), ["Retransmit 3 count 3"]);
