@@ -10,8 +10,9 @@
 //!   [`LivePages`], which finds those of running processes. Nothing is registered anywhere and
 //!   nothing stays behind.
 //! - [`Control`]: a page of named counters shared by a parent process and its children.
+//! - [`Arena`]: bytes that several processes have mapped, each at its own address.
 //!
-//! The pages of the last two have one layout.
+//! The pages of live counters and of a parent and its children have one layout.
 //!
 //! `unsafe` is allowed here and nowhere above: all of it is documented.
 //!
@@ -31,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arena;
 mod control;
 mod journal;
 mod layout;
@@ -45,6 +47,7 @@ mod page;
 mod single_step;
 mod storage;
 
+pub use arena::{Arena, ArenaError};
 pub use control::{Control, Slot};
 pub use journal::{
     Checksum, Claim, Direction, Entry, Journal, JournalError, JournalSettings, Reader, Record,

@@ -1,18 +1,21 @@
 //! Two hosts and the wire between them.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::ethtool::{self, Offloads, Queues};
 use crate::host::Host;
 use crate::relay::{INTERFACES, Relay, RelaySettings};
-use crate::rtnetlink::{Link, Rtnetlink, Veth};
+use crate::rtnetlink::{Link, Route, Rtnetlink, Veth};
 use crate::user_namespace::{enter_user_namespace, in_user_namespace};
 
 /// The veth is called the same in both namespaces: nothing else but `lo` is there.
 const INTERFACE: &str = "veth0";
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
 const PREFIX_LENGTH: u8 = 24;
+const ADDRESSES_V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2)];
+const PREFIX_LENGTH_V6: u8 = 64;
 /// All of 224.0.0.0/4: without a route a join or a send that names no interface has nowhere to go.
 const MULTICAST: (Ipv4Addr, u8) = (Ipv4Addr::new(224, 0, 0, 0), 4);
 
@@ -41,6 +44,7 @@ pub struct BedBuilder {
     queues_max: Option<Queues>,
     offloads: Option<Offloads>,
     mtu: Option<u32>,
+    ipv6: bool,
     relay: Option<RelaySettings>,
 }
 
@@ -183,6 +187,15 @@ impl BedBuilder {
         Self { mtu: Some(mtu), ..self }
     }
 
+    /// IPv6 as well: fd77::1/64 at the first host's interface and fd77::2/64 at the second's,
+    /// beside their link-local addresses. All are there at once, without duplicate address
+    /// detection; no router is solicited. What cannot be had off the wire are the reports of
+    /// groups, and the solicitations of neighbours when something is sent.
+    #[must_use]
+    pub fn ipv6(self) -> Self {
+        Self { ipv6: true, ..self }
+    }
+
     /// A relay between the hosts instead of one veth.
     #[must_use]
     pub fn relay(self, settings: RelaySettings) -> Self {
@@ -197,6 +210,11 @@ impl BedBuilder {
     pub fn build(&self) -> Result<Bed, BedError> {
         let [first, second] = ADDRESSES;
         let mut hosts = [new_host(first)?, new_host(second)?];
+        if self.ipv6 {
+            for (host, address) in hosts.iter_mut().zip(ADDRESSES_V6) {
+                host.set_address_v6(address);
+            }
+        }
         let relay = self.lay(&mut hosts)?;
         let wire = relay
             .as_ref()
@@ -215,7 +233,7 @@ impl BedBuilder {
                 .map_or(Ok(()), |queues| host.set_queues(queues))
                 .map_err(|reason| BedError { step: "the queues cannot be had", reason })?;
             run(host, "the offloads cannot be had", || self.set_offloads())?;
-            let index = run(host, "the interfaces cannot be set up", || set_up(host.address()))?;
+            let index = run(host, "the interfaces cannot be set up", || set_up(host))?;
             host.set_interface_index(index);
         }
         for host in hosts {
@@ -270,22 +288,41 @@ fn new_host(address: Ipv4Addr) -> Result<Host, BedError> {
         .map_err(|reason| BedError { step: "a network namespace is refused", reason })
 }
 
-/// Sets up the namespace of the calling thread; the number of the veth in it.
-fn set_up(address: Ipv4Addr) -> io::Result<u32> {
-    switch_ipv6_off();
+/// Sets up the namespace of the calling thread, which is the host's; the number of the veth in it.
+fn set_up(host: &Host) -> io::Result<u32> {
+    let address_v6 = host.address_v6();
+    match address_v6 {
+        Some(_) => quieten_ipv6()?,
+        None => switch_ipv6_off(),
+    }
     let mut rtnetlink = Rtnetlink::open()?;
     let lo = rtnetlink.link("lo")?;
     rtnetlink.set_up(lo.index)?;
     let veth = rtnetlink.link(INTERFACE)?;
-    rtnetlink.add_address(veth.index, address, PREFIX_LENGTH)?;
+    rtnetlink.add_address(veth.index, host.address().into(), PREFIX_LENGTH)?;
+    if let Some(address) = address_v6 {
+        rtnetlink.add_address(veth.index, address.into(), PREFIX_LENGTH_V6)?;
+    }
     rtnetlink.set_up(veth.index)?;
-    rtnetlink.add_route(veth.index, MULTICAST.0, MULTICAST.1)?;
+    let (network, prefix_length) = MULTICAST;
+    let multicast = Route::to(IpAddr::V4(network), prefix_length);
+    rtnetlink.add_route(&Route { interface: Some(veth.index), ..multicast })?;
     Ok(veth.index)
 }
 
 /// Keeps router solicitations and duplicate address detection off the wire.
+fn quieten_ipv6() -> io::Result<()> {
+    for which in ["all", "default", INTERFACE] {
+        for what in ["accept_dad", "accept_ra", "router_solicitations"] {
+            std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/{what}"), "0")?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps all of IPv6 off the wire.
 ///
-/// Where it is not allowed, or the kernel has no IPv6, they stay, and do no harm.
+/// Where it is not allowed, or the kernel has no IPv6, it stays, and does no harm.
 pub(crate) fn switch_ipv6_off() {
     for which in ["all", "default"] {
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1");

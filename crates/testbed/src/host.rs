@@ -1,7 +1,7 @@
 //! One end of a bed.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -23,6 +23,7 @@ const UP_POLL_PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct Host {
     address: Ipv4Addr,
+    address_v6: Option<Ipv6Addr>,
     interface: &'static str,
     interface_index: u32,
     spawner: Spawner,
@@ -45,19 +46,24 @@ impl Host {
             namespace::current()
         })?;
         let (interface_index, namespace, relay_end) = (0, Some(namespace), None);
-        Ok(Self { address, interface, interface_index, spawner, namespace, relay_end })
+        let address_v6 = None;
+        Ok(Self { address, address_v6, interface, interface_index, spawner, namespace, relay_end })
     }
 
     /// A host that is this machine, seen through its loopback interface.
     pub(crate) fn on_loopback(interface_index: u32) -> io::Result<Self> {
         let (spawner, ()) = Spawner::start(|| Ok(()))?;
         let address = Ipv4Addr::LOCALHOST;
-        let (interface, namespace, relay_end) = ("lo", None, None);
-        Ok(Self { address, interface, interface_index, spawner, namespace, relay_end })
+        let (address_v6, interface, namespace, relay_end) = (None, "lo", None, None);
+        Ok(Self { address, address_v6, interface, interface_index, spawner, namespace, relay_end })
     }
 
     pub(crate) fn set_interface_index(&mut self, index: u32) {
         self.interface_index = index;
+    }
+
+    pub(crate) fn set_address_v6(&mut self, address: Ipv6Addr) {
+        self.address_v6 = Some(address);
     }
 
     pub(crate) fn set_relay_end(&mut self, namespace: Arc<OwnedFd>, interface: &'static str) {
@@ -67,7 +73,10 @@ impl Host {
     /// Waits until packets pass both ways between this host and what is at the other end.
     ///
     /// The two ends of a veth come up each in its own time, and what is sent before is lost.
-    pub(crate) fn wait_until_up(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The kernel's; `TimedOut` if an end stays switched off.
+    pub fn wait_until_up(&self) -> io::Result<()> {
         self.run(|| wait_until_up(self.interface)).flatten()?;
         let Some(RelayEnd { namespace, interface }) = &self.relay_end else { return Ok(()) };
         run_in(Some(namespace.as_fd()), || wait_until_up(interface)).flatten()
@@ -77,6 +86,13 @@ impl Host {
     #[must_use]
     pub fn address(&self) -> Ipv4Addr {
         self.address
+    }
+
+    /// The IPv6 address that the other host reaches this one at; there is one if it was
+    /// [asked for](crate::BedBuilder::ipv6).
+    #[must_use]
+    pub fn address_v6(&self) -> Option<Ipv6Addr> {
+        self.address_v6
     }
 
     /// The name, inside this host, of the interface that has the address.
@@ -147,6 +163,18 @@ impl Host {
             return Err(io::ErrorKind::Unsupported.into());
         }
         self.run(|| ethtool::set_offloads(self.interface, offloads)).flatten()
+    }
+
+    /// A conversation with the kernel about this host's network namespace, to change it.
+    ///
+    /// # Errors
+    /// Those of making a socket. Over loopback it would be this whole machine's networking, which
+    /// is refused (`Unsupported`).
+    pub fn rtnetlink(&self) -> io::Result<Rtnetlink> {
+        if self.namespace.is_none() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.run(Rtnetlink::open).flatten()
     }
 
     /// The longest packet that the interface carries, in bytes without the Ethernet header.

@@ -11,8 +11,10 @@
 //! [`Bed::builder`].
 //!
 //! Networking is set up over rtnetlink and by ethtool's ioctl; no program is run, and the caller's
-//! own namespace never changes. What is not here: more than two hosts, IPv6 (switched off, so that
-//! no neighbour discovery stands among the packets), a relay over loopback. The offloads of a veth
+//! own namespace never changes. A test changes its hosts by [`Host::rtnetlink`], and becomes an
+//! ordinary user by [`become_ordinary_user`]. IPv6 is switched off unless
+//! [asked for](BedBuilder::ipv6), so that no neighbour discovery stands among the packets. What is
+//! not here: more than two hosts, a relay over loopback. The offloads of a veth
 //! are the kernel's defaults unless set: a frame from a kernel sender leaves with its UDP or TCP
 //! checksum unfinished.
 //!
@@ -32,6 +34,7 @@
 
 mod allocations;
 mod bed;
+mod capabilities;
 mod ethtool;
 mod fate;
 mod faults;
@@ -49,9 +52,11 @@ mod wire;
 
 pub use allocations::{CountingAllocator, allocated_bytes, allocations};
 pub use bed::{Bed, BedBuilder, BedError};
+pub use capabilities::{Capability, become_ordinary_user};
 pub use ethtool::{Offloads, Queues};
 pub use faults::{Chance, Delay, Faults, Filter, Holding, Part, Protocol, Rate};
 pub use host::Host;
 pub use relay::{Direction, Relay, RelaySettings};
+pub use rtnetlink::{Certainty, Link, Route, RouteKind, Rtnetlink, Rule};
 pub use tally::Tally;
 pub use user_namespace::{UserNamespaceError, enter_user_namespace};

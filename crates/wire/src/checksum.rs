@@ -29,11 +29,19 @@ impl Sum {
 
     /// With these bytes behind it. An odd last byte counts as if a zero followed.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn bytes(self, bytes: &[u8]) -> Self {
-        let (blocks, rest) = bytes.as_chunks::<8>();
-        let sum = blocks.iter().fold(self.0, |sum, block| add(sum, u64::from_ne_bytes(*block)));
-        Self(if rest.is_empty() { sum } else { add(sum, last(rest)) })
+        let (mut sum, mut rest) = (self.0, bytes);
+        while let Some((line, behind)) = rest.split_first_chunk::<64>() {
+            (sum, rest) = (add_words(sum, line), behind);
+        }
+        if rest.is_empty() {
+            return Self(sum);
+        }
+        while let Some((word, behind)) = rest.split_first_chunk::<8>() {
+            (sum, rest) = (add(sum, u64::from_ne_bytes(*word)), behind);
+        }
+        Self(if rest.is_empty() { sum } else { add(sum, last(bytes, rest.len())) })
     }
 
     /// With a 16-bit word behind it.
@@ -99,16 +107,17 @@ impl Sum {
     #[must_use]
     #[inline]
     pub const fn is_valid(self) -> bool {
-        self.folded() == 0xFFFF
+        // The inverse makes the quotient of a multiple of 0xFFFF, and more than any of all else.
+        const INVERSE: u64 = 0xFFFE_FFFE_FFFE_FFFF;
+        self.0 != 0 && self.0.wrapping_mul(INVERSE) <= u64::MAX / 0xFFFF
     }
 
     #[inline]
     const fn folded(self) -> u16 {
-        let sum = (self.0 >> 32) + (self.0 & 0xFFFF_FFFF);
-        let sum = (sum >> 32) + (sum & 0xFFFF_FFFF);
-        let sum = (sum >> 16) + (sum & 0xFFFF);
-        let sum = (sum >> 16) + (sum & 0xFFFF);
-        u16::from_be(sum as u16)
+        // Half and half added, in the upper half with the carry of the lower.
+        let sum = (self.0.wrapping_add(self.0.rotate_left(32)) >> 32) as u32;
+        let sum = (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16;
+        u16::from_be(sum)
     }
 }
 
@@ -119,22 +128,31 @@ const fn add(sum: u64, word: u64) -> u64 {
     sum + carry as u64
 }
 
-/// One to seven bytes, as if zeros followed.
+/// With 64 bytes, whose carries come round together.
 #[inline]
-fn last(rest: &[u8]) -> u64 {
-    let mut sum = 0;
-    let (word, rest) = rest
-        .split_first_chunk::<4>()
-        .map_or((0, rest), |(word, rest)| (u64::from(u32::from_ne_bytes(*word)), rest));
-    sum += word;
-    let (words, odd) = rest.as_chunks::<2>();
+fn add_words(sum: u64, line: &[u8; 64]) -> u64 {
+    let (words, _) = line.as_chunks::<8>();
+    let (mut sum, mut carry) = (sum, false);
     for &word in words {
-        sum += u64::from(u16::from_ne_bytes(word));
+        (sum, carry) = sum.carrying_add(u64::from_ne_bytes(word), carry);
     }
-    if let [odd] = *odd {
-        sum += u64::from(u16::from_ne_bytes([odd, 0]));
-    }
-    sum
+    add(sum, carry.into())
+}
+
+/// The last one to seven bytes behind the last whole word, as if zeros followed.
+#[inline]
+fn last(bytes: &[u8], count: usize) -> u64 {
+    let (word, unwanted) = match bytes.last_chunk::<8>() {
+        Some(word) => (u64::from_le_bytes(*word), 8 - count),
+        None => (short(bytes), 0),
+    };
+    u64::from_le(word >> (8 * unwanted))
+}
+
+/// Fewer than eight bytes as a little-endian number.
+#[inline]
+fn short(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
 /// The checksum after a 16-bit word under it has changed (RFC 1624 §3, equation 3).
@@ -177,6 +195,25 @@ mod tests {
         assert_eq!(Sum::ZERO.bytes(&[0xAB]).checksum(), !0xAB00);
         let bytes = [1, 2, 3, 4, 5, 6, 7];
         assert_eq!(Sum::ZERO.bytes(&bytes).checksum(), !(0x0102 + 0x0304 + 0x0506 + 0x0700));
+    }
+
+    #[test]
+    fn any_length_sums_as_its_words_one_by_one() {
+        let bytes: [u8; 300] = core::array::from_fn(|at| (at * 37 + at / 7) as u8 | 0x80);
+        for length in 0..bytes.len() {
+            let words = bytes[..length]
+                .chunks(2)
+                .map(|word| u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)]));
+            let expected = words.fold(Sum::ZERO, Sum::word);
+            assert_eq!(Sum::ZERO.bytes(&bytes[..length]).checksum(), expected.checksum());
+        }
+    }
+
+    #[test]
+    fn a_sum_is_valid_if_it_folds_to_ones() {
+        for sum in (0..200_000).chain((0..200_000).map(|sum| u64::MAX - sum * 0x8001)) {
+            assert_eq!(Sum(sum).is_valid(), Sum(sum).folded() == 0xFFFF, "{sum}");
+        }
     }
 
     #[test]

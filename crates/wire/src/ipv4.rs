@@ -121,6 +121,13 @@ impl Ipv4Header {
         (self.version_and_length & 0x0F) as usize * 4
     }
 
+    /// Whether it is one of version 4 and of 20 bytes.
+    #[must_use]
+    #[inline]
+    pub const fn is_without_options(&self) -> bool {
+        self.version_and_length == 0x45
+    }
+
     /// Sets [`Self::header_length`], 20 to 60 in steps of 4, and the version.
     #[inline]
     pub fn set_header_length(&mut self, bytes: usize) {
@@ -159,6 +166,15 @@ impl Ipv4Header {
     #[inline]
     pub const fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::from_octets(self.destination)
+    }
+
+    /// Bytes 12..20: source and destination as they are sent, for whoever compares, hashes or sums
+    /// them as one.
+    #[must_use]
+    #[inline]
+    pub const fn addresses(&self) -> [u8; 8] {
+        let ([a, b, c, d], [e, f, g, h]) = (self.source, self.destination);
+        [a, b, c, d, e, f, g, h]
     }
 
     /// Sets [`Self::destination`].

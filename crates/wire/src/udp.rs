@@ -46,6 +46,14 @@ impl UdpHeader {
         }
     }
 
+    /// Bytes 0..4: both ports as they are sent, for whoever compares or hashes them as one.
+    #[must_use]
+    #[inline]
+    pub const fn ports(&self) -> [u8; 4] {
+        let ([a, b], [c, d]) = (self.source_port.to_bytes(), self.destination_port.to_bytes());
+        [a, b, c, d]
+    }
+
     /// The header, and the payload as its length tells. IP may have carried more, which is not the
     /// datagram's.
     ///
@@ -63,7 +71,7 @@ impl UdpHeader {
     /// Whether the checksum is right; `pseudo` is the pseudo header's with this header's length. A
     /// checksum of 0 is not right: whether there may be none is for the caller to say.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn is_checksum_valid(&self, pseudo: Sum, payload: &[u8]) -> bool {
         self.checksum != U16::ZERO && pseudo.bytes(self.as_bytes()).bytes(payload).is_valid()
     }
