@@ -13,6 +13,7 @@
 mod assembler;
 mod bpf;
 mod entry;
+mod kinds;
 mod link;
 mod maps;
 mod program;
@@ -24,6 +25,8 @@ pub use entry::{Entry, EntryError, Protocol};
 pub use link::{Link, LinkError, Mode};
 pub(crate) use program::STAMP as STAMP_BYTES;
 
+use crate::forked::NotInherited;
+use bpf::Refusal;
 use maps::{Capacity, Maps};
 use program::{Parts, Stamper};
 
@@ -86,9 +89,22 @@ pub enum FilterError {
         /// What its verifier said, if anything; many lines.
         log: String,
     },
+    /// Stamped by a driver, the program is longer than what can safely be bound to a device. It was
+    /// not loaded.
+    #[error("the filter's program has {0} instructions, too many to be bound to a device")]
+    TooLong(usize),
     /// The kernel does not describe the function that tells receive times.
     #[error("receive stamps: {0}")]
     Stamps(#[from] crate::btf::BtfError),
+}
+
+impl From<Refusal> for FilterError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::TooLong(instructions) => Self::TooLong(instructions),
+            Refusal::Kernel { reason, log } => Self::Program { reason, log },
+        }
+    }
 }
 
 fn told(log: &str) -> String {
@@ -109,12 +125,12 @@ pub enum Verdict {
     Slot(Slot),
 }
 
-/// A loaded filter. It is on no interface before [`attach`](Self::attach), and on none any more
-/// when the [`Link`] is gone.
+/// A loaded filter, which a forked child does not have. It is on no interface before
+/// [`attach`](Self::attach), and on none any more when the [`Link`] is gone.
 #[derive(Debug)]
 pub struct Filter {
     maps: Maps,
-    program: OwnedFd,
+    program: NotInherited,
     settings: FilterSettings,
 }
 
@@ -144,32 +160,38 @@ impl Filter {
             flows: maps.flows.as_raw_fd(),
             locals: maps.locals.as_raw_fd(),
             groups: maps.groups.as_raw_fd(),
+            kinds: maps.kinds.as_raw_fd(),
             sockets: maps.sockets.as_raw_fd(),
             queues,
             receive_stamp,
         });
-        let program = bpf::load_program(&code, "hairpin_filter", bound_to)
-            .map_err(|refusal| FilterError::Program { reason: refusal.reason, log: refusal.log })?;
+        let program =
+            bpf::load_program(&code, "hairpin_filter", bound_to).map_err(FilterError::from)?;
         Ok(Self { maps, program, settings: *settings })
     }
 
     /// What another process needs to change and to attach the filter: the maps of flows, of ports
-    /// and EtherTypes, of groups and of sockets, and the program.
+    /// and EtherTypes, of groups, of the kinds of entries and of sockets, and the program.
     #[must_use]
-    pub fn descriptors(&self) -> [BorrowedFd<'_>; 5] {
-        let Maps { flows, locals, groups, sockets } = &self.maps;
-        [flows, locals, groups, sockets, &self.program].map(AsFd::as_fd)
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 6] {
+        let [flows, locals, groups, kinds, sockets] = self.maps.descriptors();
+        [flows, locals, groups, kinds, sockets, self.program.as_fd()]
     }
 
-    /// Takes over a filter that another process has loaded with these settings.
+    /// Takes over a filter that another process has loaded with these settings. Threads of one
+    /// process may change entries at the same time, and several processes must take turns.
     ///
     /// # Safety
     /// They are the [`descriptors`](Self::descriptors) of such a filter, in their order: what is
     /// written into a map is as long as that one's entries.
-    #[must_use]
-    pub unsafe fn adopt(descriptors: [OwnedFd; 5], settings: &FilterSettings) -> Self {
-        let [flows, locals, groups, sockets, program] = descriptors;
-        Self { maps: Maps { flows, locals, groups, sockets }, program, settings: *settings }
+    ///
+    /// # Errors
+    /// Those of [`NotInherited::make`], and of mapping the kinds.
+    pub unsafe fn adopt(descriptors: [OwnedFd; 6], settings: &FilterSettings) -> io::Result<Self> {
+        let [flows, locals, groups, kinds, sockets, program] = descriptors;
+        let maps = Maps::adopt([flows, locals, groups, kinds, sockets])?;
+        let program = NotInherited::make(|| Ok(program))?;
+        Ok(Self { maps, program, settings: *settings })
     }
 
     /// Puts the filter on an interface, by its number in the calling thread's network namespace.
@@ -195,7 +217,7 @@ impl Filter {
             Verdict::Kernel => program::KERNEL,
             Verdict::Slot(Slot(number)) => number * self.settings.queues,
         };
-        self.maps.enter(&entry.key()?, value)
+        self.maps.enter(entry.kind(), &entry.key()?, value)
     }
 
     /// Takes an entry away; false if there was none.
@@ -203,7 +225,7 @@ impl Filter {
     /// # Errors
     /// See [`EntryError`].
     pub fn remove(&self, entry: &Entry) -> Result<bool, EntryError> {
-        self.maps.remove(&entry.key()?)
+        self.maps.remove(entry.kind(), &entry.key()?)
     }
 
     /// What an entry says, if there is one.
@@ -249,10 +271,19 @@ impl Filter {
     /// The kernel's: `InvalidInput` for frames of less than 14 bytes or more than a page holds, and
     /// for queues that are not there; where the program is for one interface only.
     pub fn would_redirect(&self, frame: &[u8], from: Option<(u32, u32)>) -> io::Result<bool> {
-        match bpf::test_run(self.program.as_fd(), frame, from)?.cast_signed() {
+        match bpf::test_run(self.program.as_fd(), frame, from, 1)?.verdict.cast_signed() {
             program::REDIRECT => Ok(true),
             program::PASS => Ok(false),
             other => Err(io::Error::other(format!("the program's verdict is {other}"))),
         }
+    }
+
+    /// How long the program takes for this frame, in nanoseconds: the mean of so many runs in the
+    /// kernel, one after another, which is the best that can be.
+    ///
+    /// # Errors
+    /// As [`would_redirect`](Self::would_redirect), from queue 0 of `lo`.
+    pub fn cost_ns(&self, frame: &[u8], runs: u32) -> io::Result<u32> {
+        Ok(bpf::test_run(self.program.as_fd(), frame, None, runs)?.nanoseconds)
     }
 }

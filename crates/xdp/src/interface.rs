@@ -11,6 +11,8 @@ use crate::filter::{
 };
 use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
+use crate::glance::Glance;
+use crate::kicker::Kicker;
 use crate::socket::{Copying, Socket, SocketError, SocketSettings};
 use crate::stamp::{ReceiveStamps, Stamp};
 use crate::umem::{Umem, UmemError, UmemSettings};
@@ -19,12 +21,16 @@ use crate::umem::{Umem, UmemError, UmemSettings};
 /// time (`NAPI_POLL_WEIGHT`).
 const BURST: u32 = 64;
 
+/// Sent frames that are worth a look at the completion ring.
+const RECLAIM: u32 = 32;
+
 /// What an [`Interface`] is to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InterfaceSettings {
     /// Where in the kernel the filter runs.
     pub mode: Mode,
-    /// The memory, shared by all queues; half of its frames are kept for receiving.
+    /// The memory, shared by all queues, with two frames for each at least; half of the frames are
+    /// kept for receiving.
     pub umem: UmemSettings,
     /// Each socket. In generic mode frames are always copied.
     pub socket: SocketSettings,
@@ -56,6 +62,16 @@ pub enum InterfaceError {
         /// The highest MTU that is possible.
         most: u32,
     },
+    /// Some queue would have nothing to receive into, or nothing could be sent.
+    #[error("{name} has {queues} queues, for which {frames} frames are too few: two for each")]
+    Frames {
+        /// The interface.
+        name: String,
+        /// Of the interface.
+        queues: u32,
+        /// Of the memory.
+        frames: u32,
+    },
     /// The memory.
     #[error(transparent)]
     Umem(#[from] UmemError),
@@ -86,6 +102,9 @@ pub enum InterfaceError {
 /// A filter on an interface, a socket on every receive queue, and the memory they share. Nothing is
 /// redirected before an entry says so. All of it is gone when this is dropped or the process ends.
 ///
+/// A forked child has none of it, so that no flow outlives its owner: it may drop what it inherits,
+/// nothing else, and open an interface of its own when the parent has left that.
+///
 /// It has the queues that were there when it was opened. What comes in by one that was added later
 /// is the kernel's.
 #[derive(Debug)]
@@ -100,6 +119,8 @@ pub struct Interface {
     burst: u32,
     /// Frames that each socket is to have to receive into.
     filling: u32,
+    /// So many frames under way are looked after at once, not one by one.
+    reclaim_from: u32,
     filter: Filter,
     slot: Slot,
     device: Device,
@@ -117,6 +138,7 @@ impl Interface {
         check_capabilities()?;
         let device = Device::named(name)?;
         check_mtu(&device, &settings.umem)?;
+        check_frames(&device, &settings.umem)?;
         let (umem, pool) = Umem::create(&settings.umem)?;
         let (filter, link, receive_stamps) = put_filter(&device, settings)?;
         let mut socket = settings.socket.clone();
@@ -139,6 +161,7 @@ impl Interface {
             next: 0,
             burst: BURST,
             filling,
+            reclaim_from: RECLAIM.min(settings.socket.ring / 2),
             filter,
             slot,
             device,
@@ -170,27 +193,84 @@ impl Interface {
                 && let Some(packet) = socket.receive()
             {
                 self.burst -= 1;
-                return Ok(Some((socket.queue(), packet)));
+                let queue = socket.queue();
+                // Where frames are few a burst would use them up.
+                if socket.filling() <= self.filling / 2 {
+                    self.refill(self.next);
+                }
+                return Ok(Some((queue, packet)));
             }
-            socket.refill(&mut self.pool, self.filling);
-            socket.wake()?;
+            self.refill(self.next);
+            self.sockets[self.next].wake()?;
             self.next = (self.next + 1) % self.sockets.len();
             self.burst = BURST;
         }
         Ok(None)
     }
 
+    /// The next packet of those that the last look at a ring has found; `None` if it would take
+    /// another look, which [`receive`](Self::receive) takes.
+    #[inline]
+    pub fn receive_known(&mut self) -> Option<(u32, Packet)> {
+        if self.burst == 0 {
+            return None;
+        }
+        let socket = &mut self.sockets[self.next];
+        let packet = socket.receive_known()?;
+        self.burst -= 1;
+        Some((socket.queue(), packet))
+    }
+
+    /// Gives a socket its frames to receive into, those among them that were being transmitted.
+    #[inline]
+    fn refill(&mut self, index: usize) {
+        if (self.pool.len() as u32) < self.filling {
+            self.reclaim();
+        }
+        self.sockets[index].refill(&mut self.pool, self.filling);
+    }
+
+    fn reclaim(&mut self) {
+        for socket in &mut self.sockets {
+            socket.reclaim(&mut self.pool);
+        }
+    }
+
     /// A frame to write and transmit, of `length` bytes from the Ethernet header on; `None` if none
     /// is free, also after those that have been transmitted were taken back, or if it is too long.
+    /// Frames that the sockets are short of to receive into are not free.
     #[inline]
     pub fn packet(&mut self, length: u32) -> Option<Packet> {
-        if self.pool.is_empty() {
-            for socket in &mut self.sockets {
-                socket.reclaim(&mut self.pool);
-            }
+        let missing = self.missing();
+        if self.pool.len() <= missing {
+            self.reclaim();
+        }
+        if self.pool.len() <= missing {
+            return None;
         }
         let frame = self.pool.take()?;
         self.umem.packet(frame, length).map_err(|frame| self.pool.give(frame)).ok()
+    }
+
+    /// Whether a socket has fewer frames to receive into than it should: all others were in use
+    /// when it was last refilled, or it has received since.
+    #[inline]
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.sockets.iter().any(|socket| socket.filling() < self.filling)
+    }
+
+    /// A look from outside at whether there is anything to receive.
+    #[must_use]
+    pub fn glance(&self) -> Glance {
+        Glance::of(&self.sockets)
+    }
+
+    /// How many frames the sockets are short of.
+    #[inline]
+    fn missing(&self) -> usize {
+        let missing = |socket: &Socket| self.filling.saturating_sub(socket.filling()) as usize;
+        self.sockets.iter().map(missing).sum()
     }
 
     /// Puts a packet into a queue's transmit ring; it leaves with the next [`flush`](Self::flush).
@@ -215,6 +295,24 @@ impl Interface {
             socket.reclaim(&mut self.pool);
         }
         Ok(())
+    }
+
+    /// The first half of [`flush`](Self::flush) for a queue, without a system call: shows the
+    /// kernel what is in the transmit ring and, now and then, takes back the frames of what was
+    /// sent before. How many frames the queue's [kicker](Self::kicker) must be told, if any.
+    #[inline]
+    pub fn submit(&mut self, queue: u32) -> u32 {
+        let Some(socket) = self.sockets.get_mut(queue as usize) else { return 0 };
+        if socket.transmitting() >= self.reclaim_from {
+            socket.reclaim(&mut self.pool);
+        }
+        socket.submit()
+    }
+
+    /// What does the other half without this interface; `None` if there is no such queue.
+    #[must_use]
+    pub fn kicker(&self, queue: u32) -> Option<Kicker> {
+        self.sockets.get(queue as usize).map(Socket::kicker)
     }
 
     /// Puts a frame back that is no longer needed.
@@ -344,6 +442,15 @@ fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError>
     Err(InterfaceError::Mtu { name, mtu, frame_size, most })
 }
 
+fn check_frames(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
+    let (queues, frames) = (device.queues, umem.frames);
+    // None at all is an error of the memory.
+    if frames == 0 || frames >= queues.saturating_mul(2) {
+        return Ok(());
+    }
+    Err(InterfaceError::Frames { name: device.name.clone(), queues, frames })
+}
+
 /// Loads the filter and puts it on the interface, with stamps if that can be.
 fn put_filter(
     device: &Device,
@@ -370,8 +477,17 @@ fn put_filter(
         }
     }
     let filter = Filter::load(&plain)?;
-    let link = filter.attach(device.index, settings.mode).map_err(refused)?;
+    let link = filter.attach(device.index, quicker(device, settings.mode)).map_err(refused)?;
     Ok((filter, link, receive_stamps))
+}
+
+/// The mode for who leaves the choice to us: behind the driver of a veth, which in its own mode
+/// copies each frame once more than there; else in the driver, if it can.
+fn quicker(device: &Device, mode: Mode) -> Mode {
+    match (mode, device.driver.as_deref()) {
+        (Mode::Auto, Some("veth")) => Mode::Generic,
+        (mode, _) => mode,
+    }
 }
 
 fn open_sockets(
@@ -405,5 +521,14 @@ mod tests {
         let large = UmemSettings { frame_size: 4_096, ..umem };
         assert!(check_mtu(&device(3_822), &large).is_ok());
         assert!(check_mtu(&device(3_823), &large).is_err());
+    }
+
+    #[test]
+    fn fewer_than_two_frames_for_each_queue_are_refused() {
+        let device = Device { queues: 4, ..device(1_500) };
+        let umem = |frames| UmemSettings { frames, ..UmemSettings::default() };
+        assert!(check_frames(&device, &umem(8)).is_ok());
+        let error = check_frames(&device, &umem(7)).unwrap_err().to_string();
+        assert_eq!(error, "lo has 4 queues, for which 7 frames are too few: two for each");
     }
 }

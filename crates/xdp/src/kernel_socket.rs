@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+use crate::forked::NotInherited;
 use crate::mapping::Mapping;
 use crate::ring::Offsets;
 use crate::umem::{TRANSMIT_METADATA, Umem};
@@ -60,25 +61,39 @@ impl Ring {
     }
 }
 
+/// How far a kick has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The ring is empty.
+    All,
+    /// As many as one call sends, or the driver is busy.
+    Some,
+    /// Up to a frame that was dropped on its way: in copy mode the call ends there.
+    ToDrop,
+}
+
 /// An AF_XDP socket as the kernel has it.
 #[derive(Debug)]
-pub(crate) struct KernelSocket(OwnedFd);
+pub(crate) struct KernelSocket(NotInherited);
 
 impl KernelSocket {
     /// A new one; close-on-exec.
     pub(crate) fn open() -> io::Result<Self> {
-        // SAFETY: takes numbers and touches no memory of ours.
-        let fd = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new and nobody else's.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+        NotInherited::make(|| {
+            // SAFETY: takes numbers and touches no memory of ours.
+            let fd = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // SAFETY: the descriptor is new and nobody else's.
+            Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+        })
+        .map(Self)
     }
 
     /// The socket behind a descriptor that another process made.
-    pub(crate) fn of(descriptor: OwnedFd) -> Self {
-        Self(descriptor)
+    pub(crate) fn of(descriptor: OwnedFd) -> io::Result<Self> {
+        NotInherited::make(|| Ok(descriptor)).map(Self)
     }
 
     pub(crate) fn register(&self, umem: &Umem) -> io::Result<()> {
@@ -158,25 +173,25 @@ impl KernelSocket {
         self.set(libc::SOL_SOCKET, libc::SO_BUSY_POLL_BUDGET, &budget)
     }
 
-    /// Has the kernel go on with the transmit ring; false if it has more to do.
+    /// Has the kernel go on with the transmit ring.
     #[inline]
-    pub(crate) fn kick(&self) -> io::Result<bool> {
+    pub(crate) fn kick(&self) -> io::Result<Sent> {
         let (fd, flags) = (self.0.as_raw_fd(), libc::MSG_DONTWAIT);
         // SAFETY: a message without bytes and without an address.
         let sent = unsafe { libc::sendto(fd, std::ptr::null(), 0, flags, std::ptr::null(), 0) };
-        progress(sent)
+        sent_by(sent)
     }
 
     /// Has the kernel go on with the fill and receive rings.
     #[inline]
-    pub(crate) fn wake(&self) -> io::Result<bool> {
+    pub(crate) fn wake(&self) -> io::Result<()> {
         let (fd, flags) = (self.0.as_raw_fd(), libc::MSG_DONTWAIT);
         let nowhere = std::ptr::null_mut::<c_void>();
         // SAFETY: room for no bytes, and no address is asked for.
         let received = unsafe {
             libc::recvfrom(fd, nowhere, 0, flags, std::ptr::null_mut(), std::ptr::null_mut())
         };
-        progress(received)
+        sent_by(received).map(drop)
     }
 
     /// Sleeps until a frame is there, for so many milliseconds or, below nought, for good.
@@ -220,15 +235,16 @@ impl AsFd for KernelSocket {
     }
 }
 
-/// What a kick or a wake came to: the driver may be busy, or have no memory just now.
+/// What a kick came to, or a wake: the driver may be busy, or have no memory just now.
 #[inline]
-fn progress(result: isize) -> io::Result<bool> {
+fn sent_by(result: isize) -> io::Result<Sent> {
     if result >= 0 {
-        return Ok(true);
+        return Ok(Sent::All);
     }
     let reason = io::Error::last_os_error();
     match reason.raw_os_error() {
-        Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR) => Ok(false),
+        Some(libc::EBUSY) => Ok(Sent::ToDrop),
+        Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => Ok(Sent::Some),
         _ => Err(reason),
     }
 }

@@ -41,10 +41,13 @@ mod btf;
 mod capabilities;
 mod device;
 mod filter;
+mod forked;
 mod frame;
 mod frame_pool;
+mod glance;
 mod interface;
 mod kernel_socket;
+mod kicker;
 mod mapping;
 mod netdev;
 mod ring;
@@ -59,9 +62,12 @@ pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
     Stamping, Verdict,
 };
+pub use forked::NotInherited;
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
+pub use glance::Glance;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
+pub use kicker::Kicker;
 pub use netdev::Features;
 pub use socket::{
     BusyPolling, Completion, Copying, Socket, SocketError, SocketSettings, Statistics,

@@ -6,14 +6,20 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
+use crate::forked::{Process, watch_forks, without_forks};
+
 /// What a sealed memory file can no longer do: shrink, grow, or lose its seals.
 const SEALS: c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
 /// A mapping that can be read and written. It knows nothing of what lies in it.
+///
+/// A forked child does not have it: a mapping of a socket's ring keeps the socket, and what the
+/// kernel receives into must not be copied on write.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     length: usize,
+    process: Process,
 }
 
 // SAFETY: a mapping belongs to the process, not to a thread.
@@ -22,17 +28,11 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Memory of this process alone, every page there. A forked child does not have it: what the
-    /// kernel receives into must not be copied on write.
+    /// Memory of this process alone, every page there.
     pub(crate) fn anonymous(length: usize, huge_pages: bool) -> io::Result<Self> {
         let huge = if huge_pages { libc::MAP_HUGETLB } else { 0 };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE | huge;
-        let mapping = Self::map(length, flags, -1, 0)?;
-        // SAFETY: the range is the whole mapping, which lives through the call.
-        match unsafe { libc::madvise(mapping.start().cast(), length, libc::MADV_DONTFORK) } {
-            0 => Ok(mapping),
-            _ => Err(io::Error::last_os_error()),
-        }
+        Self::map(length, flags, -1, 0)
     }
 
     /// The first `length` bytes of `fd` from `offset`, shared with whoever else has it.
@@ -41,6 +41,23 @@ impl Mapping {
     }
 
     fn map(length: usize, flags: c_int, fd: c_int, offset: i64) -> io::Result<Self> {
+        without_forks(|| {
+            watch_forks()?;
+            let mapping = Self::map_for_children_too(length, flags, fd, offset)?;
+            // SAFETY: the range is the whole mapping, which lives through the call.
+            match unsafe { libc::madvise(mapping.start().cast(), length, libc::MADV_DONTFORK) } {
+                0 => Ok(mapping),
+                _ => Err(io::Error::last_os_error()),
+            }
+        })
+    }
+
+    fn map_for_children_too(
+        length: usize,
+        flags: c_int,
+        fd: c_int,
+        offset: i64,
+    ) -> io::Result<Self> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: without MAP_FIXED the kernel chooses where, so no memory of ours is replaced.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), length, rights, flags, fd, offset) };
@@ -48,7 +65,7 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, length })
+        Ok(Self { start, length, process: Process::this() })
     }
 
     pub(crate) fn start(&self) -> *mut u8 {
@@ -62,6 +79,10 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        // In a forked child something else may be there by now.
+        if !self.process.is_this() {
+            return;
+        }
         // SAFETY: the mapping is ours, whole, and nobody can reach it through us any more. Where it
         // fails there is nothing to be done: the memory stays mapped.
         unsafe { libc::munmap(self.start().cast(), self.length) };
@@ -105,4 +126,50 @@ pub(crate) fn is_sealed(file: &File) -> bool {
     // SAFETY: F_GET_SEALS takes no argument and touches no memory of ours.
     let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
     seals >= 0 && seals & SEALS == SEALS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: usize = 4_096;
+
+    /// Whether anything is mapped there. Fit for a forked child.
+    fn is_mapped(at: *mut u8) -> bool {
+        // SAFETY: asks about a range.
+        unsafe { libc::msync(at.cast(), LENGTH, libc::MS_ASYNC) == 0 }
+    }
+
+    /// In the child: not there, and what is put there stays when the handle is dropped.
+    fn leaves_alone_what_is_not_its_own(mapping: Mapping) -> bool {
+        let at = mapping.start();
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: takes memory only where there is none.
+        let other = unsafe { libc::mmap(at.cast(), LENGTH, libc::PROT_READ, flags, -1, 0) };
+        drop(mapping);
+        other == at.cast() && is_mapped(at)
+    }
+
+    #[test]
+    fn a_forked_child_has_no_mapping_and_unmaps_nothing_foreign() {
+        let file = sealed_file(c"hairpin-test", LENGTH as u64).unwrap();
+        let shared = Mapping::shared(std::os::fd::AsFd::as_fd(&file), LENGTH, 0).unwrap();
+        for mapping in [Mapping::anonymous(LENGTH, false).unwrap(), shared] {
+            assert!(is_mapped(mapping.start()));
+            // SAFETY: the child makes system calls alone, and ends.
+            match unsafe { libc::fork() } {
+                0 => {
+                    let is_so = leaves_alone_what_is_not_its_own(mapping);
+                    // SAFETY: ends the child at once.
+                    unsafe { libc::_exit(i32::from(!is_so)) }
+                }
+                child => {
+                    let mut status = -1;
+                    // SAFETY: the number lives through the call.
+                    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+                    assert_eq!(status, 0);
+                }
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::mapping::Mapping;
@@ -45,7 +46,7 @@ struct Memory<T> {
     /// The number of entries less one.
     mask: u32,
     /// What the pointers point into.
-    _mapping: Mapping,
+    mapping: Arc<Mapping>,
     _entries: PhantomData<T>,
 }
 
@@ -81,7 +82,8 @@ impl<T: Copy> Memory<T> {
         // SAFETY: inside the mapping, as was just checked.
         let entries = unsafe { mapping.start().add(offsets.entries) }.cast::<T>();
         let mask = size - 1;
-        Self { producer, consumer, flags, entries, mask, _mapping: mapping, _entries: PhantomData }
+        let mapping = Arc::new(mapping);
+        Self { producer, consumer, flags, entries, mask, mapping, _entries: PhantomData }
     }
 
     #[inline]
@@ -103,6 +105,11 @@ impl<T: Copy> Memory<T> {
         flags.load(Ordering::Relaxed) & libc::XDP_RING_NEED_WAKEUP != 0
     }
 
+    fn cursors(&self) -> Cursors {
+        let Self { producer, consumer, flags, .. } = *self;
+        Cursors { producer, consumer, flags, _mapping: Arc::clone(&self.mapping) }
+    }
+
     /// The entry of a cursor.
     #[inline]
     fn entry(&self, cursor: u32) -> *mut T {
@@ -113,6 +120,40 @@ impl<T: Copy> Memory<T> {
     #[inline]
     fn size(&self) -> u32 {
         self.mask + 1
+    }
+}
+
+/// How far both sides of a ring have come, for those who play neither. The memory stays as long as
+/// this does.
+#[derive(Debug)]
+pub(crate) struct Cursors {
+    producer: *const AtomicU32,
+    consumer: *const AtomicU32,
+    flags: *const AtomicU32,
+    _mapping: Arc<Mapping>,
+}
+
+// SAFETY: it reads atomics alone, in memory that it keeps.
+unsafe impl Send for Cursors {}
+// SAFETY: as above.
+unsafe impl Sync for Cursors {}
+
+impl Cursors {
+    /// Whether the consumer has released all that was produced. By the time that this is known
+    /// there may be more.
+    #[inline]
+    pub(crate) fn are_level(&self) -> bool {
+        // SAFETY: inside the mapping and aligned (`Memory::new`); all sides reach them atomically.
+        let (producer, consumer) = unsafe { (&*self.producer, &*self.consumer) };
+        producer.load(Ordering::Relaxed) == consumer.load(Ordering::Relaxed)
+    }
+
+    /// Whether the kernel must be woken to go on with the ring.
+    #[inline]
+    pub(crate) fn wants_wake(&self) -> bool {
+        // SAFETY: as above.
+        let flags = unsafe { &*self.flags };
+        flags.load(Ordering::Relaxed) & libc::XDP_RING_NEED_WAKEUP != 0
     }
 }
 
@@ -170,6 +211,11 @@ impl<T: Copy> Producer<T> {
         unsafe { self.memory.entry(self.written).write(entry) };
         self.written = self.written.wrapping_add(1);
         self.room -= 1;
+    }
+
+    /// What anybody may know of this ring.
+    pub(crate) fn cursors(&self) -> Cursors {
+        self.memory.cursors()
     }
 
     /// Shows the consumer all that was written.
@@ -244,6 +290,11 @@ impl<T: Copy> Consumer<T> {
         let entry = unsafe { self.memory.entry(self.read).read() };
         self.read = self.read.wrapping_add(1);
         Some(entry)
+    }
+
+    /// What anybody may know of this ring.
+    pub(crate) fn cursors(&self) -> Cursors {
+        self.memory.cursors()
     }
 
     /// Lets the producer have all places that were read.
@@ -322,6 +373,24 @@ mod tests {
     }
 
     #[test]
+    fn who_plays_no_side_sees_what_is_not_released() {
+        let (mut producer, mut consumer) = ring(4, u32::MAX);
+        let cursors = [producer.cursors(), consumer.cursors()];
+        let are_level = |level| cursors.iter().all(|cursors| cursors.are_level() == level);
+        assert!(are_level(true));
+        producer.room(1);
+        producer.push(entry(1));
+        assert!(are_level(true), "nothing is submitted yet");
+        producer.submit();
+        assert!(are_level(false));
+        assert_eq!((consumer.filled(), consumer.pop()), (1, Some(entry(1))));
+        assert!(are_level(false), "nothing is released yet");
+        consumer.release();
+        assert!(are_level(true));
+        assert!(!cursors[0].wants_wake());
+    }
+
+    #[test]
     #[should_panic(expected = "without room")]
     fn no_entry_is_written_that_was_not_seen_to_be_free() {
         let (mut producer, _consumer) = ring(2, 0);
@@ -359,9 +428,9 @@ mod tests {
         assert_eq!(consumer.filled(), 2);
         consumer.pop();
         consumer.release();
+        let mapping = Arc::try_unwrap(producer.memory.mapping).expect("nobody looks at it");
         // SAFETY: the same ring, whose first owner is gone.
-        let mut again =
-            unsafe { Producer::<Descriptor>::new(producer.memory._mapping, OFFSETS, 4) };
+        let mut again = unsafe { Producer::<Descriptor>::new(mapping, OFFSETS, 4) };
         assert_eq!((again.written, again.pending(), again.room(4)), (1, 1, 3));
         again.push(entry(3));
         again.submit();

@@ -2,12 +2,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
 use crate::kernel_socket::{KernelSocket, Ring};
-use crate::ring::{Consumer, Descriptor, Producer};
+use crate::kicker::Kicker;
+use crate::ring::{Consumer, Cursors, Descriptor, Producer};
 use crate::stamp::{ReceiveStamps, Stamp, StampSource};
 use crate::umem::{TRANSMIT_METADATA, Umem};
 
@@ -137,7 +139,8 @@ pub struct Completion {
 /// A socket on one queue: frames come out of it and go into it, in memory of its [`Umem`].
 ///
 /// Frames that it holds when it is dropped are lost until the UMEM is gone. The kernel clears it
-/// away some milliseconds later.
+/// away some milliseconds later. A forked child has neither the socket nor its memory: what it
+/// inherits of both it may drop, and nothing else.
 #[derive(Debug)]
 pub struct Socket {
     receive: Consumer<Descriptor>,
@@ -151,7 +154,8 @@ pub struct Socket {
     transmitting: u32,
     /// Entries from the kernel that are no frames.
     invalid: u64,
-    kernel: KernelSocket,
+    kernel: Arc<KernelSocket>,
+    kicker: Kicker,
     queue: u32,
     is_zero_copy: bool,
     settings: SocketSettings,
@@ -210,14 +214,15 @@ impl Socket {
     /// the frames in them belongs to anybody.
     ///
     /// # Errors
-    /// `Ring` if it is no such socket.
+    /// `Ring` if it is no such socket; `Open` as of
+    /// [`NotInherited::make`](crate::NotInherited::make).
     pub unsafe fn adopt(
         descriptor: OwnedFd,
         queue: u32,
         umem: &Umem,
         settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
-        let kernel = KernelSocket::of(descriptor);
+        let kernel = KernelSocket::of(descriptor).map_err(SocketError::Open)?;
         // SAFETY: the caller's word.
         unsafe { Self::over(kernel, queue, umem.clone(), settings) }
     }
@@ -272,6 +277,7 @@ impl Socket {
         let is_zero_copy =
             kernel.is_zero_copy().map_err(|reason| SocketError::Bind { queue, reason })?;
         let frames = if umem.settings().transmit_stamps { umem.settings().frames } else { 0 };
+        let kernel = Arc::new(kernel);
         // SAFETY: the kernel has laid each of these out as a ring of this size, of this kind, and
         // plays the other side; this side is the caller's, which is our only one.
         let mut socket = unsafe {
@@ -284,6 +290,7 @@ impl Socket {
                 filling: 0,
                 transmitting: 0,
                 invalid: 0,
+                kicker: Kicker::new(kernel.clone()),
                 kernel,
                 queue,
                 is_zero_copy,
@@ -337,6 +344,19 @@ impl Socket {
                 self.receive.pop()?
             }
         };
+        self.accept(descriptor)
+    }
+
+    /// The next of the frames that the last look at the shared ring has found; `None` if it would
+    /// take another look.
+    #[inline]
+    pub fn receive_known(&mut self) -> Option<Packet> {
+        let descriptor = self.receive.pop()?;
+        self.accept(descriptor)
+    }
+
+    #[inline]
+    fn accept(&mut self, descriptor: Descriptor) -> Option<Packet> {
         self.filling = self.filling.saturating_sub(1);
         // SAFETY: the kernel gives a frame back by one entry of the receive ring, of those that
         // `refill` gave it, and does not touch it any more.
@@ -384,7 +404,8 @@ impl Socket {
         self.filling
     }
 
-    /// Puts a packet into the transmit ring. It leaves with the next [`flush`](Self::flush).
+    /// Puts a packet into the transmit ring. It leaves with the next [`flush`](Self::flush),
+    /// or [`submit`](Self::submit) and the kick that this asks for.
     ///
     /// # Errors
     /// The packet, if the ring is full; if it is shorter than an Ethernet header; and, with a UMEM
@@ -419,25 +440,31 @@ impl Socket {
         Ok(())
     }
 
-    /// Shows the kernel what was put into the transmit ring, and wakes it if it wants that.
+    /// Shows the kernel what was put into the transmit ring, and has it sent. It is
+    /// [`submit`](Self::submit) and [`Kicker::kick`] in one.
     ///
     /// # Errors
     /// The kernel's: `NetworkDown` while the interface is down; the packets stay in the ring. A
     /// driver that is busy is none: the next call goes on.
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
+        let frames = self.submit();
+        self.kicker.kick(frames)
+    }
+
+    /// Shows the kernel what was put into the transmit ring. How many frames it must be
+    /// [kicked](Kicker::kick) for, those among them that it has not taken yet; nought if it goes on
+    /// by itself.
+    #[inline]
+    pub fn submit(&mut self) -> u32 {
         self.transmit.submit();
-        let mut pending = self.transmit.pending();
-        while pending > 0 && self.transmit.wants_wake() {
-            self.kernel.kick()?;
-            // In copy mode a call sends at most 32 frames (`TX_BATCH_SIZE`). One that sends none
-            // is not tried again: the driver is busy.
-            let before = std::mem::replace(&mut pending, self.transmit.pending());
-            if pending >= before {
-                break;
-            }
-        }
-        Ok(())
+        if self.transmit.wants_wake() { self.transmit.pending() } else { 0 }
+    }
+
+    /// What has the kernel send what was submitted, without this socket.
+    #[must_use]
+    pub fn kicker(&self) -> Kicker {
+        self.kicker.clone()
     }
 
     /// The next frame that has been transmitted. One look at the shared ring serves all of them.
@@ -486,6 +513,13 @@ impl Socket {
 
     fn index(&self, FrameAddress(address): FrameAddress) -> usize {
         (address / u64::from(self.umem.settings().frame_size)) as usize
+    }
+
+    /// What a [`Glance`](crate::Glance) looks at: the receive ring, the fill ring, and whether it
+    /// is no use, for this polls.
+    pub(crate) fn glance(&self) -> (Cursors, Cursors, bool) {
+        let polls = self.settings.busy_polling.is_some();
+        (self.receive.cursors(), self.fill.cursors(), polls)
     }
 
     /// Wakes the kernel if it sleeps though it has frames to receive into, and has it poll the

@@ -21,14 +21,15 @@ pub const TRANSMIT_METADATA: u32 = 24;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Backing {
-    /// Ordinary pages of this process alone. A forked child does not have them.
+    /// Ordinary pages of this process alone.
     #[default]
     Anonymous,
     /// Huge pages (2 MiB or whatever the kernel's default is) of this process alone. They must have
     /// been set aside (`vm.nr_hugepages`); ordinary pages are never taken in their place.
     HugePages,
     /// A memory file whose size is sealed, [`Umem::file`], for other processes to map
-    /// ([`Umem::open`]). Whoever has it can write every frame.
+    /// ([`Umem::open`]). Whoever has it can write every frame. A forked child inherits the file,
+    /// but not the mapping.
     Shared,
 }
 

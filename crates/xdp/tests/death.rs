@@ -1,110 +1,92 @@
-//! Owners that are killed at any moment leave nothing in the kernel. As root.
+//! Owners that are killed at any moment leave nothing in the kernel, though a child of theirs lives
+//! on. As root.
 //!
-//! An owner is a copy of this program. What the kernel holds is listed by bpf(2).
+//! An owner is a copy of this program. What it holds is read from `/proc` while it is stopped, and
+//! looked for in the kernel by bpf(2) when it is dead.
 #![expect(clippy::unwrap_used, reason = "all of this file is tests")]
 
-use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+mod death {
+    pub(crate) mod objects;
+    pub(crate) mod owner;
+}
+
+use std::collections::BTreeMap;
+use std::net::UdpSocket;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use death::objects::{self, Kind, Objects};
+use death::owner::{self, PHASES, PORT, Plan};
 use hairpin_testbed::{Bed, Host};
-use hairpin_xdp::{Entry, Interface, InterfaceSettings, Mode, Protocol};
+use hairpin_xdp::Mode;
 
-/// Set in the environment of an owner: the mode.
-const OWNER: &str = "HAIRPIN_XDP_DEATH";
-const PORT: u16 = 5_000;
+const TEST: &str = "nothing_is_left_of_one_who_is_killed";
+const MOMENTS: u64 = 100;
 const MS: Duration = Duration::from_millis(1);
-
-/// Of `enum bpf_cmd`: what asks for the next number, and for a descriptor by a number.
-const PROGRAMS: (i64, i64) = (11, 13);
-const MAPS: (i64, i64) = (12, 14);
-const INFORMATION: i64 = 15;
-
-fn bpf(command: i64, words: &mut [u64; 3]) -> Option<i64> {
-    let length = size_of_val(words);
-    // SAFETY: all of the structures used here are shorter, and what they point to outlives it.
-    let result = unsafe { libc::syscall(libc::SYS_bpf, command, words.as_mut_ptr(), length) };
-    (result >= 0).then_some(result)
-}
-
-/// The name of the program or map behind a descriptor: where it stands in its description.
-fn name(object: &OwnedFd, at: usize) -> String {
-    let mut description = [0_u8; 256];
-    let length = (description.len() as u64) << 32;
-    let address = description.as_mut_ptr() as u64;
-    bpf(INFORMATION, &mut [object.as_raw_fd() as u64 | length, address, 0]).unwrap();
-    let bytes = description[at..at + 16].iter().take_while(|&&byte| byte != 0);
-    bytes.map(|&byte| char::from(byte)).collect()
-}
-
-/// All programs, or all maps, of this library in the kernel, by number.
-fn objects((next, by_number): (i64, i64), name_at: usize) -> BTreeSet<u32> {
-    let (mut found, mut number) = (BTreeSet::new(), 0);
-    loop {
-        let mut words = [u64::from(number), 0, 0];
-        if bpf(next, &mut words).is_none() {
-            return found;
-        }
-        number = (words[0] >> 32) as u32;
-        // It may have gone in the meantime.
-        let Some(fd) = bpf(by_number, &mut [u64::from(number), 0, 0]) else { continue };
-        // SAFETY: the descriptor is new and nobody else's.
-        let object = unsafe { OwnedFd::from_raw_fd(fd as i32) };
-        if name(&object, name_at).starts_with("hairpin_") {
-            found.insert(number);
-        }
-    }
-}
-
-fn programs_and_maps() -> [BTreeSet<u32>; 2] {
-    [objects(PROGRAMS, 64), objects(MAPS, 24)]
-}
 
 /// Polls, within bounds, until `is_so`.
 fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
-    (0..5_000).any(|_| {
+    (0..10_000).any(|_| {
         is_so() || {
-            std::thread::sleep(MS * 2);
+            std::thread::sleep(MS);
             false
         }
     })
 }
 
-fn entry(host: SocketAddr) -> Entry {
-    Entry::Local { protocol: Protocol::Udp, vlan: None, local: host }
+/// splitmix64.
+fn chance(seed: &mut u64, below: u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *seed;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) % below
 }
 
-/// What the copy does: takes the interface, says so, and sends and receives until it is killed.
-fn own(mode: &str) -> ! {
-    let mode = if mode == "native" { Mode::Native } else { Mode::Generic };
-    let settings = InterfaceSettings { mode, ..InterfaceSettings::default() };
-    let mut interface = Interface::open("veth0", &settings).unwrap();
-    interface.enter(&entry(SocketAddr::from(([10, 77, 0, 1], PORT)))).unwrap();
-    println!("\nopen");
-    loop {
-        while let Some((queue, mut packet)) = interface.receive().unwrap() {
-            interface.bytes_mut(&mut packet)[..12].rotate_left(6);
-            if let Err(packet) = interface.transmit(queue, packet) {
-                interface.give(packet.into_frame());
+/// A running owner.
+struct Owner {
+    process: Child,
+    /// Open as long as its child is to live.
+    lives: ChildStdin,
+    words: Receiver<String>,
+}
+
+impl Owner {
+    fn start(host: &Host, plan: &Plan) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--include-ignored", "--nocapture", "--exact", TEST]);
+        command.env(owner::PLAN, plan.to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = host.spawn(command, &[]).unwrap();
+        let (lives, out) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
+        let (tell, words) = channel();
+        std::thread::spawn(move || {
+            use std::io::BufRead;
+            for word in std::io::BufReader::new(out).lines().map_while(Result::ok) {
+                let _ = tell.send(word);
             }
-        }
-        interface.flush().unwrap();
+        });
+        Self { process, lives, words }
     }
-}
 
-fn start(host: &Host, mode: &str) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--include-ignored", "--nocapture"]).env(OWNER, mode).stdout(Stdio::piped());
-    host.spawn(command, &[]).unwrap()
-}
+    /// Waits for a word.
+    fn hears(&self, word: &str) -> bool {
+        std::iter::from_fn(|| self.words.recv_timeout(MS * 20_000).ok()).any(|said| said == word)
+    }
 
-fn wait_until_open(child: &mut Child) {
-    let out = BufReader::new(child.stdout.take().unwrap());
-    let mut lines = out.lines().map_while(Result::ok);
-    assert!(lines.any(|line| line == "open"), "the owner gave up");
+    /// Stops it, looks what it holds, and kills it.
+    fn kill(&mut self) -> Objects {
+        let number = self.process.id();
+        // SAFETY: a signal to a process of ours that nobody has waited for.
+        assert_eq!(unsafe { libc::kill(number as i32, libc::SIGSTOP) }, 0);
+        assert!(eventually(|| objects::is_stopped(number)));
+        let held = Objects::of(number);
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        held
+    }
 }
 
 /// Whether the kernel says that nobody has the port.
@@ -114,42 +96,60 @@ fn is_refused(peer: &UdpSocket) -> bool {
         .is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
+/// The namespace of a host, as `/proc` shows it.
+fn namespace(host: &Host) -> String {
+    let file = std::fs::File::from(host.namespace().unwrap().try_clone_to_owned().unwrap());
+    format!("net:[{}]", file.metadata().unwrap().ino())
+}
+
 #[test]
 #[ignore = "needs root"]
 fn nothing_is_left_of_one_who_is_killed() {
-    if let Ok(mode) = std::env::var(OWNER) {
-        own(&mode);
+    if let Ok(plan) = std::env::var(owner::PLAN) {
+        owner::own(&Plan::from(plan.as_str()));
     }
+    let seed = std::env::var("HAIRPIN_SEED").map_or(1, |seed| seed.parse().unwrap());
+    println!("seed {seed}");
     let bed = Bed::namespaces().unwrap();
     let [ours, theirs] = bed.hosts();
     let peer = theirs.run(|| UdpSocket::bind((theirs.address(), 0))).unwrap().unwrap();
     peer.connect((ours.address(), PORT)).unwrap();
     peer.set_read_timeout(Some(MS * 200)).unwrap();
-    let before = programs_and_maps();
-    let mut most = [0, 0];
-    for moment in 0..24 {
-        let mode = if moment % 2 == 0 { "native" } else { "generic" };
-        let mut child = start(ours, mode);
-        if moment < 12 {
-            std::thread::sleep(MS * moment * 2);
-        } else {
-            wait_until_open(&mut child);
-            for _ in 12..moment {
-                let _ = peer.send(b"work");
-            }
+    // It says so of every datagram, and not once a second.
+    let unlimited = || std::fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "0");
+    ours.run(unlimited).unwrap().unwrap();
+    let (mut most, mut census) = (BTreeMap::new(), BTreeMap::new());
+    let mut next = seed;
+    for moment in 0..MOMENTS {
+        let phase = PHASES[chance(&mut next, PHASES.len() as u64) as usize];
+        let mode = if chance(&mut next, 2) == 0 { Mode::Native } else { Mode::Generic };
+        let forks_in = PHASES[chance(&mut next, PHASES.len() as u64) as usize];
+        let forks = (moment % 2 == 0).then_some((forks_in, chance(&mut next, 2_000)));
+        let plan = Plan { mode, forks };
+        let what = format!("seed {seed}, moment {moment}, {phase}, {plan}");
+        let mut owner = Owner::start(ours, &plan);
+        assert!(plan.forks.is_none() || owner.hears("forked"), "{what}: no child");
+        assert!(owner.hears(phase), "{what}: the owner gave up");
+        for _ in 0..chance(&mut next, 4) {
+            let _ = peer.send(b"work");
         }
-        let held = programs_and_maps();
-        for (most, (held, before)) in most.iter_mut().zip(held.iter().zip(&before)) {
-            *most = (*most).max(held.difference(before).count());
+        std::thread::sleep(Duration::from_micros(chance(&mut next, 3_000)));
+        let held = owner.kill();
+        let gone = eventually(|| held.left().is_empty());
+        assert!(gone, "{what}: {:?} of {held:?} are left", held.left());
+        assert!(eventually(|| is_refused(&peer)), "{what}: a dead port");
+        assert_eq!(objects::link_on(ours), None, "{what}: a program on the interface");
+        *census.entry(phase).or_insert(0) += 1;
+        for (kind, count) in held.counts() {
+            let most: &mut usize = most.entry(kind).or_default();
+            *most = count.max(*most);
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let is_gone = || {
-            let now = programs_and_maps();
-            now.iter().zip(&before).all(|(now, before)| now.is_subset(before))
-        };
-        assert!(eventually(is_gone), "{mode}, moment {moment}: {:?}", programs_and_maps());
-        assert!(eventually(|| is_refused(&peer)), "{mode}, moment {moment}: a dead port");
+        drop(owner.lives);
     }
-    assert_eq!(most, [1, 4], "programs and maps of a living owner");
+    println!("{census:?}, at most {most:?}");
+    assert!(PHASES.iter().all(|phase| census.contains_key(phase)), "{census:?}");
+    assert_eq!(most, BTreeMap::from([(Kind::Program, 1), (Kind::Map, 5), (Kind::Link, 1)]));
+    let namespaces = [ours, theirs].map(namespace);
+    let is_used = || namespaces.iter().any(|name| objects::is_namespace_used(name));
+    assert!(eventually(|| !is_used()), "somebody is still in {namespaces:?}");
 }

@@ -43,7 +43,7 @@ fn a_veth_is_described_as_it_is() {
     assert!(native && !zero_copy && device.strips_vlan);
     let interface = open(host, &InterfaceSettings::default()).unwrap();
     let line = interface.to_string();
-    assert_eq!(line, "veth0: veth, 2 queues, native mode, copy, rx-vlan-offload on");
+    assert_eq!(line, "veth0: veth, 2 queues, generic mode, copy, rx-vlan-offload on");
     assert_eq!(interface.receive_stamps(), ReceiveStamps::Off);
 }
 
@@ -139,7 +139,7 @@ fn a_socket_and_its_memory_go_to_another_owner() {
     let filter = Filter::load(&FilterSettings::default()).unwrap();
     let copies = filter.descriptors().map(|fd| fd.try_clone_to_owned().unwrap());
     // SAFETY: they are what they are taken for.
-    let filter_there = unsafe { Filter::adopt(copies, &FilterSettings::default()) };
+    let filter_there = unsafe { Filter::adopt(copies, &FilterSettings::default()) }.unwrap();
     let slot = filter.slot(0).unwrap();
     let _link = ours.run(|| filter.attach(index, Mode::Native)).unwrap().unwrap();
     let mut first = ours.run(|| Socket::open(index, 0, &umem, &sockets())).unwrap().unwrap();
@@ -420,4 +420,38 @@ fn the_kernel_asks_for_each_of_the_three() {
     assert_eq!(tried(NET_RAW), (true, false, Some(true)));
     let (_, socket, link) = tried(NET_ADMIN);
     assert!(socket && link != Some(true));
+}
+
+/// Instructions of the filter's program as the kernel has it, with what it has added.
+fn instructions(filter: &Filter) -> u64 {
+    let program = std::os::fd::AsRawFd::as_raw_fd(&filter.descriptors()[5]);
+    // The beginning of `struct bpf_prog_info`, whose sixth word is the length in bytes.
+    let mut information = [0_u32; 8];
+    let address = information.as_mut_ptr() as u64;
+    let words = [program as u64 | (size_of_val(&information) as u64) << 32, address];
+    // SAFETY: the structure of the command, and where it points to; both live through the call.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, 15, words.as_ptr(), size_of_val(&words)) };
+    assert_eq!(result, 0);
+    u64::from(information[5]) / 8
+}
+
+/// Also of a user who may not look at the kernel's memory, for whom the kernel adds the most. The
+/// program is bound to no device; one that is has a few instructions more.
+#[test]
+#[ignore = "needs root"]
+fn a_program_and_what_the_kernel_adds_to_it_fit_a_page() {
+    const PAGE: u64 = 4_096;
+    /// More than `struct bpf_prog` takes of the page, and than asking a driver for stamps adds.
+    const REST: u64 = 256 + 32 * 8;
+    let bed = bed();
+    for capabilities in [None, Some(ALL)] {
+        let loaded = bed.hosts()[0].run(|| {
+            capabilities.into_iter().for_each(become_nobody);
+            let receive_stamps = hairpin_xdp::Stamping::Kernel;
+            Filter::load(&FilterSettings { receive_stamps, ..FilterSettings::default() }).unwrap()
+        });
+        let instructions = instructions(&loaded.unwrap());
+        println!("{instructions} instructions, capabilities {capabilities:?}");
+        assert!(instructions * 8 + REST <= PAGE, "{instructions} instructions");
+    }
 }

@@ -449,6 +449,74 @@ fn a_receiver_short_of_frames_loses_some_and_counts_them() {
     }
 }
 
+/// Sixteen frames for all queues, half of them to be received into. Frames keep coming, so that
+/// there is always one to be received, and each is sent back as soon as it was.
+#[test]
+#[ignore = "needs root"]
+fn an_interface_of_sixteen_frames_does_not_run_dry() {
+    const COUNT: u32 = 2_000;
+    for (queues, mode) in [(1, Mode::Native), (1, Mode::Generic), (2, Mode::Native)] {
+        let bed = bed(queues);
+        let mut far = open(&bed.hosts()[0], mode);
+        let umem = UmemSettings { frames: 16, ..UmemSettings::default() };
+        let settings = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
+        let host = &bed.hosts()[1];
+        let mut few = host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap();
+        few.enter(&RAW).unwrap();
+        far.enter(&RAW).unwrap();
+        // As many may be under way as are left when it is time to refill.
+        let ahead = 16 / queues / 4;
+        let (mut sent, mut returned) = (0, 0);
+        let done = eventually(|| {
+            for _ in 0..64 {
+                while sent < COUNT && sent < returned + ahead && send(&mut far, 0, &raw(sent, 0)) {
+                    sent += 1;
+                    far.flush().unwrap();
+                }
+                if let Some((queue, packet)) = few.receive().unwrap() {
+                    few.transmit(queue, packet).unwrap();
+                    few.flush().unwrap();
+                }
+                while let Some((_, packet)) = far.receive().unwrap() {
+                    assert!(far.bytes(&packet) == raw(returned, 0), "{returned}");
+                    returned += 1;
+                    far.give(packet.into_frame());
+                }
+            }
+            returned == COUNT
+        });
+        let counted = few.sockets()[0].statistics().unwrap();
+        assert!(done, "{returned} of {sent} over {queues} queues in {mode} mode: {counted:?}");
+        assert_eq!(counted.fill_ring_empty, 0, "{queues} queues in {mode} mode");
+    }
+}
+
+/// One who only sends leaves the frames to others that they need to receive.
+#[test]
+#[ignore = "needs root"]
+fn what_is_sent_takes_no_frames_from_what_is_received() {
+    let bed = bed(1);
+    let [mut far, mut few] = [64, 16].map(|frames| {
+        let umem = UmemSettings { frames, ..UmemSettings::default() };
+        let settings = InterfaceSettings { umem, ..InterfaceSettings::default() };
+        let host = &bed.hosts()[usize::from(frames == 16)];
+        host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap()
+    });
+    few.enter(&RAW).unwrap();
+    for number in 0..4 {
+        assert!(send(&mut far, 0, &raw(number, 0)));
+    }
+    far.flush().unwrap();
+    let held: Vec<_> = (0..4).map(|_| next(&mut few).unwrap().1).collect();
+    let written: Vec<_> = std::iter::from_fn(|| few.packet(60)).collect();
+    assert_eq!((held.len(), written.len()), (4, 4));
+    assert!(is_nothing(&mut few));
+    assert_eq!(few.sockets()[0].filling(), 8);
+    for packet in held.into_iter().chain(written) {
+        few.give(packet.into_frame());
+    }
+}
+
 /// The kernel sends a part of the ring for a call; a flush calls until all are gone.
 #[test]
 #[ignore = "needs root"]
@@ -466,6 +534,34 @@ fn one_flush_sends_all_that_is_in_the_ring() {
             let (_, packet) = next(&mut ends[1]).expect("all have left");
             assert!(ends[1].bytes(&packet) == raw(number, 0), "{number}");
             ends[1].give(packet.into_frame());
+        }
+    }
+}
+
+/// One thread submits and another kicks; bursts beyond what a call sends arrive whole.
+#[test]
+#[ignore = "needs root"]
+fn what_is_submitted_by_one_is_sent_by_another() {
+    const BURSTS: [u32; 7] = [1, 32, 33, 64, 65, 100, 200];
+    for mode in [Mode::Native, Mode::Generic] {
+        let bed = bed(1);
+        let [mut from, mut to] = [0, 1].map(|end| open(&bed.hosts()[end], mode));
+        to.enter(&RAW).unwrap();
+        let kicker = from.kicker(0).unwrap();
+        assert!(from.kicker(1).is_none() && from.submit(1) == 0);
+        for burst in BURSTS {
+            for number in 0..burst {
+                assert!(send(&mut from, 0, &raw(number, 0)));
+            }
+            assert_eq!(from.submit(0), burst);
+            assert!(is_nothing(&mut to), "nothing leaves before the kick");
+            std::thread::scope(|scope| scope.spawn(|| kicker.kick(burst)).join().unwrap()).unwrap();
+            for number in 0..burst {
+                let (_, packet) = next(&mut to).expect("all have left");
+                assert!(to.bytes(&packet) == raw(number, 0), "{number} of {burst}");
+                to.give(packet.into_frame());
+            }
+            assert_eq!(from.submit(0), 0);
         }
     }
 }
@@ -494,4 +590,27 @@ fn nothing_is_allocated_on_the_way() {
     }
     assert_eq!(allocations() - before, 0);
     assert_eq!((sent, received), (COUNT, COUNT));
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_glance_is_quiet_while_there_is_nothing_to_receive() {
+    let bed = bed(2);
+    let mut ends = [0, 1].map(|end| open(&bed.hosts()[end], Mode::Native));
+    let [near, far] = &mut ends;
+    far.enter(&RAW).unwrap();
+    let glance = far.glance();
+    // Whatever else the hosts say to each other is the kernel's.
+    assert!(far.receive().unwrap().is_none());
+    assert!(glance.is_quiet() && !far.is_short());
+    for queue in [0, 1] {
+        assert!(send(near, queue, &raw(1, queue)));
+        near.flush().unwrap();
+        assert!(eventually(|| !glance.is_quiet()), "queue {queue}");
+        let (_, packet) = next(far).unwrap();
+        assert!(!glance.is_quiet() && far.is_short(), "it was not released yet");
+        far.give(packet.into_frame());
+        assert!(eventually(|| far.receive().unwrap().is_none() && glance.is_quiet()));
+        assert!(!far.is_short());
+    }
 }

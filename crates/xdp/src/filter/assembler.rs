@@ -80,6 +80,8 @@ const REGISTER: u8 = 0x08;
 const MEMORY: u8 = 0x60;
 const ADD: u8 = 0x00;
 const AND: u8 = 0x50;
+const SHIFT_LEFT: u8 = 0x60;
+const SHIFT_RIGHT: u8 = 0x70;
 const MOVE: u8 = 0xb0;
 const SWAP_FROM_NETWORK: u8 = 0xd8;
 const ALWAYS: u8 = 0x00;
@@ -87,6 +89,8 @@ const CALL: u8 = 0x80;
 const EXIT: u8 = 0x90;
 /// The number of a 64-bit load is a map's descriptor.
 const MAP_DESCRIPTOR: u8 = 1;
+/// The same, and the number's other half is a place in the map's only value.
+const MAP_VALUE: u8 = 2;
 /// The number of a call is a kernel function's type in its BTF.
 const KERNEL_FUNCTION: u8 = 2;
 
@@ -141,6 +145,16 @@ impl Assembler {
         self.emit(CLASS_ARITHMETIC | AND, to, Register::R0, 0, number);
     }
 
+    /// `to <<= bits`
+    pub(crate) fn shift_left(&mut self, to: Register, bits: i32) {
+        self.emit(CLASS_ARITHMETIC | SHIFT_LEFT, to, Register::R0, 0, bits);
+    }
+
+    /// `to >>= bits`, nought coming in
+    pub(crate) fn shift_right(&mut self, to: Register, bits: i32) {
+        self.emit(CLASS_ARITHMETIC | SHIFT_RIGHT, to, Register::R0, 0, bits);
+    }
+
     /// The low 16 bits of `register`, which came from a frame, as a number.
     pub(crate) fn swap_half(&mut self, register: Register) {
         self.emit(CLASS_ARITHMETIC_WORD | SWAP_FROM_NETWORK, register, Register::R0, 0, 16);
@@ -163,11 +177,20 @@ impl Assembler {
 
     /// `to = the map behind a descriptor`
     pub(crate) fn map(&mut self, to: Register, descriptor: i32) {
+        self.load_of(MAP_DESCRIPTOR, to, [descriptor, 0]);
+    }
+
+    /// `to = the address of the only value of an array`, plus `offset`
+    pub(crate) fn map_value(&mut self, to: Register, descriptor: i32, offset: i32) {
+        self.load_of(MAP_VALUE, to, [descriptor, offset]);
+    }
+
+    fn load_of(&mut self, kind: u8, to: Register, [low, high]: [i32; 2]) {
         let code = CLASS_LOAD_IMMEDIATE | Width::Double as u8;
-        let registers = to as u8 | MAP_DESCRIPTOR << 4;
-        self.code.push(Instruction { code, registers, offset: 0, immediate: descriptor });
+        let registers = to as u8 | kind << 4;
+        self.code.push(Instruction { code, registers, offset: 0, immediate: low });
         // The high half of the number, in an instruction of its own.
-        self.code.push(Instruction { code: 0, registers: 0, offset: 0, immediate: 0 });
+        self.code.push(Instruction { code: 0, registers: 0, offset: 0, immediate: high });
     }
 
     /// Goes to the label.
@@ -199,6 +222,18 @@ impl Assembler {
     ) {
         self.jumps.push((self.code.len(), label));
         self.emit(CLASS_JUMP_WORD | condition as u8, left, Register::R0, 0, right);
+    }
+
+    /// The same with a register, of the lower halves.
+    pub(crate) fn jump_if_word_register(
+        &mut self,
+        left: Register,
+        condition: Condition,
+        right: Register,
+        label: Label,
+    ) {
+        self.jumps.push((self.code.len(), label));
+        self.emit(CLASS_JUMP_WORD | condition as u8 | REGISTER, left, right, 0, 0);
     }
 
     /// The same with a register.
@@ -273,6 +308,9 @@ mod tests {
         assembler.store(Width::Word, Register::R10, -44, Register::R2);
         assembler.map(Register::R1, 5);
         assembler.call(Helper::MapLookup);
+        assembler.shift_left(Register::R1, 16);
+        assembler.shift_right(Register::R0, 32);
+        assembler.map_value(Register::R2, 5, 24);
         assembler.exit();
         let code: Vec<_> = assembler.finish().into_iter().map(bytes).collect();
         assert_eq!(
@@ -285,6 +323,10 @@ mod tests {
                 [0x18, 0x11, 0, 0, 5, 0, 0, 0],
                 [0; 8],
                 [0x85, 0, 0, 0, 1, 0, 0, 0],
+                [0x67, 0x01, 0, 0, 16, 0, 0, 0],
+                [0x77, 0x00, 0, 0, 32, 0, 0, 0],
+                [0x18, 0x22, 0, 0, 5, 0, 0, 0],
+                [0, 0, 0, 0, 24, 0, 0, 0],
                 [0x95, 0, 0, 0, 0, 0, 0, 0],
             ]
         );

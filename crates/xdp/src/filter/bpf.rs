@@ -6,6 +6,8 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::assembler::Instruction;
+use super::program::BOUND_MAX;
+use crate::forked::NotInherited;
 
 const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
@@ -17,8 +19,17 @@ const LINK_CREATE: i32 = 28;
 
 /// `BPF_MAP_TYPE_HASH`, all of whose memory is there from the start.
 pub(crate) const HASH: u32 = 1;
+/// `BPF_MAP_TYPE_ARRAY`.
+pub(crate) const ARRAY: u32 = 2;
 /// `BPF_MAP_TYPE_XSKMAP`.
 pub(crate) const SOCKETS: u32 = 17;
+
+/// `BPF_F_MMAPABLE`: the values of an array can be mapped.
+pub(crate) const MAPPABLE: u32 = 1 << 10;
+/// `BPF_NOEXIST`: only if there is no such entry.
+pub(crate) const NEW: u64 = 1;
+/// `BPF_EXIST`: only if there is.
+pub(crate) const THERE: u64 = 2;
 
 /// `BPF_PROG_TYPE_XDP`.
 const PROGRAM_XDP: u32 = 6;
@@ -132,32 +143,43 @@ fn call<C: Command>(command: i32, attributes: &mut C) -> io::Result<i64> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-fn descriptor(number: i64) -> OwnedFd {
-    // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
-    unsafe { OwnedFd::from_raw_fd(number as i32) }
+/// Of a command that makes a descriptor; it is close-on-exec.
+fn make<C: Command>(command: i32, attributes: &mut C) -> io::Result<NotInherited> {
+    NotInherited::make(|| {
+        let number = call(command, attributes)?;
+        // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
+        Ok(unsafe { OwnedFd::from_raw_fd(number as i32) })
+    })
 }
 
-/// A map of `kind`; its descriptor is close-on-exec.
+/// A map of `kind`.
 pub(crate) fn create_map(
     kind: u32,
     key_size: u32,
     value_size: u32,
     entries: u32,
+    flags: u32,
     name: &str,
-) -> io::Result<OwnedFd> {
-    let (flags, inner_map, numa_node) = (0, 0, 0);
+) -> io::Result<NotInherited> {
+    let (inner_map, numa_node) = (0, 0);
     let name = name_of(name);
     let mut create =
         MapCreate { kind, key_size, value_size, entries, flags, inner_map, numa_node, name };
-    call(MAP_CREATE, &mut create).map(descriptor)
+    make(MAP_CREATE, &mut create)
 }
 
-/// Enters or replaces a value. The sizes must be the map's.
+/// Enters or replaces a value; with [`NEW`] or [`THERE`] only the one or the other.
 ///
 /// # Safety
 /// `key` and `value` are as long as the map's.
-pub(crate) unsafe fn update(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
-    call(MAP_UPDATE, &mut element(map, key, value.as_ptr() as u64)).map(drop)
+pub(crate) unsafe fn update(
+    map: BorrowedFd<'_>,
+    key: &[u8],
+    value: &[u8],
+    flags: u64,
+) -> io::Result<()> {
+    let element = element(map, key, value.as_ptr() as u64);
+    call(MAP_UPDATE, &mut Element { flags, ..element }).map(drop)
 }
 
 /// Takes a value away; `NotFound` if there is none.
@@ -181,11 +203,23 @@ fn element(map: BorrowedFd<'_>, key: &[u8], value: u64) -> Element {
     Element { map, _padding: 0, key, value, flags: 0 }
 }
 
-/// The kernel would not have a program: its error, and what the verifier said.
+/// Why there is no program.
 #[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) reason: io::Error,
-    pub(crate) log: String,
+pub(crate) enum Refusal {
+    /// Bound to a device, it has more than [`BOUND_MAX`] instructions, and was not shown to the
+    /// kernel.
+    TooLong(usize),
+    /// The kernel's error, and what the verifier said.
+    Kernel { reason: io::Error, log: String },
+}
+
+/// The flags and the interface with which a program of so many instructions is loaded.
+fn binding(instructions: usize, bound_to: Option<u32>) -> Result<(u32, u32), Refusal> {
+    match bound_to {
+        None => Ok((0, 0)),
+        Some(_) if instructions > BOUND_MAX => Err(Refusal::TooLong(instructions)),
+        Some(interface) => Ok((DEVICE_BOUND, interface)),
+    }
 }
 
 /// Has the kernel check and take an XDP program; bound to an interface, it may use what that one's
@@ -195,7 +229,8 @@ pub(crate) fn load_program(
     code: &[Instruction],
     name: &str,
     bound_to: Option<u32>,
-) -> Result<OwnedFd, Refusal> {
+) -> Result<NotInherited, Refusal> {
+    let (flags, interface) = binding(code.len(), bound_to)?;
     let mut load = ProgramLoad {
         kind: PROGRAM_XDP,
         count: code.len() as u32,
@@ -204,36 +239,45 @@ pub(crate) fn load_program(
         license: c"Dual MIT/GPL".as_ptr() as u64,
         name: name_of(name),
         attach: ATTACH_XDP,
-        flags: if bound_to.is_some() { DEVICE_BOUND } else { 0 },
-        interface: bound_to.unwrap_or(0),
+        flags,
+        interface,
         ..ProgramLoad::default()
     };
-    let reason = match call(PROGRAM_LOAD, &mut load) {
-        Ok(number) => return Ok(descriptor(number)),
+    let reason = match make(PROGRAM_LOAD, &mut load) {
+        Ok(program) => return Ok(program),
         Err(reason) => reason,
     };
     let mut log = vec![0; LOG_BYTES];
     (load.log_level, load.log_size) = (1, LOG_BYTES as u32);
     load.log = log.as_mut_ptr() as u64;
     // It may be taken this time, as after a want of memory.
-    call(PROGRAM_LOAD, &mut load).map(descriptor).map_err(|_| {
+    make(PROGRAM_LOAD, &mut load).map_err(|_| {
         let end = log.iter().position(|&byte| byte == 0).unwrap_or(LOG_BYTES);
-        Refusal { reason, log: String::from_utf8_lossy(&log[..end]).into_owned() }
+        Refusal::Kernel { reason, log: String::from_utf8_lossy(&log[..end]).into_owned() }
     })
 }
 
-/// What the program says to a frame, which goes nowhere. With an interface and one of its receive
-/// queues, as if it had come in there.
+/// What a program has said in trials.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trial {
+    pub(crate) verdict: u32,
+    /// The mean.
+    pub(crate) nanoseconds: u32,
+}
+
+/// What the program says to a frame, which goes nowhere, so many times. With an interface and one
+/// of its receive queues, as if it had come in there.
 pub(crate) fn test_run(
     program: BorrowedFd<'_>,
     frame: &[u8],
     from: Option<(u32, u32)>,
-) -> io::Result<u32> {
+    runs: u32,
+) -> io::Result<Trial> {
     let mut run = TestRun {
         program: program.as_raw_fd() as u32,
         input_size: frame.len() as u32,
         input: frame.as_ptr() as u64,
-        repeat: 1,
+        repeat: runs,
         ..TestRun::default()
     };
     let data_end = frame.len() as u32;
@@ -244,7 +288,7 @@ pub(crate) fn test_run(
         run.context_size = size_of::<Context>() as u32;
     }
     call(PROGRAM_TEST_RUN, &mut run)?;
-    Ok(run.result)
+    Ok(Trial { verdict: run.result, nanoseconds: run.duration })
 }
 
 /// Attaches a program to an interface until the descriptor is closed, also by the process's end.
@@ -252,14 +296,37 @@ pub(crate) fn create_link(
     program: BorrowedFd<'_>,
     interface: u32,
     flags: u32,
-) -> io::Result<OwnedFd> {
+) -> io::Result<NotInherited> {
     let program = program.as_raw_fd() as u32;
     let mut create = LinkCreate { program, interface, attach: ATTACH_XDP, flags };
-    call(LINK_CREATE, &mut create).map(descriptor)
+    make(LINK_CREATE, &mut create)
 }
 
 fn name_of(name: &str) -> Name {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::program::{Parts, Stamper, assemble};
+
+    /// Nothing is loaded here: a kernel would not survive it if this were wrong.
+    #[test]
+    fn a_program_bound_to_a_device_never_outgrows_its_page() {
+        let stampers = [None, Some(Stamper::Clock), Some(Stamper::Driver(i32::MAX))];
+        for receive_stamp in stampers {
+            let [flows, locals, groups, kinds, sockets] = [i32::MAX; 5];
+            let queues = u32::MAX;
+            let parts = Parts { flows, locals, groups, kinds, sockets, queues, receive_stamp };
+            let length = assemble(&parts).len();
+            println!("{receive_stamp:?}: {length} instructions");
+            assert!(length <= BOUND_MAX, "{receive_stamp:?}: {length} instructions");
+        }
+        assert!(matches!(binding(320, Some(7)), Ok((DEVICE_BOUND, 7))));
+        assert!(matches!(binding(321, Some(7)), Err(Refusal::TooLong(321))));
+        assert!(matches!(binding(4_096, None), Ok((0, 0))));
+    }
 }

@@ -108,6 +108,23 @@ pub enum EntryError {
     Kernel(#[from] std::io::Error),
 }
 
+/// What the program needs not look for where there is no entry of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Flow(Protocol),
+    Port(Protocol),
+    /// A port of any address.
+    AnyAddress(Protocol),
+    /// A group's port, and a group with all its ports.
+    GroupPort,
+    Group,
+    /// `vlan` is 0 for none.
+    EtherType {
+        vlan: u16,
+        ether_type: u16,
+    },
+}
+
 /// Which map an entry is in, and by what key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
@@ -118,6 +135,21 @@ pub(super) enum Key {
 }
 
 impl Entry {
+    pub(super) fn kind(&self) -> Kind {
+        match *self {
+            Self::Flow { protocol, .. } => Kind::Flow(protocol),
+            Self::Local { protocol, local, .. } => {
+                let is_any = local.ip().to_canonical().is_unspecified();
+                if is_any { Kind::AnyAddress(protocol) } else { Kind::Port(protocol) }
+            }
+            Self::Group { port: Some(_), .. } => Kind::GroupPort,
+            Self::Group { port: None, .. } => Kind::Group,
+            Self::EtherType { vlan, ether_type } => {
+                Kind::EtherType { vlan: vlan.unwrap_or(0), ether_type }
+            }
+        }
+    }
+
     pub(super) fn key(&self) -> Result<Key, EntryError> {
         match *self {
             Self::Flow { protocol, vlan, local, remote } => {

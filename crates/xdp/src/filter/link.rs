@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use super::bpf;
+use crate::forked::NotInherited;
 
 /// `XDP_FLAGS_SKB_MODE` and `XDP_FLAGS_DRV_MODE` of linux/if_link.h.
 const GENERIC: u32 = 1 << 1;
@@ -19,7 +20,9 @@ pub enum Mode {
     /// Behind the driver, at any interface. Frames are copied. Over a veth of several queues they
     /// come in by the queue before that which they were sent by, as the kernel counts there.
     Generic,
-    /// In the driver if it can, else behind it; which of the two is told.
+    /// In the driver if it can, else behind it; which of the two is told. An
+    /// [`Interface`](crate::Interface) that is a veth has its filter behind the driver, which is
+    /// quicker there.
     #[default]
     Auto,
 }
@@ -43,10 +46,10 @@ pub enum LinkError {
 }
 
 /// A program on an interface, until this is dropped or the process ends, however that happens. A
-/// descriptor that was handed to another process, or that a forked child has, keeps it there.
+/// descriptor that was handed to another process keeps it there; a forked child has none.
 #[derive(Debug)]
 pub struct Link {
-    descriptor: OwnedFd,
+    descriptor: NotInherited,
     mode: Mode,
 }
 

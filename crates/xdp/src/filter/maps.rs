@@ -2,9 +2,12 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
 
 use super::bpf;
-use super::entry::{EntryError, FLOW_KEY, Key, LOCAL_KEY};
+use super::entry::{EntryError, FLOW_KEY, Key, Kind, LOCAL_KEY};
+use super::kinds::Kinds;
+use crate::forked::NotInherited;
 
 /// Bytes of a value: the base of a slot, or that the kernel keeps the frame.
 const VALUE: usize = 4;
@@ -20,41 +23,82 @@ pub(super) struct Capacity {
 
 #[derive(Debug)]
 pub(super) struct Maps {
-    pub(super) flows: OwnedFd,
-    pub(super) locals: OwnedFd,
-    pub(super) groups: OwnedFd,
-    pub(super) sockets: OwnedFd,
+    pub(super) flows: NotInherited,
+    pub(super) locals: NotInherited,
+    pub(super) groups: NotInherited,
+    pub(super) kinds: Kinds,
+    pub(super) sockets: NotInherited,
+    /// Held over a change, of which entry and count are two parts.
+    changing: Mutex<()>,
 }
 
 impl Maps {
     pub(super) fn create(capacity: Capacity) -> io::Result<Self> {
         let entries = |key: usize, entries, name: &str| {
-            bpf::create_map(bpf::HASH, key as u32, VALUE as u32, entries, name)
+            bpf::create_map(bpf::HASH, key as u32, VALUE as u32, entries, 0, name)
         };
         Ok(Self {
             flows: entries(FLOW_KEY, capacity.flows, "hairpin_flows")?,
             locals: entries(LOCAL_KEY, capacity.locals, "hairpin_locals")?,
             groups: entries(LOCAL_KEY, capacity.groups, "hairpin_groups")?,
-            sockets: bpf::create_map(bpf::SOCKETS, 4, 4, capacity.sockets, "hairpin_sockets")?,
+            kinds: Kinds::create()?,
+            sockets: bpf::create_map(bpf::SOCKETS, 4, 4, capacity.sockets, 0, "hairpin_sockets")?,
+            changing: Mutex::new(()),
         })
     }
 
-    pub(super) fn enter(&self, key: &Key, value: u32) -> Result<(), EntryError> {
+    /// Those of another process, in the order of the fields.
+    pub(super) fn adopt(descriptors: [OwnedFd; 5]) -> io::Result<Self> {
+        let [flows, locals, groups, kinds, sockets] =
+            descriptors.map(|descriptor| NotInherited::make(|| Ok(descriptor)));
+        let (flows, locals, groups, sockets) = (flows?, locals?, groups?, sockets?);
+        let kinds = Kinds::of(kinds?)?;
+        Ok(Self { flows, locals, groups, kinds, sockets, changing: Mutex::new(()) })
+    }
+
+    /// In the order of the fields.
+    pub(super) fn descriptors(&self) -> [BorrowedFd<'_>; 5] {
+        let Self { flows, locals, groups, kinds, sockets, .. } = self;
+        [flows.as_fd(), locals.as_fd(), groups.as_fd(), kinds.as_fd(), sockets.as_fd()]
+    }
+
+    pub(super) fn enter(&self, kind: Kind, key: &Key, value: u32) -> Result<(), EntryError> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.kinds.count(kind);
+        match self.update(key, value, bpf::NEW) {
+            Ok(()) => self.kinds.entered(kind, value),
+            Err(reason) => {
+                self.kinds.discount(kind);
+                if reason.raw_os_error() != Some(libc::EEXIST) {
+                    return Err(match reason.raw_os_error() {
+                        Some(libc::E2BIG) => EntryError::Full,
+                        _ => EntryError::Kernel(reason),
+                    });
+                }
+                self.update(key, value, bpf::THERE)?;
+                self.kinds.changed(kind, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, key: &Key, value: u32, flags: u64) -> io::Result<()> {
         let (map, key) = self.place(key);
         // SAFETY: `place` gives a key as long as its map's, and values are of four bytes.
-        unsafe { bpf::update(map, key, &value.to_ne_bytes()) }.map_err(|reason| {
-            match reason.raw_os_error() {
-                Some(libc::E2BIG) => EntryError::Full,
-                _ => EntryError::Kernel(reason),
-            }
-        })
+        unsafe { bpf::update(map, key, &value.to_ne_bytes(), flags) }
     }
 
     /// False if there was no such entry.
-    pub(super) fn remove(&self, key: &Key) -> Result<bool, EntryError> {
+    pub(super) fn remove(&self, kind: Kind, key: &Key) -> Result<bool, EntryError> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.kinds.removing(kind);
         let (map, key) = self.place(key);
         // SAFETY: as above.
-        found(unsafe { bpf::delete(map, key) })
+        let was_there = found(unsafe { bpf::delete(map, key) })?;
+        if was_there {
+            self.kinds.discount(kind);
+        }
+        Ok(was_there)
     }
 
     pub(super) fn value(&self, key: &Key) -> Result<Option<u32>, EntryError> {
@@ -76,7 +120,7 @@ impl Maps {
     pub(super) fn set_socket(&self, index: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
         let value = socket.as_raw_fd().to_ne_bytes();
         // SAFETY: keys and values of this map are of four bytes.
-        unsafe { bpf::update(self.sockets.as_fd(), &index.to_ne_bytes(), &value) }
+        unsafe { bpf::update(self.sockets.as_fd(), &index.to_ne_bytes(), &value, 0) }
     }
 
     /// False if there was none.

@@ -16,10 +16,14 @@
 //! nothing                                         kernel
 //! ```
 //!
+//! Nothing is looked up of which there is no entry at all: the [`kinds`](super::kinds) say so, and
+//! have the first few EtherTypes whole.
+//!
 //! An entry says "kernel", or the base of a slot in the map of sockets; the socket is at base plus
 //! receive queue. If there is none, or the queue is beyond the slot's, the kernel has the frame.
 
 use super::assembler::{Assembler, Condition, Helper, Instruction, Label, Register, Width};
+use super::kinds::{Counts, ETHER_TYPES, Value};
 use Condition::{Above, AtLeast, Equal, NotEqual};
 use Register::{R0, R1, R2, R3, R5, R6, R7, R8, R9, R10};
 use Width::{Byte, Double, Half, Word};
@@ -31,6 +35,11 @@ pub(super) const KERNEL: u32 = u32::MAX;
 pub(super) const PASS: i32 = 2;
 /// `XDP_REDIRECT`.
 pub(super) const REDIRECT: i32 = 4;
+
+/// Instructions of a program that is bound to a device, at most. Linux 6.18 has lost all networking
+/// for good when a longer one was loaded. The kernel adds to what it is given, and the likely
+/// reason is that a bound program does not bear to outgrow its page of 4,096 bytes by that.
+pub(super) const BOUND_MAX: usize = 320;
 
 /// Bytes before a frame in which its receive stamp stands, if it was asked for: nanoseconds, u64.
 pub(crate) const STAMP: i32 = 8;
@@ -85,6 +94,7 @@ pub(super) struct Parts {
     pub(super) flows: i32,
     pub(super) locals: i32,
     pub(super) groups: i32,
+    pub(super) kinds: i32,
     pub(super) sockets: i32,
     /// Receive queues that a slot has room for.
     pub(super) queues: u32,
@@ -95,57 +105,93 @@ pub(super) struct Parts {
 pub(super) fn assemble(parts: &Parts) -> Vec<Instruction> {
     let mut assembler = Assembler::default();
     let a = &mut assembler;
-    let (pass, found) = (a.label(), a.label());
+    let exits = Exits { found: a.label(), decided: a.label(), pass: a.label() };
     let (ipv4, ipv6, ports) = (a.label(), a.label(), a.label());
     a.copy(R6, R1);
     a.load(Word, R7, R6, context::DATA);
     a.load(Word, R8, R6, context::DATA_END);
-    clear_key(a);
-    ethernet(a, pass);
+    ethernet(a, exits.pass);
     a.jump_if(R9, Equal, IPV4, ipv4);
     a.jump_if(R9, Equal, IPV6, ipv6);
-    a.store(Half, R10, key::KIND, R9);
-    look_up(a, parts.locals, found);
-    a.jump(pass);
+    look_up_ether_type(a, parts, exits);
     a.bind(ipv4);
-    read_ipv4(a, pass);
+    read_ipv4(a, exits.pass);
     a.jump(ports);
     a.bind(ipv6);
-    read_ipv6(a, pass);
+    read_ipv6(a, exits.pass);
     a.bind(ports);
-    read_ports(a, pass);
-    look_up_ip(a, parts, found, pass);
-    a.bind(found);
-    redirect(a, parts, pass);
-    a.bind(pass);
+    read_ports(a, parts, exits.pass);
+    look_up_ip(a, parts, exits);
+    a.bind(exits.found);
+    a.load(Word, R9, R0, 0);
+    a.bind(exits.decided);
+    redirect(a, parts, exits.pass);
+    a.bind(exits.pass);
     a.set(R0, PASS);
     a.exit();
     assembler.finish()
 }
 
-fn clear_key(a: &mut Assembler) {
-    for double in 0..6 {
-        a.store_number(Double, R10, key::START + 8 * double, 0);
-    }
+/// Where the ways end.
+#[derive(Debug, Clone, Copy)]
+struct Exits {
+    /// `R0` is the address of what an entry says.
+    found: Label,
+    /// `R9` is what it says.
+    decided: Label,
+    /// The kernel has the frame.
+    pass: Label,
 }
 
-/// Leaves the EtherType in `R9` and the frame at what it announces, and the VLAN in the key.
+/// Leaves the EtherType in `R9`, the VLAN in `R5`, and the frame at what is announced.
 fn ethernet(a: &mut Assembler, pass: Label) {
     need(a, 14, pass);
+    a.set(R5, 0);
     a.load(Half, R9, R7, 12);
     a.swap_half(R9);
     let untagged = a.label();
     a.jump_if(R9, NotEqual, VLAN, untagged);
     need(a, 18, pass);
-    a.load(Half, R1, R7, 14);
-    a.swap_half(R1);
-    a.and(R1, 0xfff);
-    a.store(Half, R10, key::VLAN, R1);
+    a.load(Half, R5, R7, 14);
+    a.swap_half(R5);
+    a.and(R5, 0xfff);
     a.load(Half, R9, R7, 16);
     a.swap_half(R9);
     a.add(R7, 4);
     a.bind(untagged);
     a.add(R7, 14);
+}
+
+/// Compares with the EtherTypes that have a place, each word once, and looks up the others if there
+/// are any.
+fn look_up_ether_type(a: &mut Assembler, parts: &Parts, Exits { found, decided, pass }: Exits) {
+    let placed = a.label();
+    a.copy(R1, R5);
+    a.shift_left(R1, 16);
+    a.add_register(R1, R9);
+    a.map_value(R2, parts.kinds, Value::ETHER_TYPES);
+    for place in 0..ETHER_TYPES as i16 {
+        a.load(Double, R0, R2, 8 * place);
+        a.jump_if_word_register(R0, Equal, R1, placed);
+    }
+    a.load(Word, R1, R2, (Value::MORE_ETHER_TYPES - Value::ETHER_TYPES) as i16);
+    a.jump_if(R1, Equal, 0, pass);
+    clear_key(a, 0..3);
+    a.store(Half, R10, key::VLAN, R5);
+    a.store(Half, R10, key::KIND, R9);
+    look_up(a, parts.locals, found);
+    a.jump(pass);
+    a.bind(placed);
+    a.shift_right(R0, 32);
+    a.copy(R9, R0);
+    a.jump(decided);
+}
+
+/// Wipes these double words of the key.
+fn clear_key(a: &mut Assembler, doubles: impl IntoIterator<Item = i16>) {
+    for double in doubles {
+        a.store_number(Double, R10, key::START + 8 * double, 0);
+    }
 }
 
 /// Leaves the protocol in `R9`, in `R5` what the destination is, and the addresses in the key; the
@@ -161,6 +207,8 @@ fn read_ipv4(a: &mut Assembler, pass: Label) {
     a.and(R1, 0x3fff);
     a.jump_if(R1, NotEqual, 0, pass);
     a.load(Byte, R9, R7, 9);
+    clear_key(a, 0..6);
+    a.store(Half, R10, key::VLAN, R5);
     // ::ffff:0:0/96
     a.store_number(Half, R10, key::START + 10, 0xffff);
     a.store_number(Half, R10, key::REMOTE + 10, 0xffff);
@@ -179,6 +227,9 @@ fn read_ipv6(a: &mut Assembler, pass: Label) {
     a.and(R1, 0xf0);
     a.jump_if(R1, NotEqual, 0x60, pass);
     a.load(Byte, R9, R7, 6);
+    // The others are the addresses.
+    clear_key(a, [2, 5]);
+    a.store(Half, R10, key::VLAN, R5);
     for word in 0..4 {
         a.load(Word, R1, R7, 24 + 4 * word);
         a.store(Word, R10, key::START + 4 * word, R1);
@@ -207,16 +258,19 @@ fn classify(a: &mut Assembler, destination: i16, mask: i32, value: i32, unicast:
     a.bind(known);
 }
 
-/// Completes the key; then `R9` says what the destination is. The header must be there whole,
-/// though only its ports are read: what is cut off is for the kernel to count.
-fn read_ports(a: &mut Assembler, pass: Label) {
+/// Completes the key; then `R9` says what the destination is, and `R7` is where the protocol's
+/// entries are counted. The header must be there whole, though only its ports are read: what is cut
+/// off is for the kernel to count.
+fn read_ports(a: &mut Assembler, parts: &Parts, pass: Label) {
     let (udp, known) = (a.label(), a.label());
     a.jump_if(R9, Equal, UDP, udp);
     a.jump_if(R9, NotEqual, TCP, pass);
     need(a, 20, pass);
+    a.map_value(R3, parts.kinds, Value::TCP);
     a.jump(known);
     a.bind(udp);
     need(a, 8, pass);
+    a.map_value(R3, parts.kinds, Value::UDP);
     a.bind(known);
     a.store(Half, R10, key::KIND, R9);
     a.load(Half, R1, R7, 0);
@@ -224,31 +278,43 @@ fn read_ports(a: &mut Assembler, pass: Label) {
     a.load(Half, R1, R7, 2);
     a.store(Half, R10, key::PORT, R1);
     a.copy(R9, R5);
+    a.copy(R7, R3);
 }
 
-fn look_up_ip(a: &mut Assembler, parts: &Parts, found: Label, pass: Label) {
-    look_up(a, parts.flows, found);
-    let group = a.label();
+fn look_up_ip(a: &mut Assembler, parts: &Parts, Exits { found, pass, .. }: Exits) {
+    let (group, any) = (a.label(), a.label());
+    look_up_counted(a, Counts::FLOWS, parts.flows, found);
     a.jump_if(R9, Equal, GROUP, group);
-    look_up(a, parts.locals, found);
+    look_up_counted(a, Counts::PORTS, parts.locals, found);
+    a.load(Word, R1, R7, Counts::ANY_ADDRESS);
+    a.jump_if(R1, Equal, 0, pass);
     // Any address: the prefix of IPv4 stays.
-    let (version_6, any) = (a.label(), a.label());
+    let version_6 = a.label();
     a.jump_if(R9, Equal, UNICAST_6, version_6);
     a.store_number(Word, R10, key::START + 12, 0);
     a.jump(any);
     a.bind(version_6);
-    a.store_number(Double, R10, key::START, 0);
-    a.store_number(Double, R10, key::START + 8, 0);
+    clear_key(a, 0..2);
     a.bind(any);
     look_up(a, parts.locals, found);
     a.jump(pass);
+    // No group is counted for TCP.
     a.bind(group);
-    a.load(Half, R1, R10, key::KIND);
-    a.jump_if(R1, NotEqual, UDP, pass);
-    look_up(a, parts.groups, found);
+    look_up_counted(a, Counts::GROUP_PORTS, parts.groups, found);
+    a.load(Word, R1, R7, Counts::GROUPS);
+    a.jump_if(R1, Equal, 0, pass);
     a.store_number(Half, R10, key::PORT, 0);
     look_up(a, parts.groups, found);
     a.jump(pass);
+}
+
+/// Looks up only if any entry of the kind is counted.
+fn look_up_counted(a: &mut Assembler, count: i16, map: i32, found: Label) {
+    let none = a.label();
+    a.load(Word, R1, R7, count);
+    a.jump_if(R1, Equal, 0, none);
+    look_up(a, map, found);
+    a.bind(none);
 }
 
 /// Goes to `found`, where `R0` is the address of the value, if the map has the key.
@@ -260,9 +326,8 @@ fn look_up(a: &mut Assembler, map: i32, found: Label) {
     a.jump_if(R0, NotEqual, 0, found);
 }
 
-/// Does what the value at `R0` says.
+/// Does what `R9` says.
 fn redirect(a: &mut Assembler, parts: &Parts, pass: Label) {
-    a.load(Word, R9, R0, 0);
     a.jump_if_word(R9, Equal, KERNEL as i32, pass);
     a.load(Word, R1, R6, context::QUEUE);
     a.jump_if(R1, AtLeast, parts.queues as i32, pass);

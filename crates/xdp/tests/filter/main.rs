@@ -210,6 +210,93 @@ fn the_program_decides_as_the_reference_does() {
         .unwrap();
 }
 
+/// Whether the program decides as the reference does of each frame, with a socket in slot 0 alone.
+fn agree(kernel: &Kernel, reference: &Reference, frames: &[Vec<u8>], what: &str) {
+    for frame in frames {
+        let expected = reference.decide(frame).0 == Outcome::Slot(0);
+        let redirected = kernel.filter.would_redirect(frame, Some((kernel.interface, 0))).unwrap();
+        assert_eq!(redirected, expected, "{what}: {:?}, {frame:02x?}", reference.decide(frame).1);
+    }
+}
+
+/// Into a filter with no entry each is entered, as the first of its kind, and taken away as the
+/// last.
+#[test]
+#[ignore = "needs root"]
+fn the_first_of_a_kind_is_seen_and_after_the_last_nothing_is() {
+    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    bed.hosts()[0]
+        .run(|| {
+            let kernel = Kernel::new();
+            kernel.populate(Population::Slot(0));
+            let slot = Verdict::Slot(kernel.filter.slot(0).unwrap());
+            let mut chance = Chance(2);
+            let frames: Vec<_> = (0..60_000).map(|_| frames::whole(&mut chance)).collect();
+            let mut reference = Reference { entries: Vec::new() };
+            let mut met = Vec::new();
+            for entry in entries().into_iter().map(|(entry, _)| entry) {
+                kernel.filter.enter(&entry, slot).unwrap();
+                reference.entries.push((entry, Outcome::Slot(0)));
+                let are_met: Vec<_> = frames
+                    .iter()
+                    .filter(|frame| reference.decide(frame).0 == Outcome::Slot(0))
+                    .cloned()
+                    .collect();
+                met.push(!are_met.is_empty());
+                agree(&kernel, &reference, &are_met, "the first");
+                assert!(kernel.filter.remove(&entry).unwrap());
+                reference.entries.clear();
+                agree(&kernel, &reference, &are_met, "after the last");
+            }
+            agree(&kernel, &reference, &frames, "none at all");
+            let never = met.iter().filter(|&&is_met| !is_met).count();
+            assert!(never * 10 <= met.len(), "{never} of {} were never met", met.len());
+        })
+        .unwrap();
+}
+
+/// More EtherTypes than the program has places for come, change and go in any order.
+#[test]
+#[ignore = "needs root"]
+fn ether_types_come_change_and_go_whether_they_have_a_place_or_not() {
+    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    bed.hosts()[0]
+        .run(|| {
+            let kernel = Kernel::new();
+            kernel.populate(Population::Slot(0));
+            let (mut chance, mut met) = (Chance(3), 0);
+            let mut reference = Reference { entries: Vec::new() };
+            let all: Vec<_> = [None, Some(7), Some(4_094)]
+                .into_iter()
+                .flat_map(|vlan| [0x88b5, 0x0600, 0xffff].map(|kind| (vlan, kind)))
+                .collect();
+            let frame = |(vlan, ether_type): &(Option<u16>, u16)| {
+                let tag = vlan.map(|vlan| [0x81, 0, (vlan >> 8) as u8, vlan as u8]);
+                let kind = ether_type.to_be_bytes();
+                let front = [&[2; 12], &tag.map_or(vec![], Vec::from)[..], &kind].concat();
+                [front, vec![0; 46]].concat()
+            };
+            let frames: Vec<_> = all.iter().chain(&[(None, 0)]).map(frame).collect();
+            for _ in 0..2_000 {
+                let (vlan, ether_type) = chance.of(&all);
+                let entry = Entry::EtherType { vlan, ether_type };
+                let was_there = reference.entries.iter().any(|(other, _)| *other == entry);
+                reference.entries.retain(|(other, _)| *other != entry);
+                if chance.below(2) == 0 {
+                    assert_eq!(kernel.filter.remove(&entry).unwrap(), was_there);
+                } else {
+                    let outcome = chance.of(&[Outcome::Kernel, Outcome::Slot(0)]);
+                    reference.entries.push((entry, outcome));
+                    kernel.enter(&Reference { entries: vec![(entry, outcome)] });
+                }
+                agree(&kernel, &reference, &frames, "EtherTypes");
+                met = met.max(reference.entries.len());
+            }
+            assert!(met > 6, "at most {met} at the same time");
+        })
+        .unwrap();
+}
+
 /// A class that never was proves nothing.
 fn check(census: &Census) {
     for branch in BRANCHES {

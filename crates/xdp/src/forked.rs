@@ -1,0 +1,298 @@
+//! What a forked child does not get: descriptors and memory that keep flows alive.
+//!
+//! The kernel lets go of a socket or of a program on an interface when the last descriptor and the
+//! last mapping are gone. A child that had inherited them would keep the flows redirected to nobody
+//! when its parent ends: peers would find neither an answer nor a refusal. So each descriptor is
+//! entered in a [`table`] of the process, and every fork(3) takes them from the child. Mappings are
+//! left out by the kernel itself (`MADV_DONTFORK`).
+//!
+//! A fork waits while a descriptor is between being made and being entered ([`gate`]). What copies
+//! a process past fork(3) is not seen: clone(2), vfork(2) and `_Fork`. An exec(2) then helps, for
+//! all descriptors are close-on-exec. A child that has been made and has not run yet has everything
+//! still.
+
+mod gate;
+mod table;
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(crate) use gate::without_forks;
+
+/// How often this process was forked off, counted from its first ancestor that has loaded us.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// A descriptor that does nothing. It is there once something waits for a fork.
+static INERT: OnceLock<OwnedFd> = OnceLock::new();
+
+/// A descriptor that a forked child does not inherit.
+///
+/// In the child its number stands for a descriptor that does nothing, until the child ends or calls
+/// exec(2). So no other descriptor can get the number, and what the child calls on it fails; to
+/// drop it there closes nothing.
+#[derive(Debug)]
+pub struct NotInherited {
+    descriptor: ManuallyDrop<OwnedFd>,
+    process: Process,
+}
+
+impl NotInherited {
+    /// Makes a descriptor. A fork by another thread waits for that, so it must be quick.
+    ///
+    /// # Errors
+    /// Those of `open`; of the first in a process, also the kernel's want of memory or descriptors.
+    pub fn make<D: Into<OwnedFd>>(open: impl FnOnce() -> io::Result<D>) -> io::Result<Self> {
+        without_forks(|| {
+            if INERT.get().is_none() {
+                watch_forks()?;
+            }
+            let descriptor: OwnedFd = open()?.into();
+            table::enter(descriptor.as_raw_fd());
+            Ok(Self { descriptor: ManuallyDrop::new(descriptor), process: Process::this() })
+        })
+    }
+
+    /// Whether this is what a forked child has of it: nothing.
+    #[must_use]
+    pub fn is_inherited(&self) -> bool {
+        !self.process.is_this()
+    }
+}
+
+impl AsFd for NotInherited {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl AsRawFd for NotInherited {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
+}
+
+impl Drop for NotInherited {
+    fn drop(&mut self) {
+        without_forks(|| {
+            if !self.is_inherited() {
+                table::remove(self.as_raw_fd());
+                // SAFETY: this is the end of the value, which has not been dropped before.
+                unsafe { ManuallyDrop::drop(&mut self.descriptor) };
+            }
+        });
+    }
+}
+
+/// The process that something was made in, told from those forked off it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process(u32);
+
+impl Process {
+    pub(crate) fn this() -> Self {
+        Self(FORKS.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn is_this(self) -> bool {
+        self == Self::this()
+    }
+}
+
+/// Has every fork from now on call us. Once, with forks kept out.
+pub(crate) fn watch_forks() -> io::Result<()> {
+    if INERT.get().is_some() {
+        return Ok(());
+    }
+    // SAFETY: takes numbers and touches no memory of ours.
+    let inert = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    if inert < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    let inert = unsafe { OwnedFd::from_raw_fd(inert) };
+    // SAFETY: the functions exist as long as the process, and do in a forked child only what may be
+    // done there.
+    match unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) } {
+        0 => {
+            INERT.get_or_init(|| inert);
+            Ok(())
+        }
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
+}
+
+extern "C" fn before() {
+    gate::shut();
+}
+
+extern "C" fn in_parent() {
+    gate::reopen();
+}
+
+/// Only system calls and atomics: other threads, and the locks that they held, are gone.
+extern "C" fn in_child() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+    table::take_all(make_inert);
+    gate::reopen();
+}
+
+/// Puts what does nothing in a descriptor's place, or closes it.
+fn make_inert(descriptor: RawFd) {
+    let inert = INERT.get().map_or(-1, AsRawFd::as_raw_fd);
+    // SAFETY: the descriptor is one that is owned by a `NotInherited`, which in this process never
+    // closes it nor expects anything of it.
+    unsafe {
+        if libc::dup3(inert, descriptor, libc::O_CLOEXEC) < 0 {
+            libc::close(descriptor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::io::PipeReader;
+
+    fn pipe() -> (PipeReader, NotInherited) {
+        let mut reader = None;
+        let writer = NotInherited::make(|| {
+            let (end, writer) = std::io::pipe()?;
+            reader = Some(end);
+            Ok(writer)
+        });
+        (reader.unwrap(), writer.unwrap())
+    }
+
+    fn write(to: &NotInherited) -> bool {
+        // SAFETY: one byte, which lives through the call.
+        unsafe { libc::write(to.as_raw_fd(), b"x".as_ptr().cast(), 1) == 1 }
+    }
+
+    /// Whether all of the other ends are closed, when a child has had its time to do so.
+    fn is_at_end(reader: &PipeReader) -> bool {
+        let (fd, events) = (reader.as_raw_fd(), libc::POLLIN);
+        let mut poll = libc::pollfd { fd, events, revents: 0 };
+        // SAFETY: one entry, which lives through the call.
+        unsafe { libc::poll(&raw mut poll, 1, 10_000) == 1 && poll.revents == libc::POLLHUP }
+    }
+
+    /// A forked child that sleeps until this is dropped.
+    struct Sleeper(libc::pid_t);
+
+    impl Sleeper {
+        fn fork() -> Self {
+            // SAFETY: the child does nothing but sleep until it is killed, with its parent if not
+            // before.
+            match unsafe { libc::fork() } {
+                // SAFETY: as above.
+                0 => unsafe {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    loop {
+                        libc::pause();
+                    }
+                },
+                child => Self(child),
+            }
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            // SAFETY: the child is ours, and nobody else waits for it.
+            unsafe {
+                libc::kill(self.0, libc::SIGKILL);
+                libc::waitpid(self.0, std::ptr::null_mut(), 0);
+            }
+        }
+    }
+
+    /// Whether a forked child says so, which may do what a handler of a signal may.
+    fn in_fork(body: impl FnOnce() -> bool) -> bool {
+        // SAFETY: the child does what a handler of a signal may, and ends.
+        match unsafe { libc::fork() } {
+            // SAFETY: ends the child at once.
+            0 => unsafe { libc::_exit(i32::from(!body())) },
+            child => {
+                let mut status = -1;
+                // SAFETY: the number lives through the call.
+                assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+                status == 0
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_descriptor_is_the_parents_though_a_child_lives() {
+        let (reader, writer) = pipe();
+        let _child = Sleeper::fork();
+        drop(writer);
+        assert!(is_at_end(&reader), "the child has it still");
+    }
+
+    #[test]
+    fn in_a_child_nothing_is_done_and_nothing_foreign_closed() {
+        let (_reader, writer) = pipe();
+        assert!(!writer.is_inherited() && write(&writer));
+        let writer = ManuallyDrop::new(writer);
+        let is_so = in_fork(|| {
+            let number = writer.as_raw_fd();
+            // SAFETY: a number; what it stands for afterwards belongs to nobody.
+            let other = unsafe { libc::dup(2) };
+            let is_idle = writer.is_inherited() && !write(&writer) && other != number;
+            // Somebody closes what is not theirs, and gets the number for something else.
+            // SAFETY: as above.
+            unsafe { libc::dup2(other, number) };
+            drop(ManuallyDrop::into_inner(writer));
+            // SAFETY: as above.
+            is_idle && unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0
+        });
+        assert!(is_so);
+    }
+
+    #[test]
+    fn a_childs_own_are_closed_by_it_and_not_inherited_by_its_children() {
+        assert!(in_fork(|| {
+            let (reader, writer) = pipe();
+            let number = writer.as_raw_fd();
+            let is_idle = in_fork(|| writer.is_inherited() && !write(&writer));
+            drop(writer);
+            // SAFETY: asks about a number.
+            is_idle && is_at_end(&reader) && unsafe { libc::fcntl(number, libc::F_GETFD) } < 0
+        }));
+    }
+
+    /// Descriptors are made and dropped by one thread while another forks: no child has one.
+    #[test]
+    fn no_moment_of_a_descriptor_is_seen_by_a_fork() {
+        std::thread::scope(|scope| {
+            let maker = scope.spawn(|| {
+                for _ in 0..2_000 {
+                    let (reader, writer) = pipe();
+                    drop(writer);
+                    assert!(is_at_end(&reader), "a child has it");
+                }
+            });
+            let mut children = Vec::new();
+            while !maker.is_finished() && children.len() < 100 {
+                children.push(Sleeper::fork());
+            }
+        });
+    }
+
+    #[test]
+    fn a_fork_inside_the_gate_goes_on() {
+        let is_so = without_forks(|| in_fork(|| without_forks(|| true)));
+        assert!(is_so && without_forks(|| true));
+    }
+
+    #[test]
+    fn there_is_room_for_any_number() {
+        let many: Vec<_> = (0..100).map(|_| pipe()).collect();
+        assert!(in_fork(|| many.iter().all(|(_, writer)| !write(writer))));
+        drop(many);
+        assert!(in_fork(|| true));
+    }
+}
