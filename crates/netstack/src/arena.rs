@@ -1,21 +1,26 @@
 //! The arena: everything the engine knows, in bytes that the caller owns.
 //!
 //! ```text
-//! | header | devices | addresses | sockets | memberships | slots of sockets | of memberships |
+//! | header | devices | addresses | sockets | memberships | sources | flows
+//!                                        | slots of sockets | slots of memberships |
 //! ```
 //!
 //! There is no address in it, only indices, so that it may be mapped anywhere, copied, and read by
 //! others. What the header says is held against the length when it is opened; an index is held
-//! against its slice whenever it is used.
+//! against its slice whenever it is used, for others may have written there.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::Error;
 use crate::device::{Device, LocalAddress};
-use crate::socket::{Membership, Socket};
+use crate::flow::{Flow, Flows};
+use crate::index::NONE;
+use crate::membership::{Membership, Source};
+use crate::socket::{BOUND, CONNECTED, Socket};
+use crate::table::Table;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"hairpinN");
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// More of anything than anybody has, and few enough for lengths not to overflow.
 const MOST: u32 = 1 << 20;
@@ -31,14 +36,16 @@ pub struct Settings {
     pub sockets: u32,
     /// Memberships of groups, of all sockets together.
     pub memberships: u32,
+    /// Senders that memberships name, of all of them together.
+    pub sources: u32,
     /// What no stranger knows: it decides which sockets meet in one slot.
     pub seed: u64,
 }
 
 impl Default for Settings {
-    /// Enough for a program: 8 devices, 32 addresses, 256 sockets, 256 memberships; seed 0.
+    /// Enough for a program: 8 devices, 32 addresses, 256 of the others; seed 0.
     fn default() -> Self {
-        Self { devices: 8, addresses: 32, sockets: 256, memberships: 256, seed: 0 }
+        Self { devices: 8, addresses: 32, sockets: 256, memberships: 256, sources: 256, seed: 0 }
     }
 }
 
@@ -49,14 +56,17 @@ impl Settings {
     /// With more than about a million of anything.
     #[must_use]
     pub fn arena_size(&self) -> usize {
-        let counts = [self.devices, self.addresses, self.sockets, self.memberships];
+        let Self { devices, addresses, sockets, memberships, sources, .. } = *self;
+        let counts = [devices, addresses, sockets, memberships, sources];
         assert!(counts.iter().all(|&count| count <= MOST), "more than a million of something");
         size_of::<Header>()
-            + self.devices as usize * size_of::<Device>()
-            + self.addresses as usize * size_of::<LocalAddress>()
-            + self.sockets as usize * size_of::<Socket>()
-            + self.memberships as usize * size_of::<Membership>()
-            + (slots(self.sockets) + slots(self.memberships)) * size_of::<u32>()
+            + devices as usize * size_of::<Device>()
+            + addresses as usize * size_of::<LocalAddress>()
+            + sockets as usize * size_of::<Socket>()
+            + memberships as usize * size_of::<Membership>()
+            + sources as usize * size_of::<Source>()
+            + slots(sockets) * size_of::<Flow>()
+            + (slots(sockets) + slots(memberships)) * size_of::<u32>()
     }
 }
 
@@ -74,8 +84,9 @@ struct Header {
     addresses: u32,
     sockets: u32,
     memberships: u32,
-    padding: u32,
+    sources: u32,
     seed: u64,
+    era: u64,
 }
 
 /// The parts of an arena, borrowed.
@@ -86,8 +97,57 @@ pub(crate) struct Parts<'a> {
     pub(crate) addresses: &'a mut [LocalAddress],
     pub(crate) sockets: &'a mut [Socket],
     pub(crate) memberships: &'a mut [Membership],
+    pub(crate) sources: &'a mut [Source],
+    pub(crate) flows: Flows<'a>,
     pub(crate) socket_slots: &'a mut [u32],
     pub(crate) membership_slots: &'a mut [u32],
+}
+
+impl Parts<'_> {
+    pub(crate) fn socket_table(&mut self) -> Table<'_, Socket> {
+        Table { seed: self.seed, slots: self.socket_slots, elements: self.sockets }
+    }
+
+    pub(crate) fn membership_table(&mut self) -> Table<'_, Membership> {
+        Table { seed: self.seed, slots: self.membership_slots, elements: self.memberships }
+    }
+
+    /// Whether all that one part says of another is so.
+    pub(crate) fn check(&mut self) -> Result<(), Error> {
+        let is_device = |at: u32| self.devices.get(at as usize).is_some_and(|d| d.is_used == 1);
+        let is_bound = |at: u32| {
+            let socket = self.sockets.get(at as usize);
+            socket.is_some_and(|socket| (BOUND..=CONNECTED).contains(&socket.state))
+        };
+        let devices = self.devices.iter().filter(|device| device.is_used != 0);
+        let addresses = self.addresses.iter().filter(|address| address.is_used != 0);
+        let members = || self.memberships.iter().filter(|member| member.is_used != 0);
+        let is_sound = devices.clone().all(|device| device.is_used == 1)
+            && devices.clone().all(|device| device.vlan == 0 || is_device(device.parent))
+            && addresses.clone().all(|address| is_device(address.device))
+            && self.sockets.iter().all(|socket| socket.state <= CONNECTED)
+            && members().all(|member| member.is_used == 1)
+            && members().all(|member| is_bound(member.socket) && is_device(member.key.padding));
+        if !is_sound || !self.are_sources_sound() {
+            return Err(Error::Corrupt);
+        }
+        self.socket_table().check()?;
+        self.membership_table().check()
+    }
+
+    /// Whether the lists of senders end, and hold all that are somebody's between them.
+    fn are_sources_sound(&self) -> bool {
+        let mut used = self.sources.iter().filter(|source| source.owner != 0).count();
+        for (owner, member) in (1..).zip(&*self.memberships) {
+            let mut at = if member.is_used == 0 { NONE } else { member.sources };
+            while at != NONE {
+                let source = self.sources.get(at as usize).filter(|source| source.owner == owner);
+                let (Some(source), 1..) = (source, used) else { return false };
+                (at, used) = (source.next, used - 1);
+            }
+        }
+        used == 0
+    }
 }
 
 /// Writes an empty arena.
@@ -102,12 +162,13 @@ pub(crate) fn create(bytes: &mut [u8], settings: &Settings) -> Result<(), Error>
         addresses: settings.addresses,
         sockets: settings.sockets,
         memberships: settings.memberships,
-        padding: 0,
+        sources: settings.sources,
         seed: settings.seed,
+        era: 1,
     };
     let parts = open(bytes)?;
-    parts.socket_slots.fill(crate::index::NONE);
-    parts.membership_slots.fill(crate::index::NONE);
+    parts.socket_slots.fill(NONE);
+    parts.membership_slots.fill(NONE);
     Ok(())
 }
 
@@ -117,19 +178,32 @@ pub(crate) fn open(bytes: &mut [u8]) -> Result<Parts<'_>, Error> {
         return Err(Error::NotAnArena);
     }
     let (header, rest) = Header::mut_from_prefix(bytes).map_err(|_| Error::ArenaMisaligned)?;
-    let counts = [header.devices, header.addresses, header.sockets, header.memberships];
+    let Header { devices, addresses, sockets, memberships, sources, .. } = *header;
+    let counts = [devices, addresses, sockets, memberships, sources];
     let known = (header.magic, header.version) == (MAGIC, VERSION);
     if !known || counts.iter().any(|&count| count > MOST) {
         return Err(Error::NotAnArena);
     }
-    let (devices, rest) = take(rest, header.devices as usize)?;
-    let (addresses, rest) = take(rest, header.addresses as usize)?;
-    let (sockets, rest) = take(rest, header.sockets as usize)?;
-    let (memberships, rest) = take(rest, header.memberships as usize)?;
+    let (devices, rest) = take(rest, devices as usize)?;
+    let (addresses, rest) = take(rest, addresses as usize)?;
+    let (sockets, rest) = take(rest, sockets as usize)?;
+    let (memberships, rest) = take(rest, memberships as usize)?;
+    let (sources, rest) = take(rest, sources as usize)?;
+    let (places, rest) = take(rest, slots(header.sockets))?;
     let (socket_slots, rest) = take(rest, slots(header.sockets))?;
     let (membership_slots, _) = take(rest, slots(header.memberships))?;
-    let seed = header.seed;
-    Ok(Parts { seed, devices, addresses, sockets, memberships, socket_slots, membership_slots })
+    let (seed, flows) = (header.seed, Flows { era: &mut header.era, places });
+    Ok(Parts {
+        seed,
+        devices,
+        addresses,
+        sockets,
+        memberships,
+        sources,
+        flows,
+        socket_slots,
+        membership_slots,
+    })
 }
 
 fn take<T>(bytes: &mut [u8], count: usize) -> Result<(&mut [T], &mut [u8]), Error>
@@ -137,4 +211,120 @@ where
     T: FromBytes + IntoBytes + KnownLayout + Immutable,
 {
     <[T]>::mut_from_prefix_with_elems(bytes, count).map_err(|_| Error::ArenaTooSmall)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::net::Ipv4Addr;
+
+    use hairpin_wire::MacAddress;
+    use zerocopy::IntoBytes;
+
+    use super::*;
+    use crate::{Address, DeviceSettings, Engine, SocketAddress, SocketId, SocketOptions};
+
+    const SETTINGS: Settings =
+        Settings { devices: 2, addresses: 2, sockets: 4, memberships: 4, sources: 4, seed: 1 };
+    const GROUP: Address = Address::of_ipv4([239, 1, 1, 1]);
+    const HOST: Address = Address::of_ipv4([10, 0, 0, 2]);
+
+    /// Two sockets that share everything: a key, a group, and two senders each.
+    fn with(test: impl FnOnce(&mut Engine<'_>, [SocketId; 2])) {
+        let mut memory = [0_u64; 512];
+        let mut engine = Engine::create(memory.as_mut_bytes(), &SETTINGS).unwrap();
+        let mac = MacAddress([2, 0, 0, 0, 0, 1]);
+        let settings = DeviceSettings { mac, mtu: 1_500, trusts_checksums: false, vlan: None };
+        let device = engine.add_device(&settings).unwrap();
+        engine.add_address(device, HOST, None).unwrap();
+        let options = SocketOptions { shares: true, ..SocketOptions::default() };
+        let sockets = [(); 2].map(|()| {
+            let socket = engine.open_socket(&options).unwrap();
+            engine.bind(socket, SocketAddress::new(Ipv4Addr::UNSPECIFIED, 7)).unwrap();
+            let other = Address::of_ipv4([10, 0, 0, 3]);
+            engine.join_sources(socket, device, GROUP, &[HOST, other]).unwrap();
+            socket
+        });
+        assert_eq!(engine.parts.check(), Ok(()));
+        test(&mut engine, sockets);
+    }
+
+    fn is_found(change: impl FnOnce(&mut Parts<'_>)) {
+        with(|engine, _| {
+            change(&mut engine.parts);
+            assert_eq!(engine.parts.check(), Err(Error::Corrupt));
+        });
+    }
+
+    #[test]
+    fn what_does_not_fit_is_found() {
+        is_found(|parts| parts.devices[0].is_used = 2);
+        is_found(|parts| parts.devices[0].is_used = 0);
+        is_found(|parts| (parts.devices[0].vlan, parts.devices[0].parent) = (5, 1));
+        is_found(|parts| parts.addresses[0].device = 1);
+        is_found(|parts| parts.sockets[2].state = 4);
+        is_found(|parts| parts.sockets[2].state = BOUND);
+        is_found(|parts| parts.sockets[1].state = 1);
+        is_found(|parts| parts.sockets[1].key.local_port = 8);
+        is_found(|parts| parts.sockets[0].next = NONE);
+        is_found(|parts| parts.sockets[1].next = 0);
+        is_found(|parts| parts.sockets[1].next = 9);
+        is_found(|parts| parts.socket_slots.fill(NONE));
+        is_found(|parts| parts.socket_slots.rotate_left(1));
+        is_found(|parts| parts.memberships[0].is_used = 2);
+        is_found(|parts| parts.memberships[0].socket = 3);
+        is_found(|parts| parts.memberships[0].key.padding = 1);
+        is_found(|parts| parts.memberships[1].next = 0);
+        is_found(|parts| parts.membership_slots.fill(9));
+        is_found(|parts| parts.memberships[0].sources = 9);
+        is_found(|parts| parts.memberships[0].sources = parts.memberships[1].sources);
+        is_found(|parts| parts.sources[0].next = 1);
+        is_found(|parts| parts.sources[0].owner = 0);
+        is_found(|parts| parts.sources[3].owner = 1);
+    }
+
+    #[test]
+    fn a_call_that_meets_it_says_so() {
+        with(|engine, [first, second]| {
+            engine.parts.sockets[1].next = 0;
+            let third = engine.open_socket(&engine.options(first).unwrap()).unwrap();
+            let local = SocketAddress::new(Ipv4Addr::UNSPECIFIED, 7);
+            assert_eq!(engine.bind(third, local), Err(Error::Corrupt), "a circle");
+            engine.parts.socket_slots.fill(NONE);
+            assert_eq!(engine.close(second), Err(Error::Corrupt), "not in the slots");
+            engine.parts.socket_slots.fill(2);
+            assert_eq!(engine.bind(third, local), Err(Error::Corrupt), "no slot");
+        });
+        with(|engine, [first, _]| {
+            let device = engine.device_ids().next().unwrap();
+            engine.parts.sources[0].next = 1;
+            assert_eq!(engine.leave(first, device, GROUP), Err(Error::Corrupt), "a circle");
+        });
+        with(|engine, [_, second]| {
+            let device = engine.device_ids().next().unwrap();
+            engine.parts.memberships[0].next = NONE;
+            assert_eq!(engine.leave(second, device, GROUP), Err(Error::Corrupt), "not there");
+        });
+    }
+
+    #[test]
+    fn what_is_no_arena_is_refused() {
+        let settings = Settings { devices: 1, ..SETTINGS };
+        let mut memory = [0_u64; 512];
+        let bytes = memory.as_mut_bytes();
+        let size = settings.arena_size();
+        assert_eq!(
+            Engine::create(&mut bytes[..size - 1], &settings).err(),
+            Some(Error::ArenaTooSmall)
+        );
+        assert_eq!(Engine::create(&mut bytes[1..], &settings).err(), Some(Error::ArenaMisaligned));
+        assert!(Engine::create(&mut bytes[..size], &settings).is_ok());
+        assert_eq!(Engine::open(&mut bytes[..size - 1]).err(), Some(Error::ArenaTooSmall));
+        assert_eq!(Engine::open(&mut bytes[..20]).err(), Some(Error::NotAnArena));
+        for (place, byte) in [(0, b'H'), (8, 1), (15, 1)] {
+            let old = core::mem::replace(&mut bytes[place], byte);
+            assert_eq!(Engine::open(&mut bytes[..size]).err(), Some(Error::NotAnArena));
+            bytes[place] = old;
+        }
+        assert!(Engine::open(&mut bytes[..size]).is_ok());
+    }
 }

@@ -1,13 +1,9 @@
-//! The engine: its devices, addresses and sockets.
+//! The engine, and its sockets.
 
 use crate::arena::{self, Parts, Settings};
-use crate::device::{Device, LocalAddress};
-use crate::index::{self, NONE};
-use crate::socket::{BOUND, CONNECTED, FREE, Key, Membership, OPEN, Socket};
-use crate::{
-    Address, DeviceCounters, DeviceId, DeviceSettings, Error, SocketAddress, SocketCounters,
-    SocketId, SocketOptions,
-};
+use crate::index::NONE;
+use crate::socket::{BOUND, CONNECTED, FREE, Key, OPEN, Socket};
+use crate::{Address, Error, SocketAddress, SocketCounters, SocketId, SocketOptions};
 
 /// A UDP engine over an arena.
 #[derive(Debug)]
@@ -29,62 +25,28 @@ impl<'a> Engine<'a> {
         Self::open(bytes)
     }
 
-    /// Goes on with an arena, wherever it lies now.
+    /// Goes on with an arena that somebody else has made, wherever it lies now. It is looked
+    /// through: whether every list ends, and every index leads to what it should. Whatever it
+    /// holds, no call panics or goes on for ever; what is found wrong later is
+    /// [`Error::Corrupt`] too.
+    ///
+    /// # Errors
+    /// [`Error::NotAnArena`], [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`],
+    /// [`Error::Corrupt`].
+    pub fn open(bytes: &'a mut [u8]) -> Result<Self, Error> {
+        let mut engine = Self::resume(bytes)?;
+        engine.parts.check()?;
+        Ok(engine)
+    }
+
+    /// Goes on with an arena that has been looked through before: for who shares it with others
+    /// that he trusts, and takes its lock again and again. Only its header is looked at.
     ///
     /// # Errors
     /// [`Error::NotAnArena`], [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`].
-    pub fn open(bytes: &'a mut [u8]) -> Result<Self, Error> {
+    #[inline]
+    pub fn resume(bytes: &'a mut [u8]) -> Result<Self, Error> {
         Ok(Self { parts: arena::open(bytes)? })
-    }
-
-    /// Adds a device.
-    ///
-    /// # Errors
-    /// [`Error::Full`], [`Error::NoSuchDevice`] for a VLAN of none.
-    pub fn add_device(&mut self, settings: &DeviceSettings) -> Result<DeviceId, Error> {
-        if let Some((parent, _)) = settings.vlan {
-            self.device(parent)?;
-        }
-        let free = self.parts.devices.iter().position(|device| device.is_used == 0);
-        let free = free.ok_or(Error::Full)?;
-        self.parts.devices[free] = Device::new(settings);
-        Ok(DeviceId(free as u32))
-    }
-
-    /// The devices, in the order in which they were added: for whoever opens an arena.
-    pub fn device_ids(&self) -> impl Iterator<Item = DeviceId> {
-        let devices = self.parts.devices.iter().enumerate();
-        devices.filter(|(_, device)| device.is_used == 1).map(|(at, _)| DeviceId(at as u32))
-    }
-
-    /// Says that the host has an address on a device, and what its net's broadcast address is.
-    ///
-    /// # Errors
-    /// [`Error::Full`], [`Error::NoSuchDevice`], [`Error::WrongAddress`] if it is not a host's.
-    pub fn add_address(
-        &mut self,
-        device: DeviceId,
-        address: Address,
-        broadcast: Option<Address>,
-    ) -> Result<(), Error> {
-        self.device(device)?;
-        if address.is_any() || address.is_multicast() {
-            return Err(Error::WrongAddress);
-        }
-        let free = self.parts.addresses.iter_mut().find(|address| address.is_used == 0);
-        let broadcast = broadcast.unwrap_or(Address::ANY_IPV6);
-        *free.ok_or(Error::Full)? =
-            LocalAddress { address, broadcast, device: device.0, is_used: 1 };
-        Ok(())
-    }
-
-    /// Takes an address away again; nothing happens if it is not there.
-    pub fn remove_address(&mut self, device: DeviceId, address: Address) {
-        for own in self.parts.addresses.iter_mut() {
-            if (own.device, own.address) == (device.0, address) {
-                own.is_used = 0;
-            }
-        }
     }
 
     /// Opens a socket.
@@ -119,8 +81,8 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`Error::NoSuchSocket`], [`Error::WrongState`] if it is bound, [`Error::NoPort`],
     /// [`Error::WrongAddress`] for a broadcast address, [`Error::AddressInUse`] if another
-    /// is bound to the same and not both share. That any address
-    /// stands in the way of a single one is the kernel's rule, which the reservation has met.
+    /// is bound to the same and not both share, [`Error::Corrupt`]. That any address stands in the
+    /// way of a single one is the kernel's rule, which the reservation has met.
     pub fn bind(&mut self, id: SocketId, local: SocketAddress) -> Result<(), Error> {
         if self.socket(id)?.state != OPEN {
             return Err(Error::WrongState);
@@ -142,7 +104,8 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`Error::NoSuchSocket`], [`Error::WrongState`] unless it is bound, [`Error::NoPort`],
     /// [`Error::WrongAddress`] unless both are of one family and `local` is what it is bound to or
-    /// is covered by that, [`Error::AddressInUse`]. After an error it is as it was.
+    /// is covered by that, [`Error::AddressInUse`], [`Error::Corrupt`]. After any other error it is
+    /// as it was.
     pub fn connect(
         &mut self,
         id: SocketId,
@@ -162,83 +125,26 @@ impl<'a> Engine<'a> {
         if remote.port == 0 {
             return Err(Error::NoPort);
         }
-        self.detach(id.index);
+        self.detach(id.index)?;
         let key =
             Key::connected(SocketAddress { address: local, port: socket.key.local_port }, remote);
         if let Err(error) = self.attach(id.index, key) {
-            self.attach(id.index, socket.key).expect("it was there before");
+            self.attach(id.index, socket.key)?;
             return Err(error);
         }
         self.socket_mut(id)?.state = CONNECTED;
         Ok(())
     }
 
-    /// Makes a bound socket a member of a group on a device. Only members receive what is sent to
-    /// the group, and only on that device.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::NoSuchDevice`], [`Error::WrongState`] unless it is bound,
-    /// [`Error::WrongAddress`] if it is no group of its family, [`Error::Membership`] if it is a
-    /// member already, [`Error::Full`].
-    pub fn join(&mut self, id: SocketId, device: DeviceId, group: Address) -> Result<(), Error> {
-        let socket = *self.socket(id)?;
-        self.device(device)?;
-        if socket.state < BOUND {
-            return Err(Error::WrongState);
-        }
-        if !group.is_multicast() || group.is_ipv4() != socket.key.local.is_ipv4() {
-            return Err(Error::WrongAddress);
-        }
-        let key = membership_key(&socket, device, group);
-        let all = &mut *self.parts.memberships;
-        if all.iter().any(|m| (m.is_used, m.socket, m.key) == (1, id.index, key)) {
-            return Err(Error::Membership);
-        }
-        let free = all.iter().position(|member| member.is_used == 0).ok_or(Error::Full)?;
-        all[free] = Membership { key, socket: id.index, next: NONE, is_used: 1, padding: 0 };
-        match index::find(self.parts.membership_slots, key.hash(self.parts.seed), |i| {
-            all[i as usize].key == key
-        }) {
-            Some((_, first)) => {
-                let last = last_of(first, |at| all.get(at as usize).map(|member| member.next));
-                all[last as usize].next = free as u32;
-            }
-            None => {
-                let hash = key.hash(self.parts.seed);
-                index::insert(self.parts.membership_slots, hash, free as u32);
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends a membership.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::Membership`] if it is no member.
-    pub fn leave(&mut self, id: SocketId, device: DeviceId, group: Address) -> Result<(), Error> {
-        let key = membership_key(self.socket(id)?, device, group);
-        let found =
-            self.parts.memberships.iter().position(|member| {
-                (member.is_used, member.socket, member.key) == (1, id.index, key)
-            });
-        self.end_membership(found.ok_or(Error::Membership)?);
-        Ok(())
-    }
-
     /// Closes a socket and ends its memberships.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`].
+    /// [`Error::NoSuchSocket`], [`Error::Corrupt`].
     pub fn close(&mut self, id: SocketId) -> Result<(), Error> {
         if self.socket(id)?.state >= BOUND {
-            self.detach(id.index);
+            self.detach(id.index)?;
         }
-        for at in 0..self.parts.memberships.len() {
-            let member = &self.parts.memberships[at];
-            if (member.is_used, member.socket) == (1, id.index) {
-                self.end_membership(at);
-            }
-        }
+        self.end_memberships(|member| member.socket == id.index)?;
         self.socket_mut(id)?.state = FREE;
         Ok(())
     }
@@ -251,17 +157,31 @@ impl<'a> Engine<'a> {
         Ok(self.socket(id)?.counters)
     }
 
-    /// What a device has seen.
+    /// What a socket is like.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`].
-    pub fn device_counters(&self, id: DeviceId) -> Result<DeviceCounters, Error> {
-        Ok(self.device(id)?.counters)
+    /// [`Error::NoSuchSocket`].
+    pub fn options(&self, id: SocketId) -> Result<SocketOptions, Error> {
+        Ok(self.socket(id)?.options())
     }
 
-    pub(crate) fn device(&self, id: DeviceId) -> Result<&Device, Error> {
-        let device = self.parts.devices.get(id.0 as usize);
-        device.filter(|device| device.is_used == 1).ok_or(Error::NoSuchDevice)
+    /// What a socket is bound to, and whom it is connected to.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchSocket`].
+    pub fn ends(
+        &self,
+        id: SocketId,
+    ) -> Result<(Option<SocketAddress>, Option<SocketAddress>), Error> {
+        let Socket { state, key, .. } = self.socket(id)?;
+        let (local, remote) = (key.local(), key.remote());
+        Ok(((*state >= BOUND).then_some(local), (*state == CONNECTED).then_some(remote)))
+    }
+
+    /// All sockets that are open: for whoever opens an arena.
+    pub fn socket_ids(&self) -> impl Iterator<Item = SocketId> {
+        let open = (0_u32..).zip(&*self.parts.sockets).filter(|(_, socket)| socket.state != FREE);
+        open.map(|(index, socket)| SocketId { index, generation: socket.generation })
     }
 
     #[inline]
@@ -278,91 +198,21 @@ impl<'a> Engine<'a> {
 
     /// Enters a socket under a key, behind those that share it.
     fn attach(&mut self, socket: u32, key: Key) -> Result<(), Error> {
-        let hash = key.hash(self.parts.seed);
-        let sockets = &mut *self.parts.sockets;
-        let found = index::find(self.parts.socket_slots, hash, |at| {
-            sockets.get(at as usize).is_some_and(|other| other.key == key)
-        });
-        let shares = sockets[socket as usize].shares;
-        if let Some((_, first)) = found {
-            let is_group = key.local.is_multicast();
-            if !is_group && (shares == 0 || sockets[first as usize].shares == 0) {
+        self.parts.flows.forget();
+        let shares = self.parts.sockets[socket as usize].shares;
+        let table = self.parts.socket_table();
+        if let Some(first) = table.first(&key) {
+            let both_share = shares != 0 && table.elements[first as usize].shares != 0;
+            if !key.local.is_multicast() && !both_share {
                 return Err(Error::AddressInUse);
             }
-            let last = last_of(first, |at| sockets.get(at as usize).map(|socket| socket.next));
-            sockets[last as usize].next = socket;
-        } else {
-            index::insert(self.parts.socket_slots, hash, socket);
         }
-        let socket = &mut sockets[socket as usize];
-        (socket.key, socket.next) = (key, NONE);
-        Ok(())
+        self.parts.sockets[socket as usize].key = key;
+        self.parts.socket_table().attach(socket)
     }
 
-    /// Takes a socket out of the slots, or out of the chain of those that share its key.
-    fn detach(&mut self, socket: u32) {
-        let (seed, sockets) = (self.parts.seed, &mut *self.parts.sockets);
-        let (key, next) = (sockets[socket as usize].key, sockets[socket as usize].next);
-        let found = index::find(self.parts.socket_slots, key.hash(seed), |at| {
-            sockets.get(at as usize).is_some_and(|other| other.key == key)
-        });
-        let Some((slot, first)) = found else { return };
-        if first != socket {
-            let before = before(first, socket, |at| sockets.get(at as usize).map(|s| s.next));
-            if let Some(before) = before {
-                sockets[before as usize].next = next;
-            }
-        } else if next != NONE {
-            self.parts.socket_slots[slot] = next;
-        } else {
-            index::remove(self.parts.socket_slots, slot, |at| sockets[at as usize].key.hash(seed));
-        }
-    }
-
-    /// The same for a membership.
-    fn end_membership(&mut self, at: usize) {
-        let (seed, all) = (self.parts.seed, &mut *self.parts.memberships);
-        let Membership { key, next, .. } = all[at];
-        all[at].is_used = 0;
-        let found = index::find(self.parts.membership_slots, key.hash(seed), |other| {
-            all.get(other as usize).is_some_and(|other| other.key == key)
-        });
-        let Some((slot, first)) = found else { return };
-        if first as usize != at {
-            let before = before(first, at as u32, |at| all.get(at as usize).map(|m| m.next));
-            if let Some(before) = before {
-                all[before as usize].next = next;
-            }
-        } else if next != NONE {
-            self.parts.membership_slots[slot] = next;
-        } else {
-            index::remove(self.parts.membership_slots, slot, |at| all[at as usize].key.hash(seed));
-        }
-    }
-}
-
-/// A member's key: the group with the socket's port.
-fn membership_key(socket: &Socket, device: DeviceId, group: Address) -> Key {
-    Membership::key(device.0, SocketAddress { address: group, port: socket.key.local_port })
-}
-
-/// The last of a chain.
-fn last_of(first: u32, next: impl Fn(u32) -> Option<u32>) -> u32 {
-    let mut last = first;
-    while let Some(at) = next(last).filter(|&at| at != NONE) {
-        last = at;
-    }
-    last
-}
-
-/// The one of a chain whose next is `at`.
-fn before(first: u32, at: u32, next: impl Fn(u32) -> Option<u32>) -> Option<u32> {
-    let mut before = first;
-    loop {
-        match next(before)? {
-            NONE => return None,
-            found if found == at => return Some(before),
-            found => before = found,
-        }
+    fn detach(&mut self, socket: u32) -> Result<(), Error> {
+        self.parts.flows.forget();
+        self.parts.socket_table().detach(socket)
     }
 }

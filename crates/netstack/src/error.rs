@@ -12,10 +12,17 @@ pub enum Error {
     ArenaMisaligned,
     /// What lies there is no arena, or one of another version or of impossible sizes.
     NotAnArena,
+    /// What lies there was an arena once, and somebody else has written into it: it is not to be
+    /// gone on with.
+    Corrupt,
     /// Everything of this kind is taken.
     Full,
     /// There is no such device.
     NoSuchDevice,
+    /// The device has VLANs, which have to go first.
+    HasVlans,
+    /// No identifier of a VLAN: 1 to 4094 are.
+    NoSuchVlan,
     /// The socket has been closed, or never was.
     NoSuchSocket,
     /// The socket is bound already, or not yet.
@@ -26,7 +33,7 @@ pub enum Error {
     NoPort,
     /// Another socket is bound there, and not both share.
     AddressInUse,
-    /// The socket is a member already, or is not one.
+    /// The socket is a member already, or is not one; or a source is one of its already, or is not.
     Membership,
     /// To a broadcast address, by a socket that may not.
     BroadcastNotAllowed,
@@ -38,8 +45,11 @@ impl fmt::Display for Error {
             Self::ArenaTooSmall => "the arena is too small",
             Self::ArenaMisaligned => "the arena is not aligned",
             Self::NotAnArena => "no arena of this version",
+            Self::Corrupt => "the arena is corrupt",
             Self::Full => "no room left",
             Self::NoSuchDevice => "no such device",
+            Self::HasVlans => "the device has VLANs",
+            Self::NoSuchVlan => "no such VLAN",
             Self::NoSuchSocket => "no such socket",
             Self::WrongState => "the socket is not in a state for that",
             Self::WrongAddress => "an address that cannot be used for that",

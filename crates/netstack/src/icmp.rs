@@ -135,7 +135,8 @@ impl Engine<'_> {
         let destination = SocketAddress::new(quoted.destination, destination_port);
         let index = self.lookup(source, destination).ok_or(no_socket)?;
         let socket = self.parts.sockets.get_mut(index as usize).ok_or(no_socket)?;
-        socket.counters.path_errors += 1;
+        let errors = &mut socket.counters.path_errors;
+        *errors = errors.wrapping_add(1);
         let id = SocketId { index, generation: socket.generation };
         listener.on_path_error(now, id, &PathError { destination, reason });
         Ok(Verdict::Delivered(1))

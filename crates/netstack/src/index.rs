@@ -25,21 +25,27 @@ pub(crate) fn find(slots: &[u32], hash: u32, is: impl Fn(u32) -> bool) -> Option
     None
 }
 
-/// Enters an element that is not there yet.
-pub(crate) fn insert(slots: &mut [u32], hash: u32, element: u32) {
+/// Enters an element that is not there yet; `None` if every slot is taken.
+pub(crate) fn insert(slots: &mut [u32], hash: u32, element: u32) -> Option<()> {
     let mask = slots.len() - 1;
     let mut at = hash as usize & mask;
     for _ in 0..slots.len() {
         if slots[at] == NONE {
             slots[at] = element;
-            return;
+            return Some(());
         }
         at = (at + 1) & mask;
     }
+    None
 }
 
-/// Empties a slot and moves up those behind it that would not be found any more.
-pub(crate) fn remove(slots: &mut [u32], slot: usize, hash_of: impl Fn(u32) -> u32) {
+/// Empties a slot and moves up those behind it that would not be found any more; `None` if one of
+/// them has no hash.
+pub(crate) fn remove(
+    slots: &mut [u32],
+    slot: usize,
+    hash_of: impl Fn(u32) -> Option<u32>,
+) -> Option<()> {
     let mask = slots.len() - 1;
     let (mut hole, mut at) = (slot, slot);
     for _ in 0..slots.len() {
@@ -48,13 +54,14 @@ pub(crate) fn remove(slots: &mut [u32], slot: usize, hash_of: impl Fn(u32) -> u3
             break;
         }
         // It may move if the hole lies between its own place and where it is.
-        let own = hash_of(slots[at]) as usize & mask;
+        let own = hash_of(slots[at])? as usize & mask;
         if at.wrapping_sub(own) & mask >= at.wrapping_sub(hole) & mask {
             slots[hole] = slots[at];
             hole = at;
         }
     }
     slots[hole] = NONE;
+    Some(())
 }
 
 /// Mixes two words under a key (the high and low half of their product).
@@ -75,10 +82,10 @@ mod tests {
         for first in 0..8 {
             for second in 0..8 {
                 let mut slots = [NONE; 16];
-                (0..8).for_each(|element| insert(&mut slots, hash_of(element), element));
+                (0..8).for_each(|element| insert(&mut slots, hash_of(element), element).unwrap());
                 for gone in [first, second] {
                     if let Some((slot, _)) = find(&slots, hash_of(gone), |e| e == gone) {
-                        remove(&mut slots, slot, hash_of);
+                        remove(&mut slots, slot, |element| Some(hash_of(element))).unwrap();
                     }
                 }
                 for element in 0..8 {
@@ -93,5 +100,8 @@ mod tests {
     fn a_search_of_full_slots_ends() {
         assert_eq!(find(&[1; 8], 3, |_| false), None);
         assert_eq!(find(&[], 3, |_| true), None);
+        assert_eq!(insert(&mut [1; 8], 3, 2), None);
+        assert_eq!(remove(&mut [1; 8], 3, |_| None), None);
+        assert_eq!(remove(&mut [1; 8], 3, Some), Some(()));
     }
 }

@@ -10,8 +10,12 @@
 //! What is not UDP, is in fragments, has IP options or extension headers, or is for no socket of
 //! its own is the kernel's, and said to be ([`Verdict::Kernel`]). So are routes, neighbours, port
 //! numbers, group reports and datagrams longer than a packet: the caller brings what it knows of
-//! them in a [`Route`]. A socket is of one family, is not tied to a device, cannot be bound to a
-//! broadcast address, and does not choose among the senders to a group.
+//! them in a [`Route`]. A socket is of one family, is not tied to a device, and cannot be bound to
+//! a broadcast address. A member of a group may name the senders that it wants to hear, but not
+//! those that it does not.
+//!
+//! Nearly all frames take a shortcut: plain headers, and a flow that has led to one socket before.
+//! [`Engine::handle_frame_generally`] is the same without it.
 //!
 //! Layer L1: a value without sockets of the kernel, threads or clocks; `no_std`, no `unsafe`, and
 //! nothing is ever allocated.
@@ -61,12 +65,16 @@ mod arena;
 mod device;
 mod engine;
 mod error;
+mod flow;
 mod icmp;
 mod index;
 mod listener;
+mod membership;
 mod receive;
 mod send;
+mod shortcut;
 mod socket;
+mod table;
 
 pub use address::{Address, SocketAddress};
 pub use arena::Settings;

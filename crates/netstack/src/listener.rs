@@ -26,6 +26,8 @@ pub struct Datagram<'a> {
     pub ttl: u8,
     /// DSCP and ECN.
     pub traffic_class: u8,
+    /// Where in the frame its payload begins, in bytes from the frame's first.
+    pub offset: u32,
     /// Its bytes, in the frame.
     pub payload: &'a [u8],
 }
@@ -72,7 +74,7 @@ pub enum Verdict {
     Delivered(u32),
     /// It is the kernel's, to which the caller hands it.
     Kernel(Kernel),
-    /// It is nobody's: it is broken.
+    /// It is nobody's: it is broken, or no member of its group wants it.
     Dropped(Dropped),
 }
 
@@ -102,4 +104,8 @@ pub enum Dropped {
     Malformed,
     /// A checksum is wrong.
     Checksum,
+    /// To a group of which a socket is a member on that port, but from a sender that it has not
+    /// allowed, or that it is not connected to. The kernel is not to get it: a group is kept from
+    /// the kernel only while it has no members there.
+    Unwanted,
 }

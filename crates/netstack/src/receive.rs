@@ -5,11 +5,15 @@ use hairpin_wire::{
     EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, UdpHeader, VlanTag,
 };
 
-use crate::index::{self, NONE};
-use crate::socket::{Key, Membership, Socket};
+use crate::device::word;
+use crate::index::NONE;
+use crate::membership::Membership;
+use crate::shortcut::{OverIpv4, OverIpv6};
+use crate::socket::Key;
+use crate::table;
 use crate::{
-    Address, Datagram, DeviceId, Dropped, Engine, Kernel, Listener, SocketAddress, SocketId,
-    Verdict,
+    Address, Datagram, DeviceId, Dropped, Engine, Kernel, Listener, SocketAddress, SocketCounters,
+    SocketId, Verdict,
 };
 
 /// Where a frame is on its way through the engine.
@@ -17,13 +21,41 @@ use crate::{
 pub(crate) struct Arrival {
     pub(crate) now: Now,
     pub(crate) device: u32,
+    /// Where in the frame the packet begins.
+    pub(crate) packet: usize,
     pub(crate) trusts_checksums: bool,
 }
 
 impl Engine<'_> {
     /// A frame has arrived on a device. Sockets get what is theirs; what is the kernel's is handed
     /// to it by the caller, as it is.
+    #[inline]
     pub fn handle_frame(
+        &mut self,
+        now: Now,
+        device: DeviceId,
+        frame: &[u8],
+        listener: &mut impl Listener,
+    ) -> Verdict {
+        self.take_shortcut::<OverIpv4>(now, device, frame, listener)
+            .unwrap_or_else(|| self.handle_other_frame(now, device, frame, listener))
+    }
+
+    #[inline(never)]
+    fn handle_other_frame(
+        &mut self,
+        now: Now,
+        device: DeviceId,
+        frame: &[u8],
+        listener: &mut impl Listener,
+    ) -> Verdict {
+        self.take_shortcut::<OverIpv6>(now, device, frame, listener)
+            .unwrap_or_else(|| self.handle_frame_generally(now, device, frame, listener))
+    }
+
+    /// The same without the shortcut for plain frames: slower, and never another verdict.
+    #[inline(never)]
+    pub fn handle_frame_generally(
         &mut self,
         now: Now,
         device: DeviceId,
@@ -37,17 +69,23 @@ impl Engine<'_> {
             }
             Err(verdict) => (device.0, verdict),
         };
-        if let Some(device) = self.parts.devices.get_mut(at as usize) {
-            let counters = &mut device.counters;
-            counters.frames += 1;
-            *match verdict {
-                Verdict::Delivered(_) => &mut counters.delivered,
-                Verdict::Kernel(_) => &mut counters.to_kernel,
-                Verdict::Dropped(Dropped::Malformed) => &mut counters.malformed,
-                Verdict::Dropped(Dropped::Checksum) => &mut counters.wrong_checksum,
-            } += 1;
-        }
+        self.count(at, verdict);
         verdict
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, device: u32, verdict: Verdict) {
+        let Some(device) = self.parts.devices.get_mut(device as usize) else { return };
+        let counters = &mut device.counters;
+        let of_verdict = match verdict {
+            Verdict::Delivered(_) => &mut counters.delivered,
+            Verdict::Kernel(_) => &mut counters.to_kernel,
+            Verdict::Dropped(Dropped::Malformed) => &mut counters.malformed,
+            Verdict::Dropped(Dropped::Checksum) => &mut counters.wrong_checksum,
+            Verdict::Dropped(Dropped::Unwanted) => &mut counters.unwanted,
+        };
+        *of_verdict = of_verdict.wrapping_add(1);
+        counters.frames = counters.frames.wrapping_add(1);
     }
 
     /// Ethernet and VLAN: which device it is for, and the packet in it.
@@ -76,11 +114,12 @@ impl Engine<'_> {
             (ether_type, packet) = (inner, rest);
         }
         let destination = ethernet.destination();
-        if destination != settings.mac && !destination.is_group() {
+        if word(destination) != settings.mac && !destination.is_group() {
             return Err(Verdict::Kernel(Kernel::OtherMac));
         }
         let trusts_checksums = settings.trusts_checksums != 0;
-        Ok((Arrival { now, device: number, trusts_checksums }, ether_type, packet))
+        let at = frame.len() - packet.len();
+        Ok((Arrival { now, device: number, packet: at, trusts_checksums }, ether_type, packet))
     }
 
     #[cold]
@@ -143,9 +182,10 @@ impl Engine<'_> {
             destination: SocketAddress::new(ip.destination(), udp.destination_port()),
             ttl: ip.ttl(),
             traffic_class: ip.traffic_class(),
+            offset: (arrival.packet + Ipv4Header::SIZE + UdpHeader::SIZE) as u32,
             payload,
         };
-        Ok(self.deliver(arrival, &datagram, listener))
+        Ok(self.deliver(arrival.now, &datagram, listener))
     }
 
     #[inline]
@@ -179,25 +219,27 @@ impl Engine<'_> {
             destination: SocketAddress::new(ip.destination(), udp.destination_port()),
             ttl: ip.hop_limit(),
             traffic_class: ip.traffic_class(),
+            offset: (arrival.packet + Ipv6Header::SIZE + UdpHeader::SIZE) as u32,
             payload,
         };
-        Ok(self.deliver(arrival, &datagram, listener))
+        Ok(self.deliver(arrival.now, &datagram, listener))
     }
 
     #[inline]
-    fn deliver(
+    pub(crate) fn deliver(
         &mut self,
-        arrival: Arrival,
+        now: Now,
         datagram: &Datagram<'_>,
         listener: &mut impl Listener,
     ) -> Verdict {
         let destination = datagram.destination;
-        let delivered = if destination.address.is_multicast() {
-            self.deliver_to_members(arrival, datagram, listener)
-        } else if let Some(socket) = self.lookup(destination, datagram.source) {
-            self.hand_over(arrival, socket, datagram, listener)
-        } else if self.is_broadcast(arrival.device, destination.address) {
-            self.deliver_broadcast(arrival, datagram, listener)
+        if destination.address.is_multicast() {
+            return self.deliver_to_members(now, datagram, listener);
+        }
+        let delivered = if let Some(socket) = self.lookup(destination, datagram.source) {
+            self.hand_over(now, socket, datagram, listener).into()
+        } else if self.is_broadcast(datagram.device.0, destination.address) {
+            self.deliver_broadcast(now, datagram, listener)
         } else {
             0
         };
@@ -235,71 +277,64 @@ impl Engine<'_> {
 
     #[inline]
     fn first_of(&self, key: &Key, hash: u32) -> Option<u32> {
-        let is = |at: u32| self.parts.sockets.get(at as usize).is_some_and(|s| s.key == *key);
-        index::find(self.parts.socket_slots, hash, is).map(|(_, first)| first)
+        table::find(self.parts.socket_slots, self.parts.sockets, key, hash).map(|(_, first)| first)
     }
 
     /// Of those that share a key, one by the hash of the addresses.
     #[inline]
     fn share(&self, first: u32, hash: u32) -> u32 {
-        if self.parts.sockets.get(first as usize).is_none_or(|socket| socket.next == NONE) {
+        let sockets = &*self.parts.sockets;
+        if sockets.get(first as usize).is_none_or(|socket| socket.next == NONE) {
             return first;
         }
-        let count = self.chain(first).count() as u64;
+        let count = table::chain(sockets, first).count() as u64;
         // The lowest bits have chosen the slot.
         let chosen = (u64::from(hash.rotate_right(16)) * count) >> 32;
-        self.chain(first).nth(chosen as usize).unwrap_or(first)
-    }
-
-    /// Sockets with the same key. It ends, even if the arena has been written by somebody else.
-    fn chain(&self, first: u32) -> impl Iterator<Item = u32> {
-        let next = |&at: &u32| self.parts.sockets.get(at as usize).map(|socket| socket.next);
-        core::iter::successors(Some(first), next)
-            .take_while(|&at| at != NONE)
-            .take(self.parts.sockets.len())
+        table::chain(sockets, first).nth(chosen as usize).unwrap_or(first)
     }
 
     #[inline]
-    fn hand_over(
+    pub(crate) fn hand_over(
         &mut self,
-        arrival: Arrival,
+        now: Now,
         index: u32,
         datagram: &Datagram<'_>,
         listener: &mut impl Listener,
-    ) -> u32 {
-        let Some(socket) = self.parts.sockets.get_mut(index as usize) else { return 0 };
-        socket.counters.received += 1;
-        socket.counters.received_bytes += datagram.payload.len() as u64;
+    ) -> bool {
+        let Some(socket) = self.parts.sockets.get_mut(index as usize) else { return false };
+        let SocketCounters { received, received_bytes, .. } = &mut socket.counters;
+        *received = received.wrapping_add(1);
+        *received_bytes = received_bytes.wrapping_add(datagram.payload.len() as u64);
         let id = SocketId { index, generation: socket.generation };
-        listener.on_datagram(arrival.now, id, datagram);
-        1
+        listener.on_datagram(now, id, datagram);
+        true
     }
 
     /// To every member of the group on this device whose address and peer do not forbid it.
     fn deliver_to_members(
         &mut self,
-        arrival: Arrival,
+        now: Now,
         datagram: &Datagram<'_>,
         listener: &mut impl Listener,
-    ) -> u32 {
-        let key = Membership::key(arrival.device, datagram.destination);
-        let all = &*self.parts.memberships;
-        let is = |at: u32| all.get(at as usize).is_some_and(|member| member.key == key);
-        let hash = key.hash(self.parts.seed);
-        let found = index::find(self.parts.membership_slots, hash, is);
-        let mut at = found.map_or(NONE, |(_, first)| first);
-        let mut delivered = 0;
+    ) -> Verdict {
+        let Datagram { device, source, destination, .. } = *datagram;
+        let key = Membership::key(device.0, destination);
+        let (slots, members) = (&*self.parts.membership_slots, &*self.parts.memberships);
+        let Some((_, first)) = table::find(slots, members, &key, key.hash(self.parts.seed)) else {
+            return Verdict::Kernel(Kernel::NoSocket);
+        };
+        let (mut at, mut delivered) = (first, 0);
         for _ in 0..self.parts.memberships.len() {
-            let Some(&Membership { socket, next, .. }) = self.parts.memberships.get(at as usize)
-            else {
-                break;
-            };
-            if self.takes(socket, datagram) {
-                delivered += self.hand_over(arrival, socket, datagram, listener);
+            let Some(&member) = self.parts.memberships.get(at as usize) else { break };
+            if self.takes(&member, source, destination) {
+                delivered += u32::from(self.hand_over(now, member.socket, datagram, listener));
             }
-            at = next;
+            at = member.next;
         }
-        delivered
+        match delivered {
+            0 => Verdict::Dropped(Dropped::Unwanted),
+            delivered => Verdict::Delivered(delivered),
+        }
     }
 
     fn is_broadcast(&self, device: u32, address: Address) -> bool {
@@ -318,7 +353,7 @@ impl Engine<'_> {
     #[cold]
     fn deliver_broadcast(
         &mut self,
-        arrival: Arrival,
+        now: Now,
         datagram: &Datagram<'_>,
         listener: &mut impl Listener,
     ) -> u32 {
@@ -329,22 +364,10 @@ impl Engine<'_> {
             let Some(next) = self.parts.sockets.get(at as usize).map(|socket| socket.next) else {
                 break;
             };
-            delivered += self.hand_over(arrival, at, datagram, listener);
+            delivered += u32::from(self.hand_over(now, at, datagram, listener));
             at = next;
         }
         delivered
-    }
-
-    /// Whether a member takes a datagram to its group: it may be bound to another address, or be
-    /// connected to another peer.
-    #[inline]
-    fn takes(&self, socket: u32, datagram: &Datagram<'_>) -> bool {
-        let Some(Socket { key, .. }) = self.parts.sockets.get(socket as usize) else {
-            return false;
-        };
-        let local = key.local == datagram.destination.address || key.local.is_any();
-        let remote = key.remote_port == 0 || key.remote() == datagram.source;
-        local && remote
     }
 }
 

@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::index::mix;
+use crate::table::Element;
 use crate::{Address, SocketAddress};
 
 /// A socket of the engine. Closed and opened again it has another.
@@ -10,6 +11,16 @@ use crate::{Address, SocketAddress};
 pub struct SocketId {
     pub(crate) index: u32,
     pub(crate) generation: u32,
+}
+
+impl SocketId {
+    /// Its place, below [`Settings::sockets`](crate::Settings::sockets); no two open sockets have
+    /// the same.
+    #[must_use]
+    #[inline]
+    pub const fn index(self) -> u32 {
+        self.index
+    }
 }
 
 /// What a socket is like. Those for sending count from the next header that is prepared.
@@ -52,11 +63,11 @@ impl Default for SocketOptions {
 pub struct SocketCounters {
     /// Datagrams received.
     pub received: u64,
-    /// Their payload in bytes.
-    pub received_bytes: u64,
     /// Datagrams sent.
     pub sent: u64,
-    /// Their payload in bytes.
+    /// The payload of those received, in bytes.
+    pub received_bytes: u64,
+    /// The payload of those sent, in bytes.
     pub sent_bytes: u64,
     /// ICMP errors about what it sent.
     pub path_errors: u64,
@@ -92,6 +103,17 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
+    pub(crate) fn options(&self) -> SocketOptions {
+        SocketOptions {
+            ttl: self.ttl,
+            multicast_ttl: self.multicast_ttl,
+            traffic_class: self.traffic_class,
+            broadcast: self.broadcast != 0,
+            checksum: self.checksum != 0,
+            shares: self.shares != 0,
+        }
+    }
+
     pub(crate) fn set_options(&mut self, options: &SocketOptions) {
         self.ttl = options.ttl;
         self.multicast_ttl = options.multicast_ttl;
@@ -131,6 +153,10 @@ impl Key {
         Self::connected(local, remote)
     }
 
+    pub(crate) fn local(&self) -> SocketAddress {
+        SocketAddress { address: self.local, port: self.local_port }
+    }
+
     #[inline]
     pub(crate) fn remote(&self) -> SocketAddress {
         SocketAddress { address: self.remote, port: self.remote_port }
@@ -139,35 +165,31 @@ impl Key {
     /// A hash under a seed, so that no stranger can choose addresses that meet in one slot.
     #[inline]
     pub(crate) fn hash(&self, seed: u64) -> u32 {
-        let halves = |address: Address| {
-            let word = u128::from_ne_bytes(address.0);
-            (word as u64, (word >> 64) as u64)
-        };
-        let ((a, b), (c, d)) = (halves(self.local), halves(self.remote));
+        let Self { local, remote, .. } = self;
         let ports = u64::from(self.local_port) << 16 | u64::from(self.remote_port);
-        let local = mix(a ^ seed, b ^ 0x9E37_79B9_7F4A_7C15);
-        let remote = mix(c ^ seed ^ ports << 32, d ^ 0xD6E8_FEB8_6659_FD93);
+        let local = mix(local.front ^ seed, local.back ^ 0x9E37_79B9_7F4A_7C15);
+        let remote = mix(remote.front ^ seed ^ ports << 32, remote.back ^ 0xD6E8_FEB8_6659_FD93);
         let hash = mix(local ^ remote.rotate_left(32), ports ^ seed | 1 << 63);
         (hash ^ hash >> 32) as u32
     }
 }
 
-/// A socket's membership of a group on a device, as it lies in the arena.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
-#[repr(C)]
-pub(crate) struct Membership {
-    /// The group and the port, and the device in the place of the peer's port.
-    pub(crate) key: Key,
-    pub(crate) socket: u32,
-    /// The next with the same key.
-    pub(crate) next: u32,
-    pub(crate) is_used: u32,
-    pub(crate) padding: u32,
-}
-
-impl Membership {
+impl Element for Socket {
     #[inline]
-    pub(crate) fn key(device: u32, group: SocketAddress) -> Key {
-        Key { padding: device, remote_port: device as u16, ..Key::bound(group) }
+    fn key(&self) -> &Key {
+        &self.key
+    }
+
+    #[inline]
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
+
+    fn is_entered(&self) -> bool {
+        self.state >= BOUND
     }
 }

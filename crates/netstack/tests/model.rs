@@ -12,7 +12,8 @@ use zerocopy::IntoBytes;
 enum Step {
     Bind { local: usize, port: u16, shares: bool },
     Connect { socket: usize, remote: usize, port: u16 },
-    Join { socket: usize, group: usize },
+    Join { socket: usize, group: usize, sources: Vec<usize> },
+    Source { socket: usize, group: usize, source: usize, removes: bool },
     Leave { socket: usize, group: usize },
     Close { socket: usize },
     Datagram { from: usize, from_port: u16, to: usize, port: u16 },
@@ -32,7 +33,12 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(local, port, shares)| Step::Bind { local, port, shares }),
         2 => (0..16_usize, 0..3_usize, port())
             .prop_map(|(socket, remote, port)| Step::Connect { socket, remote, port }),
-        4 => (0..16_usize, 0..3_usize).prop_map(|(socket, group)| Step::Join { socket, group }),
+        4 => (0..16_usize, 0..3_usize, proptest::collection::vec(0..3_usize, 0..3))
+            .prop_map(|(socket, group, sources)| Step::Join { socket, group, sources }),
+        3 => (0..16_usize, 0..3_usize, 0..3_usize, any::<bool>())
+            .prop_map(|(socket, group, source, removes)| {
+                Step::Source { socket, group, source, removes }
+            }),
         1 => (0..16_usize, 0..3_usize).prop_map(|(socket, group)| Step::Leave { socket, group }),
         2 => (0..16_usize).prop_map(|socket| Step::Close { socket }),
         12 => (0..3_usize, port(), 0..7_usize, port()).prop_map(|(from, from_port, to, port)| {
@@ -49,13 +55,32 @@ struct Model {
     local: SocketAddress,
     remote: Option<SocketAddress>,
     shares: bool,
-    groups: Vec<Address>,
+    /// With the senders that are allowed; none: all are.
+    groups: Vec<(Address, Vec<Address>)>,
+}
+
+impl Model {
+    fn allows(&self, from: Address, group: Address) -> bool {
+        let is = |(own, sources): &(Address, Vec<Address>)| {
+            *own == group && (sources.is_empty() || sources.contains(&from))
+        };
+        self.groups.iter().any(is)
+    }
+
+    fn group(&mut self, group: Address) -> Option<&mut Vec<Address>> {
+        self.groups.iter_mut().find(|(own, _)| *own == group).map(|(_, sources)| sources)
+    }
 }
 
 #[derive(Default)]
 struct Models(Vec<Model>);
 
 impl Models {
+    /// How many senders all memberships name.
+    fn sources(&self) -> usize {
+        self.0.iter().flat_map(|model| &model.groups).map(|(_, sources)| sources.len()).sum()
+    }
+
     fn is_taken(&self, local: SocketAddress, remote: Option<SocketAddress>, shares: bool) -> bool {
         let mut same = self.0.iter().filter(|m| (m.local, m.remote) == (local, remote));
         !local.address.is_multicast() && same.any(|model| !shares || !model.shares)
@@ -69,7 +94,7 @@ impl Models {
         let any = SocketAddress { address: to.address.any(), port: to.port };
         if to.address.is_multicast() {
             let members = ids(&|model| {
-                model.groups.contains(&to.address)
+                model.allows(from.address, to.address)
                     && [to, any].contains(&model.local)
                     && model.remote.is_none()
             });
@@ -136,6 +161,70 @@ fn engine_device(engine: &mut Engine<'_>) -> hairpin_netstack::DeviceId {
     engine.device_ids().next().unwrap()
 }
 
+fn join(
+    engine: &mut Engine<'_>,
+    models: &mut Models,
+    at: usize,
+    group: Address,
+    sources: Vec<Address>,
+) {
+    let device = engine_device(engine);
+    let memberships: usize = models.0.iter().map(|model| model.groups.len()).sum();
+    let room = SMALL.sources as usize - models.sources();
+    let model = &mut models.0[at];
+    let fits = sources.iter().all(|source| source.is_ipv4() == group.is_ipv4());
+    let is_twice = sources.len() == 2 && sources[0] == sources[1];
+    let joins = group.is_ipv4() == model.local.address.is_ipv4()
+        && model.group(group).is_none()
+        && memberships < SMALL.memberships as usize
+        && fits
+        && !is_twice
+        && sources.len() <= room;
+    let joined = if sources.is_empty() {
+        engine.join(model.id, device, group)
+    } else {
+        engine.join_sources(model.id, device, group, &sources)
+    };
+    assert_eq!(joined.is_ok(), joins, "{joined:?}");
+    model.groups.extend(joins.then_some((group, sources)));
+}
+
+fn change_source(
+    engine: &mut Engine<'_>,
+    models: &mut Models,
+    at: usize,
+    group: Address,
+    source: Address,
+    removes: bool,
+) {
+    let device = engine_device(engine);
+    let room = models.sources() < SMALL.sources as usize;
+    let model = &mut models.0[at];
+    let named = model.group(group).filter(|sources| !sources.is_empty());
+    let changed = match named {
+        Some(sources) if removes && sources.contains(&source) => {
+            sources.retain(|&other| other != source);
+            true
+        }
+        Some(sources) if !removes => {
+            let adds = room && !sources.contains(&source) && source.is_ipv4() == group.is_ipv4();
+            sources.extend(adds.then_some(source));
+            adds
+        }
+        _ => false,
+    };
+    let done = if removes {
+        engine.remove_source(model.id, device, group, source)
+    } else {
+        engine.add_source(model.id, device, group, source)
+    };
+    assert_eq!(done.is_ok(), changed, "{done:?}");
+    // Without the last sender it ends; one that allows everybody names none and stays.
+    if removes && changed {
+        model.groups.retain(|(own, sources)| *own != group || !sources.is_empty());
+    }
+}
+
 fn take(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
     let device = engine_device(engine);
     match *step {
@@ -145,20 +234,21 @@ fn take(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
         Step::Connect { socket, remote, port } => {
             connect(engine, models, socket, at(REMOTES[remote], port));
         }
-        Step::Join { socket, group } | Step::Leave { socket, group } => {
+        Step::Join { socket, group, ref sources } => {
             let Some(at) = socket.checked_rem(models.0.len()) else { return };
-            let used: usize = models.0.iter().map(|model| model.groups.len()).sum();
+            let sources: Vec<_> = sources.iter().map(|&source| ip(REMOTES[source])).collect();
+            join(engine, models, at, ip(GROUPS[group]), sources);
+        }
+        Step::Source { socket, group, source, removes } => {
+            let Some(at) = socket.checked_rem(models.0.len()) else { return };
+            change_source(engine, models, at, ip(GROUPS[group]), ip(REMOTES[source]), removes);
+        }
+        Step::Leave { socket, group } => {
+            let Some(at) = socket.checked_rem(models.0.len()) else { return };
             let (model, group) = (&mut models.0[at], ip(GROUPS[group]));
-            let is_member = model.groups.contains(&group);
-            if matches!(step, Step::Leave { .. }) {
-                model.groups.retain(|&other| other != group);
-                return assert_eq!(engine.leave(model.id, device, group).is_ok(), is_member);
-            }
-            let fits = group.is_ipv4() == model.local.address.is_ipv4();
-            let room = used < SMALL.memberships as usize;
-            let joins = fits && !is_member && room;
-            assert_eq!(engine.join(model.id, device, group).is_ok(), joins);
-            model.groups.extend(joins.then_some(group));
+            let is_member = model.group(group).is_some();
+            model.groups.retain(|(other, _)| *other != group);
+            assert_eq!(engine.leave(model.id, device, group).is_ok(), is_member);
         }
         Step::Close { socket } => {
             let Some(at) = socket.checked_rem(models.0.len()) else { return };
