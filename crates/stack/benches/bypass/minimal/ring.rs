@@ -1,0 +1,116 @@
+//! One side of a ring that is shared with the kernel (`af_xdp.rst`, "Rings").
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Mapped memory.
+#[derive(Debug)]
+pub(crate) struct Region {
+    start: *mut u8,
+    length: usize,
+}
+
+// SAFETY: the memory belongs to the process and is owned by this value.
+unsafe impl Send for Region {}
+
+impl Region {
+    /// Memory of our own, touched, so that no page is missing later.
+    pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
+        Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
+    }
+
+    fn map(length: usize, flags: i32, fd: i32, offset: i64) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the kernel chooses the place, so nothing that is there is touched.
+        let start =
+            unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { start: start.cast(), length })
+    }
+
+    #[inline]
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this length, and nobody refers to it any more.
+        unsafe { libc::munmap(self.start.cast(), self.length) };
+    }
+}
+
+/// A ring, of which this side puts entries in or takes them out.
+#[derive(Debug)]
+pub(crate) struct Ring<T> {
+    producer: *const AtomicU32,
+    consumer: *const AtomicU32,
+    entries: *mut T,
+    mask: u32,
+    /// Entries that this side has put or taken.
+    own: u32,
+    _region: Region,
+    _entries: PhantomData<T>,
+}
+
+// SAFETY: what the pointers point into is owned by this value.
+unsafe impl<T: Send> Send for Ring<T> {}
+
+impl<T: Copy> Ring<T> {
+    /// The ring of `size` entries at an offset of the socket.
+    pub(crate) fn map(
+        socket: &OwnedFd,
+        page: i64,
+        offsets: libc::xdp_ring_offset,
+        size: u32,
+    ) -> io::Result<Self> {
+        let length = offsets.desc as usize + size as usize * size_of::<T>();
+        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+        let region = Region::map(length, flags, socket.as_raw_fd(), page)?;
+        // SAFETY: the kernel has laid the ring out at these offsets of the mapping.
+        let at = |offset: u64| unsafe { region.start().add(offset as usize) };
+        Ok(Self {
+            producer: at(offsets.producer).cast::<AtomicU32>().cast_const(),
+            consumer: at(offsets.consumer).cast::<AtomicU32>().cast_const(),
+            entries: at(offsets.desc).cast(),
+            mask: size - 1,
+            own: 0,
+            _region: region,
+            _entries: PhantomData,
+        })
+    }
+
+    /// Puts an entry in. There is room: no more frames are about than entries.
+    #[inline]
+    pub(crate) fn put(&mut self, entry: T) {
+        // SAFETY: the mask keeps the place inside the ring, and the kernel is done with it.
+        unsafe { self.entries.add((self.own & self.mask) as usize).write(entry) };
+        self.own = self.own.wrapping_add(1);
+        // SAFETY: a word of the mapping, which both sides reach atomically.
+        unsafe { &*self.producer }.store(self.own, Ordering::Release);
+    }
+
+    /// Takes the next entry out.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<T> {
+        // SAFETY: as above.
+        if unsafe { &*self.producer }.load(Ordering::Acquire) == self.own {
+            return None;
+        }
+        // SAFETY: the kernel has written this entry and leaves it alone until it is released.
+        let entry = unsafe { self.entries.add((self.own & self.mask) as usize).read() };
+        self.own = self.own.wrapping_add(1);
+        // SAFETY: a word of the mapping, which both sides reach atomically.
+        unsafe { &*self.consumer }.store(self.own, Ordering::Release);
+        Some(entry)
+    }
+}

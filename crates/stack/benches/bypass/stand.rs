@@ -1,0 +1,184 @@
+//! Two hosts, and rounds between them.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::atomic::AtomicBool;
+
+use hairpin_stack::{Mode, StackSettings};
+use hairpin_testbed::{Bed, Host};
+use hairpin_xdp::{InterfaceSettings, UmemSettings};
+
+use crate::arguments::{Arguments, Way};
+use crate::kernel_udp::KernelUdp;
+use crate::minimal::Minimal;
+use crate::port::Port;
+use crate::rally::{Ending, Sample, measured_round_trips, ping, pong};
+use crate::raw::Raw;
+use crate::udp::Udp;
+
+const PORT: u16 = 7_000;
+
+/// A way, and where in the kernel its filter runs; the kernel's own has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub(crate) way: Way,
+    pub(crate) mode: Option<Mode>,
+}
+
+impl Side {
+    /// All that are to be measured, in the order of the table.
+    pub(crate) fn all(arguments: &Arguments) -> Vec<Self> {
+        let ways = arguments.ways();
+        let kernel = ways.contains(&Way::KernelUdp);
+        let kernel = kernel.then_some(Self { way: Way::KernelUdp, mode: None });
+        let past = [Mode::Generic, Mode::Native].into_iter().flat_map(|mode| {
+            let past = ways.iter().filter(|&&way| way != Way::KernelUdp);
+            past.map(move |&way| Self { way, mode: Some(mode) })
+        });
+        kernel.into_iter().chain(past).collect()
+    }
+
+    /// The name of the mode.
+    pub(crate) fn mode_name(self) -> &'static str {
+        match self.mode {
+            None => "-",
+            Some(Mode::Generic) => "generic",
+            Some(_) => "native",
+        }
+    }
+}
+
+/// Where rounds are run.
+#[derive(Debug)]
+pub(crate) struct Stand {
+    bed: Bed,
+    /// Of pong and ping.
+    cores: [usize; 2],
+    samples: u32,
+    umem: UmemSettings,
+}
+
+impl Stand {
+    pub(crate) fn set_up(arguments: &Arguments) -> io::Result<Self> {
+        let cores = hairpin_host::allowed_cores()?;
+        let [pong, ping, ..] = cores[..] else {
+            return Err(io::Error::other("ping and pong need a core each, and there is one"));
+        };
+        let mut umem = UmemSettings::default();
+        umem.frames = arguments.frames.unwrap_or(umem.frames);
+        let bed = Bed::namespaces().map_err(io::Error::other)?;
+        Ok(Self { bed, cores: [pong, ping], samples: arguments.samples, umem })
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let [pong, ping] = self.cores;
+        let samples = self.samples;
+        format!(
+            "{}; pong on core {pong}, ping on core {ping}; {samples} round trips a round",
+            self.bed.describe()
+        )
+    }
+
+    /// A round of one side.
+    pub(crate) fn round(&self, side: Side, signalled: &AtomicBool) -> io::Result<Sample> {
+        match side.way {
+            Way::KernelUdp => self.play(open_kernel, signalled),
+            Way::Minimal => self.play(|host| open_minimal(host, side.mode), signalled),
+            Way::Raw => self.play(|host| self.open_raw(host, side.mode), signalled),
+            Way::Udp => self.play(|host| self.open_udp(host, side.mode), signalled),
+        }
+    }
+
+    /// Round trips of both ends on one thread, in the mode that is better here.
+    pub(crate) fn count(&self, way: Way, round_trips: u32) -> io::Result<String> {
+        let mode = Some(Mode::Generic);
+        match way {
+            Way::KernelUdp => self.count_by(open_kernel, round_trips),
+            Way::Minimal => self.count_by(|host| open_minimal(host, mode), round_trips),
+            Way::Raw => self.count_by(|host| self.open_raw(host, mode), round_trips),
+            Way::Udp => self.count_by(|host| self.open_udp(host, mode), round_trips),
+        }
+    }
+
+    fn count_by<P: Port + Send>(
+        &self,
+        open: impl Fn(&Host) -> io::Result<P> + Sync,
+        round_trips: u32,
+    ) -> io::Result<String> {
+        let [mut pong, mut ping] = self.open(open)?;
+        hairpin_host::pin(self.cores[1]).map_err(io::Error::other)?;
+        let answered = measured_round_trips(&mut ping, &mut pong, round_trips)?;
+        Ok(format!("{round_trips} round trips, {answered} answered at once"))
+    }
+
+    /// Both ends, pong's first.
+    fn open<P: Port + Send>(
+        &self,
+        open: impl Fn(&Host) -> io::Result<P> + Sync,
+    ) -> io::Result<[P; 2]> {
+        let [pong, ping] = self.bed.hosts();
+        let at = |host: &Host| host.run(|| open(host)).flatten();
+        let mut ports = [at(pong)?, at(ping)?];
+        // What was sent to find the way has arrived by now.
+        for port in &mut ports {
+            while port.receive()?.is_some() {}
+        }
+        Ok(ports)
+    }
+
+    fn play<P: Port + Send>(
+        &self,
+        open: impl Fn(&Host) -> io::Result<P> + Sync,
+        signalled: &AtomicBool,
+    ) -> io::Result<Sample> {
+        let [mut pong_port, mut ping_port] = self.open(open)?;
+        let [pong_core, ping_core] = self.cores;
+        let stop = AtomicBool::new(false);
+        let (samples, stop) = (self.samples, &stop);
+        let pin = |core| hairpin_host::pin(core).map_err(io::Error::other);
+        std::thread::scope(|scope| {
+            let pong = scope.spawn(move || {
+                pin(pong_core)?;
+                pong(&mut pong_port, stop)
+            });
+            let ping = scope.spawn(move || {
+                let _ending = Ending(stop);
+                pin(ping_core)?;
+                ping(&mut ping_port, samples, signalled)
+            });
+            let sample = ping.join().expect("the ping does not panic");
+            pong.join().expect("the pong does not panic")?;
+            sample
+        })
+    }
+
+    fn open_raw(&self, host: &Host, mode: Option<Mode>) -> io::Result<Raw> {
+        Raw::open(host.interface(), &self.settings(mode))
+    }
+
+    fn open_udp(&self, host: &Host, mode: Option<Mode>) -> io::Result<Udp> {
+        let [local, remote] = addresses(host);
+        Udp::open(host.interface(), &self.settings(mode), local, remote)
+    }
+
+    fn settings(&self, mode: Option<Mode>) -> StackSettings {
+        let (mode, umem) = (mode.unwrap_or_default(), self.umem.clone());
+        let interface = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
+        StackSettings { interface, ..StackSettings::default() }
+    }
+}
+
+fn open_kernel(host: &Host) -> io::Result<KernelUdp> {
+    let [local, remote] = addresses(host);
+    KernelUdp::open(local, remote)
+}
+
+/// Of this host and of the other: the two are .1 and .2 of one network.
+fn addresses(host: &Host) -> [SocketAddrV4; 2] {
+    let [a, b, c, last] = host.address().octets();
+    [last, 3 - last].map(|last| SocketAddrV4::new(Ipv4Addr::new(a, b, c, last), PORT))
+}
+
+fn open_minimal(host: &Host, mode: Option<Mode>) -> io::Result<Minimal> {
+    Minimal::open(host.interface_index(), mode == Some(Mode::Native))
+}

@@ -1,0 +1,136 @@
+//! Two hosts, stacks on their interfaces, and patience.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::net::{IpAddr, SocketAddr, UdpSocket as KernelSocket};
+use std::time::Duration;
+
+use hairpin_stack::{
+    Destination, Meta, Mode, Notice, SocketOptions, Stack, StackSettings, UdpSocket,
+};
+use hairpin_testbed::{Bed, Host, Queues};
+
+pub(crate) const MS: Duration = Duration::from_millis(1);
+/// Long enough that what has not come is lost, and not late.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const MODES: [Mode; 2] = [Mode::Generic, Mode::Native];
+
+/// Two hosts with both families, joined by so many queues.
+pub(crate) fn bed(queues: u32) -> Bed {
+    let bed = Bed::builder().queues(Queues::pairs(queues)).ipv6().build().unwrap();
+    for host in bed.hosts() {
+        // As often as somebody asks.
+        let free = || std::fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "0");
+        host.run(free).unwrap().unwrap();
+    }
+    bed
+}
+
+/// Each number of queues in each mode.
+pub(crate) fn each_way(mut test: impl FnMut(&Bed, Mode)) {
+    for queues in [1, 2] {
+        for mode in MODES {
+            test(&bed(queues), mode);
+        }
+    }
+}
+
+pub(crate) fn settings(mode: Mode) -> StackSettings {
+    let mut settings = StackSettings::default();
+    settings.interface.mode = mode;
+    settings.interface.socket.patience = PATIENCE;
+    settings
+}
+
+pub(crate) fn open(host: &Host, settings: &StackSettings) -> Stack {
+    host.run(|| Stack::open(host.interface(), settings)).unwrap().unwrap()
+}
+
+pub(crate) fn stack(host: &Host, mode: Mode) -> Stack {
+    open(host, &settings(mode))
+}
+
+pub(crate) fn bind(host: &Host, stack: &Stack, local: impl Into<SocketAddr>) -> UdpSocket {
+    bind_with(host, stack, local, &SocketOptions::default())
+}
+
+pub(crate) fn bind_with(
+    host: &Host,
+    stack: &Stack,
+    local: impl Into<SocketAddr>,
+    options: &SocketOptions,
+) -> UdpSocket {
+    let local = local.into();
+    host.run(|| stack.bind(local, options)).unwrap().unwrap()
+}
+
+pub(crate) fn shared() -> SocketOptions {
+    SocketOptions { shares: true, ..SocketOptions::default() }
+}
+
+/// A socket of the kernel.
+pub(crate) fn kernel(host: &Host, local: impl Into<SocketAddr>) -> KernelSocket {
+    let local = local.into();
+    let socket = host.run(|| KernelSocket::bind(local)).unwrap().unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+/// The host's addresses of both families.
+pub(crate) fn addresses(host: &Host) -> [IpAddr; 2] {
+    [host.address().into(), host.address_v6().unwrap().into()]
+}
+
+/// Polls, within bounds, until `is_so`.
+pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
+    (0..PATIENCE.as_millis() * 2).any(|_| {
+        is_so() || {
+            std::thread::sleep(MS / 2);
+            false
+        }
+    })
+}
+
+/// The way somewhere, once it is past the kernel.
+pub(crate) fn direct(socket: &UdpSocket, to: SocketAddr) -> Destination {
+    let mut found = None;
+    let is_direct = eventually(|| {
+        let destination = socket.destination(to).unwrap();
+        let is_direct = destination.by_kernel().is_none();
+        found = Some(destination);
+        is_direct
+    });
+    assert!(is_direct, "to {to}: {:?}", found.unwrap().by_kernel());
+    found.unwrap()
+}
+
+/// The next datagram, waited for.
+pub(crate) fn next(socket: &mut UdpSocket) -> Option<(Meta, Vec<u8>)> {
+    let mut found = None;
+    eventually(|| {
+        socket.receive(1, |meta, payload| found = Some((meta, payload.to_vec()))).unwrap();
+        found.is_some()
+    });
+    found
+}
+
+/// Bytes that follow from a number.
+pub(crate) fn pattern(number: u32, length: usize) -> Vec<u8> {
+    (0..length as u32).map(|at| (at.wrapping_mul(31) ^ at >> 8 ^ number) as u8).collect()
+}
+
+/// Whether something of this kind was said, among what is left to be said.
+pub(crate) fn is_said(stack: &Stack, mut is_it: impl FnMut(&Notice) -> bool) -> bool {
+    eventually(|| std::iter::from_fn(|| stack.notice()).any(|notice| is_it(&notice)))
+}
+
+/// Numbers by a seed (Marsaglia's xorshift).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % limit
+    }
+}

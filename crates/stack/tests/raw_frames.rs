@@ -1,0 +1,131 @@
+//! Whole frames of EtherTypes of one's own, over a veth. As root.
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+mod hosts;
+
+use std::io::ErrorKind;
+
+use hairpin_stack::{Packet, RawFrames, Stack};
+use hairpin_testbed::Host;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use hosts::{PATIENCE, addresses, bind, each_way, eventually, kernel, next, pattern, stack};
+
+/// For local experiments (IEEE 802), and the one after.
+const TYPES: [u16; 2] = [0x88b5, 0x88b6];
+
+fn raw(host: &Host, stack: &Stack, ether_type: u16) -> RawFrames {
+    host.run(|| stack.raw_frames(ether_type)).unwrap().unwrap()
+}
+
+/// A frame to everybody with a pattern behind its header.
+fn frame(ether_type: u16, number: u32, length: usize) -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    frame.extend([2, 0, 0, 0, 0, number as u8]);
+    frame.extend(ether_type.to_be_bytes());
+    frame.extend(pattern(number, length - 14));
+    frame
+}
+
+fn send(raw: &mut RawFrames, bytes: &[u8]) {
+    let mut packet = raw.frame(bytes.len() as u32).unwrap();
+    raw.bytes_mut(&mut packet).copy_from_slice(bytes);
+    assert!(raw.transmit(packet).unwrap().is_ok());
+}
+
+fn take(raw: &mut RawFrames) -> Packet {
+    let mut found = None;
+    assert!(eventually(|| {
+        found = raw.receive().unwrap();
+        found.is_some()
+    }));
+    found.unwrap()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn frames_are_sent_back_in_their_own_memory_beside_datagrams() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stacks = [stack(ours, mode), stack(theirs, mode)];
+        let [mut near, mut far] = [0, 1].map(|end| raw(&bed.hosts()[end], &stacks[end], TYPES[0]));
+        let place = (addresses(theirs)[0], 7_000);
+        let mut socket = bind(theirs, &stacks[1], place);
+        let mut sender = bind(ours, &stacks[0], (addresses(ours)[0], 7_000));
+        let longest = 1_514;
+        for number in 0..500_u32 {
+            let sent = frame(TYPES[0], number, 60 + (number as usize * 37) % (longest - 59));
+            send(&mut near, &sent);
+            sender.send_to(&number.to_be_bytes(), place.into()).unwrap();
+            let mut packet = take(&mut far);
+            assert!(far.bytes(&packet) == sent, "{mode}, {number}");
+            far.bytes_mut(&mut packet)[..12].rotate_left(6);
+            assert!(far.transmit(packet).unwrap().is_ok());
+            let packet = take(&mut near);
+            assert_eq!(near.bytes(&packet)[..6], sent[6..12]);
+            assert!(near.bytes(&packet)[12..] == sent[12..], "{mode}, {number}");
+            near.give(packet);
+            assert_eq!(next(&mut socket).unwrap().1, number.to_be_bytes());
+        }
+        assert_eq!((near.lost(), far.lost()), (0, 0));
+        assert!(near.frame(near.longest() + 300).is_none());
+        let short = near.frame(13).unwrap();
+        let short = near.transmit(short).unwrap().unwrap_err();
+        near.give(short);
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn two_types_do_not_mix_and_one_that_nobody_took_stays_the_kernels() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stacks = [stack(ours, mode), stack(theirs, mode)];
+        let mut near = raw(ours, &stacks[0], TYPES[0]);
+        let mut far = TYPES.map(|ether_type| raw(theirs, &stacks[1], ether_type));
+        let strangers = Protocol::from(i32::from(0x88b7_u16.to_be()));
+        let kernel = theirs.run(|| Socket::new(Domain::PACKET, Type::RAW, Some(strangers)));
+        let kernel = kernel.unwrap().unwrap();
+        kernel.set_read_timeout(Some(PATIENCE)).unwrap();
+        let kernel = std::fs::File::from(std::os::fd::OwnedFd::from(kernel));
+        for number in 0..100 {
+            for ether_type in [TYPES[1], 0x88b7, TYPES[0]] {
+                send(&mut near, &frame(ether_type, number, 100));
+            }
+            for (raw, ether_type) in far.iter_mut().zip(TYPES) {
+                let packet = take(raw);
+                assert!(raw.bytes(&packet) == frame(ether_type, number, 100), "{mode}");
+                raw.give(packet);
+            }
+            let mut came = [0; 200];
+            let length = std::io::Read::read(&mut &kernel, &mut came).unwrap();
+            assert!(came[..length] == frame(0x88b7, number, 100), "{mode}");
+        }
+        for raw in &mut far {
+            assert!(raw.receive().unwrap().is_none());
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_type_has_one_owner_at_a_time_and_the_kernels_types_have_none() {
+    let bed = hosts::bed(1);
+    let [ours, theirs] = bed.hosts();
+    let stack = stack(ours, hosts::MODES[0]);
+    let open = |ether_type| ours.run(|| stack.raw_frames(ether_type)).unwrap();
+    let first = open(TYPES[0]).unwrap();
+    assert_eq!(first.ether_type(), TYPES[0]);
+    assert_eq!(first.mac(), stack.mac());
+    assert_eq!(open(TYPES[0]).unwrap_err().kind(), ErrorKind::AddrInUse);
+    for of_the_kernel in [0x0800, 0x86dd, 0x0806] {
+        assert_eq!(open(of_the_kernel).unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+    drop(first);
+    open(TYPES[0]).unwrap();
+    // The refused ones have taken nothing.
+    let socket = kernel(ours, (ours.address(), 7_000));
+    let peer = kernel(theirs, (theirs.address(), 0));
+    peer.send_to(b"hello", (ours.address(), 7_000)).unwrap();
+    assert_eq!(socket.recv(&mut [0; 8]).unwrap(), 5);
+}

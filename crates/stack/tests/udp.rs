@@ -1,0 +1,364 @@
+//! UDP sockets of a stack against sockets of the kernel, over a veth. As root.
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+mod hosts;
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use hairpin_stack::{Mode, Notice, Reason, StackSettings};
+use hairpin_testbed::Host;
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use hosts::{
+    PATIENCE, addresses, bed, bind, bind_with, direct, each_way, eventually, is_said, kernel, next,
+    open, pattern, settings, shared, stack,
+};
+
+const PORT: u16 = 5_000;
+const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+/// The longest payload in one packet of 1,500 bytes.
+const IN_ONE_PACKET: [usize; 2] = [1_472, 1_452];
+/// The longest of all that the kernel sends in fragments.
+const LONGEST: [usize; 2] = [65_507, 65_487];
+
+#[test]
+#[ignore = "needs root"]
+fn datagrams_of_every_length_come_and_go_as_they_are() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stack = stack(ours, mode);
+        for family in 0..2 {
+            let (here, there) = (addresses(ours)[family], addresses(theirs)[family]);
+            let mut socket = bind(ours, &stack, (here, PORT));
+            let peer = kernel(theirs, (there, 6_000));
+            let most = IN_ONE_PACKET[family];
+            let mut buffer = vec![0; 65_536];
+            direct(&socket, peer.local_addr().unwrap());
+            for length in [0, 1, 2, 17, 18, 22, 63, 1_000, most - 1, most, most + 1, 2_961]
+                .into_iter()
+                .chain([9_000, 65_486, LONGEST[family]])
+            {
+                let sent = pattern(length as u32, length);
+                peer.send_to(&sent, (here, PORT)).unwrap();
+                let (meta, came) = next(&mut socket).unwrap();
+                assert!(came == sent, "{mode}, {length} of {here}");
+                assert_eq!(meta.by_kernel, length > most, "{mode}, {length} of {here}");
+                assert_eq!(meta.source, peer.local_addr().unwrap());
+                assert_eq!(meta.destination, Some(here));
+                socket.send_to(&sent, meta.source).unwrap();
+                let (count, from) = peer.recv_from(&mut buffer).unwrap();
+                assert!(buffer[..count] == sent[..], "{mode}, {length} to {there}");
+                assert_eq!(from, SocketAddr::new(here, PORT));
+            }
+            let too_long = socket.send_to(&vec![0; 65_536], peer.local_addr().unwrap());
+            assert_eq!(too_long.unwrap_err().raw_os_error(), Some(libc::EMSGSIZE));
+        }
+        let is_length =
+            |n: &Notice| matches!(n, Notice::SendsByKernel { reason: Reason::TooLong, .. });
+        let told = std::iter::from_fn(|| stack.notice()).filter(is_length).count();
+        assert_eq!(told, 2, "said once for each destination");
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_socket_for_any_address_is_reached_by_the_wire_and_by_loopback_at_once() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stack = stack(ours, mode);
+        for (family, any) in ANY.into_iter().enumerate() {
+            let mut socket = bind(ours, &stack, (any, PORT));
+            assert!(socket.is_direct());
+            let far = kernel(theirs, (addresses(theirs)[family], 0));
+            let near = kernel(ours, (LOOPBACK[family], 0));
+            for round in 0..50_u8 {
+                far.send_to(&[0, round], (addresses(ours)[family], PORT)).unwrap();
+                near.send_to(&[1, round], (LOOPBACK[family], PORT)).unwrap();
+                let mut came = [next(&mut socket).unwrap(), next(&mut socket).unwrap()];
+                came.sort_by_key(|(meta, _)| meta.by_kernel);
+                for (by, (meta, payload)) in came.iter().enumerate() {
+                    let (from, to) =
+                        [(&far, addresses(ours)[family]), (&near, LOOPBACK[family])][by];
+                    assert_eq!(payload, &[by as u8, round]);
+                    assert_eq!(
+                        (meta.source, meta.destination),
+                        (from.local_addr().unwrap(), Some(to))
+                    );
+                }
+            }
+            // What the kernel brings after looks that found nothing is brought all the same.
+            for round in 0..20_u8 {
+                while socket.receive(8, |_, _| panic!("from whom?")).unwrap().count > 0 {}
+                (0..10).for_each(|_| assert_eq!(socket.receive(8, |_, _| ()).unwrap().count, 0));
+                near.send_to(&[2, round], (LOOPBACK[family], PORT)).unwrap();
+                assert_eq!(next(&mut socket).unwrap().1, [2, round]);
+            }
+            // And back, each by its own way.
+            for peer in [&far, &near] {
+                socket.send_to(b"back", peer.local_addr().unwrap()).unwrap();
+                assert_eq!(peer.recv(&mut [0; 8]).unwrap(), 4);
+            }
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_socket_with_a_peer_hears_nobody_else_and_is_told_that_it_is_gone() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stack = stack(ours, mode);
+        for (family, any) in ANY.into_iter().enumerate() {
+            let (here, there) = (addresses(ours)[family], addresses(theirs)[family]);
+            let mut socket = bind(ours, &stack, (any, PORT));
+            let (peer, stranger) = (kernel(theirs, (there, 6_000)), kernel(theirs, (there, 6_001)));
+            socket.connect(peer.local_addr().unwrap()).unwrap();
+            assert_eq!(socket.local_address(), SocketAddr::new(here, PORT));
+            assert!(socket.is_direct());
+            assert_eq!(
+                socket.connect(stranger.local_addr().unwrap()).unwrap_err().kind(),
+                ErrorKind::InvalidInput
+            );
+            for round in 0..20_u8 {
+                stranger.send_to(b"psst", (here, PORT)).unwrap();
+                peer.send_to(&[round], (here, PORT)).unwrap();
+                assert_eq!(next(&mut socket).unwrap().1, [round]);
+                socket.transmit(1, |payload| payload[0] = round).unwrap();
+                let mut answer = [0; 8];
+                assert_eq!(peer.recv(&mut answer).unwrap(), 1);
+                assert_eq!(answer[0], round);
+            }
+            drop(peer);
+            let mut error = None;
+            assert!(eventually(|| {
+                let _ = socket.transmit(1, |payload| payload[0] = 0);
+                error = socket.receive(1, |meta, _| panic!("{meta:?}")).err();
+                error.is_some()
+            }));
+            assert_eq!(error.unwrap().kind(), ErrorKind::ConnectionRefused, "{mode} {there}");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn two_sockets_share_a_port_only_if_both_want_to() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stack = stack(ours, mode);
+        let place = SocketAddr::new(ours.address().into(), PORT);
+        let mut both = [(); 2].map(|()| bind_with(ours, &stack, place, &shared()));
+        let refused = ours.run(|| stack.bind(place, &Default::default())).unwrap().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::AddrInUse);
+        let peers: Vec<_> = (0..64).map(|_| kernel(theirs, (theirs.address(), 0))).collect();
+        let mut counts = [0; 2];
+        for (number, peer) in peers.iter().enumerate() {
+            peer.send_to(&[number as u8], place).unwrap();
+            assert!(eventually(|| {
+                let mut found = false;
+                for (socket, count) in both.iter_mut().zip(&mut counts) {
+                    let on = |meta: hairpin_stack::Meta, payload: &[u8]| {
+                        assert!(!meta.by_kernel);
+                        assert_eq!(payload, [number as u8]);
+                        found = true;
+                    };
+                    *count += socket.receive(8, on).unwrap().count;
+                }
+                found
+            }));
+        }
+        assert_eq!(counts[0] + counts[1], 64);
+        assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
+        // The one that stays has all.
+        let [first, mut second] = both;
+        drop(first);
+        for peer in &peers {
+            peer.send_to(b"you", place).unwrap();
+            let (meta, _) = next(&mut second).unwrap();
+            assert!(!meta.by_kernel);
+        }
+    });
+}
+
+/// Whether the host answers a ping.
+fn pings(from: &Host, to: &Host) -> bool {
+    // Echo request, number 7 of sequence 9, and its checksum.
+    let mut request = [8, 0, 0, 0, 0, 7, 0, 9];
+    request[2..4].copy_from_slice(&(!(0x0800_u16 + 7 + 9)).to_be_bytes());
+    let protocol = Some(Protocol::ICMPV4);
+    let socket = from.run(|| Socket::new(Domain::IPV4, Type::RAW, protocol)).unwrap().unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.send_to(&request, &SockAddr::from(SocketAddr::new(to.address().into(), 0))).unwrap();
+    let (socket, mut answer) = (UdpSocket::from(socket), [0; 64]);
+    while let Ok((length, from)) = socket.recv_from(&mut answer) {
+        // Behind an IPv4 header: an echo reply with the same number and sequence.
+        if length == 28 && from.ip() == IpAddr::from(to.address()) && answer[20] == 0 {
+            return answer[24..28] == request[4..8];
+        }
+    }
+    false
+}
+
+#[test]
+#[ignore = "needs root"]
+fn what_is_not_its_own_stays_the_kernels() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let stack = stack(ours, mode);
+        let mut socket = bind(ours, &stack, (ours.address(), PORT));
+        let taken = kernel(ours, (ours.address(), 5_001));
+        let error = ours.run(|| stack.bind(taken.local_addr().unwrap(), &Default::default()));
+        assert_eq!(error.unwrap().unwrap_err().kind(), ErrorKind::AddrInUse);
+        let peer = kernel(theirs, (theirs.address(), 0));
+        for round in 0..20_u8 {
+            // Asked for anew by ARP.
+            let (mut rtnetlink, index) = (theirs.rtnetlink().unwrap(), theirs.interface_index());
+            let _ = rtnetlink.remove_neighbour(index, ours.address().into());
+            peer.send_to(&[round], taken.local_addr().unwrap()).unwrap();
+            assert_eq!(taken.recv(&mut [0; 8]).unwrap(), 1);
+            peer.send_to(&[round], (ours.address(), PORT)).unwrap();
+            assert_eq!(next(&mut socket).unwrap().1, [round]);
+        }
+        assert!(pings(theirs, ours) && pings(ours, theirs));
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn what_goes_through_the_kernel_is_said_or_in_a_strict_stack_refused() {
+    for mode in hosts::MODES {
+        let bed = bed(1);
+        let [ours, theirs] = bed.hosts();
+        let there = SocketAddr::new(theirs.address().into(), 6_000);
+        let here = SocketAddr::new(ours.address().into(), 6_000);
+        let broadcast = SocketAddr::from(([10, 77, 0, 255], 6_000));
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+        {
+            let stack = stack(ours, mode);
+            let _local = bind(ours, &stack, local);
+            let mut socket = bind(ours, &stack, (ours.address(), PORT));
+            let _ = socket.send_to(b"", here);
+            let _ = socket.send_to(b"", broadcast);
+            let wanted = [
+                Notice::ReceivesByKernel { address: local, reason: Reason::OtherInterface },
+                Notice::SendsByKernel { address: here, reason: Reason::ThisHost },
+                Notice::SendsByKernel { address: broadcast, reason: Reason::Broadcast },
+            ];
+            for wanted in wanted {
+                assert!(is_said(&stack, |notice| *notice == wanted), "{mode}: {wanted}");
+            }
+        }
+        let stack = open(ours, &StackSettings { strict: true, ..settings(mode) });
+        let refused = |result: std::io::Result<()>| {
+            let error = result.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            error.to_string()
+        };
+        let bound = ours.run(|| stack.bind(local, &Default::default())).unwrap();
+        assert!(refused(bound.map(drop)).contains("another interface"));
+        let mut socket = bind(ours, &stack, (ours.address(), PORT));
+        assert!(refused(socket.send_to(b"", here)).contains("this host"));
+        assert!(refused(socket.send_to(b"", broadcast)).contains("broadcast"));
+        // Only not known yet is no reason.
+        let peer = kernel(theirs, there);
+        socket.send_to(b"hello", there).unwrap();
+        assert_eq!(peer.recv(&mut [0; 8]).unwrap(), 5);
+        direct(&socket, there);
+        // The way that is remembered is found anew, though it was another who found the next hop.
+        socket.send_to(b"hello", there).unwrap();
+        assert!(refused(socket.send_to(&[0; 1_473], there)).contains("fit"));
+        // What was refused was not done, and ends nothing.
+        peer.send_to(b"hello", (ours.address(), PORT)).unwrap();
+        assert_eq!(next(&mut socket).unwrap().1, b"hello");
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_port_that_was_closed_is_refused_by_the_kernel_and_can_be_had_again() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let peer = kernel(theirs, (theirs.address(), 0));
+        peer.connect((ours.address(), PORT)).unwrap();
+        let is_refused = || {
+            peer.send(b"anybody?").unwrap();
+            let error = peer.recv(&mut [0; 8]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ConnectionRefused, "{mode}");
+        };
+        // The second stack takes the interface as soon as the first has let go of it.
+        for _ in 0..2 {
+            let stack = stack(ours, mode);
+            for _ in 0..3 {
+                is_refused();
+                let mut socket = bind(ours, &stack, (ours.address(), PORT));
+                peer.send(b"hello").unwrap();
+                assert!(!next(&mut socket).unwrap().0.by_kernel);
+                drop(socket);
+            }
+        }
+        is_refused();
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_panic_while_reading_or_writing_loses_no_frame() {
+    let bed = bed(1);
+    let [ours, theirs] = bed.hosts();
+    let mut settings = settings(Mode::Generic);
+    settings.interface.umem.frames = 64;
+    let stack = open(ours, &settings);
+    let mut socket = bind(ours, &stack, (ours.address(), PORT));
+    let peer = kernel(theirs, (theirs.address(), 0));
+    socket.connect(peer.local_addr().unwrap()).unwrap();
+    direct(&socket, peer.local_addr().unwrap());
+    // Twice as often as there are frames.
+    for round in 0..128_u8 {
+        peer.send_to(&[round], (ours.address(), PORT)).unwrap();
+        peer.send_to(&[round], (ours.address(), PORT)).unwrap();
+        let mut panics = 0;
+        assert!(eventually(|| {
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                socket
+                    .receive(8, |_, _| std::panic::resume_unwind(Box::new("as planned")))
+                    .unwrap();
+            }));
+            panics += u32::from(read.is_err());
+            panics == 2
+        }));
+        let write = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            socket.transmit(1, |_| std::panic::resume_unwind(Box::new("as planned"))).unwrap();
+        }));
+        assert!(write.is_err());
+        socket.transmit(1, |payload| payload[0] = round).unwrap();
+        assert_eq!(peer.recv(&mut [0; 8]).unwrap(), 1);
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn sockets_that_do_not_read_leave_frames_to_those_that_do() {
+    for mode in hosts::MODES {
+        let bed = bed(1);
+        let [ours, theirs] = bed.hosts();
+        let mut settings = settings(mode);
+        settings.interface.umem.frames = 128;
+        let stack = open(ours, &settings);
+        let deaf: Vec<_> =
+            (0..8).map(|at| bind(ours, &stack, (ours.address(), 5_100 + at))).collect();
+        let mut socket = bind(ours, &stack, (ours.address(), PORT));
+        let peer = kernel(theirs, (theirs.address(), 0));
+        for round in 0..200_u8 {
+            for port in 5_100..5_108 {
+                peer.send_to(&[round], (ours.address(), port)).unwrap();
+            }
+            peer.send_to(&[round], (ours.address(), PORT)).unwrap();
+            let (meta, came) = next(&mut socket).unwrap();
+            assert_eq!((meta.by_kernel, came), (false, vec![round]), "{mode}");
+        }
+        assert_eq!(socket.lost(), 0);
+        assert!(deaf.iter().all(|deaf| deaf.lost() > 150 && deaf.lost() < 200));
+    }
+}
