@@ -51,16 +51,11 @@ impl<T> Inbox<T> {
     }
 
     /// Shares the buffer, for as long as the endpoint lives.
-    pub(crate) fn share(&mut self) -> Weak<Mutex<dyn Fill>>
-    where
-        T: Fill + 'static,
-    {
+    pub(crate) fn share(&mut self) -> Weak<Mutex<T>> {
         if let Some(buffer) = self.own.take() {
             self.shared = Some(Arc::new(Mutex::new(buffer)));
         }
-        let shared = self.shared.as_ref().expect("a buffer is owned or shared");
-        let weak: Weak<Mutex<T>> = Arc::downgrade(shared);
-        weak
+        Arc::downgrade(self.shared.as_ref().expect("a buffer is owned or shared"))
     }
 
     /// Takes the buffer back, unless somebody is blocking in it at this moment.

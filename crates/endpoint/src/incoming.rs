@@ -1,7 +1,7 @@
 //! The receiving half of a kernel UDP socket.
 
 use std::io;
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::socket_option::{count_drops, set_receive_buffer};
 use crate::stamps::Stamps;
 use crate::timestamping::Stamping;
 use crate::{
-    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, UdpOptions, address,
+    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, Timestamping,
+    UdpOptions, address,
 };
 
 /// A bound UDP socket and what it receives into.
@@ -80,6 +81,11 @@ impl Incoming {
         (&self.socket, &mut self.stamps)
     }
 
+    /// Which receive timestamps are in force on the interface with this local address.
+    pub(crate) fn timestamping(&self, interface: Ipv4Addr) -> Timestamping {
+        self.stamps.received_on(interface)
+    }
+
     pub(crate) fn stamps(&self) -> &Stamps {
         &self.stamps
     }
@@ -118,7 +124,7 @@ impl Source for Incoming {
             self.inbox.reclaim();
             return Ok(None);
         }
-        Ok(Some(Blocker::new(Arc::downgrade(&self.socket), self.inbox.share())))
+        Ok(Some(Blocker::of_kernel(Arc::downgrade(&self.socket), self.inbox.share())))
     }
 
     fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {

@@ -5,14 +5,17 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use socket2::Socket;
 
+use crate::carrier::Carrier;
 use crate::context::Context;
+use crate::incoming::Incoming;
 
 /// A multicast group to receive, where, and from whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MulticastGroup<'a> {
     /// The group's address and UDP port.
     pub group: SocketAddrV4,
-    /// The local address of the interface to receive it on; unspecified: the kernel's choice.
+    /// The local address of the interface to receive it on; unspecified: the kernel's choice or, by
+    /// a stack, the stack's.
     pub interface: Ipv4Addr,
     /// The only senders to receive from (IGMPv3, RFC 3376, filter mode INCLUDE); empty: any. The
     /// kernel takes up to 10 (`net.ipv4.igmp_max_msf`).
@@ -53,7 +56,20 @@ impl Membership {
 
     /// Joins as a whole or not at all: when the kernel refuses one of several sources, those
     /// before it are left again.
-    pub(crate) fn join(&mut self, socket: &Socket) -> io::Result<()> {
+    pub(crate) fn join(&mut self, carrier: &mut Carrier<Incoming>) -> io::Result<()> {
+        match carrier {
+            Carrier::Kernel(incoming) => self.join_by_kernel(incoming.socket())?,
+            Carrier::Xdp(socket) => {
+                let Self { group, interface, ref sources, .. } = *self;
+                let joined = socket.join(group, sources);
+                joined.context(format_args!("join {group} on interface {interface}"))?;
+            }
+        }
+        self.is_joined = true;
+        Ok(())
+    }
+
+    fn join_by_kernel(&self, socket: &Socket) -> io::Result<()> {
         let Self { group, interface, ref sources, .. } = *self;
         if sources.is_empty() {
             socket
@@ -68,17 +84,18 @@ impl Membership {
             }
             joined.context(format_args!("join {group} from {source} on interface {interface}"))?;
         }
-        self.is_joined = true;
         Ok(())
     }
 
     /// Leaves the group, be it joined from any source or from several: for both the kernel needs
     /// one call.
-    pub(crate) fn leave(&mut self, socket: &Socket) -> io::Result<()> {
+    pub(crate) fn leave(&mut self, carrier: &mut Carrier<Incoming>) -> io::Result<()> {
         let Self { group, interface, .. } = *self;
-        socket
-            .leave_multicast_v4(&group, &interface)
-            .context(format_args!("leave {group} on interface {interface}"))?;
+        let left = match carrier {
+            Carrier::Kernel(incoming) => incoming.socket().leave_multicast_v4(&group, &interface),
+            Carrier::Xdp(socket) => socket.leave(group),
+        };
+        left.context(format_args!("leave {group} on interface {interface}"))?;
         self.is_joined = false;
         Ok(())
     }

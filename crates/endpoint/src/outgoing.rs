@@ -7,7 +7,7 @@ use std::net::SocketAddrV4;
 use socket2::Socket;
 
 /// The longest payload of a UDP datagram over IPv4: 65,535 less 20 and 8 bytes of headers.
-const DATAGRAM_MAX: usize = 65_507;
+pub(crate) const DATAGRAM_MAX: usize = 65_507;
 
 /// Neither wait for room, though a reactor may have made the socket one that blocks, nor raise
 /// SIGPIPE.

@@ -9,6 +9,7 @@ use hairpin_time::Duration;
 use socket2::Socket;
 
 use crate::inbox::Fill;
+use crate::xdp_datagrams::XdpDatagrams;
 use crate::{Intake, Notice};
 
 /// An endpoint with a file descriptor that becomes readable or writable.
@@ -38,6 +39,13 @@ pub trait Source: AsFd {
         let _ = notice;
         Ok(None)
     }
+
+    /// Says that nobody will wait for this source, only try it again and again; or that from now
+    /// on somebody may. One past the kernel then needs not wake anybody, and its descriptor may not
+    /// become readable. By default nothing happens.
+    fn set_spinning(&mut self, is_spinning: bool) {
+        let _ = is_spinning;
+    }
 }
 
 /// The right to block in another's receive.
@@ -45,33 +53,54 @@ pub trait Source: AsFd {
 /// What arrives is kept in the source, whose next `receive` delivers it without a system call:
 /// so a loop can block, then read the clock, then deliver, as it does with every other wait.
 #[derive(Clone)]
-pub struct Blocker {
-    socket: Weak<Socket>,
-    inbox: Weak<Mutex<dyn Fill>>,
+pub struct Blocker(Lender);
+
+/// Whose receive it is.
+#[derive(Clone)]
+enum Lender {
+    Kernel { socket: Weak<Socket>, inbox: Weak<Mutex<dyn Fill>> },
+    Stack(Weak<Mutex<XdpDatagrams>>),
 }
 
 impl Blocker {
-    pub(crate) fn new(socket: Weak<Socket>, inbox: Weak<Mutex<dyn Fill>>) -> Self {
-        Self { socket, inbox }
+    pub(crate) fn of_kernel(socket: Weak<Socket>, inbox: Weak<Mutex<dyn Fill>>) -> Self {
+        Self(Lender::Kernel { socket, inbox })
+    }
+
+    pub(crate) fn of_stack(inbox: Weak<Mutex<XdpDatagrams>>) -> Self {
+        Self(Lender::Stack(inbox))
     }
 
     /// Blocks until something has arrived, the timeout has passed or a signal has come; at once if
-    /// the source still holds something undelivered. One system call.
+    /// the source still holds something undelivered. One system call; past the kernel one or two,
+    /// and the timeout is rounded up to milliseconds.
     ///
     /// Errors are kept for the source's own `receive`, like data. Returns false if the source has
     /// been dropped.
     #[must_use]
     pub fn block(&self) -> bool {
-        let (Some(socket), Some(inbox)) = (self.socket.upgrade(), self.inbox.upgrade()) else {
-            return false;
-        };
-        inbox.lock().unwrap_or_else(PoisonError::into_inner).fill(socket.as_fd());
+        match &self.0 {
+            Lender::Kernel { socket, inbox } => {
+                let (Some(socket), Some(inbox)) = (socket.upgrade(), inbox.upgrade()) else {
+                    return false;
+                };
+                inbox.lock().unwrap_or_else(PoisonError::into_inner).fill(socket.as_fd());
+            }
+            Lender::Stack(inbox) => {
+                let Some(inbox) = inbox.upgrade() else { return false };
+                inbox.lock().unwrap_or_else(PoisonError::into_inner).wait();
+            }
+        }
         true
     }
 }
 
 impl fmt::Debug for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blocker").field("socket", &self.socket.upgrade()).finish_non_exhaustive()
+        let socket = match &self.0 {
+            Lender::Kernel { socket, .. } => socket.upgrade(),
+            Lender::Stack(_) => None,
+        };
+        f.debug_struct("Blocker").field("socket", &socket).finish_non_exhaustive()
     }
 }

@@ -289,7 +289,7 @@ impl Source for TcpStream {
             self.inbox.reclaim();
             return Ok(None);
         }
-        Ok(Some(Blocker::new(Arc::downgrade(&self.socket), self.inbox.share())))
+        Ok(Some(Blocker::of_kernel(Arc::downgrade(&self.socket), self.inbox.share())))
     }
 
     fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {

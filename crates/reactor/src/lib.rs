@@ -4,7 +4,8 @@
 //! endpoints and the protocols, reads the clock once per wake and calls them. In steady state a
 //! turn makes the wait's own system call and the reads and writes of the ready sockets, and no
 //! other. Under io_uring the reads are part of the wait; writes are calls of their own even there,
-//! for when `send` returns the kernel has the bytes.
+//! for when `send` returns the kernel has the bytes. What goes past the kernel needs no call to be
+//! read: under io_uring too it is only waited for.
 //!
 //! | wait | system call | a deadline is met |
 //! |---|---|---|

@@ -24,6 +24,9 @@ use crate::{Interest, Ready, Token, Wait, poll};
 /// belongs to the thread that first waits by it, for the kernel does its part on that thread alone;
 /// until then it can be moved. It should be dropped there too: elsewhere the buffers of the sources
 /// it still has leak.
+///
+/// A source past the kernel ([`hairpin_endpoint::Transport::Xdp`]) can be in it like any other, to
+/// be readable. It never is to be writable: it can always be tried.
 #[derive(Debug)]
 pub struct Reactor {
     sources: Sources,
@@ -113,7 +116,11 @@ impl Reactor {
             Backend::Block(block) => block.add(token, source),
             Backend::Epoll(epoll) => epoll.change(token, source.as_fd(), Interest::NONE, interest),
             Backend::IoUring(uring) => uring.add(token, source),
-            Backend::Poll | Backend::Spin => Ok(()),
+            Backend::Spin => {
+                source.set_spinning(true);
+                Ok(())
+            }
+            Backend::Poll => Ok(()),
         };
         match outcome {
             Ok(()) => {
@@ -167,7 +174,11 @@ impl Reactor {
             }
             Backend::Epoll(epoll) => epoll.change(token, source.as_fd(), old, Interest::NONE),
             Backend::IoUring(uring) => uring.remove(token, source),
-            Backend::Poll | Backend::Spin => Ok(()),
+            Backend::Spin => {
+                source.set_spinning(false);
+                Ok(())
+            }
+            Backend::Poll => Ok(()),
         }
     }
 

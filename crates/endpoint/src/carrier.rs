@@ -1,0 +1,82 @@
+//! What carries an endpoint's datagrams.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use hairpin_time::Duration;
+
+use crate::xdp_socket::XdpSocket;
+use crate::{Blocker, Intake, Meta, Notice, Receive, Received, Source, Transmit};
+
+/// A socket of the kernel, or one past it.
+#[derive(Debug)]
+pub(crate) enum Carrier<K> {
+    Kernel(K),
+    Xdp(Box<XdpSocket>),
+}
+
+impl<K> Carrier<K> {
+    /// What is to be known of it, whichever it is.
+    pub(crate) fn look<R>(
+        &self,
+        kernel: impl FnOnce(&K) -> R,
+        xdp: impl FnOnce(&XdpSocket) -> R,
+    ) -> R {
+        match self {
+            Self::Kernel(socket) => kernel(socket),
+            Self::Xdp(socket) => xdp(socket),
+        }
+    }
+}
+
+impl<K: Receive> Receive for Carrier<K> {
+    #[inline]
+    fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
+        match self {
+            Self::Kernel(socket) => socket.receive(budget, on),
+            Self::Xdp(socket) => socket.receive(budget, on),
+        }
+    }
+}
+
+impl<K: Transmit> Transmit for Carrier<K> {
+    #[inline]
+    fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
+        match self {
+            Self::Kernel(socket) => socket.transmit(length, fill),
+            Self::Xdp(socket) => socket.transmit(length, fill),
+        }
+    }
+}
+
+impl<K: AsFd> AsFd for Carrier<K> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Kernel(socket) => socket.as_fd(),
+            Self::Xdp(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl<K: Source> Source for Carrier<K> {
+    fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
+        match self {
+            Self::Kernel(socket) => socket.set_blocking(timeout),
+            Self::Xdp(socket) => socket.set_blocking(timeout),
+        }
+    }
+
+    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+        match self {
+            Self::Kernel(socket) => socket.set_intake(notice),
+            Self::Xdp(socket) => socket.set_intake(notice),
+        }
+    }
+
+    fn set_spinning(&mut self, is_spinning: bool) {
+        match self {
+            Self::Kernel(socket) => socket.set_spinning(is_spinning),
+            Self::Xdp(socket) => socket.set_spinning(is_spinning),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What a [`Transport`](crate::Transport) past the kernel is made from.
+//!
+//! ```no_run
+//! use hairpin_endpoint::xdp::{Stack, StackSettings};
+//! use hairpin_endpoint::{MulticastGroup, Transport, UdpOptions, UdpReceiver};
+//!
+//! let stack = Stack::open("eth1", &StackSettings::default())?;
+//! println!("{stack}");
+//! let group = MulticastGroup {
+//!     group: "239.192.0.1:14310".parse()?,
+//!     interface: "10.0.0.2".parse()?,
+//!     sources: &[],
+//! };
+//! let transport = Transport::Xdp(stack.clone());
+//! let feed = UdpReceiver::join_by(&transport, group, UdpOptions::default())?;
+//! while let Some(notice) = stack.notice() {
+//!     println!("{notice}");
+//! }
+//! # drop(feed);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use hairpin_stack::{
+    InterfaceSettings, Mode, Notice, Reason, ReceiveStamps, Stack, StackError, StackSettings,
+    UmemSettings,
+};
