@@ -85,6 +85,7 @@ fn main() -> Result<()> {
         snapshot: line(3),
         snapshot_orders: Lines::default(),
         interface: Ipv4Addr::UNSPECIFIED,
+        transport: Default::default(),
         replay: None,
     };
     let stdin = Stdin { input: io::stdin().lock(), lines: Vec::new(), is_over: false };

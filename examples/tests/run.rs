@@ -44,6 +44,7 @@ impl Bench {
             matching: true,
             accounts: vec![account],
             connections: 1,
+            transport: Default::default(),
             addresses: Addresses {
                 multicast: None,
                 tcp: Some(TcpFeed::new(LOCAL, LOCAL)),

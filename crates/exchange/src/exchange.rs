@@ -100,7 +100,7 @@ impl Exchange {
         Ok(Self {
             floor: Floor::new(&settings.floor, now),
             gateway: Gateway::new(settings.accounts, settings.connections, orders),
-            feeds: Feeds::new(addresses, start, reactor)?,
+            feeds: Feeds::new(addresses, &settings.transport, start, reactor)?,
             replay: None,
             acceptor: Acceptor::new(listener, options, start, reactor)?,
             backup: None,

@@ -30,6 +30,7 @@ impl Bench {
             matching: false,
             accounts: vec![credentials()],
             connections: 2,
+            transport: Default::default(),
             addresses: Addresses {
                 multicast: None,
                 tcp: Some(TcpFeed::new(LOCAL, LOCAL)),

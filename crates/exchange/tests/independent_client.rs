@@ -61,6 +61,7 @@ fn run(stop: &AtomicBool, tell: &mpsc::Sender<(SocketAddrV4, PriceLevel)>) {
         matching: false,
         accounts: vec![account()],
         connections: 2,
+        transport: Default::default(),
         addresses: Addresses { multicast: None, tcp: None, gateway: anywhere },
     };
     let orders = settings.floor.capacity.orders;

@@ -50,6 +50,7 @@ impl Bench {
             matching: true,
             accounts: Vec::new(),
             connections: 1,
+            transport: Default::default(),
             addresses,
         };
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000) };

@@ -131,6 +131,7 @@ impl Bench {
             matching,
             accounts: vec![credentials()],
             connections: 4,
+            transport: Default::default(),
             addresses,
         };
         let start = std::time::Instant::now();
@@ -393,6 +394,7 @@ fn says_which_address_is_taken() {
         matching: true,
         accounts: vec![],
         connections: 1,
+        transport: Default::default(),
         addresses: Addresses { gateway: taken, ..addresses(8) },
     };
     let mut reactor = Reactor::new(Wait::Spin).unwrap();

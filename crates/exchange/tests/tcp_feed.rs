@@ -150,6 +150,7 @@ impl Bench {
             matching: true,
             accounts: vec![credentials()],
             connections: 2,
+            transport: Default::default(),
             addresses,
         };
         let now = Now {

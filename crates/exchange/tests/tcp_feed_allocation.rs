@@ -28,6 +28,7 @@ fn ten_thousand_ticks_to_four_connections_allocate_nothing() {
         matching: true,
         accounts: vec![],
         connections: 1,
+        transport: Default::default(),
         addresses: Addresses { multicast: None, tcp, gateway: local },
     };
     let mut now =

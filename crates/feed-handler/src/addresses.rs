@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use hairpin_endpoint::Transport;
 use hairpin_mdp3::{Feed, Feeds, Settings, Side, Sides};
 
 use crate::{FeedError, LineAddress, ReplayServer};
@@ -35,6 +36,8 @@ pub struct Multicast {
     /// The local address of the interface to receive on; unspecified (0.0.0.0): the kernel's
     /// choice. A group may have another: [`Group::interface`].
     pub interface: Ipv4Addr,
+    /// How every group comes, through the kernel or past it.
+    pub transport: Transport,
     /// Whom to ask for packets that neither side has brought, if the channel is to
     /// ([`Settings::replay`](crate::Settings::replay)).
     pub replay: Option<ReplayServer>,
@@ -49,6 +52,7 @@ impl Default for Multicast {
             snapshot: Lines::default(),
             snapshot_orders: Lines::default(),
             interface: Ipv4Addr::UNSPECIFIED,
+            transport: Transport::Kernel,
             replay: None,
         }
     }
@@ -208,6 +212,7 @@ impl Multicast {
             group: group.address,
             interface: group.interface.unwrap_or(self.interface),
             sources: group.sources.clone(),
+            transport: self.transport.clone(),
         }
     }
 }
@@ -277,6 +282,7 @@ mod tests {
             snapshot: Lines { a: None, b: Some(group("239.192.0.3:1").into()) },
             snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
+            transport: Transport::Kernel,
             replay: None,
         }
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use hairpin_endpoint::{ReceiveBuffer, Timestamp};
+use hairpin_endpoint::{ReceiveBuffer, Timestamp, Transport};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
@@ -27,6 +27,8 @@ pub struct LineAddress {
     pub interface: Ipv4Addr,
     /// The only senders to receive from; empty: any.
     pub sources: Vec<Ipv4Addr>,
+    /// How it comes, through the kernel or past it.
+    pub transport: Transport,
 }
 
 impl fmt::Display for LineAddress {

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use hairpin_cme_codecs::mdp3::{
     MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction, MatchEventIndicator, Price9,
 };
-use hairpin_endpoint::Timestamp;
+use hairpin_endpoint::{Timestamp, Transport};
 use hairpin_mdp3::{Channel, Feed, Input, LateJoin, Listener, PacketHeader, Settings, Side};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -91,7 +91,8 @@ impl KeepWarm {
         let mut subscription = Subscription::new(0, Feed::Incremental, Side::A);
         subscription.is_joined = true;
         let nowhere = Ipv4Addr::UNSPECIFIED;
-        let address = LineAddress { group: NOWHERE, interface: nowhere, sources: Vec::new() };
+        let (sources, transport) = (Vec::new(), Transport::Kernel);
+        let address = LineAddress { group: NOWHERE, interface: nowhere, sources, transport };
         let mut line = SharedLine::new(address);
         line.subscriptions.push(subscription);
         Self {

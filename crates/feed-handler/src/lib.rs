@@ -15,7 +15,7 @@
 //! ```no_run
 //! use std::net::Ipv4Addr;
 //! use hairpin_feed_handler::{
-//!     EndOfEvent, FeedHandler, Group, Lines, Listener, Multicast, Settings,
+//!     EndOfEvent, FeedHandler, Group, Lines, Listener, Multicast, Settings, Transport,
 //! };
 //! use hairpin_reactor::{Reactor, Wait};
 //! # fn now() -> hairpin_time::Now { unreachable!() }
@@ -46,6 +46,7 @@
 //!     snapshot: Lines::only_a(group("224.0.31.22:14310")?),
 //!     snapshot_orders: Lines::default(),
 //!     interface: Ipv4Addr::new(10, 0, 0, 2),
+//!     transport: Transport::Kernel,
 //!     replay: None,
 //! };
 //! let mut reactor = Reactor::new(Wait::Epoll)?;
@@ -96,7 +97,7 @@ pub use feed_handler::FeedHandler;
 pub use feed_handlers::{FeedHandlers, HandlerId, Listeners, Same};
 pub use feed_threads::{FeedThread, FeedThreads, ThreadChannel, ThreadError, ThreadsError};
 pub use hairpin_endpoint::capture::Speed;
-pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, UdpOptions};
+pub use hairpin_endpoint::{ReceiveBuffer, Timestamp, Transport, UdpOptions};
 pub use hairpin_mdp3::{
     Action, AggressorFlag, AggressorSide, Best, Book, BookCopy, BookDisplay, BookSide, BookUpdate,
     Changes, Channel, ChannelReset, ChannelState, Collateral, CollateralValue, ConsolidatedBook,

@@ -159,8 +159,8 @@ impl SocketLine {
 
 /// A new socket that is a member of the line's group.
 fn joined(address: &LineAddress, options: UdpOptions) -> io::Result<UdpReceiver> {
-    let LineAddress { group, interface, ref sources } = *address;
-    UdpReceiver::join(MulticastGroup { group, interface, sources }, options)
+    let LineAddress { group, interface, ref sources, ref transport } = *address;
+    UdpReceiver::join_by(transport, MulticastGroup { group, interface, sources }, options)
 }
 
 /// A new socket that has been a member of the line's group, so that it is known to be possible, and
@@ -183,7 +183,7 @@ fn discard(receiver: &mut UdpReceiver) {
 mod tests {
     use std::net::{Ipv4Addr, SocketAddrV4};
 
-    use hairpin_endpoint::{Transmit, UdpSender};
+    use hairpin_endpoint::{Transmit, Transport, UdpSender};
     use hairpin_reactor::Wait;
     use hairpin_time::Instant;
 
@@ -191,7 +191,8 @@ mod tests {
 
     fn line(port: u16, reactor: &mut Reactor) -> SocketLine {
         let group = SocketAddrV4::new(Ipv4Addr::new(239, 192, 77, 1), port);
-        let address = LineAddress { group, interface: Ipv4Addr::LOCALHOST, sources: Vec::new() };
+        let (interface, sources) = (Ipv4Addr::LOCALHOST, Vec::new());
+        let address = LineAddress { group, interface, sources, transport: Transport::Kernel };
         let mut line = SocketLine::open(address, UdpOptions::default(), reactor).unwrap();
         line.join(reactor).unwrap();
         line

@@ -40,6 +40,7 @@ fn run(wait: Wait) {
         matching: true,
         accounts: vec![],
         connections: 1,
+        transport: Default::default(),
         addresses: Addresses {
             multicast: None,
             tcp: Some(TcpFeed::new(local, local)),

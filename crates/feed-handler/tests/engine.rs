@@ -79,6 +79,7 @@ fn channel(port: u16, first: u8) -> Multicast {
         snapshot: line(2),
         snapshot_orders: Lines::default(),
         interface,
+        transport: Default::default(),
         replay: None,
     }
 }

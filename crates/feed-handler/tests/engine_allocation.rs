@@ -86,6 +86,7 @@ fn ticks_a_loss_and_recovery_on_two_channels_allocate_nothing() {
             snapshot,
             snapshot_orders: Lines::default(),
             interface: Ipv4Addr::UNSPECIFIED,
+            transport: Default::default(),
             replay: None,
         };
         let settings = Settings { max_instruments: 8, ..Settings::default() };

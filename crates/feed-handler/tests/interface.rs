@@ -33,7 +33,15 @@ fn line(number: u8) -> SocketAddrV4 {
 fn addresses(interface: Ipv4Addr) -> Multicast {
     let [incremental, instrument, snapshot] = [1, 2, 3].map(line).map(Lines::only_a);
     let snapshot_orders = Lines::default();
-    Multicast { incremental, instrument, snapshot, snapshot_orders, interface, replay: None }
+    Multicast {
+        incremental,
+        instrument,
+        snapshot,
+        snapshot_orders,
+        interface,
+        transport: Default::default(),
+        replay: None,
+    }
 }
 
 /// What receives: a handler in the caller's reactor, or several on an engine.

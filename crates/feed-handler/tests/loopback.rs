@@ -87,6 +87,7 @@ impl Market {
             snapshot: Lines::only_a(group(base + 4)),
             snapshot_orders: Lines::default(),
             interface: Ipv4Addr::LOCALHOST,
+            transport: Default::default(),
             replay: None,
         };
         let mut reactor = Reactor::new(wait).unwrap();
@@ -357,6 +358,7 @@ fn a_group_that_is_none_is_named() {
         snapshot: Lines::default(),
         snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
+        transport: Default::default(),
         replay: None,
     };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();

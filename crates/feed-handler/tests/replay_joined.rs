@@ -126,6 +126,7 @@ impl Bench {
             matching: true,
             accounts: Vec::new(),
             connections: 1,
+            transport: Default::default(),
             addresses: Addresses { multicast: Some(published), tcp: None, gateway: LOCAL },
         };
         let start = Utc::from_nanos(1_767_225_600_000_000_000);

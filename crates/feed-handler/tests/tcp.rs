@@ -121,6 +121,7 @@ impl Market {
             matching: true,
             accounts: vec![],
             connections: 1,
+            transport: Default::default(),
             addresses: Addresses { multicast: None, tcp, gateway: LOCAL },
         };
         let now = Now {

@@ -55,6 +55,7 @@ fn feed(number: u8) -> Multicast {
         snapshot: Lines::default(),
         snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
+        transport: Default::default(),
         replay: None,
     }
 }

@@ -70,6 +70,7 @@ const QUEUE_BYTES: usize = 64 << 20;
 /// A schema or configuration file that is wrong, an interface that is missing, a file to record in
 /// that cannot be written, or the network's.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.check()?;
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
     let files = files.collect::<Result<Vec<_>, _>>().map_err(|what| anyhow!(what))?;
     let codecs = Codecs::new(&files).map_err(|what| anyhow!(what))?;
@@ -167,12 +168,14 @@ fn live(
     let address = interface_address(interface)?;
     let channel = arguments.channel().map_err(|what| anyhow!(what))?.context("no channel")?;
     let addresses = arguments.addresses(&channel, address).map_err(|what| anyhow!(what))?;
+    arguments.transport.check_feed(&addresses)?;
     let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), how.orders);
     settings.late_join = live::late_join(&addresses, settings.late_join);
     settings.silence = Settings::default().silence;
     settings.replay = arguments.replay.then(Refill::default);
     let words = live::Words {
         interface,
+        transport: arguments.transport,
         wait: arguments.wait,
         duration: arguments.duration,
         recording: arguments.recording(),

@@ -5,12 +5,14 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use hairpin_host::{address_interface, interface_address, interface_driver};
 use hairpin_mapped::Control;
 use hairpin_testbed::{Bed, Host};
+use hairpin_xdp::Device;
 
 use crate::groups::Groups;
+use crate::transport;
 
 /// Which of the two processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +72,8 @@ pub(crate) struct Ground {
     bed: Bed,
     addresses: [Ipv4Addr; 2],
     nic: String,
+    /// The one that was named, of this host alone.
+    interface: Option<String>,
     pub(crate) groups: Groups,
     description: String,
 }
@@ -91,13 +95,14 @@ impl Ground {
                 None => "loopback",
             };
             let (nic, description) = (nic.to_owned(), bed.describe().to_owned());
-            return Ok(Self { bed, addresses, nic, groups, description });
+            return Ok(Self { bed, addresses, nic, interface: None, groups, description });
         };
         // Both ends are this host: whatever the interface, the kernel turns the packets round.
         let address = interface_address(name)?;
         let bed = Bed::loopback(format_args!("by the address of {name}, {address}"))?;
         let (nic, description) = ("loopback".to_owned(), bed.describe().to_owned());
-        Ok(Self { bed, addresses: [address; 2], nic, groups, description })
+        let interface = Some(name.to_owned());
+        Ok(Self { bed, addresses: [address; 2], nic, interface, groups, description })
     }
 
     /// This host alone, for a side whose other side, `remote`, is elsewhere; it speaks from the
@@ -114,12 +119,47 @@ impl Ground {
         let groups = Groups::free().context("no free UDP port")?;
         let nic = nic_of(address);
         let description = format!("this host, {address}, and {}", remote.ip());
-        Ok(Self { bed, addresses: [address; 2], nic, groups, description })
+        let interface = interface.map(str::to_owned);
+        Ok(Self { bed, addresses: [address; 2], nic, interface, groups, description })
+    }
+
+    /// This host alone, for a side that speaks without addresses to who is behind an interface.
+    ///
+    /// # Errors
+    /// The interface does not exist; no thread.
+    pub(crate) fn by(interface: &str) -> Result<Self> {
+        let device = Device::named(interface)?;
+        let bed = Bed::loopback("one of the two hosts is elsewhere")?;
+        let groups = Groups::free().context("no free UDP port")?;
+        let nic = device.driver.unwrap_or_else(|| interface.to_owned());
+        let description = format!("this host and who is behind {interface}");
+        let addresses = [Ipv4Addr::UNSPECIFIED; 2];
+        let interface = Some(interface.to_owned());
+        Ok(Self { bed, addresses, nic, interface, groups, description })
+    }
+
+    /// Whether frames can pass the kernel between the two sides, where `words` ask for that.
+    ///
+    /// # Errors
+    /// There are no two hosts, or the kernel lets nobody load a program there.
+    pub(crate) fn check(&self, words: &transport::Arguments) -> Result<()> {
+        let has_hosts = host(&self.bed, Role::Exchange).namespace().is_some();
+        // There a program cannot be loaded, whatever the capabilities.
+        let is_users = self.describe().ends_with("(in a user namespace)");
+        if words.is_xdp() && (!has_hosts || is_users) {
+            bail!("--transport xdp needs two hosts made by root; here: {}", self.describe());
+        }
+        Ok(())
     }
 
     /// The address of one side.
     pub(crate) fn address(&self, role: Role) -> Ipv4Addr {
         self.addresses[role.host()]
+    }
+
+    /// The name of the interface of one side.
+    pub(crate) fn interface(&self, role: Role) -> &str {
+        self.interface.as_deref().unwrap_or_else(|| host(&self.bed, role).interface())
     }
 
     /// What this is, for a person.

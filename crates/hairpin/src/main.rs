@@ -19,6 +19,7 @@ mod order;
 mod output;
 mod ping;
 mod pong;
+mod raw_port;
 mod report;
 mod secret;
 mod setup;
@@ -28,8 +29,10 @@ mod stat;
 mod t2t;
 mod trader;
 mod trader_process;
+mod transport;
 mod truth;
 mod usage;
+mod way;
 mod words;
 
 use std::io::{self, Write};
@@ -65,7 +68,7 @@ enum Command {
     Decode(decode::Arguments),
     /// Live counters of running Hairpin processes
     Stat(stat::Arguments),
-    /// Round trips of messages by size, by UDP, multicast or TCP
+    /// Round trips of messages by size, by UDP, multicast, TCP or raw frames
     Ping(ping::Arguments),
     /// Answer the pings of this or other hosts
     Pong(pong::Arguments),

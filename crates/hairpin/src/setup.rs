@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::groups::Groups;
+use crate::transport::{self, Transport};
 use crate::words::FeedTransport;
 
 /// The counter by which the parent asks the child to end: not zero.
@@ -142,8 +143,14 @@ impl Account {
 /// Bytes of the order that ends each sample: NewOrderSingle514 with its framing header.
 const ORDER_BYTES: u64 = 144;
 
-/// What the two cases of a row measure, and with what clock.
-pub(crate) fn settings(feed: &str, wait: &str, load: &Load, source: ClockSource) -> [Setting; 2] {
+/// What the two cases of a row measure, and with what clock; market data travels by `transport`.
+pub(crate) fn settings(
+    feed: &str,
+    transport: Transport,
+    wait: &str,
+    load: &Load,
+    source: ClockSource,
+) -> [Setting; 2] {
     let clock = match source {
         ClockSource::Tsc => hairpin_measure::Clock::Tsc,
         ClockSource::Kernel => hairpin_measure::Clock::Monotonic,
@@ -152,7 +159,7 @@ pub(crate) fn settings(feed: &str, wait: &str, load: &Load, source: ClockSource)
         bench: "t2t".to_owned(),
         case: case.to_owned(),
         feed: Some(feed.to_owned()),
-        transport: "kernel".to_owned(),
+        transport: transport.name().to_owned(),
         wait: wait.to_owned(),
         protocol: format!("{feed}+tcp"),
         size_bytes: ORDER_BYTES,
@@ -184,6 +191,7 @@ impl MarketData {
                 snapshot: lines(groups.snapshot),
                 snapshot_orders: Lines::default(),
                 interface,
+                transport: Default::default(),
                 replay: None,
             }),
             Self::Tcp([a, b]) => Addresses::Tcp(TcpLines { a: Some(a), b: Some(b), interface }),
@@ -243,6 +251,8 @@ pub(crate) struct ExchangeSetup {
     pub(crate) market_data: MarketData,
     /// The address market data leaves from.
     pub(crate) interface: Ipv4Addr,
+    /// How it does.
+    pub(crate) transport: transport::Arguments,
     /// Where the gateway listens; port 0 lets the kernel choose.
     pub(crate) gateway: SocketAddrV4,
     pub(crate) core: Option<usize>,
@@ -257,6 +267,8 @@ pub(crate) struct ExchangeSetup {
 pub(crate) struct TraderSetup {
     /// Which account of the benchmark: 1 to [`TRADERS_MAX`].
     pub(crate) id: u32,
+    /// How market data comes.
+    pub(crate) transport: transport::Arguments,
     pub(crate) gateway: SocketAddrV4,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ground::{Ground, Role};
 use crate::setup::Page;
+use crate::way;
 
 /// A child process, its set-up written, its lines read by a thread that sleeps in the kernel.
 pub(crate) struct Side {
@@ -43,8 +44,10 @@ impl Side {
         // A child that has died already says why on standard error.
         let _ = stdin.write_all(&serde_json::to_vec(setup)?);
         drop(stdin);
-        let lines = read_lines(child.stdout.take().context("a child without standard output")?);
-        let words = read_lines(child.stderr.take().context("a child without standard error")?);
+        let lines = child.stdout.take().context("a child without standard output")?;
+        let words = child.stderr.take().context("a child without standard error")?;
+        let lines = read_lines(lines, |_| true);
+        let words = read_lines(words, move |line| !way::relay(name, line));
         Ok(Self { name, child, lines, words })
     }
 
@@ -112,11 +115,15 @@ impl Drop for Side {
     }
 }
 
-fn read_lines(from: impl Read + Send + 'static) -> Receiver<String> {
+/// Lines as they come, but for those that are not wanted.
+fn read_lines(
+    from: impl Read + Send + 'static,
+    is_wanted: impl Fn(&str) -> bool + Send + 'static,
+) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
+            if is_wanted(&line) && sender.send(line).is_err() {
                 break;
             }
         }

@@ -43,6 +43,17 @@ pub(crate) fn parse_wait(text: &str) -> Result<Wait, String> {
     Wait::from_str(text).map_err(|error| error.to_string())
 }
 
+/// An Ethernet address: six bytes in hexadecimal with colons between.
+pub(crate) fn parse_mac(text: &str) -> Result<[u8; 6], String> {
+    let is_byte = |part: &&str| part.len() == 2 && part.bytes().all(|it| it.is_ascii_hexdigit());
+    let parts: Vec<&str> = text.split(':').collect();
+    let bytes = parts.iter().filter(|part| is_byte(part));
+    let bytes: Vec<u8> = bytes.filter_map(|part| u8::from_str_radix(part, 16).ok()).collect();
+    let mac = <[u8; 6]>::try_from(bytes).ok().filter(|_| parts.len() == 6);
+    let mac = mac.filter(|mac| mac[0] & 1 == 0 && *mac != [0; 6]);
+    mac.ok_or_else(|| "the Ethernet address of one host, such as 02:00:00:00:00:01".to_owned())
+}
+
 /// `on` or `off`.
 pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
     match text {
@@ -58,4 +69,27 @@ pub(crate) fn parse_mute(text: &str) -> Result<Mute, String> {
     let pair = text.split_once(',').and_then(|(a, b)| number(a).zip(number(b)));
     let (from_tick, ticks) = pair.ok_or("two numbers of ticks")?;
     Ok(Mute { from_tick, ticks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_mac;
+
+    #[test]
+    fn an_ethernet_address_is_six_bytes_of_one_host() {
+        assert_eq!(parse_mac("02:0a:ff:00:1F:9c"), Ok([2, 0x0a, 0xff, 0, 0x1f, 0x9c]));
+        for text in [
+            "",
+            "02:00:00:00:00",
+            "02:00:00:00:00:00:01",
+            "02:00:00:00:00:1",
+            "02:00:00:00:00:+1",
+            "02-00-00-00-00-01",
+            "ff:ff:ff:ff:ff:ff",
+            "01:00:5e:00:00:01",
+            "00:00:00:00:00:00",
+        ] {
+            assert!(parse_mac(text).is_err(), "{text}");
+        }
+    }
 }

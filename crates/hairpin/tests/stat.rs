@@ -503,6 +503,7 @@ fn config(folder: &Path) -> PathBuf {
         snapshot: Lines::both(group(5), group(6)),
         snapshot_orders: Lines::default(),
         interface: Ipv4Addr::LOCALHOST,
+        transport: Default::default(),
         replay: None,
     });
     let channels = vec![ChannelConfig::of("310", "a test's", &addresses)];

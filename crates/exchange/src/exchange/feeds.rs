@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddrV4;
 
 use hairpin_endpoint::capture::{RecordedLine, Recorder, RecorderSettings};
-use hairpin_endpoint::{TcpListener, Timestamp, UdpSender};
+use hairpin_endpoint::{TcpListener, Timestamp, Transport, UdpSender};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
@@ -38,10 +38,12 @@ pub(super) struct Feeds {
 impl Feeds {
     pub(super) fn new(
         addresses: &Addresses,
+        transport: &Transport,
         now: Instant,
         reactor: &mut Reactor,
     ) -> io::Result<Self> {
-        let senders = addresses.multicast.as_ref().map(senders).transpose()?;
+        let senders = addresses.multicast.as_ref();
+        let senders = senders.map(|multicast| open(multicast, transport)).transpose()?;
         let mut tcp = [None, None];
         if let Some(feed) = &addresses.tcp {
             let a = TcpListener::bind(feed.a)?;
@@ -197,8 +199,9 @@ fn recorded(channel: &str, feed: Feed, side: FeedSide, group: SocketAddrV4) -> R
     RecordedLine { name, description, group }
 }
 
-fn senders(multicast: &Multicast) -> io::Result<Senders> {
-    let sender = |group: SocketAddrV4| UdpSender::new(group, multicast.interface, multicast.ttl);
+fn open(multicast: &Multicast, transport: &Transport) -> io::Result<Senders> {
+    let Multicast { interface, ttl, .. } = *multicast;
+    let sender = |group| UdpSender::new_by(transport, group, interface, ttl);
     let pair = |groups: Groups| -> io::Result<[Option<UdpSender>; 2]> {
         Ok([Some(sender(groups.a)?), groups.b.map(sender).transpose()?])
     };
@@ -282,7 +285,7 @@ mod tests {
         let addresses = Addresses { multicast: None, tcp, gateway: local };
         let (now, mut counters) = (Instant::ZERO, ExchangeCounters::default());
         let mut reactor = Reactor::new(hairpin_reactor::Wait::Poll).unwrap();
-        let mut feeds = Feeds::new(&addresses, now, &mut reactor).unwrap();
+        let mut feeds = Feeds::new(&addresses, &Transport::Kernel, now, &mut reactor).unwrap();
         let address = feeds.tcp_side(FeedSide::A).unwrap().address();
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();

@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use hairpin_endpoint::Transport;
+
 use crate::{Credentials, FloorSettings};
 
 /// One of the two sides on which each feed is sent.
@@ -93,4 +95,6 @@ pub struct ExchangeSettings {
     pub connections: u32,
     /// Where everything is.
     pub addresses: Addresses,
+    /// How what goes by multicast leaves, through the kernel or past it.
+    pub transport: Transport,
 }

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use hairpin_endpoint::Transport;
 use hairpin_mdp3::Side;
 
 use super::{ChannelConfig, ConfigError, ConnectionConfig, FeedType, Protocol};
@@ -32,6 +33,7 @@ impl ChannelConfig {
                 snapshot: self.lines(&FeedType::Snapshot)?,
                 snapshot_orders: self.lines(&FeedType::SnapshotMbo)?,
                 interface,
+                transport: Transport::Kernel,
                 replay: self.replay_server(),
             }));
         }

@@ -254,6 +254,8 @@ impl<R: CaptureSource> FeedEngine for CaptureEngine<R> {
 mod tests {
     use std::net::Ipv4Addr;
 
+    use hairpin_endpoint::Transport;
+
     use super::*;
 
     const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(224, 0, 31, 1), 14_310);
@@ -291,7 +293,12 @@ mod tests {
         let script = Script { packets: packets.to_vec(), next: 0, ends_well: true };
         let mut engine = CaptureEngine::new(script, speed);
         let interface = Ipv4Addr::UNSPECIFIED;
-        let address = LineAddress { group: GROUP, interface, sources: Vec::new() };
+        let address = LineAddress {
+            group: GROUP,
+            interface,
+            sources: Vec::new(),
+            transport: Transport::Kernel,
+        };
         assert_eq!(engine.open(&address).unwrap().as_usize(), 0);
         engine
     }

@@ -1,4 +1,4 @@
-//! Kernel sockets as an engine.
+//! Sockets as an engine.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -15,7 +15,7 @@ use crate::{Arrival, EngineError, FeedEngine, LineAddress, LineFigures, LineId};
 /// A token that is no line's.
 const FOREIGN: u32 = u32::MAX;
 
-/// A kernel socket for each line, in one reactor.
+/// A socket for each line, of the kernel or past it, in one reactor.
 ///
 /// A socket is bound to the group's own address and port and takes no part in the memberships of
 /// others, so that lines that share a port see each their own. Other endpoints of a loop, such as a
@@ -239,7 +239,7 @@ impl FeedEngine for SocketEngine {
 mod tests {
     use std::net::SocketAddrV4;
 
-    use hairpin_endpoint::{MulticastGroup, Transmit, UdpReceiver, UdpSender};
+    use hairpin_endpoint::{MulticastGroup, Transmit, Transport, UdpReceiver, UdpSender};
     use hairpin_reactor::Interest;
     use hairpin_time::{Duration, Utc};
 
@@ -250,7 +250,9 @@ mod tests {
 
     fn joined(engine: &mut SocketEngine) -> usize {
         let (interface, sources) = (Ipv4Addr::LOCALHOST, Vec::new());
-        let line = engine.open(&LineAddress { group: LINE, interface, sources }).unwrap();
+        let transport = Transport::Kernel;
+        let address = LineAddress { group: LINE, interface, sources, transport };
+        let line = engine.open(&address).unwrap();
         engine.join(line).unwrap();
         engine.lines[line.as_usize()].token().index()
     }

@@ -38,6 +38,11 @@ pub(super) trait Bench {
     /// The rows of a round; what was not understood fails them.
     fn rows(outcome: Self::Outcome) -> Vec<Row>;
 
+    /// Why a column cannot be measured in these surroundings, though others can.
+    fn refusal(_stand: &Stand<'_>, _cell: &Self::Cell) -> Option<String> {
+        None
+    }
+
     /// Rows that say why there is nothing in them.
     fn failed(cell: &Self::Cell, reason: &str) -> Vec<Row>;
 
@@ -48,7 +53,17 @@ pub(super) trait Bench {
     fn render(results: &Results) -> String;
 }
 
-/// The rows of all columns, and what is worth a word beside them.
+/// What came of all columns.
+pub(super) struct Measured {
+    pub(super) rows: Vec<Row>,
+    /// What is worth a word beside them.
+    pub(super) said: String,
+    /// Whether a column that could be measured was not, or not well.
+    pub(super) has_failed: bool,
+}
+
+/// Measures all columns. One that cannot be had here says so in its rows, and the others are
+/// measured.
 ///
 /// # Errors
 /// What fails the first round of all: it would fail every other.
@@ -57,12 +72,16 @@ pub(super) fn measure<B: Bench>(
     plan: &[B::Cell],
     rounds: usize,
     progress: &Progress,
-) -> Result<(Vec<Row>, String)> {
+) -> Result<Measured> {
+    let refusals: Vec<Option<String>> = plan.iter().map(|cell| B::refusal(stand, cell)).collect();
     let mut sets: Vec<Vec<Vec<Row>>> = vec![Vec::new(); plan.len()];
     let mut tallies = vec![B::Tally::default(); plan.len()];
     for (round, side) in interleaved(plan.len(), rounds) {
         if stand.signals.asked_to_stop() {
             break;
+        }
+        if refusals[side].is_some() {
+            continue;
         }
         let cell = plan[side].share(round, rounds);
         progress.begin(&cell);
@@ -81,9 +100,18 @@ pub(super) fn measure<B: Bench>(
         };
         sets[side].push(rows.into_iter().map(|row| describe(stand, &cell, row)).collect());
     }
-    let rows = sets.into_iter().flat_map(|of| joined(of, rounds)).collect();
-    let said = plan.iter().zip(&tallies).map(|(cell, tally)| B::describe(cell, tally));
-    Ok((rows, said.collect()))
+    let mut measured = Measured { rows: Vec::new(), said: String::new(), has_failed: false };
+    for (((cell, refusal), of), tally) in plan.iter().zip(refusals).zip(sets).zip(&tallies) {
+        let rows = match &refusal {
+            Some(reason) => B::failed(cell, reason),
+            None => joined(of, rounds),
+        };
+        let has_failed = rows.iter().any(|row| row.failed.is_some());
+        measured.has_failed |= has_failed && refusal.is_none();
+        measured.rows.extend(rows);
+        measured.said += &B::describe(cell, tally);
+    }
+    Ok(measured)
 }
 
 /// What the row stood on.

@@ -10,7 +10,7 @@ use hairpin_reactor::Wait;
 
 use super::plan::Cell;
 use super::progress::Progress;
-use super::rounds::{Bench, measure};
+use super::rounds::{Bench, Measured, measure};
 use super::stand::Stand;
 use crate::cores::{self, Cores};
 use crate::ground::Ground;
@@ -51,14 +51,14 @@ pub(super) fn run<B: Bench>(words: &Words<'_>, plan: &[B::Cell]) -> Result<ExitC
     let mut results = output::results(&clock, ground.nic());
     let progress = Progress::new(plan, words.rounds, introduction::<B>(&ground, cores, plan));
     let stand = Stand { ground: &ground, cores, signals: &signals };
-    let (rows, said) = measure::<B>(&stand, plan, words.rounds, &progress)?;
+    let measured = measure::<B>(&stand, plan, words.rounds, &progress)?;
+    let Measured { rows, said, has_failed } = measured;
     progress.finish();
     results.rows = rows;
     results.truth = Some(checks.after());
     words.output.save(&results)?;
     output::print(&(B::render(&results) + &said + &checks.describe_drops()))?;
-    let failed = results.rows.iter().any(|row| row.failed.is_some());
-    let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
 }
 

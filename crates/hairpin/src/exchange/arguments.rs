@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use hairpin_endpoint::capture::Speed;
 use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_feed_handler::{Addresses, Group, Lines, ReplayServer};
@@ -16,7 +16,7 @@ use crate::setup::{Load, MarketData, Mute, TRADERS_MAX};
 use crate::words::{
     FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_mute, parse_wait,
 };
-use crate::{cores, output};
+use crate::{cores, output, transport};
 
 /// The number of the benchmark's channel.
 pub(super) const CHANNEL: &str = "310";
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// The interface that market data leaves from and the gateway listens on
     #[arg(long, value_name = "IF", default_value = "lo")]
     pub(crate) interface: String,
+
+    #[command(flatten)]
+    pub(crate) transport: transport::Arguments,
 
     /// How market data travels
     #[arg(long, value_enum, default_value_t = FeedTransport::Multicast)]
@@ -123,6 +126,18 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Words that contradict each other.
+    ///
+    /// # Errors
+    /// One line for each.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.transport.check_by(Some(&self.interface))?;
+        if self.transport.is_xdp() && self.feed == FeedTransport::Tcp {
+            bail!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+        }
+        Ok(())
+    }
+
     /// How many traders a round needs to begin.
     pub(crate) fn quorum(&self) -> usize {
         self.traders as usize

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hairpin_host::Clock;
 use hairpin_time::{Duration, Instant};
+use hairpin_xdp::ReceiveStamps;
 
 use super::desk::Counts;
 use super::figures;
@@ -14,6 +15,7 @@ use super::venue;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
 use crate::signals::Signals;
+use crate::way::Way;
 
 /// For the trader to come in sync and log on.
 const LOGON_PATIENCE: Duration = Duration::from_secs(15);
@@ -29,13 +31,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let began_ns = setup::monotonic_ns();
     let signals = Signals::take_as_child()?;
     let clock = Clock::new();
-    let venue = venue::open(&setup, TRADERS, &clock)?;
+    let way = Way::at(&setup.transport, setup.interface, ReceiveStamps::Off)?;
+    let venue = venue::open(&setup, TRADERS, &clock, way)?;
     let listened_ns = setup::monotonic_ns();
     setup::say(&Ready { gateway: venue.gateway, market_data: venue.market_data })?;
 
     let recording = Recording::new(clock, &setup.load, TRADERS);
     let title = figures::title("t2t-exchange", &setup, venue.gateway);
-    let parts = (venue.exchange, venue.reactor);
+    let parts = (venue.exchange, venue.reactor, venue.way);
     let mut run = Run::new(parts, recording, setup.load, 1, Some(LOGON_PATIENCE));
     run.publish(&title);
     run.round(|| page.asked_to_stop() || signals.asked_to_stop(), |ticks| page.tell_ticks(ticks))?;
@@ -52,9 +55,8 @@ fn outcome(run: &Run, setup: &ExchangeSetup, start: ExchangeStart) -> ExchangeOu
     let desk = &run.recording.desks()[0];
     let Counts { lost, orders, acknowledgements, cancels, rejects, .. } = desk.counts;
     let sockets = run.exchange.counters();
-    let feed = setup.market_data.transport().name();
     ExchangeOutcome {
-        rows: run.recording.rows(desk, feed, &setup.wait, &setup.load).into(),
+        rows: run.recording.rows(desk, setup).into(),
         ticks: run.recording.ticks(),
         lost,
         orders,

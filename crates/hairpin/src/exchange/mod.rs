@@ -20,6 +20,7 @@ use anyhow::{Context, Result};
 use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
 use hairpin_host::{Clock, interface_address};
 use hairpin_measure::Results;
+use hairpin_xdp::ReceiveStamps;
 
 pub(crate) use arguments::Arguments;
 use recording::Recording;
@@ -31,6 +32,7 @@ use crate::groups::Groups;
 use crate::setup::{ExchangeSetup, MarketData, TRADERS_MAX};
 use crate::signals::Signals;
 use crate::truth::Checks;
+use crate::way::Way;
 use crate::words::FeedTransport;
 use crate::{output, secret};
 
@@ -44,6 +46,7 @@ const ROWS_MAX: usize = 4_096;
 /// What stands in the way of listening: no such interface, a busy port, a bad key, a file that
 /// cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.check()?;
     if let Some(path) = &arguments.publish {
         return publish::run(arguments, path);
     }
@@ -54,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
     let checks = Checks::before(&clock, &core)?;
-    let mut venue = venue::open_market(&setup, TRADERS_MAX, &clock, &arguments.market)?;
+    let way = Way::open(&setup.transport, &arguments.interface, ReceiveStamps::Off)?;
+    let mut venue = venue::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, way))?;
     if let Some(path) = &arguments.record {
         venue.exchange.record(&RecorderSettings::new(path), arguments::CHANNEL)?;
     }
@@ -64,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut results = output::results(&clock, &arguments.interface);
     let recording = Recording::new(clock, &setup.load, TRADERS_MAX);
     let title = figures::title("exchange", &setup, venue.gateway);
-    let parts = (venue.exchange, venue.reactor);
+    let parts = (venue.exchange, venue.reactor, venue.way);
     let mut run = Run::new(parts, recording, setup.load, arguments.quorum(), None);
     run.publish(&title);
     let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
@@ -136,6 +140,7 @@ fn setup(arguments: &Arguments) -> Result<ExchangeSetup> {
     Ok(ExchangeSetup {
         market_data,
         interface,
+        transport: arguments.transport,
         gateway: arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
         core: arguments.cores.choose()?.exchange,
         wait: arguments.wait.map_or_else(|| "unknown".to_owned(), |wait| wait.to_string()),

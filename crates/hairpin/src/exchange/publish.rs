@@ -11,11 +11,13 @@ use hairpin_endpoint::capture::{CaptureReader, Payload, Replay, Step};
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::{Duration, Instant};
+use hairpin_xdp::ReceiveStamps;
 
 use super::Arguments;
 use crate::decode::capture;
 use crate::output;
 use crate::signals::Signals;
+use crate::way::Way;
 
 /// The longest sleep: so soon a signal is heard.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
@@ -43,6 +45,7 @@ pub(super) fn run(arguments: &Arguments, path: &Path) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let mut publication = Publication {
         interface,
+        way: Way::open(&arguments.transport, &arguments.interface, ReceiveStamps::Off)?,
         senders: HashMap::new(),
         counts: Counts::default(),
         clock: Clock::of_kernel(),
@@ -87,6 +90,7 @@ impl std::fmt::Display for Counts {
 /// A capture that is being played.
 struct Publication {
     interface: Ipv4Addr,
+    way: Way,
     senders: HashMap<SocketAddrV4, UdpSender>,
     counts: Counts,
     clock: Clock,
@@ -106,6 +110,7 @@ impl Publication {
             let now = self.clock.instant();
             match replay.step(now, None) {
                 Ok(Step::Wait(until)) => {
+                    self.way.tell_if_due(now, true);
                     intended = Some(until);
                     std::thread::sleep(until.saturating_since(now).min(SLEEP_MAX).into());
                 }
@@ -139,7 +144,8 @@ impl Publication {
         let sender = match self.senders.entry(group) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::hash_map::Entry::Vacant(new) => {
-                new.insert(UdpSender::new(group, self.interface, TTL)?)
+                let transport = self.way.transport();
+                new.insert(UdpSender::new_by(transport, group, self.interface, TTL)?)
             }
         };
         match sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)) {

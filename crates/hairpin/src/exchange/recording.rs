@@ -9,7 +9,7 @@ use hairpin_time::{Duration, Instant};
 
 use super::desk::Desk;
 use super::outstanding::Tick;
-use crate::setup::{self, Load};
+use crate::setup::{self, ExchangeSetup, Load};
 
 /// From a logon to the first tick that the trader must answer: long enough for it to learn that it
 /// is logged on, which under wait block it does only at its next wake.
@@ -99,8 +99,11 @@ impl Recording {
     }
 
     /// The two cases of one trader's round.
-    pub(super) fn rows(&self, desk: &Desk, feed: &str, wait: &str, load: &Load) -> [Row; 2] {
-        let [intended, sent] = setup::settings(feed, wait, load, self.clock.source());
+    pub(super) fn rows(&self, desk: &Desk, setup: &ExchangeSetup) -> [Row; 2] {
+        let ExchangeSetup { market_data, transport, wait, load, .. } = setup;
+        let (feed, transport) = (market_data.transport().name(), transport.transport);
+        let source = self.clock.source();
+        let [intended, sent] = setup::settings(feed, transport, wait, load, source);
         let row = |setting, latency| {
             let row = Row::new(setting, latency, &self.lateness);
             Row { lost: desk.counts.lost, late_orders: desk.counts.late_orders, ..row }

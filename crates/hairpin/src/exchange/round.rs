@@ -24,9 +24,8 @@ impl Round {
     /// What `run` has just gone through.
     pub(super) fn of(number: u64, run: &Run, setup: &ExchangeSetup) -> Self {
         let trader = |(index, desk): (usize, &Desk)| {
-            let feed = setup.market_data.transport().name();
             let failed = reason_to_fail(desk);
-            let rows = run.recording.rows(desk, feed, &setup.wait, &setup.load).map(|row| Row {
+            let rows = run.recording.rows(desk, setup).map(|row| Row {
                 failed: failed.clone(),
                 interrupted: run.interrupted,
                 seed: Some(setup.load.seed),

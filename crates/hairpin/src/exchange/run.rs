@@ -11,6 +11,7 @@ use super::figures;
 use super::recording::{LEAD, Recording};
 use crate::live::Live;
 use crate::setup::{Load, Mute};
+use crate::way::Way;
 
 /// For the last orders to come and be cancelled: longer than a tick waits before it is lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
@@ -46,6 +47,7 @@ pub(super) struct Run {
     quorum: usize,
     phase: Phase,
     live: Live,
+    way: Way,
     pub(super) interrupted: bool,
     /// When enough traders were there for the first time.
     pub(super) joined: Option<Instant>,
@@ -55,7 +57,7 @@ impl Run {
     /// A run that begins when `quorum` traders are logged on, which may take `patience` where one
     /// is given.
     pub(super) fn new(
-        (exchange, reactor): (Exchange, Reactor),
+        (exchange, reactor, way): (Exchange, Reactor, Way),
         recording: Recording,
         load: Load,
         quorum: usize,
@@ -71,6 +73,7 @@ impl Run {
             quorum,
             phase,
             live: Live::default(),
+            way,
             interrupted: false,
             joined: None,
         }
@@ -119,6 +122,7 @@ impl Run {
     fn tell(&mut self, now: Instant, is_quiet: bool) {
         let Self { exchange, recording, phase, .. } = self;
         let is_ticking = matches!(phase, Phase::Ticking(_));
+        self.way.tell_if_due(now, is_quiet);
         self.live.update_if_due(now, is_quiet, |sheet| {
             figures::tell(sheet, exchange, recording, is_ticking);
         });

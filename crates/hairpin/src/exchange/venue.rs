@@ -12,11 +12,14 @@ use hairpin_reactor::{Reactor, Wait};
 use super::market;
 use crate::secret;
 use crate::setup::{self, ExchangeSetup, MarketData};
+use crate::way::Way;
 
 /// An exchange that listens, and the loop it runs on.
 pub(super) struct Venue {
     pub(super) exchange: Exchange,
     pub(super) reactor: Reactor,
+    /// How market data leaves.
+    pub(super) way: Way,
     /// Where the gateway listens.
     pub(super) gateway: SocketAddrV4,
     /// Where market data is to be had.
@@ -26,11 +29,12 @@ pub(super) struct Venue {
 }
 
 /// The market of a benchmark; see [`open_market`].
-pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock) -> Result<Venue> {
-    open_market(setup, traders, clock, &market::Arguments::benchmark())
+pub(super) fn open(setup: &ExchangeSetup, traders: u32, clock: &Clock, way: Way) -> Result<Venue> {
+    open_market(setup, traders, clock, (&market::Arguments::benchmark(), way))
 }
 
-/// Binds the thread to its name and core, and opens all sockets for up to `traders` traders.
+/// Binds the thread to its name and core, and opens all sockets for up to `traders` traders; market
+/// data leaves by `way`.
 ///
 /// # Errors
 /// No such core, a bad key, a busy port, an interface without multicast.
@@ -38,14 +42,14 @@ pub(super) fn open_market(
     setup: &ExchangeSetup,
     traders: u32,
     clock: &Clock,
-    market: &market::Arguments,
+    (market, way): (&market::Arguments, Way),
 ) -> Result<Venue> {
     hairpin_host::name_thread("exchange")?;
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
     }
     let mut reactor = Reactor::new(Wait::Spin)?;
-    let settings = settings(setup, traders, market)?;
+    let settings = settings(setup, traders, market, &way)?;
     let gateway = market.gateway(settings.accounts.clone(), settings.connections);
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
     exchange.set_gateway(gateway);
@@ -64,13 +68,14 @@ pub(super) fn open_market(
         }
         groups => groups,
     };
-    Ok(Venue { exchange, reactor, gateway, market_data, replay })
+    Ok(Venue { exchange, reactor, way, gateway, market_data, replay })
 }
 
 fn settings(
     setup: &ExchangeSetup,
     traders: u32,
     market: &market::Arguments,
+    way: &Way,
 ) -> Result<ExchangeSettings> {
     let key = secret::read(setup.secret_key_file.as_deref())?;
     let account = |id| {
@@ -84,6 +89,7 @@ fn settings(
         // One more is let in, to be told that its session is taken.
         connections: traders + 1,
         addresses: addresses(setup, traders, market),
+        transport: way.transport().clone(),
     })
 }
 

@@ -4,6 +4,7 @@ use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use anyhow::{Result, bail};
 use clap::ArgGroup;
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
@@ -14,6 +15,7 @@ use hairpin_time::Duration;
 use super::groups::Groups;
 use super::statistics;
 use crate::decode::Format;
+use crate::transport;
 use crate::words::parse_wait;
 
 /// The feed handler, live or on a capture: print messages, books and what became of them
@@ -30,6 +32,9 @@ pub(crate) struct Arguments {
     /// The interface to receive on
     #[arg(long, value_name = "IF", requires = "config")]
     pub(super) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(super) transport: transport::Arguments,
 
     /// CME's config.xml, which says where each feed of the channel is [of a capture: found out]
     #[arg(long, value_name = "FILE")]
@@ -171,6 +176,17 @@ impl Arguments {
             self.log_on(channel, &mut addresses)?;
         }
         Ok(addresses)
+    }
+
+    /// Words about the way of packets that do not go with the others.
+    ///
+    /// # Errors
+    /// One line.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.pcap.is_some() && self.transport.is_xdp() {
+            bail!("a capture comes by no network: --transport xdp is for --interface");
+        }
+        self.transport.check_by(self.interface.as_deref())
     }
 
     /// Says as whom a replay is asked for.

@@ -107,6 +107,7 @@ impl Groups {
             snapshot: lines(Feed::Snapshot),
             snapshot_orders: lines(Feed::SnapshotOrders),
             interface,
+            transport: Default::default(),
             replay: None,
         }
     }

@@ -9,10 +9,13 @@ use hairpin_feed_handler::{Addresses, FeedHandler, Filter, LateJoin, Settings};
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
+use hairpin_xdp::ReceiveStamps;
 
 use super::figures::Figures;
 use super::printer::Printer;
 use super::statistics::Traffic;
+use crate::transport;
+use crate::way::Way;
 
 /// The longest wait: so soon a signal is heard, and what was printed leaves its buffer.
 const WAIT_MAX: Duration = Duration::from_millis(100);
@@ -20,6 +23,7 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 /// What a channel on the network is made from.
 pub(super) struct Words<'a> {
     pub(super) interface: &'a str,
+    pub(super) transport: transport::Arguments,
     pub(super) wait: Wait,
     /// When it ends by itself.
     pub(super) duration: Option<Duration>,
@@ -32,6 +36,7 @@ pub(super) struct Live {
     feed: FeedHandler,
     reactor: Reactor,
     clock: Clock,
+    way: Way,
     until: Option<Instant>,
     /// That recording has failed was said.
     has_said: bool,
@@ -45,10 +50,12 @@ impl Live {
     pub(super) fn open(
         words: Words<'_>,
         channel: &ChannelConfig,
-        addresses: Addresses,
+        mut addresses: Addresses,
         settings: Settings,
     ) -> Result<Self> {
         hairpin_host::name_thread("feed")?;
+        let way = Way::open_roomy(&words.transport, words.interface, ReceiveStamps::Kernel)?;
+        way.bring(&mut addresses);
         let mut reactor = Reactor::new(words.wait)?;
         let mut feed =
             FeedHandler::new_with_filter(settings, words.filter.clone(), addresses, &mut reactor)
@@ -58,7 +65,7 @@ impl Live {
         }
         let clock = Clock::new();
         let until = words.duration.map(|duration| clock.instant() + duration);
-        Ok(Self { feed, reactor, clock, until, has_said: false })
+        Ok(Self { feed, reactor, clock, way, until, has_said: false })
     }
 
     /// Receives until the time is over, or until `asked_to_stop`, and prints what the channel has
@@ -102,6 +109,8 @@ impl Live {
     ) -> Result<()> {
         self.clock.recalibrate_if_due(now.monotonic);
         let mut traffic = traffic(&self.feed);
+        let is_quiet = traffic.packets == printer.counts.packets;
+        self.way.tell_if_due(now.monotonic, is_quiet);
         printer.counts.packets = traffic.packets;
         if let Some(Some(recorder)) = self.feed.recorder() {
             let counters = recorder.counters();

@@ -17,6 +17,7 @@ use crate::ground::{Ground, Role};
 use crate::output;
 use crate::pong::Slowness;
 use crate::signals::Signals;
+use crate::transport;
 use crate::truth::Checks;
 
 /// Bytes of a message: the least that sockperf takes.
@@ -66,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         ground: &ground,
         cores,
         remote: None,
+        transport: transport::Arguments::default(),
         slowness: Slowness::default(),
         stamping: Stamping::None,
         signals: &signals,

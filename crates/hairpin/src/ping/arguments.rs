@@ -8,10 +8,12 @@ use hairpin_reactor::{CAPACITY, Wait};
 
 use super::plan::Cell;
 use super::rally::Load;
-use super::setup::{Protocol, Stamping};
+use super::raw_words;
+use super::setup::{Place, Protocol, Stamping};
 use crate::output;
 use crate::pong::{Slowness, SlownessArguments};
-use crate::words::{INTERVAL_US_MAX, parse_wait};
+use crate::transport;
+use crate::words::{INTERVAL_US_MAX, parse_mac, parse_wait};
 
 /// The longest message: as much as UDP over IPv4 carries, in round numbers.
 pub(crate) const SIZE_MAX: usize = 65_000;
@@ -34,11 +36,12 @@ const FLOOD_SECONDS: u64 = 2;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// `hairpin ping`: round trips of messages between two processes, by UDP, multicast or TCP through
-/// the kernel.
+/// the kernel, or by UDP, multicast or raw frames past it (--transport xdp).
 ///
 /// Without ADDR it starts its own `pong` in a second process: as root, and as an ordinary user
 /// where the kernel lets users make namespaces, in a network namespace of its own, joined by a
-/// veth; else over loopback. With ADDR:PORT a `hairpin pong --listen ADDR:PORT` answers there.
+/// veth; else over loopback. With ADDR:PORT a `hairpin pong --listen ADDR:PORT` answers there. By
+/// raw frames there is no address: with --interface whoever answers behind it is the pong.
 ///
 /// Without an interval (0) it is a closed loop: a ping leaves when the last is answered, or lost
 /// after a second. With one, pings leave on a schedule that waits for nobody, and latency counts
@@ -52,9 +55,10 @@ pub(crate) struct Arguments {
     #[arg(value_name = "ADDR:PORT")]
     pub(super) remote: Option<SocketAddrV4>,
 
-    /// How pings travel: udp, multicast, tcp [default: udp,tcp]
+    /// How pings travel: udp, multicast, tcp, raw [default: udp,tcp; past the
+    /// kernel: udp]
     #[arg(long, value_enum, value_delimiter = ',')]
-    protocol: Vec<Protocol>,
+    pub(super) protocol: Vec<Protocol>,
 
     /// Waits of both sides: block, poll, epoll, spin, io_uring [default: all]
     #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
@@ -62,7 +66,7 @@ pub(crate) struct Arguments {
 
     /// The pong's wait [default: the same]
     #[arg(long, value_name = "WAIT", value_parser = parse_wait, conflicts_with = "remote")]
-    pong_wait: Option<Wait>,
+    pub(super) pong_wait: Option<Wait>,
 
     /// Bytes of a message, 1 to 65000
     #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [SIZE],
@@ -81,7 +85,7 @@ pub(crate) struct Arguments {
 
     /// Connections that pings take turns on; by UDP, sockets
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_connections)]
-    connections: usize,
+    pub(super) connections: usize,
 
     /// Cut the way of pings at the time stamps of their packets
     #[arg(long, value_enum, default_value_t = Stamping::None)]
@@ -89,7 +93,7 @@ pub(crate) struct Arguments {
 
     /// One way, as fast as it goes: messages a second, sent and received
     #[arg(long, conflicts_with_all = ["interval_us", "rate", "samples", "timestamps"])]
-    flood: bool,
+    pub(super) flood: bool,
 
     /// Seconds of each round of a flood
     #[arg(long, value_name = "N", default_value_t = FLOOD_SECONDS, requires = "flood",
@@ -115,9 +119,16 @@ pub(crate) struct Arguments {
     cpus: Option<[usize; 2]>,
 
     /// Run over loopback by the address of this interface instead of hosts of our own; with ADDR,
-    /// the interface to send from
+    /// and by raw frames, the interface to send from
     #[arg(long, value_name = "IF")]
     pub(super) interface: Option<String>,
+
+    /// The pong's Ethernet address, of raw frames [default: that of the first who answers]
+    #[arg(long, value_name = "MAC", requires = "interface", value_parser = parse_mac)]
+    pub(super) peer: Option<[u8; 6]>,
+
+    #[command(flatten)]
+    pub(super) transport: transport::Arguments,
 
     #[command(flatten)]
     slowness: SlownessArguments,
@@ -136,7 +147,11 @@ pub(super) struct Cores {
 impl Arguments {
     /// The settings, in the order of the table.
     pub(super) fn plan(&self) -> Vec<Cell> {
-        let protocols = or(&self.protocol, &[Protocol::Udp, Protocol::Tcp]);
+        let usual: &[Protocol] = match self.transport.is_xdp() {
+            true => &[Protocol::Udp],
+            false => &[Protocol::Udp, Protocol::Tcp],
+        };
+        let protocols = or(&self.protocol, usual);
         let mut cells = Vec::new();
         for &protocol in protocols {
             for &size in &self.size {
@@ -171,11 +186,26 @@ impl Arguments {
         self.slowness.slowness()
     }
 
+    /// Whether pings travel in raw frames.
+    pub(super) fn is_raw(&self) -> bool {
+        self.protocol.contains(&Protocol::Raw)
+    }
+
+    /// Where a pong is that somebody else has started; `None`: one is to be started.
+    pub(super) fn place(&self) -> Option<Place> {
+        let is_behind = self.is_raw() && self.interface.is_some();
+        let raw = is_behind.then(|| Place::of_raw(self.peer));
+        self.remote.map(Place::from).or(raw)
+    }
+
     /// Words that contradict each other or the machine.
     ///
     /// # Errors
     /// One line for each.
     pub(super) fn check(&self) -> Result<()> {
+        self.transport.check()?;
+        raw_words::check(self)?;
+        self.check_transport()?;
         if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
             bail!("there is one group of pings by multicast: --connections is for udp and tcp");
         }
@@ -195,6 +225,25 @@ impl Arguments {
         }
     }
 
+    /// Words about the way of packets that do not go with the others, or with what this process may
+    /// do.
+    fn check_transport(&self) -> Result<()> {
+        if !self.transport.is_xdp() {
+            return Ok(());
+        }
+        if self.protocol.contains(&Protocol::Tcp) {
+            bail!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+        }
+        if self.timestamps != Stamping::None {
+            bail!("what leaves past the kernel has no stamps: --timestamps is without xdp");
+        }
+        let interface = self.interface.as_deref();
+        match self.place() {
+            Some(_) => self.transport.check_by(interface),
+            None => self.transport.check_between_hosts(interface),
+        }
+    }
+
     /// The cores asked for; else the first two that this process may use; none where there is only
     /// one.
     ///
@@ -211,7 +260,7 @@ impl Arguments {
             bail!("core {core} is not there or not allowed; this process may use {allowed:?}");
         }
         let [pong, ping] = chosen.map_or([None; 2], |cores| cores.map(Some));
-        Ok(Cores { pong: pong.filter(|_| self.remote.is_none()), ping })
+        Ok(Cores { pong: pong.filter(|_| self.place().is_none()), ping })
     }
 
     fn intervals_ns(&self) -> Vec<u64> {

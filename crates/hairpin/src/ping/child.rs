@@ -3,19 +3,23 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use hairpin_endpoint::Transport;
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Duration;
+use hairpin_xdp::ReceiveStamps;
 
 use super::flood::Flood;
 use super::line::{self, Line};
 use super::pinger::Pinger;
 use super::rally::{Counts, Rally};
-use super::setup::{PingOutcome, PingSetup, Protocol, Stamping};
+use super::raw_line;
+use super::setup::{PingOutcome, PingReady, PingSetup, Protocol, Stamping};
 use super::stages::Stages;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, Page};
 use crate::signals::Signals;
+use crate::way::Way;
 
 /// Runs the round that standard input describes.
 ///
@@ -30,11 +34,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let round = Round { setup: &setup, page: &page, signals: &signals };
     let clock = setup.stamping.clock();
     let outcome = match setup.protocol {
-        Protocol::Udp => line::udp(&setup).and_then(|lines| round.run(lines, clock)),
-        Protocol::Multicast => line::multicast(&setup).and_then(|lines| round.run(lines, clock)),
+        Protocol::Udp => round.by_way(clock, line::udp),
+        Protocol::Multicast => round.by_way(clock, line::multicast),
         Protocol::Tcp => line::tcp(&setup, &clock).and_then(|lines| round.run(lines, clock)),
+        Protocol::Raw => {
+            raw_line::raw(&setup).and_then(|(lines, way)| round.run_by(lines, clock, Some(way)))
+        }
     };
-    setup::say(&outcome.with_context(|| setup.remote.to_string())?)?;
+    setup::say(&outcome.with_context(|| round.place())?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -45,7 +52,39 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    fn run<L: Line>(&self, mut lines: Vec<L>, clock: Clock) -> Result<PingOutcome> {
+    /// Where the round is run to, for a person.
+    fn place(&self) -> String {
+        match self.setup.protocol {
+            Protocol::Raw => self.setup.device.clone(),
+            _ => self.setup.remote.to_string(),
+        }
+    }
+
+    /// Runs over the lines that `open` makes, through the kernel or past it.
+    fn by_way<L: Line>(
+        &self,
+        clock: Clock,
+        open: impl FnOnce(&PingSetup, &Transport) -> Result<Vec<L>>,
+    ) -> Result<PingOutcome> {
+        let PingSetup { transport, device, .. } = self.setup;
+        let way = Way::open(transport, device, ReceiveStamps::Off)?;
+        let lines = open(self.setup, way.transport())?;
+        way.tell();
+        self.run(lines, clock)
+    }
+
+    fn run<L: Line>(&self, lines: Vec<L>, clock: Clock) -> Result<PingOutcome> {
+        self.run_by(lines, clock, None)
+    }
+
+    /// Runs over lines that stand on what `way` says.
+    fn run_by<L: Line>(
+        &self,
+        mut lines: Vec<L>,
+        clock: Clock,
+        way: Option<String>,
+    ) -> Result<PingOutcome> {
+        setup::say(&PingReady { way })?;
         let wait: Wait = self.setup.wait.parse()?;
         let reactor = Reactor::new(wait)?;
         match self.setup.flood_ms {

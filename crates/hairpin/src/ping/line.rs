@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use anyhow::{Context, Result, bail};
 use hairpin_endpoint::{
     Blocker, Intake, Meta, MulticastGroup, Notice, Receive, Received, Source, Stream, TcpOptions,
-    TcpStream, Timestamping, Transmit, Transmitted, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
+    TcpStream, Timestamping, Transmit, Transmitted, Transport, UdpOptions, UdpReceiver, UdpSender,
+    UdpSocket,
 };
 use hairpin_host::Clock;
 use hairpin_time::Duration;
@@ -101,7 +102,7 @@ pub(crate) struct Multicast {
 }
 
 impl Multicast {
-    /// Receives `from` and sends `to`, both by way of `interface`.
+    /// Receives `from` and sends `to`, both by way of `interface` and by `transport`.
     ///
     /// # Errors
     /// Those of joining.
@@ -109,11 +110,12 @@ impl Multicast {
         from: SocketAddrV4,
         to: SocketAddrV4,
         interface: Ipv4Addr,
+        transport: &Transport,
         options: UdpOptions,
     ) -> io::Result<Self> {
         let group = MulticastGroup { group: from, interface, sources: &[] };
-        let receiver = UdpReceiver::join(group, options)?;
-        Ok(Self { receiver, sender: UdpSender::new(to, interface, TTL)? })
+        let receiver = UdpReceiver::join_by(transport, group, options)?;
+        Ok(Self { receiver, sender: UdpSender::new_by(transport, to, interface, TTL)? })
     }
 }
 
@@ -157,6 +159,10 @@ impl Source for Multicast {
     fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
         self.receiver.set_intake(notice)
     }
+
+    fn set_spinning(&mut self, is_spinning: bool) {
+        self.receiver.set_spinning(is_spinning);
+    }
 }
 
 fn stamped(setup: &PingSetup) -> UdpOptions {
@@ -167,10 +173,10 @@ fn stamped(setup: &PingSetup) -> UdpOptions {
 ///
 /// # Errors
 /// The kernel's, with the address.
-pub(crate) fn udp(setup: &PingSetup) -> Result<Vec<UdpSocket>> {
+pub(crate) fn udp(setup: &PingSetup, transport: &Transport) -> Result<Vec<UdpSocket>> {
     let local = SocketAddrV4::new(setup.interface, 0);
     let options = stamped(setup);
-    let open = |_| Ok(UdpSocket::connect(local, setup.remote, options)?);
+    let open = |_| Ok(UdpSocket::connect_by(transport, local, setup.remote.address, options)?);
     (0..setup.load.connections).map(open).collect()
 }
 
@@ -178,10 +184,11 @@ pub(crate) fn udp(setup: &PingSetup) -> Result<Vec<UdpSocket>> {
 ///
 /// # Errors
 /// The kernel's, with the group and the interface.
-pub(crate) fn multicast(setup: &PingSetup) -> Result<Vec<Multicast>> {
+pub(crate) fn multicast(setup: &PingSetup, transport: &Transport) -> Result<Vec<Multicast>> {
     let options = stamped(setup);
-    let answers = answers_to(setup.remote);
-    Ok(vec![Multicast::open(answers, setup.remote, setup.interface, options)?])
+    let group = setup.remote.address;
+    let answers = answers_to(group);
+    Ok(vec![Multicast::open(answers, group, setup.interface, transport, options)?])
 }
 
 /// A connection each, established and greeted.
@@ -195,7 +202,7 @@ pub(crate) fn tcp(setup: &PingSetup, clock: &Clock) -> Result<Vec<TcpStream>> {
     let timestamping = setup.stamping.into();
     let options = TcpOptions { message_max, local, timestamping, ..TcpOptions::default() };
     let open = |_| {
-        let stream = connected(TcpStream::connect(setup.remote, options)?, clock)?;
+        let stream = connected(TcpStream::connect(setup.remote.address, options)?, clock)?;
         greeted(stream, setup.size)
     };
     (0..setup.load.connections).map(open).collect()

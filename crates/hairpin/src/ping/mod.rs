@@ -12,6 +12,9 @@ mod plan;
 mod progress;
 mod rally;
 mod rates;
+pub(crate) mod raw_frame;
+mod raw_line;
+mod raw_words;
 mod round;
 mod setup;
 mod stages;
@@ -20,7 +23,6 @@ mod table;
 #[cfg(test)]
 mod virtual_time;
 
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -35,15 +37,12 @@ use progress::Progress;
 use rates::Rates;
 use round::{NotReady, Outcome, Stand};
 use setup::Stamping;
-pub(crate) use setup::{PongOutcome, PongReady, PongSetup, Protocol, answers_to};
+pub(crate) use setup::{Place, PongOutcome, PongReady, PongSetup, Protocol, answers_to};
 
 use crate::ground::Ground;
 use crate::output;
 use crate::signals::Signals;
 use crate::truth::Checks;
-
-/// For a set-up of which only the setting is wanted.
-const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 
 /// Runs the rounds, prints the tables and saves the results.
 ///
@@ -53,11 +52,10 @@ const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0);
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.check()?;
     // First of all: an ordinary user's namespaces are only for a process of one thread.
-    let interface = arguments.interface.as_deref();
-    let ground = match arguments.remote {
-        Some(remote) => Ground::here(remote, interface)?,
-        None => Ground::make(interface)?,
-    };
+    let ground = ground(arguments)?;
+    if arguments.place().is_none() {
+        ground.check(&arguments.transport)?;
+    }
     let cores = arguments.cores()?;
     arguments.output.check()?;
     let signals = Signals::take()?;
@@ -75,7 +73,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let stand = Stand {
         ground: &ground,
         cores,
-        remote: arguments.remote,
+        remote: arguments.place(),
+        transport: arguments.transport,
         slowness: arguments.slowness(),
         stamping: arguments.timestamps,
         signals: &signals,
@@ -100,6 +99,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let failed = results.rows.iter().any(|row| row.failed.is_some());
     let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
+}
+
+/// Where the rounds are run.
+fn ground(arguments: &Arguments) -> Result<Ground> {
+    let interface = arguments.interface.as_deref();
+    match (arguments.remote, interface) {
+        (Some(remote), interface) => Ground::here(remote, interface),
+        (None, Some(interface)) if arguments.is_raw() => Ground::by(interface),
+        (None, interface) => Ground::make(interface),
+    }
 }
 
 /// Who stamped packets: a card only if one did.
@@ -139,7 +148,7 @@ impl Session<'_> {
             }
             let cell = self.plan[side].share(round, self.rounds);
             self.progress.begin(&cell);
-            let outcome = self.stand.round(&cell, |pings| self.progress.at(pings));
+            let outcome = self.stand.round(&cell, |news| self.progress.hear(news));
             self.progress.end();
             let is_first = sets.iter().all(Vec::is_empty);
             let rows = match outcome {
@@ -166,7 +175,7 @@ impl Session<'_> {
         let flooded = ping.flood.zip(pong.and_then(|pong| pong.flood));
         let rows = match flooded {
             Some((sent, received)) => {
-                let setup = self.stand.ping_setup(cell, NOWHERE);
+                let setup = self.stand.ping_setup(cell, Place::NOWHERE);
                 vec![received.row(setup.flood_setting(Clock::new().source()), sent.messages)]
             }
             None => ping.rows,

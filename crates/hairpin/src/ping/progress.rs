@@ -1,11 +1,13 @@
 //! How far a ping has got: a bar on a terminal, nothing in a pipe.
 
-use std::cell::Cell as Shared;
+use std::cell::{Cell as Shared, RefCell};
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::plan::Cell;
+use super::round::News;
 
 /// A bar over all rounds, each of the same weight.
 pub(super) struct Progress {
@@ -14,6 +16,8 @@ pub(super) struct Progress {
     bar: ProgressBar,
     done: Shared<u64>,
     pings: Shared<u64>,
+    /// What each side stands on, as far as it was said.
+    ways: RefCell<BTreeSet<String>>,
 }
 
 /// Parts of a round that the bar tells apart.
@@ -27,7 +31,8 @@ impl Progress {
             bar.set_style(style);
         }
         let introduction = Shared::new(Some(introduction));
-        Self { introduction, bar, done: Shared::new(0), pings: Shared::new(1) }
+        let (done, pings, ways) = (Shared::new(0), Shared::new(1), RefCell::default());
+        Self { introduction, bar, done, pings, ways }
     }
 
     pub(super) fn begin(&self, cell: &Cell) {
@@ -36,13 +41,38 @@ impl Progress {
         self.bar.set_message(format!("{}, {wait}, {size} bytes", protocol.name()));
     }
 
-    /// So many pings of the current round have left.
-    pub(super) fn at(&self, pings: u64) {
-        if let Some(introduction) = self.introduction.take() {
-            self.bar.suspend(|| {
-                let _ = writeln!(std::io::stderr(), "{introduction}");
-            });
+    /// Something is heard of the current round.
+    pub(super) fn hear(&self, news: News<'_>) {
+        match news {
+            News::Sent(pings) => self.at(pings),
+            News::Way(side, way) => self.tell_way(format!("{side}: {way}")),
         }
+    }
+
+    /// What stands at one side, once.
+    fn tell_way(&self, way: String) {
+        if !self.ways.borrow().contains(&way) {
+            self.introduce();
+            self.say(&way);
+            self.ways.borrow_mut().insert(way);
+        }
+    }
+
+    fn introduce(&self) {
+        if let Some(introduction) = self.introduction.take() {
+            self.say(&introduction);
+        }
+    }
+
+    fn say(&self, words: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr(), "{words}");
+        });
+    }
+
+    /// So many pings of the current round have left.
+    fn at(&self, pings: u64) {
+        self.introduce();
         let part = (pings * PARTS / self.pings.get()).min(PARTS);
         self.bar.set_position(self.done.get() + part);
     }

@@ -9,12 +9,15 @@ use hairpin_measure::Row;
 use super::arguments::Cores;
 use super::plan::Cell;
 use super::rally::PATIENCE as ANSWER_PATIENCE;
-use super::setup::{PingOutcome, PingSetup, PongOutcome, PongReady, PongSetup, Protocol, Stamping};
+use super::setup::{
+    PingOutcome, PingReady, PingSetup, Place, PongOutcome, PongReady, PongSetup, Protocol, Stamping,
+};
 use crate::ground::{Ground, Role};
 use crate::pong::Slowness;
 use crate::setup::Page;
 use crate::side::Side;
 use crate::signals::Signals;
+use crate::transport;
 
 /// How often the parent looks at progress and signals: seldom, because where there are two cores
 /// it takes its time from one of the two processes it watches.
@@ -29,10 +32,19 @@ pub(super) struct Stand<'a> {
     pub(super) ground: &'a Ground,
     pub(super) cores: Cores,
     /// The pong that is there already; else one is started.
-    pub(super) remote: Option<SocketAddrV4>,
+    pub(super) remote: Option<Place>,
+    pub(super) transport: transport::Arguments,
     pub(super) slowness: Slowness,
     pub(super) stamping: Stamping,
     pub(super) signals: &'a Signals,
+}
+
+/// What is heard of a round while it is run.
+pub(super) enum News<'a> {
+    /// So many pings have left.
+    Sent(u64),
+    /// What a side stands on past the kernel.
+    Way(&'static str, &'a str),
 }
 
 /// What one round gave.
@@ -48,21 +60,24 @@ pub(super) struct Outcome {
 pub(super) struct NotReady;
 
 impl Stand<'_> {
-    /// Runs one round. `told` hears how many pings have left.
+    /// Runs one round. `told` hears of it meanwhile.
     ///
     /// # Errors
     /// A side that cannot be started, that fails (with its own words), or that does not end.
-    pub(super) fn round(&self, cell: &Cell, told: impl FnMut(u64)) -> Result<Outcome> {
+    pub(super) fn round(&self, cell: &Cell, told: impl FnMut(News<'_>)) -> Result<Outcome> {
         let Some(remote) = self.remote else { return self.round_of_both(cell, told) };
         let ping = self.ping(cell, remote, None, told)?;
         Ok(Outcome { ping, pong: None })
     }
 
-    fn round_of_both(&self, cell: &Cell, told: impl FnMut(u64)) -> Result<Outcome> {
+    fn round_of_both(&self, cell: &Cell, mut told: impl FnMut(News<'_>)) -> Result<Outcome> {
         let page = Page::create()?;
         let mut pong = Side::start(self.ground, Role::Pong, &page, &self.pong_setup(cell))?;
         let ready: PongReady = pong.line(PATIENCE).map_err(|error| error.context(NotReady))?;
-        let ping = self.ping(cell, ready.address, Some(&mut pong), told)?;
+        if let Some(way) = &ready.way {
+            told(News::Way(pong.name(), way));
+        }
+        let ping = self.ping(cell, ready.place, Some(&mut pong), told)?;
         if cell.flood_ms.is_some() {
             std::thread::sleep(SETTLE);
         }
@@ -76,19 +91,23 @@ impl Stand<'_> {
     fn ping(
         &self,
         cell: &Cell,
-        remote: SocketAddrV4,
+        remote: Place,
         mut pong: Option<&mut Side>,
-        mut told: impl FnMut(u64),
+        mut told: impl FnMut(News<'_>),
     ) -> Result<PingOutcome> {
         let page = Page::create()?;
         let setup = self.ping_setup(cell, remote);
         let mut ping = Side::start(self.ground, Role::Ping, &page, &setup)?;
+        let ready: PingReady = ping.line(PATIENCE)?;
+        if let Some(way) = &ready.way {
+            told(News::Way(ping.name(), way));
+        }
         let mut deadline = Instant::now() + length(cell) + PATIENCE;
         let mut asked = false;
         let outcome = loop {
             match ping.poll_line(LOOK)? {
                 Some(outcome) => break outcome,
-                None => told(page.ticks()),
+                None => told(News::Sent(page.ticks())),
             }
             if let Some(words) = pong.as_mut().and_then(|pong| pong.failed().transpose()) {
                 bail!("pong: {}", words?);
@@ -102,14 +121,14 @@ impl Stand<'_> {
                 bail!("the ping did not end the round in time");
             }
         };
-        told(page.ticks());
+        told(News::Sent(page.ticks()));
         ping.end()?;
         Ok(outcome)
     }
 
     /// Rows that say why there is nothing in them.
     pub(super) fn failed(&self, cell: &Cell, reason: &str) -> Vec<Row> {
-        let setup = self.ping_setup(cell, super::NOWHERE);
+        let setup = self.ping_setup(cell, Place::NOWHERE);
         let source = setup.stamping.clock().source();
         if cell.flood_ms.is_some() {
             return vec![Row::failed(setup.flood_setting(source), reason)];
@@ -120,11 +139,13 @@ impl Stand<'_> {
     }
 
     /// What a ping of this cell is told, for a pong at `remote`.
-    pub(super) fn ping_setup(&self, cell: &Cell, remote: SocketAddrV4) -> PingSetup {
+    pub(super) fn ping_setup(&self, cell: &Cell, remote: Place) -> PingSetup {
         PingSetup {
             protocol: cell.protocol,
             remote,
             interface: self.ground.address(Role::Ping),
+            device: self.ground.interface(Role::Ping).to_owned(),
+            transport: self.transport,
             wait: cell.wait.to_string(),
             core: self.cores.ping,
             size: cell.size,
@@ -142,8 +163,11 @@ impl Stand<'_> {
             address: match cell.protocol {
                 Protocol::Multicast => group,
                 Protocol::Udp | Protocol::Tcp => SocketAddrV4::new(interface, 0),
+                Protocol::Raw => Place::NOWHERE.address,
             },
             interface,
+            device: self.ground.interface(Role::Pong).to_owned(),
+            transport: self.transport,
             wait: cell.pong_wait.to_string(),
             core: self.cores.pong,
             slowness: self.slowness,

@@ -1,17 +1,20 @@
 //! What the parent of a ping tells its two children, and what they tell it back.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use clap::ValueEnum;
 use hairpin_endpoint::Timestamping;
 use hairpin_host::ClockSource;
 use hairpin_measure::{Clock, Kind, Row, Setting};
+use hairpin_wire::MacAddress;
 use serde::{Deserialize, Serialize};
 
 use super::flood::Sent;
 use super::rally::{Counts, Load};
 use super::stages::StampCounts;
 use crate::pong::{Received, Slowness};
+use crate::transport;
 
 /// How pings travel, there and back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -22,6 +25,8 @@ pub(crate) enum Protocol {
     Multicast,
     /// TCP, messages of a known length
     Tcp,
+    /// Ethernet frames without an IP packet, past the kernel
+    Raw,
 }
 
 impl Protocol {
@@ -31,6 +36,7 @@ impl Protocol {
             Self::Udp => "udp",
             Self::Multicast => "multicast",
             Self::Tcp => "tcp",
+            Self::Raw => "raw",
         }
     }
 }
@@ -74,6 +80,42 @@ pub(crate) fn answers_to(group: SocketAddrV4) -> SocketAddrV4 {
     SocketAddrV4::new(*group.ip(), group.port().wrapping_add(1))
 }
 
+/// Where a pong is to be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// The address, by multicast the group; by raw frames there is none.
+    pub(crate) address: SocketAddrV4,
+    /// By raw frames the Ethernet address, where it is known.
+    pub(crate) mac: Option<[u8; 6]>,
+}
+
+impl Place {
+    /// For a set-up of which only the setting is wanted, and for a pong that has to be found.
+    pub(crate) const NOWHERE: Self =
+        Self { address: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0), mac: None };
+
+    /// By raw frames.
+    pub(crate) fn of_raw(mac: Option<[u8; 6]>) -> Self {
+        Self { mac, ..Self::NOWHERE }
+    }
+}
+
+impl From<SocketAddrV4> for Place {
+    fn from(address: SocketAddrV4) -> Self {
+        Self { address, mac: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mac {
+            Some(mac) => MacAddress(mac).fmt(f),
+            None if *self == Self::NOWHERE => f.write_str("whoever answers"),
+            None => self.address.fmt(f),
+        }
+    }
+}
+
 /// What a pong needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PongSetup {
@@ -82,6 +124,9 @@ pub(crate) struct PongSetup {
     pub(crate) address: SocketAddrV4,
     /// The local address that groups are joined and answered by.
     pub(crate) interface: Ipv4Addr,
+    /// The interface's name, and how packets get to it.
+    pub(crate) device: String,
+    pub(crate) transport: transport::Arguments,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     pub(crate) slowness: Slowness,
@@ -92,9 +137,25 @@ pub(crate) struct PongSetup {
 }
 
 /// The pong listens.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PongReady {
-    pub(crate) address: SocketAddrV4,
+    pub(crate) place: Place,
+    /// What it stands on past the kernel, in a line.
+    pub(crate) way: Option<String>,
+}
+
+impl PongReady {
+    /// A pong behind the kernel.
+    pub(crate) fn at(address: SocketAddrV4) -> Self {
+        Self { place: address.into(), way: None }
+    }
+}
+
+/// The ping is about to begin.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PingReady {
+    /// What it stands on past the kernel, in a line.
+    pub(crate) way: Option<String>,
 }
 
 /// What a pong counted.
@@ -112,10 +173,12 @@ pub(crate) struct PongOutcome {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PingSetup {
     pub(crate) protocol: Protocol,
-    /// The pong, by multicast the group.
-    pub(crate) remote: SocketAddrV4,
+    pub(crate) remote: Place,
     /// The local address to send from; unspecified: the kernel's choice.
     pub(crate) interface: Ipv4Addr,
+    /// The interface's name, and how packets get to it.
+    pub(crate) device: String,
+    pub(crate) transport: transport::Arguments,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
     /// Bytes of a message.
@@ -162,7 +225,7 @@ impl PingSetup {
             bench: "ping".to_owned(),
             case: case.to_owned(),
             feed: None,
-            transport: "kernel".to_owned(),
+            transport: self.transport.transport.name().to_owned(),
             wait: self.wait.clone(),
             protocol: self.protocol.name().to_owned(),
             size_bytes: self.size as u64,

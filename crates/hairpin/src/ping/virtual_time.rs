@@ -7,9 +7,10 @@ use hairpin_measure::{Row, Summary};
 use hairpin_time::{Duration, Instant};
 
 use super::rally::{Load, Rally};
-use super::setup::{PingSetup, Protocol, Stamping};
+use super::setup::{PingSetup, Place, Protocol, Stamping};
 use super::stall_check;
 use crate::pong::{Pause, Slowness, Stall};
+use crate::transport;
 
 const SAMPLES: u64 = 200_000;
 const MILLISECOND: u64 = 1_000_000;
@@ -67,8 +68,10 @@ fn against(interval_ns: u64, stall: Option<Stall>) -> Vec<Row> {
 fn setup(load: Load) -> PingSetup {
     PingSetup {
         protocol: Protocol::Udp,
-        remote: super::NOWHERE,
-        interface: *super::NOWHERE.ip(),
+        remote: Place::NOWHERE,
+        interface: *Place::NOWHERE.address.ip(),
+        device: "lo".to_owned(),
+        transport: transport::Arguments::default(),
         wait: "spin".to_owned(),
         core: None,
         size: 14,

@@ -2,12 +2,13 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use hairpin_host::interface_address;
 use hairpin_reactor::Wait;
 
 use super::{Slowness, Stall};
-use crate::ping::{PongSetup, Protocol, SIZE_MAX};
+use crate::ping::{Place, PongSetup, Protocol, SIZE_MAX};
+use crate::transport;
 use crate::words::parse_wait;
 
 /// The longest delay of an answer: a second.
@@ -19,12 +20,13 @@ const DELAY_NS_MAX: u64 = 1_000_000_000;
 /// An answer is the message itself. By multicast, ADDR:PORT is the group that pings come by;
 /// answers leave to the same group at the next port. By TCP a connection begins with eight bytes,
 /// the text "ping" and the length of its messages, little-endian: a message is answered when all of
-/// it is there.
+/// it is there. Raw frames (--protocol raw --transport xdp --interface IF) go back to the Ethernet
+/// address that they came from.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Arguments {
     /// Where to listen, by multicast the group; port 0 has the kernel choose
-    #[arg(long, value_name = "ADDR:PORT")]
-    listen: SocketAddrV4,
+    #[arg(long, value_name = "ADDR:PORT", required_unless_present = "interface")]
+    listen: Option<SocketAddrV4>,
 
     /// How pings travel
     #[arg(long, value_enum, default_value_t = Protocol::Udp)]
@@ -38,13 +40,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     cpu: Option<usize>,
 
-    /// The interface for multicast [default: the one of the default route]
+    /// The interface for multicast [default: the one of the default route], for --transport xdp and
+    /// for raw frames
     #[arg(long, value_name = "IF")]
     interface: Option<String>,
 
     /// Count messages instead of answering them, and print their rate when they end
     #[arg(long)]
     flood: bool,
+
+    #[command(flatten)]
+    transport: transport::Arguments,
 
     #[command(flatten)]
     slowness: SlownessArguments,
@@ -72,28 +78,55 @@ impl SlownessArguments {
 
 impl Arguments {
     pub(super) fn setup(&self) -> Result<PongSetup> {
-        let is_group = self.listen.ip().is_multicast();
-        if is_group != (self.protocol == Protocol::Multicast) {
-            anyhow::bail!(
-                "{} is {} multicast group",
-                self.listen.ip(),
-                if is_group { "a" } else { "no" }
-            );
-        }
-        let interface = match &self.interface {
-            Some(name) => interface_address(name).context("groups cannot be joined")?,
-            None => Ipv4Addr::UNSPECIFIED,
+        self.transport.check()?;
+        let (address, interface) = match self.protocol {
+            Protocol::Raw => self.check_raw()?,
+            _ => self.addresses()?,
         };
         Ok(PongSetup {
             protocol: self.protocol,
-            address: self.listen,
+            address,
             interface,
+            device: self.interface.clone().unwrap_or_default(),
+            transport: self.transport,
             wait: self.wait.to_string(),
             core: self.cpu,
             slowness: self.slowness.slowness(),
             is_flood: self.flood,
             size_max: SIZE_MAX,
         })
+    }
+}
+
+impl Arguments {
+    /// Where to listen, and the address to join groups by.
+    fn addresses(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
+        self.transport.check_by(self.interface.as_deref())?;
+        if self.transport.is_xdp() && self.protocol == Protocol::Tcp {
+            bail!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+        }
+        let Some(listen) = self.listen else { bail!("say where to listen: --listen ADDR:PORT") };
+        let is_group = listen.ip().is_multicast();
+        if is_group != (self.protocol == Protocol::Multicast) {
+            let which = if is_group { "a" } else { "no" };
+            bail!("{} is {which} multicast group", listen.ip());
+        }
+        let interface = match &self.interface {
+            Some(name) => interface_address(name).context("groups cannot be joined")?,
+            None => Ipv4Addr::UNSPECIFIED,
+        };
+        Ok((listen, interface))
+    }
+
+    /// Raw frames have no addresses of their own.
+    fn check_raw(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
+        if !self.transport.is_xdp() {
+            bail!("raw frames go past the kernel: --transport xdp");
+        }
+        if let Some(listen) = self.listen {
+            bail!("raw frames know no {listen}: say --interface IF alone");
+        }
+        Ok((Place::NOWHERE.address, Ipv4Addr::UNSPECIFIED))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::signals::Signals;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (setup, page) = arguments.receive::<PongSetup>()?;
     let signals = Signals::take_as_child()?;
-    let listening = |address| setup::say(&PongReady { address });
+    let listening = |ready: PongReady| setup::say(&ready);
     let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
     // A flood that falls silent in its middle is still one.
     let mut floods = Vec::new();

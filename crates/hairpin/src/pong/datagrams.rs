@@ -7,7 +7,7 @@ use hairpin_endpoint::{Receive, Source, Transmit, UdpSocket};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 
 use super::server::{Desk, Serve};
-use crate::ping::{Multicast, message};
+use crate::ping::Multicast;
 
 /// Datagrams of a flood taken at once.
 pub(super) const FLOOD_BATCH: usize = 32;
@@ -73,17 +73,9 @@ impl<R: Reply> Datagrams<R> {
 
     #[inline]
     fn count(&mut self, desk: &mut Desk) -> io::Result<()> {
-        let Desk { tally, clock, .. } = desk;
-        let received = self.socket.receive(FLOOD_BATCH, |_, datagram| {
-            // Another run has other numbers: which one it is must not matter here.
-            let run = datagram.get(8..message::HEADER).and_then(|run| run.first_chunk());
-            let run = run.map_or(0, |run| u32::from_le_bytes(*run));
-            if let Some(sequence) = message::read(datagram, tally.expected(), run) {
-                tally.number(sequence);
-            }
-        })?;
+        let received = self.socket.receive(FLOOD_BATCH, |_, datagram| desk.number(datagram))?;
         if received.count > 0 {
-            tally.count(received.count as u64, clock.instant());
+            desk.tally.count(received.count as u64, desk.clock.instant());
         }
         Ok(())
     }

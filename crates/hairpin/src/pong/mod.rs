@@ -4,30 +4,37 @@ mod arguments;
 pub(crate) mod child;
 mod datagrams;
 mod pause;
+mod raw_answers;
 mod received;
 mod server;
 mod streams;
 
 use std::io::Write;
-use std::net::SocketAddrV4;
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use hairpin_endpoint::{TcpListener, UdpSocket};
 use hairpin_host::Clock;
 use hairpin_reactor::Wait;
+use hairpin_xdp::ReceiveStamps;
 
 pub(crate) use arguments::{Arguments, SlownessArguments};
 use datagrams::{Datagrams, FLOOD_BATCH};
 #[cfg(test)]
 pub(crate) use pause::Pause;
 pub(crate) use pause::{Slowness, Stall};
+use raw_answers::RawAnswers;
 pub(crate) use received::Received;
 use server::{Desk, Serve, Server};
 use streams::Streams;
 
-use crate::ping::{Multicast, PongOutcome, PongSetup, Protocol, answers_to, datagrams as options};
+use crate::ping::{
+    Multicast, Place, PongOutcome, PongReady, PongSetup, Protocol, answers_to,
+    datagrams as options, raw_frame,
+};
+use crate::raw_port::RawPort;
 use crate::signals::Signals;
+use crate::way::Way;
 
 /// Serves until a signal comes.
 ///
@@ -36,10 +43,11 @@ use crate::signals::Signals;
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let setup = arguments.setup()?;
     let signals = Signals::take()?;
-    let listening = |address: SocketAddrV4| {
+    let listening = |PongReady { place, way }| {
         let protocol = setup.protocol.name();
         let done = if setup.is_flood { "counts floods" } else { "answers" };
-        writeln!(std::io::stdout(), "pong {done} by {protocol} at {address}").map_err(Into::into)
+        way.map_or(Ok(()), |way| writeln!(std::io::stderr(), "{way}"))?;
+        writeln!(std::io::stdout(), "pong {done} by {protocol} at {place}").map_err(Into::into)
     };
     // Whoever reads this may have read enough; the pong goes on.
     let flooded = |flood| drop(write!(std::io::stdout(), "{}", describe(&flood)));
@@ -73,7 +81,7 @@ fn describe(flood: &Received) -> String {
 /// Those of opening it; the network's; `listening`'s.
 fn serve(
     setup: &PongSetup,
-    listening: impl FnOnce(SocketAddrV4) -> Result<()>,
+    listening: impl FnOnce(PongReady) -> Result<()>,
     asked_to_stop: impl Fn() -> bool,
     flooded: impl FnMut(Received),
 ) -> Result<PongOutcome> {
@@ -88,22 +96,34 @@ fn serve(
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let socket = UdpSocket::bind(address, options)?;
-            let at = socket.local_address();
+            let way = Way::open(&setup.transport, &setup.device, ReceiveStamps::Off)?;
+            let socket = UdpSocket::bind_by(way.transport(), address, options)?;
+            let at = PongReady::at(socket.local_address());
             let server =
                 Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;
+            let server = server.by(way);
             finish(server, title, at, listening, asked_to_stop, flooded)
         }
         Protocol::Multicast => {
-            let socket = Multicast::open(address, answers_to(address), setup.interface, options)?;
+            let way = Way::open(&setup.transport, &setup.device, ReceiveStamps::Off)?;
+            let (answers, interface) = (answers_to(address), setup.interface);
+            let socket = Multicast::open(address, answers, interface, way.transport(), options)?;
             let server =
                 Server::new(wait, desk, |reactor| Ok(Datagrams::new(socket, size, reactor)?))?;
-            finish(server, title, address, listening, asked_to_stop, flooded)
+            let server = server.by(way);
+            finish(server, title, PongReady::at(address), listening, asked_to_stop, flooded)
         }
         Protocol::Tcp => {
             let listener = TcpListener::bind(address)?;
-            let at = listener.local_address();
+            let at = PongReady::at(listener.local_address());
             let server = Server::new(wait, desk, |reactor| Ok(Streams::new(listener, reactor)?))?;
+            finish(server, title, at, listening, asked_to_stop, flooded)
+        }
+        Protocol::Raw => {
+            let port = RawPort::open(&setup.device, &setup.transport, raw_frame::ETHER_TYPE)?;
+            let place = Place::of_raw(Some(port.own.0));
+            let at = PongReady { place, way: Some(port.way.clone()) };
+            let server = Server::new(wait, desk, |reactor| Ok(RawAnswers::new(port, reactor)?))?;
             finish(server, title, at, listening, asked_to_stop, flooded)
         }
     }
@@ -112,14 +132,15 @@ fn serve(
 fn finish<S: Serve>(
     mut server: Server<S>,
     title: &str,
-    at: SocketAddrV4,
-    listening: impl FnOnce(SocketAddrV4) -> Result<()>,
+    at: PongReady,
+    listening: impl FnOnce(PongReady) -> Result<()>,
     asked_to_stop: impl Fn() -> bool,
     flooded: impl FnMut(Received),
 ) -> Result<PongOutcome> {
-    server.publish(&format!("{title} --listen {at}"));
+    let place = at.place;
+    server.publish(&format!("{title} --listen {place}"));
     listening(at)?;
-    server.run(asked_to_stop, flooded).map_err(|error| anyhow!("{at}: {error}"))?;
+    server.run(asked_to_stop, flooded).map_err(|error| anyhow!("{place}: {error}"))?;
     let flood = server.desk.is_flood.then(|| server.desk.tally.take());
     let counts = server.desk.counts;
     Ok(PongOutcome { answered: counts.answered, refused: counts.refused, flood })

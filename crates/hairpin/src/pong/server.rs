@@ -10,6 +10,8 @@ use hairpin_time::{Duration, Instant};
 use super::pause::{Pause, Slowness};
 use super::received::{Received, Tally};
 use crate::live::Live;
+use crate::ping::message;
+use crate::way::Way;
 
 /// The longest a pong sleeps: signals and the parent's wish are seen after that.
 const SLEEP: Duration = Duration::from_millis(100);
@@ -61,6 +63,17 @@ impl Desk {
         }
     }
 
+    /// Notes the number that a message of a flood carries.
+    #[inline]
+    pub(super) fn number(&mut self, message: &[u8]) {
+        // Another run has other numbers: which one it is must not matter here.
+        let run = message.get(8..message::HEADER).and_then(|run| run.first_chunk());
+        let run = run.map_or(0, |run| u32::from_le_bytes(*run));
+        if let Some(sequence) = message::read(message, self.tally.expected(), run) {
+            self.tally.number(sequence);
+        }
+    }
+
     /// Notes what became of an answer.
     #[inline]
     pub(super) fn answered(&mut self, outcome: &io::Result<()>) {
@@ -77,6 +90,8 @@ pub(super) struct Server<S> {
     pub(super) desk: Desk,
     service: S,
     live: Live,
+    /// How messages come and go, where that is to be told.
+    way: Option<Way>,
 }
 
 impl<S: Serve> Server<S> {
@@ -91,7 +106,12 @@ impl<S: Serve> Server<S> {
     ) -> anyhow::Result<Self> {
         let mut reactor = Reactor::new(wait)?;
         let service = open(&mut reactor)?;
-        Ok(Self { reactor, desk, service, live: Live::default() })
+        Ok(Self { reactor, desk, service, live: Live::default(), way: None })
+    }
+
+    /// The same, which tells of the way that messages come and go.
+    pub(super) fn by(self, way: Way) -> Self {
+        Self { way: Some(way), ..self }
     }
 
     /// Publishes live counters from now on, as the process that `title` tells.
@@ -119,7 +139,8 @@ impl<S: Serve> Server<S> {
                 if self.desk.tally.is_silent(now, SILENCE) {
                     flooded(self.desk.tally.take());
                 }
-                let Self { desk, live, .. } = self;
+                let Self { desk, live, way, .. } = self;
+                way.iter_mut().for_each(|way| way.tell_if_due(now, true));
                 live.update_if_due(now, false, |sheet| tell(sheet, desk));
                 desk.clock.recalibrate_if_due(now);
             }

@@ -91,7 +91,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// The sets to run, in the order of the table, and in how many rounds.
     pub(crate) fn plan(&self) -> Plan {
-        let feeds: &[_] = if self.feed.is_empty() { &FeedTransport::ALL } else { &self.feed };
+        let feeds = self.stand.feeds(&self.feed);
         let waits: &[Wait] = if self.wait.is_empty() { &Wait::ALL } else { &self.wait };
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
             (true, _) => &[QUICK_INTERVAL_US],

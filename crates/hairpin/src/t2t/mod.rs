@@ -28,7 +28,8 @@ use crate::output;
 /// What stands in the way before the first row: no such interface, core or folder, a bad key.
 /// What goes wrong in a row fails that row.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    // First of all: an ordinary user's namespaces are only for a process of one thread.
+    arguments.stand.check(&arguments.feed)?;
+    // Before all else: an ordinary user's namespaces are only for a process of one thread.
     let stand = Stand::make("t2t", &arguments.stand)?;
     let mut plan = arguments.plan();
     // Waits that were asked for by name are run, and fail their rows where there is none.

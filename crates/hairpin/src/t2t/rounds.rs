@@ -100,6 +100,7 @@ mod tests {
     use super::super::plan::tests::plan;
     use super::*;
     use crate::setup;
+    use crate::transport::Transport;
 
     /// Runs nothing: remembers what it was asked, and does what it is told in certain rounds,
     /// counted from zero over the whole run.
@@ -132,7 +133,8 @@ mod tests {
                 latency.record(Duration::from_nanos(1_000 * (number as u64 + 1) + sample));
                 lateness.record(Duration::from_micros(if is_late { 50 } else { 1 }));
             }
-            let settings = setup::settings("tcp", "epoll", &cell.load, ClockSource::Tsc);
+            let settings =
+                setup::settings("tcp", Transport::Kernel, "epoll", &cell.load, ClockSource::Tsc);
             let failed = self.fails.contains(&number).then(|| "3 ticks lost".to_owned());
             let row = |setting| Row {
                 failed: failed.clone(),

@@ -80,6 +80,7 @@ impl<'a> Rounds<'a> {
                 FeedTransport::Tcp => MarketData::Tcp([SocketAddrV4::new(interface, 0); 2]),
             },
             interface,
+            transport: self.arguments.transport,
             gateway: self.arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
             core: self.cores.exchange,
             wait: cell.wait.to_string(),
@@ -93,6 +94,7 @@ impl<'a> Rounds<'a> {
         TraderChildSetup {
             trader: TraderSetup {
                 id: 1,
+                transport: self.arguments.transport,
                 gateway: ready.gateway,
                 wait: cell.wait.to_string(),
                 core: self.cores.trader,
@@ -122,7 +124,8 @@ impl Runner for Rounds<'_> {
             Err(error) => {
                 let Cell { feed, wait, load } = cell;
                 let source = Clock::new().source();
-                let settings = setup::settings(feed.name(), &wait.to_string(), load, source);
+                let (feed, transport) = (feed.name(), self.arguments.transport.transport);
+                let settings = setup::settings(feed, transport, &wait.to_string(), load, source);
                 let reason = format!("{error:#}");
                 let failed = |setting| self.describe(cell, Row::failed(setting, &*reason));
                 settings.map(failed).into()

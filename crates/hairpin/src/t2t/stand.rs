@@ -4,7 +4,7 @@ use std::net::SocketAddrV4;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use hairpin_host::Clock;
 use hairpin_measure::Results;
 
@@ -17,7 +17,8 @@ use crate::cores::{self, Cores};
 use crate::ground::Ground;
 use crate::signals::Signals;
 use crate::truth::Checks;
-use crate::{output, secret};
+use crate::words::FeedTransport;
+use crate::{output, secret, transport};
 
 /// The words about it, of every command that runs exchange and trader.
 #[derive(clap::Args, Debug, Clone)]
@@ -29,6 +30,9 @@ pub(crate) struct StandArguments {
     /// Run over loopback by the address of this interface instead of hosts of our own
     #[arg(long, value_name = "IF")]
     pub(crate) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) transport: transport::Arguments,
 
     /// Where the exchange's gateway listens [default: a free port]
     #[arg(long, value_name = "ADDR:PORT")]
@@ -44,6 +48,29 @@ pub(crate) struct StandArguments {
 
     #[command(flatten)]
     pub(crate) output: output::Arguments,
+}
+
+impl StandArguments {
+    /// How market data is to travel: as `asked`, or in each way that there is.
+    pub(crate) fn feeds<'a>(&self, asked: &'a [FeedTransport]) -> &'a [FeedTransport] {
+        match (asked.is_empty(), self.transport.is_xdp()) {
+            (false, _) => asked,
+            (true, false) => &FeedTransport::ALL,
+            (true, true) => &[FeedTransport::Multicast],
+        }
+    }
+
+    /// Words that contradict each other or what this process may do: to be asked before hosts are
+    /// made.
+    ///
+    /// # Errors
+    /// One line for each.
+    pub(crate) fn check(&self, asked: &[FeedTransport]) -> Result<()> {
+        if self.transport.is_xdp() && asked.contains(&FeedTransport::Tcp) {
+            bail!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+        }
+        self.transport.check_between_hosts(self.interface.as_deref())
+    }
 }
 
 /// All that is there before the first round.
@@ -74,6 +101,7 @@ impl<'a> Stand<'a> {
     /// What stands in the way: no such interface, core or folder, a bad key.
     pub(crate) fn make(command: &'static str, arguments: &'a StandArguments) -> Result<Self> {
         let ground = Ground::make(arguments.interface.as_deref())?;
+        ground.check(&arguments.transport)?;
         let cores = arguments.cores.choose()?;
         let is_test_key = secret::read(arguments.secret_key_file.as_deref())?.is_test_key;
         arguments.output.check()?;

@@ -8,9 +8,9 @@ use hairpin_feed_handler::Addresses;
 use hairpin_feed_handler::config::Config;
 use hairpin_reactor::Wait;
 
-use crate::cores;
 use crate::setup::TRADERS_MAX;
 use crate::words::parse_wait;
+use crate::{cores, transport};
 
 /// `hairpin trader`: joins the market data of `hairpin exchange`, logs on, and answers every event
 /// that changes a best price with an order, which it takes back when it is acknowledged.
@@ -33,6 +33,9 @@ pub(crate) struct Arguments {
     /// The interface that joins the groups
     #[arg(long, value_name = "IF", default_value = "lo")]
     pub(crate) interface: String,
+
+    #[command(flatten)]
+    pub(crate) transport: transport::Arguments,
 
     /// Which of the exchange's accounts: each of several traders needs its own
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -65,6 +68,7 @@ impl Arguments {
         let config = Config::read(&self.config).with_context(named)?;
         let channel = config.channel(self.channel.as_deref()).with_context(named)?;
         let mut addresses = channel.addresses(interface).with_context(named)?;
+        self.transport.check_feed(&addresses)?;
         if self.any_source
             && let Addresses::Multicast(feeds) = &mut addresses
         {

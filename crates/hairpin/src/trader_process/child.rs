@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use hairpin_time::Instant;
+use hairpin_xdp::ReceiveStamps;
 
 use super::figures;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, TraderChildSetup, TraderOutcome, TraderStart};
 use crate::signals::Signals;
-use crate::trader::Counts;
+use crate::trader::{Counts, Turn};
+use crate::way::Way;
 
 /// Runs the trader that standard input describes.
 ///
@@ -20,11 +22,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take_as_child()?;
     let began_ns = setup::monotonic_ns();
     let addresses = setup.market_data.addresses(setup.interface, &setup.sources);
-    let mut trader = super::open(&setup.trader, addresses)?;
+    let mut way = Way::roomy_at(&setup.trader.transport, setup.interface, ReceiveStamps::Off)?;
+    let mut trader = super::open(&setup.trader, addresses, &way)?;
     let mut live = figures::publish("t2t-trader", &setup.trader, &trader);
     let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();
     let opened_ns = setup::monotonic_ns();
-    let counts = trader.run(asked_to_stop, |turn| figures::update(&mut live, turn))?;
+    let watch = |turn: &Turn<'_>| {
+        way.tell_if_due(turn.now, turn.is_quiet);
+        figures::update(&mut live, turn);
+    };
+    let counts = trader.run(asked_to_stop, watch)?;
     let in_sync_ns = counts.in_sync_at.map(Instant::as_nanos);
     setup::say(&outcome(counts, TraderStart { began_ns, opened_ns, in_sync_ns }))?;
     Ok(ExitCode::SUCCESS)

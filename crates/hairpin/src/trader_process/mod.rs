@@ -17,12 +17,14 @@ use hairpin_order_entry::{
     KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
+use hairpin_xdp::ReceiveStamps;
 
 pub(crate) use arguments::Arguments;
 
 use crate::setup::{self, Account, TraderSetup};
 use crate::signals::Signals;
-use crate::trader::{Counts, Trader};
+use crate::trader::{Counts, Trader, Turn};
+use crate::way::Way;
 use crate::{output, secret};
 
 /// Orders that may wait for a blocked connection: those of a second's stall at the fastest pace. A
@@ -38,10 +40,12 @@ const INSTRUMENTS_MAX: usize = 1_024;
 /// # Errors
 /// No such core or interface, a bad key or configuration file, a logon that is refused.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    arguments.transport.check_by(Some(&arguments.interface))?;
     let interface = interface_address(&arguments.interface)?;
     let addresses = arguments.addresses(interface)?;
     let setup = TraderSetup {
         id: arguments.id,
+        transport: arguments.transport,
         gateway: arguments.gateway,
         wait: arguments.wait.to_string(),
         core: arguments.cores.choose()?.trader,
@@ -49,7 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         journal_bytes: JOURNAL_BYTES,
     };
     let signals = Signals::take()?;
-    let mut trader = open(&setup, addresses)?;
+    let mut way = Way::open_roomy(&setup.transport, &arguments.interface, ReceiveStamps::Off)?;
+    let mut trader = open(&setup, addresses, &way)?;
     let _ = writeln!(
         std::io::stderr(),
         "trader {}: wait {} on {} ({interface}), orders to {}; waiting for market data",
@@ -60,7 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     );
     let mut live = figures::publish("trader", &setup, &trader);
     let drops_before = interface_drops(&arguments.interface).ok();
-    let counts = trader.run(|| signals.asked_to_stop(), |turn| figures::update(&mut live, turn))?;
+    let watch = |turn: &Turn<'_>| {
+        way.tell_if_due(turn.now, turn.is_quiet);
+        figures::update(&mut live, turn);
+    };
+    let counts = trader.run(|| signals.asked_to_stop(), watch)?;
     let drops = interface_drops(&arguments.interface).ok().zip(drops_before);
     let drops = drops.map(|(after, before)| after.saturating_sub(before));
     output::print(&describe(setup.id, &counts, drops))?;
@@ -68,11 +77,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(status))
 }
 
-/// A trader as `setup` describes it, on this thread, which is bound to its name and core.
+/// A trader as `setup` describes it, whose market data comes by `way`, on this thread, which is
+/// bound to its name and core.
 ///
 /// # Errors
 /// No such core, a bad key, an interface that joins no group, no memory for the journal.
-fn open(setup: &TraderSetup, addresses: Addresses) -> Result<Trader> {
+fn open(setup: &TraderSetup, mut addresses: Addresses, way: &Way) -> Result<Trader> {
     hairpin_host::name_thread("trader")?;
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
@@ -80,6 +90,7 @@ fn open(setup: &TraderSetup, addresses: Addresses) -> Result<Trader> {
     let session = session(setup)?;
     let wait = Wait::from_str(&setup.wait).context("an unknown wait")?;
     let mut reactor = Reactor::new(wait)?;
+    way.bring(&mut addresses);
     let feed = feed(addresses, &mut reactor)?;
     Ok(Trader { clock: Clock::new(), reactor, feed, session })
 }

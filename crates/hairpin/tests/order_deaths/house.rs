@@ -63,6 +63,7 @@ impl House {
             matching: false,
             accounts: vec![account],
             connections: 4,
+            transport: Default::default(),
             addresses: Addresses { multicast: None, tcp: None, gateway },
         };
         let mut reactor = Reactor::new(Wait::Epoll).unwrap();

@@ -68,6 +68,7 @@ fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, 
         matching: false,
         accounts: ["ABC", "ABD"].map(account).into(),
         connections: 4,
+        transport: Default::default(),
         addresses: Addresses { multicast: None, tcp: None, gateway },
     };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();

@@ -146,6 +146,7 @@ fn run(is_busy: bool, command: &AtomicU32, tell: &mpsc::Sender<Told>) {
         matching: is_busy,
         accounts: SESSIONS.map(account).into(),
         connections: 8,
+        transport: Default::default(),
         addresses: Addresses {
             multicast: None,
             tcp: Some(TcpFeed::new(anywhere, anywhere)),

@@ -6,8 +6,9 @@ use clap::ArgAction;
 use hairpin_reactor::Wait;
 
 use super::plan::{Cell, Load, Receiver};
+use crate::transport::XdpMode;
 use crate::words::{SAMPLES_MAX, WARM_UP, parse_switch, parse_wait};
-use crate::{cores, output};
+use crate::{cores, output, transport};
 
 /// Pauses of the published tables, in microseconds.
 const INTERVALS_US: [u64; 2] = [5_000, 0];
@@ -28,8 +29,8 @@ const ROUNDS: u32 = 7;
 /// The exchange's publisher sends packets of one book entry (template 46) for 100 instruments, in a
 /// process and on a core of its own; as root, and as an ordinary user where the kernel lets users
 /// make namespaces, over a veth between two namespaces, else over loopback. Beside the published
-/// figures stand the feed handler by each wait, kept warm by dry packets, the channel alone in
-/// batches of 64 packets, and a socket with nothing behind it.
+/// figures stand the feed handler by each wait, kept warm by dry packets, past the kernel (xdp),
+/// the channel alone in batches of 64 packets, and a socket with nothing behind it.
 ///
 /// Columns take turns in rounds (A B C A B C ...), each with processes of its own. It takes about 6
 /// minutes for a wait, --quick about 20 seconds.
@@ -37,7 +38,7 @@ const ROUNDS: u32 = 7;
 pub(crate) struct Arguments {
     /// Print the tables of a results file that was saved with --json; nothing is measured
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "quick", "samples", "rounds", "seed", "wait", "keep_warm"])]
+        "quick", "samples", "rounds", "seed", "wait", "keep_warm", "xdp", "xdp_mode"])]
     pub(super) from: Option<PathBuf>,
 
     /// Waits of the receiver: block, poll, epoll, spin, io_uring [default: spin]
@@ -49,6 +50,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
           value_parser = parse_switch)]
     keep_warm: bool,
+
+    /// Whether the feed handler is measured past the kernel as well (AF_XDP): as root, between two
+    /// hosts of its own
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    xdp: bool,
+
+    /// Where the filter of the column xdp runs: auto, generic, native [default: auto]
+    #[arg(long, value_enum, value_name = "MODE")]
+    xdp_mode: Option<XdpMode>,
 
     /// Packets recorded per column with 5 ms between them; with no delay ten times as many
     #[arg(long, value_name = "N", default_value_t = SAMPLES,
@@ -89,15 +100,23 @@ impl Arguments {
                 let is_warmed = self.keep_warm && interval_us > 0 && wait == Wait::Spin;
                 let warm = is_warmed.then_some(Receiver::Handler { is_kept_warm: true });
                 let handler = Receiver::Handler { is_kept_warm: false };
-                let receivers = [Some(handler), warm, Some(Receiver::Bare)];
+                let kernel = transport::Arguments::default();
+                let xdp = transport::Arguments::past_the_kernel(self.xdp_mode);
+                let receivers = [
+                    Some((handler, kernel)),
+                    warm.map(|warm| (warm, kernel)),
+                    self.xdp.then_some((handler, xdp)),
+                    Some((Receiver::Bare, kernel)),
+                ];
                 let load = self.load(interval_us);
-                let of = |receiver| Cell { receiver, wait, load };
+                let of = |(receiver, transport)| Cell { receiver, transport, wait, load };
                 cells.extend(receivers.into_iter().flatten().map(of));
             }
         }
         let of_batch = self.load(0);
         let load = Load { samples: of_batch.samples.div_ceil(BATCHES_PART), ..of_batch };
-        cells.push(Cell { receiver: Receiver::Batch, wait: waits[0], load });
+        let (receiver, transport) = (Receiver::Batch, transport::Arguments::default());
+        cells.push(Cell { receiver, transport, wait: waits[0], load });
         cells
     }
 
@@ -143,8 +162,10 @@ mod tests {
         let expected = [
             (5_000, "spin"),
             (5_000, "spin, kept warm"),
+            (5_000, "xdp, spin"),
             (5_000, "bare receiver, spin"),
             (0, "spin"),
+            (0, "xdp, spin"),
             (0, "bare receiver, spin"),
             (0, "batch"),
         ];
@@ -152,9 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_is_not_kept_warm() {
+    fn who_sleeps_is_not_kept_warm_and_columns_can_be_left_out() {
         let all = names(&["--wait", "spin,epoll"]);
         assert_eq!(all.iter().filter(|(_, name)| name.contains("warm")).count(), 1);
+        let by_kernel = names(&["--xdp", "off"]);
+        assert_eq!(by_kernel.len(), names(&[]).len() - 2);
+        assert!(by_kernel.iter().all(|(_, name)| !name.contains("xdp")));
         let cold = names(&["--keep-warm", "off"]);
         assert!(cold.iter().all(|(_, name)| !name.contains("warm")));
     }
@@ -163,7 +187,7 @@ mod tests {
     fn without_a_pause_there_are_ten_times_as_many_samples() {
         let plan = parse(&["--samples", "70"]).unwrap().plan();
         let samples: Vec<u64> = plan.iter().map(|cell| cell.load.samples).collect();
-        assert_eq!(samples, [70, 70, 70, 700, 700, 350]);
+        assert_eq!(samples, [70, 70, 70, 70, 700, 700, 700, 350]);
         assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 350);
     }
 
@@ -176,7 +200,9 @@ mod tests {
     #[test]
     fn what_is_printed_from_a_file_is_not_measured() {
         assert!(parse(&["--from", "a.json"]).is_ok());
-        for words in [["--samples", "9"], ["--rounds", "7"], ["--wait", "spin"], ["--seed", "1"]] {
+        for words in ["--samples 9", "--rounds 7", "--wait spin", "--seed 1", "--xdp-mode generic"]
+        {
+            let words: Vec<&str> = words.split(' ').collect();
             assert!(parse(&[&["--from", "a.json"], &words[..]].concat()).is_err());
         }
     }

@@ -75,6 +75,13 @@ impl Bench for Feed {
         received.rows.into_iter().map(row).collect()
     }
 
+    /// Past the kernel one comes between two hosts, with the capabilities for it.
+    fn refusal(stand: &Stand<'_>, cell: &Cell) -> Option<String> {
+        let words = &cell.transport;
+        let may = words.check_between_hosts(None).and_then(|()| stand.ground.check(words));
+        may.err().map(|error| format!("xdp cannot be had: {error}"))
+    }
+
     fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
         round::failed(cell, reason)
     }

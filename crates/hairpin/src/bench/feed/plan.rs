@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::plan;
 pub(crate) use crate::bench::plan::Load;
+use crate::transport::{self, Transport};
 
 /// Who receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub(crate) enum Receiver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub(crate) receiver: Receiver,
+    /// How packets come to it.
+    pub(crate) transport: transport::Arguments,
     pub(crate) wait: Wait,
     /// Of all rounds together.
     pub(crate) load: Load,
@@ -43,12 +46,17 @@ impl plan::Cell for Cell {
     }
 
     fn name(&self) -> String {
-        let Self { wait, .. } = self;
-        match self.receiver {
-            Receiver::Handler { is_kept_warm: false } => format!("{wait}"),
-            Receiver::Handler { is_kept_warm: true } => format!("{wait}, kept warm"),
-            Receiver::Bare => format!("bare receiver, {wait}"),
-            Receiver::Batch => "batch".to_owned(),
-        }
+        name(self.receiver, self.transport.transport.name(), self.wait.name())
+    }
+}
+
+/// What a column is called, beside those of kernel sockets.
+pub(super) fn name(receiver: Receiver, transport: &str, wait: &str) -> String {
+    let way = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
+    match receiver {
+        Receiver::Handler { is_kept_warm: false } => format!("{way}{wait}"),
+        Receiver::Handler { is_kept_warm: true } => format!("{way}{wait}, kept warm"),
+        Receiver::Bare => format!("bare receiver, {way}{wait}"),
+        Receiver::Batch => "batch".to_owned(),
     }
 }

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use anyhow::Result;
 use hairpin_feed_handler::{
     Arrival, ChannelState, FeedEngine, FeedHandlers, Group, HandlerId, KeepWarm, LineAddress,
-    Lines, Multicast, SocketEngine, TappedEngine,
+    Lines, Multicast, SocketEngine, TappedEngine, Transport,
 };
 use hairpin_host::Clock;
 use hairpin_measure::{Recorder, Row};
 use hairpin_reactor::Wait;
 use hairpin_time::{Duration, Instant, Now};
+use hairpin_xdp::ReceiveStamps;
 
 use super::plan::Receiver;
 use super::probe::{Entrance, Probe};
@@ -20,6 +21,7 @@ use super::{bare, batch};
 use crate::bench::run::calibrated;
 use crate::setup::{self, ChildArguments};
 use crate::signals::Signals;
+use crate::way::Way;
 
 /// The longest sleep: so soon the end is heard.
 pub(super) const SLEEP: Duration = Duration::from_millis(10);
@@ -53,7 +55,7 @@ pub(crate) fn run(arguments: &ChildArguments) -> Result<ExitCode> {
 }
 
 /// Side A of the channel, from its one sender.
-fn addresses(setup: &ReceiverSetup) -> Multicast {
+fn addresses(setup: &ReceiverSetup, transport: &Transport) -> Multicast {
     let line = |groups: [_; 2]| Lines::only_a(Group::new(groups[0], &[setup.source]));
     Multicast {
         incremental: line(setup.groups.incremental),
@@ -62,6 +64,7 @@ fn addresses(setup: &ReceiverSetup) -> Multicast {
         snapshot_orders: Lines::default(),
         replay: None,
         interface: setup.interface,
+        transport: transport.clone(),
     }
 }
 
@@ -73,13 +76,14 @@ fn handler(
     asked_to_stop: &dyn Fn() -> bool,
 ) -> Result<ReceiverOutcome> {
     let wait: Wait = setup.wait.parse()?;
+    let mut way = Way::at(&setup.transport, setup.interface, ReceiveStamps::Kernel)?;
     let entrance = Rc::new(Entrance::default());
     let tap = {
         let (entrance, clock) = (Rc::clone(&entrance), clock.clone());
         move |_: &LineAddress, _: Now, _: &Arrival<'_>| entrance.enter(clock.instant())
     };
     let mut feeds = FeedHandlers::new(TappedEngine::new(SocketEngine::new(wait)?, tap));
-    let handler = feeds.add(words::channel_settings(), &addresses(setup))?;
+    let handler = feeds.add(words::channel_settings(), &addresses(setup, way.transport()))?;
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);
     let mut probe = Probe::new(clock.clone(), &entrance, samples);
     let mut warmth = is_kept_warm.then(|| Warmth::new(&clock));
@@ -99,6 +103,7 @@ fn handler(
             continue;
         }
         probe.recalibrate_if_due(now.monotonic);
+        way.tell_if_due(now.monotonic, true);
         if !is_armed && feeds.channel(handler).state() == ChannelState::InSync {
             is_armed = true;
             probe.arm(setup.load.warm_up);
@@ -134,7 +139,8 @@ pub(super) fn outcome(
     counts: Counts,
 ) -> ReceiverOutcome {
     let measured_by = words::clock_of(clock.source());
-    let settings = words::settings(setup.receiver, &setup.wait, &setup.load, measured_by);
+    let ReceiverSetup { receiver, transport, wait, load, .. } = setup;
+    let settings = words::settings(*receiver, transport.transport, wait, load, measured_by);
     let nothing = Recorder::with_capacity(0);
     let rows = settings.into_iter().zip(recorders);
     let rows = rows.map(|(setting, recorder)| Row::new(setting, recorder, &nothing)).collect();

@@ -55,7 +55,8 @@ pub(super) fn run(stand: &Stand<'_>, cell: &Cell, told: &mut dyn FnMut(u64)) -> 
 
 /// Rows that say why there is nothing in them.
 pub(super) fn failed(cell: &Cell, reason: &str) -> Vec<Row> {
-    let settings = setup::settings(cell.receiver, cell.wait.name(), &cell.load, clock());
+    let (transport, wait) = (cell.transport.transport, cell.wait.name());
+    let settings = setup::settings(cell.receiver, transport, wait, &cell.load, clock());
     settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
 }
 
@@ -77,6 +78,7 @@ fn receiver_setup(stand: &Stand<'_>, cell: &Cell) -> ReceiverSetup {
         core: stand.cores.trader,
         wait: cell.wait.to_string(),
         receiver: cell.receiver,
+        transport: cell.transport,
         load: cell.load,
     }
 }
@@ -111,6 +113,7 @@ mod tests {
 
     use super::*;
     use crate::bench::feed::plan::Load;
+    use crate::transport::Transport;
 
     fn recorder(samples: impl IntoIterator<Item = u64>) -> Recorder {
         let samples: Vec<u64> = samples.into_iter().collect();
@@ -123,7 +126,7 @@ mod tests {
     fn what_was_sent_and_not_recorded_is_lost_and_lateness_is_the_senders() {
         let load = Load { interval_us: 5_000, warm_up: 0, samples: 100, seed: 1 };
         let setting = |_: ()| -> Setting {
-            setup::settings(Receiver::Bare, "spin", &load, Clock::Tsc).remove(0)
+            setup::settings(Receiver::Bare, Transport::Kernel, "spin", &load, Clock::Tsc).remove(0)
         };
         let late = recorder(std::iter::repeat_n(300_000, 100));
         let lateness = Row::new(setting(()), &recorder([]), &late);

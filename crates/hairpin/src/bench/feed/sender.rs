@@ -15,6 +15,7 @@ use super::plan::Receiver;
 use super::setup::{self as words, Ready, SenderOutcome, SenderSetup};
 use crate::setup::{self, ChildArguments, Page};
 use crate::signals::Signals;
+use crate::transport::Transport;
 
 /// Packets stay on the link.
 const TTL: u8 = 1;
@@ -151,7 +152,9 @@ impl<'a> Sender<'a> {
 
     fn outcome(&self, interrupted: bool) -> SenderOutcome {
         let SenderSetup { wait, load, .. } = self.setup;
-        let setting = words::settings(Receiver::Bare, wait, load, MeasuredBy::Tsc).remove(0);
+        let setting =
+            words::settings(Receiver::Bare, Transport::Kernel, wait, load, MeasuredBy::Tsc)
+                .remove(0);
         let lateness = Row::new(setting, &Recorder::with_capacity(0), &self.lateness);
         SenderOutcome { sent: self.sent, unsent: self.unsent, lateness, interrupted }
     }

@@ -12,6 +12,7 @@ use super::flow::{INSTRUMENTS, PACKET_BYTES};
 use super::plan::{Load, Receiver};
 use super::published::Span;
 use crate::groups::Groups;
+use crate::transport::{self, Transport};
 
 /// The case of a socket without a handler.
 const BARE: &str = "bare receiver";
@@ -43,6 +44,7 @@ pub(crate) struct ReceiverSetup {
     pub(crate) core: Option<usize>,
     pub(crate) wait: String,
     pub(crate) receiver: Receiver,
+    pub(crate) transport: transport::Arguments,
     pub(crate) load: Load,
 }
 
@@ -125,12 +127,18 @@ pub(super) fn clock_of(source: ClockSource) -> Clock {
 
 /// The settings of the rows of a receiver, in the order of its rows. `clock` is what the
 /// application's rows are read from; the others are from the kernel's timestamp to its clock.
-pub(crate) fn settings(receiver: Receiver, wait: &str, load: &Load, clock: Clock) -> Vec<Setting> {
+pub(crate) fn settings(
+    receiver: Receiver,
+    transport: Transport,
+    wait: &str,
+    load: &Load,
+    clock: Clock,
+) -> Vec<Setting> {
     let setting = |case: String, clock| Setting {
         bench: "feed".to_owned(),
         case,
         feed: Some("multicast".to_owned()),
-        transport: "kernel".to_owned(),
+        transport: transport.name().to_owned(),
         wait: wait.to_owned(),
         protocol: "multicast".to_owned(),
         size_bytes: PACKET_BYTES as u64,
@@ -190,7 +198,7 @@ mod tests {
     fn a_row_tells_who_received_it_and_which_span_it_is() {
         let load = Load { interval_us: 0, warm_up: 0, samples: 1, seed: 1 };
         for receiver in RECEIVERS {
-            let settings = settings(receiver, "spin", &load, Clock::Tsc);
+            let settings = settings(receiver, Transport::Kernel, "spin", &load, Clock::Tsc);
             assert!(settings.iter().all(|setting| receiver_of(setting) == receiver));
             let spans = settings
                 .iter()

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hairpin_measure::{Figure, Host, Results, Row, Truth, is_too_short};
 
-use super::plan::Receiver;
+use super::plan::{Receiver, name};
 use super::published::{FIGURES, SOURCE, TABLES, Table};
 use super::setup::{is_of, receiver_of};
 use crate::bench::drawing::{Column, drawn, here, note};
@@ -24,10 +24,11 @@ pub(super) fn render(results: &Results) -> String {
 
 const LEGEND: &str = "
 figures of ours are of all samples; the interval is where the median over the rounds lies with 95 %
-confidence. batch: the mean of 64 packets back to back, from memory, in the channel alone. bare
-receiver: a socket with nothing behind it, receive timestamp to user space. *: below 20 steps of the
-clock, so that one reading says little; see batch. No floor was subtracted. A percentile that has
-not 10 samples beyond it is -.
+confidence. xdp: the same feed handler, its packets past the kernel (AF_XDP), receive timestamps by
+the filter on the interface, with the kernel's clock. batch: the mean of 64 packets back to back,
+from memory, in the channel alone. bare receiver: a socket with nothing behind it, receive timestamp
+to user space. *: below 20 steps of the clock, so that one reading says little; see batch. No floor
+was subtracted. A percentile that has not 10 samples beyond it is -.
 ";
 
 /// The names of the lines, behind those of the figures.
@@ -79,13 +80,7 @@ fn ours(row: &Row, step: f64) -> Column {
 }
 
 fn heading(row: &Row) -> String {
-    let wait = &row.setting.wait;
-    match receiver_of(&row.setting) {
-        Receiver::Handler { is_kept_warm: false } => wait.clone(),
-        Receiver::Handler { is_kept_warm: true } => format!("{wait}, kept warm"),
-        Receiver::Bare => format!("bare receiver, {wait}"),
-        Receiver::Batch => "batch".to_owned(),
-    }
+    name(receiver_of(&row.setting), &row.setting.transport, &row.setting.wait)
 }
 
 /// How this machine differs from the published one.
@@ -94,7 +89,7 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
         "published: {SOURCE}.\nBook updates, with its engines on kernel sockets, on those under \
          OpenOnload, and on ef_vi of a Solarflare card;\nmachine and packets are not told there. \
          \"messages, no network\": channel 360, i7-7700K, no book.\n{} One side (A), packets of 76 \
-         bytes, kernel sockets, software timestamps.\n",
+         bytes, kernel sockets unless xdp, software timestamps.\n",
         here(host, row, ["publisher", "receiver"]),
     )
 }
@@ -108,13 +103,18 @@ mod tests {
     use super::*;
     use crate::bench::feed::plan::Load;
     use crate::bench::feed::setup::settings;
+    use crate::transport::Transport;
 
     fn rows(receiver: Receiver, interval_us: u64, nanos: u64) -> Vec<Row> {
+        rows_by(Transport::Kernel, receiver, interval_us, nanos)
+    }
+
+    fn rows_by(transport: Transport, receiver: Receiver, interval_us: u64, nanos: u64) -> Vec<Row> {
         let load = Load { interval_us, warm_up: 0, samples: 0, seed: 1 };
         let mut samples = Recorder::with_capacity(1_000);
         (0..1_000).for_each(|more| samples.record(Duration::from_nanos(nanos + more)));
         let none = Recorder::with_capacity(0);
-        let settings = settings(receiver, "spin", &load, Clock::Tsc);
+        let settings = settings(receiver, transport, "spin", &load, Clock::Tsc);
         settings.into_iter().map(|setting| Row::new(setting, &samples, &none)).collect()
     }
 
@@ -147,22 +147,25 @@ mod tests {
         let all = [
             rows(handler, 5_000, 900),
             rows(warm, 5_000, 300),
+            rows_by(Transport::Xdp, handler, 5_000, 500),
             rows(Receiver::Bare, 5_000, 2_000),
             rows(handler, 0, 100),
+            rows_by(Transport::Xdp, handler, 0, 200),
             rows(Receiver::Bare, 0, 3_000),
             rows(Receiver::Batch, 0, 60),
         ];
         let text = render(&results(all.concat()));
         let application = "application only: packet in the process to callback, 5 ms";
-        let expected = "min 0.993 0.856 | 0.900 0.300";
+        let expected = "min 0.993 0.856 | 0.900 0.300 0.500";
         assert_eq!(line(&text, application, "min"), expected, "{text}");
         let network = "with network and kernel: receive timestamp to callback, 5 ms";
-        assert_eq!(line(&text, network, "max"), "max 79.933 16.385 | 1.899 1.299 2.999");
+        assert_eq!(line(&text, network, "max"), "max 79.933 16.385 | 1.899 1.299 1.499 2.999");
         let hot = "packet in the process to callback, no delay";
-        assert_eq!(line(&text, hot, "min"), "min 0.507 0.533 0.600 0.047 | *0.100 0.060");
-        assert_eq!(line(&text, hot, "samples"), "samples | 1000 1000");
+        assert_eq!(line(&text, hot, "min"), "min 0.507 0.533 0.600 0.047 | *0.100 0.200 0.060");
+        assert_eq!(line(&text, hot, "samples"), "samples | 1000 1000 1000");
         let flat_out = "receive timestamp to callback, no delay";
-        assert_eq!(line(&text, flat_out, "95 %"), "95 % 14.238 5.260 2.853 | 1.049 3.949");
+        assert_eq!(line(&text, flat_out, "95 %"), "95 % 14.238 5.260 2.853 | 1.049 1.149 3.949");
+        assert!(text.contains("xdp, spin") && !text.contains("bare receiver, xdp"), "{text}");
         assert!(text.contains("here: A Processor, 2 cores, virtual machine, Linux 6.12.1"));
         assert!(text.lines().all(|line| line.chars().count() <= 140), "{text}");
     }

@@ -70,6 +70,7 @@ fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
         matching: false,
         accounts: vec![account],
         connections: 2,
+        transport: Default::default(),
         addresses: Addresses { multicast: None, tcp: None, gateway: setup.address },
     })
 }

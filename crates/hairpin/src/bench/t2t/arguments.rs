@@ -87,7 +87,7 @@ impl Case {
 impl Arguments {
     /// The sets of the exchange and trader table.
     pub(super) fn plan(&self) -> Plan {
-        let feeds: &[_] = if self.feed.is_empty() { &FeedTransport::ALL } else { &self.feed };
+        let feeds = self.stand.feeds(&self.feed);
         let intervals: &[u64] = match (self.quick, self.interval_us.is_empty()) {
             (true, _) => &[QUICK_INTERVAL_US],
             (false, true) => &INTERVALS_US,
@@ -95,6 +95,11 @@ impl Arguments {
         };
         let cells = Cell::all(feeds, intervals, &WAITS, |interval_us| self.load(interval_us));
         Plan::new(cells, self.rounds, !self.quick)
+    }
+
+    /// How market data is to travel, as far as it was said.
+    pub(super) fn feeds(&self) -> &[FeedTransport] {
+        &self.feed
     }
 
     fn load(&self, interval_us: u64) -> Load {

@@ -38,6 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
         output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
+    arguments.stand.check(arguments.feeds())?;
     let stand = Stand::make("bench t2t", &arguments.stand)?;
     let Measured { results, said } = stand.measure(&arguments.plan(), "")?;
     output::print(&(render(&results, arguments.case) + &said))?;
@@ -108,6 +109,7 @@ mod tests {
 
     use super::*;
     use crate::setup::{self, Load};
+    use crate::transport::Transport;
 
     const LOAD: Load = Load {
         interval_us: 500,
@@ -127,7 +129,8 @@ mod tests {
             samples.iter().for_each(|nanos| recorder.record(Duration::from_nanos(nanos - less)));
             recorder
         };
-        let [intended, sent] = setup::settings(feed, wait, &LOAD, ClockSource::Tsc);
+        let [intended, sent] =
+            setup::settings(feed, Transport::Kernel, wait, &LOAD, ClockSource::Tsc);
         let none = Recorder::with_capacity(0);
         [Row::new(intended, &recorder(0), &none), Row::new(sent, &recorder(1_000), &none)]
     }

@@ -1,0 +1,130 @@
+//! The frame that a message travels in without an IP packet around it.
+//!
+//! ```text
+//!  0             6        12       14       16
+//! | destination | source | 0x88b5 | length | message … | zeros up to 60 bytes
+//! ```
+//!
+//! The length is that of the message, big-endian: a short frame is padded on its way.
+
+use hairpin_wire::{EtherType, EthernetHeader, MacAddress};
+
+/// The first of the two set aside for local experiments (IEEE 802, clause 9.2.4).
+pub(crate) const ETHER_TYPE: u16 = 0x88b5;
+/// Bytes before a message.
+pub(crate) const HEADER: usize = 16;
+/// No frame on an Ethernet is shorter, its checksum left out (IEEE 802.3 §3.2.8).
+const SHORTEST: usize = 60;
+
+/// A frame that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawFrame<'a> {
+    pub(crate) destination: MacAddress,
+    pub(crate) source: MacAddress,
+    /// `None` if the frame does not hold what its length says.
+    pub(crate) message: Option<&'a [u8]>,
+}
+
+/// Bytes of the frame of a message of `size` bytes.
+#[inline]
+pub(crate) fn length(size: usize) -> usize {
+    (HEADER + size).max(SHORTEST)
+}
+
+/// Writes all of a frame but its message of `size` bytes, and returns where that goes.
+///
+/// # Panics
+/// If the frame is not of the [`length`] for it, or no 16 bits hold the size.
+#[inline]
+pub(crate) fn write(
+    frame: &mut [u8],
+    destination: MacAddress,
+    source: MacAddress,
+    size: usize,
+) -> &mut [u8] {
+    assert_eq!(frame.len(), length(size), "the frame of a message of {size} bytes");
+    let size_word = u16::try_from(size).expect("a frame is shorter than 64 KiB");
+    let header = EthernetHeader::new(destination, source, EtherType(ETHER_TYPE));
+    let (header_bytes, rest) = frame.split_at_mut(HEADER);
+    let (ethernet, size_bytes) = EthernetHeader::split_mut(header_bytes).expect("14 bytes of 16");
+    *ethernet = header;
+    size_bytes.copy_from_slice(&size_word.to_be_bytes());
+    let (message, padding) = rest.split_at_mut(size);
+    padding.fill(0);
+    message
+}
+
+/// What a frame says; `None` if it is too short to say anything.
+#[inline]
+pub(crate) fn parse(frame: &[u8]) -> Option<RawFrame<'_>> {
+    let (ethernet, rest) = EthernetHeader::split(frame).ok()?;
+    let (size, rest) = rest.split_first_chunk()?;
+    let message = rest.get(..usize::from(u16::from_be_bytes(*size)));
+    Some(RawFrame { destination: ethernet.destination(), source: ethernet.source(), message })
+}
+
+/// Has a frame go back to where it came from, from `source`.
+///
+/// # Panics
+/// If it is shorter than two addresses.
+#[inline]
+pub(crate) fn turn_round(frame: &mut [u8], source: MacAddress) {
+    frame.copy_within(6..12, 0);
+    frame[6..12].copy_from_slice(&source.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
+    const B: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
+
+    fn framed(message: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0xff; length(message.len())];
+        write(&mut frame, A, B, message.len()).copy_from_slice(message);
+        frame
+    }
+
+    #[test]
+    fn bytes_lie_where_they_are_said_to() {
+        let frame = framed(b"hello");
+        assert_eq!(frame[..6], A.0);
+        assert_eq!(frame[6..12], B.0);
+        assert_eq!(frame[12..16], [0x88, 0xb5, 0, 5]);
+        assert_eq!(frame[16..21], *b"hello");
+        assert_eq!(frame[21..], [0; 39]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_whatever_its_length() {
+        for size in [0, 1, 43, 44, 45, 255, 256, 1_498] {
+            let message: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let frame = framed(&message);
+            assert_eq!(frame.len(), (16 + size).max(60));
+            let read = parse(&frame).unwrap();
+            assert_eq!((read.destination, read.source), (A, B));
+            assert_eq!(read.message, Some(&message[..]));
+        }
+    }
+
+    #[test]
+    fn a_length_that_the_frame_has_not_is_not_believed() {
+        let mut frame = framed(&[7; 44]);
+        frame[15] = 45;
+        assert_eq!(parse(&frame).unwrap().message, None);
+        frame[14] = 0xff;
+        assert_eq!(parse(&frame).unwrap().message, None);
+        assert_eq!(parse(&frame[..15]), None);
+        assert_eq!(parse(&frame[..0]), None);
+    }
+
+    #[test]
+    fn an_answer_goes_to_the_sender_from_whoever_answers() {
+        let mut frame = framed(b"hello");
+        let own = MacAddress([2, 0, 0, 0, 0, 9]);
+        turn_round(&mut frame, own);
+        let read = parse(&frame).unwrap();
+        assert_eq!((read.destination, read.source, read.message), (B, own, Some(&b"hello"[..])));
+    }
+}
