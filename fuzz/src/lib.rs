@@ -12,6 +12,12 @@
 mod client;
 #[path = "../../crates/cme-codecs/tests/codecs/copy/mod.rs"]
 mod copy;
+#[path = "../../crates/xdp/tests/filter/frames.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
+mod filter_frames;
+#[path = "../../crates/xdp/tests/filter/reference.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
+mod filter_reference;
 #[path = "../../crates/feed-handler/src/frames.rs"]
 #[allow(unreachable_pub, reason = "they are the feed handler's own")]
 mod frames;
@@ -30,6 +36,25 @@ mod packets;
 #[path = "../../crates/exchange/tests/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
+
+/// Of the stack, whose own they are.
+#[path = "../../crates/stack/src/netlink"]
+#[allow(dead_code, reason = "the stack uses more of it")]
+mod stack_netlink {
+    pub(crate) mod address;
+    pub(crate) mod attributes;
+    pub(crate) mod change;
+    pub(crate) mod link;
+    pub(crate) mod message;
+    pub(crate) mod neighbour;
+    pub(crate) mod route;
+}
+#[path = "../../crates/stack/src/memberships"]
+#[allow(dead_code, reason = "the stack uses more of it")]
+mod stack_memberships_of_kernel {
+    pub(crate) mod list;
+    pub(crate) mod listener;
+}
 
 /// Of the command, which is no library.
 #[path = "../../crates/hairpin/src"]
@@ -69,6 +94,9 @@ pub mod replay_bytes;
 pub mod report_page;
 pub mod results_file;
 pub mod sbe_schema;
+pub mod stack_memberships;
+pub mod stack_netlink_messages;
+pub mod xdp_filter_entries;
 
 pub use codec::Seed;
 // As the feed handler's frames name it.
@@ -118,4 +146,7 @@ targets! {
     mdp3_channel_bytes
     mdp3_channel_packets
     netstack_udp_frames
+    stack_netlink_messages
+    stack_memberships
+    xdp_filter_entries
 }

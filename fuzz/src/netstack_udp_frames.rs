@@ -2,7 +2,8 @@
 //!
 //! Proves that whatever comes in, nobody panics, sockets get as many datagrams as the verdict says,
 //! each lies in its frame, devices count every frame once, and a payload delivered by a device that
-//! does not trust is what etherparse finds in the frame.
+//! does not trust is what etherparse finds in the frame. A second engine takes every frame the
+//! general way, without the shortcut: it tells and counts the same.
 //!
 //! An input is steps: what kind, how long, and so many bytes. Most bytes lie over a good frame,
 //! behind a place that the input chooses.
@@ -27,12 +28,12 @@ const HOST: [u8; 4] = [10, 0, 0, 1];
 const GROUP: [u8; 4] = [239, 1, 1, 1];
 const HOST6: [u8; 16] = [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
 const SETTINGS: Settings =
-    Settings { devices: 3, addresses: 4, sockets: 8, memberships: 4, seed: 0 };
+    Settings { devices: 3, addresses: 4, sockets: 8, memberships: 4, sources: 4, seed: 0 };
 
 /// One input.
 pub fn run(bytes: &[u8]) {
-    let mut memory = vec![0_u64; SETTINGS.arena_size().div_ceil(8)];
-    let mut engine = engine(memory.as_mut_bytes());
+    let [mut ours, mut theirs] = [(); 2].map(|()| vec![0_u64; SETTINGS.arena_size().div_ceil(8)]);
+    let (mut general, mut engine) = (engine(theirs.as_mut_bytes()), engine(ours.as_mut_bytes()));
     let devices: Vec<_> = engine.device_ids().collect();
     let mut script = Script(bytes);
     let mut frames = 0;
@@ -43,18 +44,29 @@ pub fn run(bytes: &[u8]) {
             0 => over.to_vec(),
             kind => laid_over(good(kind), usize::from(place), over, place & 1 == 0),
         };
-        let mut seen = Seen { frame: &frame, told: 0, payload: None };
+        let mut seen = Seen { frame: &frame, told: Vec::new(), payload: None };
+        let mut others = Seen { frame: &frame, told: Vec::new(), payload: None };
         let device = devices[usize::from(kind >> 3) % 2];
-        let verdict = match kind >> 6 {
-            2 => engine.handle_icmpv4(NOW, &frame, &mut seen),
-            3 => engine.handle_icmpv6(NOW, &frame, &mut seen),
+        let (verdict, expected) = match kind >> 6 {
+            2 => (
+                engine.handle_icmpv4(NOW, &frame, &mut seen),
+                general.handle_icmpv4(NOW, &frame, &mut others),
+            ),
+            3 => (
+                engine.handle_icmpv6(NOW, &frame, &mut seen),
+                general.handle_icmpv6(NOW, &frame, &mut others),
+            ),
             _ => {
                 frames += 1;
-                engine.handle_frame(NOW, device, &frame, &mut seen)
+                (
+                    engine.handle_frame(NOW, device, &frame, &mut seen),
+                    general.handle_frame_generally(NOW, device, &frame, &mut others),
+                )
             }
         };
+        assert_eq!((verdict, &seen.told), (expected, &others.told), "the other way");
         let told = if let Verdict::Delivered(sockets) = verdict { sockets } else { 0 };
-        assert_eq!(told, seen.told, "{verdict:?}");
+        assert_eq!(told as usize, seen.told.len(), "{verdict:?}");
         if let (Some(payload), true) = (seen.payload, device == devices[0]) {
             let sliced = etherparse::SlicedPacket::from_ethernet(&frame).expect("it was delivered");
             let Some(etherparse::TransportSlice::Udp(udp)) = sliced.transport else {
@@ -66,11 +78,19 @@ pub fn run(bytes: &[u8]) {
     let counters = devices.iter().map(|&device| engine.device_counters(device).expect("its own"));
     let counted: u64 = counters
         .map(|c| {
-            assert_eq!(c.frames, c.delivered + c.to_kernel + c.malformed + c.wrong_checksum);
+            let dropped = c.malformed + c.wrong_checksum + c.unwanted;
+            assert_eq!(c.frames, c.delivered + c.to_kernel + dropped);
             c.frames
         })
         .sum();
     assert_eq!(counted, frames);
+    assert_eq!(counters_of(&engine), counters_of(&general));
+}
+
+fn counters_of(engine: &Engine<'_>) -> String {
+    let devices: Vec<_> = engine.device_ids().map(|id| engine.device_counters(id)).collect();
+    let sockets: Vec<_> = engine.socket_ids().map(|id| engine.socket_counters(id)).collect();
+    format!("{devices:?} {sockets:?}")
 }
 
 /// Sockets of every kind on three devices: one that checks, one that trusts, and a VLAN.
@@ -96,26 +116,37 @@ fn engine(memory: &mut [u8]) -> Engine<'_> {
             }
         }
     }
+    let [host, _] = hosts;
+    let connected = engine.open_socket(&options).expect("there is room");
+    engine.bind(connected, SocketAddress { address: host, port: 7 }).expect("all share");
+    let peer = std::net::Ipv4Addr::new(10, 0, 0, 2);
+    engine.connect(connected, host, SocketAddress::new(peer, 9)).expect("it is bound");
+    // Alone, and from one host only.
+    let of_group = engine.open_socket(&options).expect("there is room");
+    let group = std::net::Ipv4Addr::from(GROUP).into();
+    engine.bind(of_group, SocketAddress { address: group, port: 8 }).expect("it is free");
+    engine.join_sources(of_group, device, group, &[peer.into()]).expect("there is room");
     engine
 }
 
 struct Seen<'a> {
     frame: &'a [u8],
-    told: u32,
+    told: Vec<(SocketId, String)>,
     payload: Option<&'a [u8]>,
 }
 
 impl Listener for Seen<'_> {
-    fn on_datagram(&mut self, _: Now, _: SocketId, datagram: &Datagram<'_>) {
+    fn on_datagram(&mut self, _: Now, socket: SocketId, datagram: &Datagram<'_>) {
         let (frame, payload) = (self.frame.as_ptr_range(), datagram.payload.as_ptr_range());
         assert!(frame.start <= payload.start && payload.end <= frame.end, "not in its frame");
         let at = payload.start as usize - frame.start as usize;
         self.payload = Some(&self.frame[at..at + datagram.payload.len()]);
-        self.told += 1;
+        assert_eq!(at, datagram.offset as usize);
+        self.told.push((socket, format!("{datagram:?}")));
     }
 
-    fn on_path_error(&mut self, _: Now, _: SocketId, _: &PathError) {
-        self.told += 1;
+    fn on_path_error(&mut self, _: Now, socket: SocketId, error: &PathError) {
+        self.told.push((socket, format!("{error:?}")));
     }
 }
 
