@@ -1,14 +1,26 @@
 //! `cargo xtask test`: every test this machine can run, and how many it could not.
 
-use std::io::{BufRead, BufReader, Write};
+mod hung;
+
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::shell::cargo;
 use crate::workspace::Workspace;
+
+/// A test program that prints nothing for so long is hung. The longest test takes a minute and a
+/// half on two cores.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// The same once one has hung: what holds one up may hold up others, and the sum is to be told in
+/// time.
+const PATIENCE_LEFT: Duration = Duration::from_secs(180);
 
 /// Every test of the workspace. The last line printed is the sum over all test programs.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
@@ -33,7 +45,8 @@ pub(crate) fn run_selected(
     let ignored: &[&str] = if root { &["--", "--include-ignored"] } else { &[] };
     for (kind, last) in [(targets, ignored), (doc, &[])].into_iter().take(kinds) {
         let arguments = kind.iter().chain(packages).chain(last).copied();
-        tally.watch(with_data(&mut cargo(&workspace.root, arguments), data.as_deref()))?;
+        let mut command = cargo(&workspace.root, arguments);
+        tally.watch(with_data(&mut command, data.as_deref()), &mut std::io::stdout())?;
     }
     match &data {
         Some(folder) => {
@@ -90,28 +103,50 @@ fn is_root() -> Result<bool> {
 }
 
 /// What the test programs said of themselves.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Tally {
     passed: u64,
     failed: u64,
     ignored: u64,
+    patience: Duration,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { passed: 0, failed: 0, ignored: 0, patience: PATIENCE }
+    }
 }
 
 impl Tally {
-    /// Runs `cargo test`, shows every line as it comes and counts the results.
-    fn watch(&mut self, command: &mut Command) -> Result<()> {
+    /// Runs `cargo test`, shows every line on `screen` as it comes and counts the results. A test program that
+    /// hangs is shown and ended, and counts as a failure.
+    fn watch(&mut self, command: &mut Command, screen: &mut impl Write) -> Result<()> {
         let failed_before = self.failed;
         let mut child = command.stdout(Stdio::piped()).spawn().context("cargo test")?;
-        let output = child.stdout.take().context("cargo test has no output")?;
-        for line in BufReader::new(output).split(b'\n') {
-            let line = line.context("reading cargo test")?;
-            self.add(&String::from_utf8_lossy(&line));
-            let mut screen = std::io::stdout().lock();
-            screen.write_all(&line).and_then(|()| screen.write_all(b"\n"))?;
+        let lines = lines(child.stdout.take().context("cargo test has no output")?);
+        loop {
+            match lines.recv_timeout(self.patience) {
+                Ok(line) => {
+                    self.add(&String::from_utf8_lossy(&line));
+                    screen.write_all(&line).and_then(|()| screen.write_all(b"\n"))?;
+                }
+                // Somebody whom a test has left behind still holds its output.
+                Err(RecvTimeoutError::Timeout) if child.try_wait()?.is_some() => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    if hung::end_programs(child.id(), screen)? {
+                        self.failed += 1;
+                        self.patience = self.patience.min(PATIENCE_LEFT);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
         }
         let status = child.wait().context("cargo test")?;
         if !status.success() && self.failed == failed_before {
-            println!("cargo test failed without a failed test: it did not build, or one crashed");
+            writeln!(
+                screen,
+                "cargo test failed without a failed test: it did not build, or one crashed"
+            )?;
             self.failed += 1;
         }
         Ok(())
@@ -137,8 +172,23 @@ impl Tally {
     }
 }
 
+/// The lines of an output as they come.
+fn lines(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io::sink;
+
     use super::*;
 
     #[test]
@@ -152,15 +202,49 @@ running 8 tests
 test result: FAILED. 7 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; finished in 1.2s
 ";
         lines.lines().for_each(|line| tally.add(line));
-        assert_eq!(tally, Tally { passed: 12, failed: 1, ignored: 2 });
+        assert_eq!(tally, Tally { passed: 12, failed: 1, ignored: 2, patience: PATIENCE });
     }
 
     #[test]
     fn a_test_command_that_fails_without_a_result_counts_as_a_failure() {
         let mut tally = Tally::default();
-        tally.watch(&mut Command::new("false")).expect("`false` is everywhere");
+        tally.watch(&mut Command::new("false"), &mut sink()).expect("`false` is everywhere");
         assert_eq!(tally.failed, 1);
-        tally.watch(&mut Command::new("true")).expect("`true` is everywhere");
+        tally.watch(&mut Command::new("true"), &mut sink()).expect("`true` is everywhere");
         assert_eq!(tally.failed, 1);
+    }
+
+    /// A tally that is soon tired, and a folder with a program of a test that sleeps for long.
+    fn impatient() -> (Tally, PathBuf) {
+        let folder = std::env::temp_dir().join(format!("hairpin-hung-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("deps")).expect("a folder");
+        std::fs::copy("/bin/sleep", folder.join("deps/sleep")).expect("`sleep` is everywhere");
+        (Tally { patience: Duration::from_millis(300), ..Tally::default() }, folder)
+    }
+
+    fn shell(script: &str, folder: &Path) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(folder);
+        command
+    }
+
+    #[test]
+    fn what_hangs_is_ended_and_counts_as_a_failure_and_the_rest_goes_on() {
+        let (mut tally, folder) = impatient();
+        let result = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored'";
+        let script = format!("deps/sleep 1000; deps/sleep 1000; {result}");
+        tally.watch(&mut shell(&script, &folder), &mut sink()).expect("it ends");
+        assert_eq!((tally.passed, tally.failed), (3, 2));
+        // Compiling takes as long as it takes.
+        tally
+            .watch(&mut shell(&format!("sleep 1; {result}"), &folder), &mut sink())
+            .expect("it ends");
+        assert_eq!((tally.passed, tally.failed), (6, 2));
+        // One that has been left behind and holds the output.
+        tally
+            .watch(&mut shell(&format!("sleep 5 & {result}"), &folder), &mut sink())
+            .expect("it ends");
+        assert_eq!((tally.passed, tally.failed), (9, 2));
+        std::fs::remove_dir_all(folder).expect("the folder is ours");
     }
 }
