@@ -118,8 +118,8 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Runs `cargo test`, shows every line on `screen` as it comes and counts the results. A test program that
-    /// hangs is shown and ended, and counts as a failure.
+    /// Runs `cargo test`, shows every line on `screen` as it comes and counts the results. A test
+    /// program that hangs is shown and ended, and counts as a failure.
     fn watch(&mut self, command: &mut Command, screen: &mut impl Write) -> Result<()> {
         let failed_before = self.failed;
         let mut child = command.stdout(Stdio::piped()).spawn().context("cargo test")?;

@@ -10,6 +10,7 @@ use hairpin_time::Duration;
 use hairpin_xdp::ReceiveStamps;
 
 use super::flood::Flood;
+use super::kernel_stamps;
 use super::line::{self, Line};
 use super::pinger::Pinger;
 use super::rally::{Counts, Rally};
@@ -84,6 +85,9 @@ impl Round<'_> {
         clock: Clock,
         way: Option<String>,
     ) -> Result<PingOutcome> {
+        if self.setup.stamping != Stamping::None {
+            kernel_stamps::await_begin(&clock);
+        }
         setup::say(&PingReady { way })?;
         let wait: Wait = self.setup.wait.parse()?;
         let reactor = Reactor::new(wait)?;

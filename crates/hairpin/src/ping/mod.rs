@@ -5,6 +5,7 @@ mod arguments;
 pub(crate) mod child;
 mod flood;
 mod framing;
+mod kernel_stamps;
 mod line;
 pub(crate) mod message;
 mod pinger;
