@@ -119,11 +119,13 @@ impl Default for Tally {
 
 impl Tally {
     /// Runs `cargo test`, shows every line on `screen` as it comes and counts the results. A test
-    /// program that hangs is shown and ended, and counts as a failure.
+    /// program that hangs is shown and ended, and counts as a failure; one that cannot be ended
+    /// ends the tests.
     fn watch(&mut self, command: &mut Command, screen: &mut impl Write) -> Result<()> {
         let failed_before = self.failed;
         let mut child = command.stdout(Stdio::piped()).spawn().context("cargo test")?;
         let lines = lines(child.stdout.take().context("cargo test has no output")?);
+        let mut ended = Vec::new();
         loop {
             match lines.recv_timeout(self.patience) {
                 Ok(line) => {
@@ -133,10 +135,22 @@ impl Tally {
                 // Somebody whom a test has left behind still holds its output.
                 Err(RecvTimeoutError::Timeout) if child.try_wait()?.is_some() => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    if hung::end_programs(child.id(), screen)? {
-                        self.failed += 1;
-                        self.patience = self.patience.min(PATIENCE_LEFT);
+                    let programs = hung::end_programs(child.id(), screen)?;
+                    if programs.is_empty() {
+                        continue;
                     }
+                    self.failed += 1;
+                    self.patience = self.patience.min(PATIENCE_LEFT);
+                    if programs == ended {
+                        // The kernel does not let it go, nor would it what comes behind.
+                        writeln!(
+                            screen,
+                            "hung: it cannot be ended; the tests behind it do not run"
+                        )?;
+                        let _ = child.kill();
+                        return Ok(());
+                    }
+                    ended = programs;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }

@@ -100,7 +100,8 @@ impl Process {
     }
 }
 
-/// Has every fork from now on call us. Once, with forks kept out.
+/// Has every fork from now on call us. Once, with forks kept out: one that has begun before goes on
+/// unseen, for the kernel's part of it.
 pub(crate) fn watch_forks() -> io::Result<()> {
     if INERT.get().is_some() {
         return Ok(());
@@ -213,8 +214,11 @@ mod tests {
     fn in_fork(body: impl FnOnce() -> bool) -> bool {
         // SAFETY: the child does what a handler of a signal may, and ends.
         match unsafe { libc::fork() } {
-            // SAFETY: ends the child at once.
-            0 => unsafe { libc::_exit(i32::from(!body())) },
+            // SAFETY: ends the child at once, or in a minute if it hangs.
+            0 => unsafe {
+                libc::alarm(60);
+                libc::_exit(i32::from(!body()))
+            },
             child => {
                 let mut status = -1;
                 // SAFETY: the number lives through the call.
@@ -286,6 +290,41 @@ mod tests {
     fn a_fork_inside_the_gate_goes_on() {
         let is_so = without_forks(|| in_fork(|| without_forks(|| true)));
         assert!(is_so && without_forks(|| true));
+    }
+
+    /// A child that nobody was told of: its thread finds another inside, who is not there.
+    #[test]
+    fn who_was_inside_when_a_process_was_copied_keeps_nobody_out() {
+        let (inside, is_inside) = std::sync::mpsc::channel();
+        let (leave, may_leave) = std::sync::mpsc::channel::<()>();
+        let status = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                without_forks(|| {
+                    inside.send(()).unwrap();
+                    may_leave.recv().unwrap();
+                });
+            });
+            is_inside.recv().unwrap();
+            let mut status = -1;
+            // SAFETY: the child, a copy as of `_Fork`, makes system calls alone, and ends.
+            match unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) } {
+                0 => {
+                    // SAFETY: ends the child if it waits for ever.
+                    unsafe { libc::alarm(10) };
+                    let is_so = without_forks(|| without_forks(|| true));
+                    // SAFETY: ends the child at once.
+                    unsafe { libc::_exit(i32::from(!is_so)) }
+                }
+                child => {
+                    // SAFETY: the number lives through the call.
+                    unsafe { libc::waitpid(child as libc::pid_t, &raw mut status, 0) };
+                }
+            }
+            leave.send(()).unwrap();
+            status
+        });
+        assert_eq!(status, 0);
+        assert!(without_forks(|| true));
     }
 
     #[test]

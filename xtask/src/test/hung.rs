@@ -14,11 +14,11 @@ use crate::shell;
 const FOLDERS: [&str; 2] = ["deps", "examples"];
 
 /// Ends the test programs that a `cargo test` runs, with all that they have started, and says on
-/// `screen` before what each thread of them was doing. False if there are none: it is compiling.
+/// `screen` before what each thread of them was doing. The programs; none if it is compiling.
 ///
 /// # Errors
 /// There is no `/proc`, or the screen is gone.
-pub(super) fn end_programs(cargo: u32, screen: &mut impl Write) -> Result<bool> {
+pub(super) fn end_programs(cargo: u32, screen: &mut impl Write) -> Result<Vec<u32>> {
     let parents = parents()?;
     let programs: Vec<u32> = children(&parents, cargo).filter(|&id| is_test_program(id)).collect();
     let mut doomed = Vec::new();
@@ -26,14 +26,14 @@ pub(super) fn end_programs(cargo: u32, screen: &mut impl Write) -> Result<bool> 
         family(&parents, program, &mut doomed);
     }
     if doomed.is_empty() {
-        return Ok(false);
+        return Ok(programs);
     }
     writeln!(screen, "hung: no test has ended for long; what its processes were doing:")?;
     doomed.iter().try_for_each(|&id| screen.write_all(describe(id).as_bytes()))?;
     let ids = doomed.iter().map(u32::to_string);
     // One that has ended meanwhile makes it fail; the others are ended all the same.
     let _ = shell::run(Command::new("kill").arg("-KILL").args(ids));
-    Ok(true)
+    Ok(programs)
 }
 
 /// The parent of each process there is.
