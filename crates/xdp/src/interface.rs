@@ -21,6 +21,9 @@ use crate::umem::{Umem, UmemError, UmemSettings};
 /// time (`NAPI_POLL_WEIGHT`).
 const BURST: u32 = 64;
 
+/// Frames that are worth a store in the fill ring, unless that is an eighth of all.
+const REFILL: u32 = 32;
+
 /// Sent frames that are worth a look at the completion ring.
 const RECLAIM: u32 = 32;
 
@@ -119,6 +122,8 @@ pub struct Interface {
     burst: u32,
     /// Frames that each socket is to have to receive into.
     filling: u32,
+    /// So many that a socket lacks are worth giving.
+    refill_from: u32,
     /// So many frames under way are looked after at once, not one by one.
     reclaim_from: u32,
     filter: Filter,
@@ -161,6 +166,7 @@ impl Interface {
             next: 0,
             burst: BURST,
             filling,
+            refill_from: (filling / 8).clamp(1, REFILL),
             reclaim_from: RECLAIM.min(settings.socket.ring / 2),
             filter,
             slot,
@@ -187,7 +193,9 @@ impl Interface {
     /// The kernel's, of a wake: `NetworkDown` while the interface is down.
     #[inline]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
-        for _ in 0..=self.sockets.len() {
+        // A look at each queue, and a second one at a queue whose turn ends now.
+        let mut looks = self.sockets.len() + usize::from(self.burst == 0);
+        loop {
             let socket = &mut self.sockets[self.next];
             if self.burst > 0
                 && let Some(packet) = socket.receive()
@@ -202,10 +210,13 @@ impl Interface {
             }
             self.refill(self.next);
             self.sockets[self.next].wake()?;
-            self.next = (self.next + 1) % self.sockets.len();
+            self.next = if self.next + 1 < self.sockets.len() { self.next + 1 } else { 0 };
             self.burst = BURST;
+            looks -= 1;
+            if looks == 0 {
+                return Ok(None);
+            }
         }
-        Ok(None)
     }
 
     /// The next packet of those that the last look at a ring has found; `None` if it would take
@@ -224,10 +235,20 @@ impl Interface {
     /// Gives a socket its frames to receive into, those among them that were being transmitted.
     #[inline]
     fn refill(&mut self, index: usize) {
+        if !self.is_worth_refilling(&self.sockets[index]) {
+            return;
+        }
         if (self.pool.len() as u32) < self.filling {
             self.reclaim();
         }
         self.sockets[index].refill(&mut self.pool, self.filling);
+    }
+
+    /// Whether a socket has so many frames less to receive into than it should that it is to have
+    /// more. A few at a time would cost a store in shared memory each.
+    #[inline]
+    fn is_worth_refilling(&self, socket: &Socket) -> bool {
+        self.filling.saturating_sub(socket.filling()) >= self.refill_from
     }
 
     fn reclaim(&mut self) {
@@ -252,12 +273,12 @@ impl Interface {
         self.umem.packet(frame, length).map_err(|frame| self.pool.give(frame)).ok()
     }
 
-    /// Whether a socket has fewer frames to receive into than it should: all others were in use
-    /// when it was last refilled, or it has received since.
+    /// Whether a socket has fewer frames to receive into than it should, by more than a few: all
+    /// others were in use when it was last refilled, or it has received since.
     #[inline]
     #[must_use]
     pub fn is_short(&self) -> bool {
-        self.sockets.iter().any(|socket| socket.filling() < self.filling)
+        self.sockets.iter().any(|socket| self.is_worth_refilling(socket))
     }
 
     /// A look from outside at whether there is anything to receive.
