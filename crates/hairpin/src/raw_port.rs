@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use hairpin_endpoint::{Blocker, Source};
-use hairpin_stack::{RawFrames, Stack};
+use hairpin_stack::RawFrames;
 use hairpin_time::Duration;
 use hairpin_wire::MacAddress;
 use hairpin_xdp::Device;
@@ -37,11 +37,11 @@ impl RawPort {
         transport: &transport::Arguments,
         ether_type: u16,
     ) -> Result<Self> {
-        let stack = Stack::open(interface, &transport.stack_settings())?;
-        let frames = stack.raw_frames(ether_type).context("raw frames")?;
+        let settings = transport.stack_settings().interface;
+        let frames = RawFrames::open(interface, ether_type, &settings)?;
         let own = MacAddress(frames.mac());
         let longest = Device::named(interface)?.mtu as usize + HEADER;
-        Ok(Self { frames, own, longest, way: stack.to_string() })
+        Ok(Self { way: frames.to_string(), frames, own, longest })
     }
 }
 

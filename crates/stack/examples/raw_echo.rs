@@ -7,16 +7,15 @@
 
 use std::error::Error;
 
-use hairpin_stack::{Stack, StackSettings};
+use hairpin_stack::{InterfaceSettings, RawFrames};
 
 /// The first of those set aside for local experiments (IEEE 802).
 const ETHER_TYPE: u16 = 0x88b5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let interface = std::env::args().nth(1).ok_or("usage: raw_echo INTERFACE")?;
-    let stack = Stack::open(&interface, &StackSettings::default())?;
-    eprintln!("{stack}");
-    let mut frames = stack.raw_frames(ETHER_TYPE)?;
+    let mut frames = RawFrames::open(&interface, ETHER_TYPE, &InterfaceSettings::default())?;
+    eprintln!("{frames}");
     let own = frames.mac();
     loop {
         // One that spins leaves this out.

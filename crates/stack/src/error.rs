@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hairpin_xdp::InterfaceError;
+use hairpin_xdp::{EntryError, InterfaceError};
 
 /// Why a stack could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +20,12 @@ pub enum StackError {
     /// A descriptor or the thread that keeps the kernel's facts current.
     #[error("the stack's thread: {0}")]
     Thread(io::Error),
+    /// A descriptor for those who sleep.
+    #[error("an epoll instance: {0}")]
+    Epoll(io::Error),
+    /// An EtherType that is the kernel's, or no room for it.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
     /// The interface has more addresses than there is room for.
     #[error("{0} has too many addresses")]
     Addresses(String),

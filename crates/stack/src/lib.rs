@@ -8,7 +8,7 @@
 //!   the same address and memberships: it reserves the port, answers for it, reports groups, hears
 //!   ICMP errors, and brings what comes by the kernel all the same: fragments, other interfaces,
 //!   loopback, broadcast. All of it is delivered by one [`UdpSocket::receive`].
-//! - [`RawFrames`]: whole frames of an EtherType of one's own.
+//! - [`RawFrames`]: whole frames of an EtherType of one's own, of a stack or of an interface alone.
 //! - [`Poller`]: many sockets looked at by one call.
 //!
 //! Routes, neighbours, addresses and group members are the kernel's: they are asked for, and a

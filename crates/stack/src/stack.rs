@@ -140,7 +140,7 @@ impl Stack {
     /// # Errors
     /// `InvalidInput` if the EtherType is the kernel's, `AddrInUse` if another has it.
     pub fn raw_frames(&self, ether_type: u16) -> io::Result<RawFrames> {
-        RawFrames::open(&self.owner, ether_type)
+        RawFrames::of_stack(&self.owner, ether_type)
     }
 
     /// The oldest thing that is to be said and was not yet; the last 256 are kept.
@@ -255,6 +255,11 @@ impl Shared {
         self.check_gone()?;
         let reason = self.control().fallback().map(Notice::to_string);
         Err(unsupported(&reason.unwrap_or_default()))
+    }
+
+    /// Interface, driver, queues, mode, copies, stamps.
+    pub(crate) fn description(&self) -> &str {
+        &self.description
     }
 
     /// Whether a look at the rings would find nothing and do nothing.

@@ -232,6 +232,28 @@ impl Interface {
         Some((socket.queue(), packet))
     }
 
+    /// Whether there is a packet to receive. If there is none, all queues have been refilled and
+    /// woken as far as they want it.
+    ///
+    /// # Errors
+    /// As of [`receive`](Self::receive).
+    pub fn look(&mut self) -> io::Result<bool> {
+        if self.sockets.iter_mut().any(Socket::has_packets) {
+            return Ok(true);
+        }
+        for index in 0..self.sockets.len() {
+            self.refill(index);
+            self.sockets[index].wake()?;
+        }
+        Ok(false)
+    }
+
+    /// Whether the kernel has taken the interface away, for good. One that is down is still there.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.sockets.iter().any(Socket::is_unbound)
+    }
+
     /// Gives a socket its frames to receive into, those among them that were being transmitted.
     #[inline]
     fn refill(&mut self, index: usize) {

@@ -355,6 +355,17 @@ impl Socket {
         self.accept(descriptor)
     }
 
+    /// Whether the next [`receive`](Self::receive) will find one.
+    pub(crate) fn has_packets(&mut self) -> bool {
+        self.receive.filled() > 0
+    }
+
+    /// Whether the interface has been taken away from under it.
+    pub(crate) fn is_unbound(&self) -> bool {
+        // A socket that is bound to nothing has no ring that could be gone on with (`ENXIO`).
+        self.kernel.wake().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO))
+    }
+
     #[inline]
     fn accept(&mut self, descriptor: Descriptor) -> Option<Packet> {
         self.filling = self.filling.saturating_sub(1);

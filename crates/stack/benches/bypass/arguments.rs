@@ -11,8 +11,10 @@ pub(crate) enum Way {
     KernelUdp,
     /// An AF_XDP socket with as little around it as can be
     Minimal,
-    /// Raw frames
+    /// Raw frames of an interface of their own
     Raw,
+    /// Raw frames of a stack, beside its other sockets
+    RawShared,
     /// UDP sockets past the kernel
     Udp,
 }
@@ -24,6 +26,7 @@ impl Way {
             Self::KernelUdp => "kernel-udp",
             Self::Minimal => "minimal",
             Self::Raw => "raw",
+            Self::RawShared => "raw-shared",
             Self::Udp => "udp",
         }
     }

@@ -1,5 +1,5 @@
 //! What the way past the kernel costs: half round trips of 64-byte messages between two hosts
-//! joined by a veth, four ways, in one sitting and in turns.
+//! joined by a veth, five ways, in one sitting and in turns.
 //!
 //! ```text
 //! cargo bench -p hairpin-stack --bench bypass                      # as root
@@ -11,6 +11,7 @@
 //! | `kernel-udp` | connected UDP sockets of the kernel, which never block |
 //! | `minimal` | an AF_XDP socket with as little around it as can be: the floor |
 //! | `raw` | frames of an EtherType of one's own, as the crate hands them out |
+//! | `raw-shared` | the same of a stack, which other sockets could share |
 //! | `udp` | UDP sockets of the crate |
 //!
 //! Ping and pong are a thread each, pinned to a core each, and spin; there is no third. Nothing is

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hairpin_stack::{RawFrames, Stack, StackSettings};
+use hairpin_stack::{InterfaceSettings, RawFrames, Stack, StackSettings};
 
 use crate::frame::{self, ETHER_TYPE, LENGTH};
 use crate::port::Port;
@@ -12,11 +12,21 @@ use crate::port::Port;
 pub(crate) struct Raw(RawFrames);
 
 impl Raw {
-    pub(crate) fn open(interface: &str, settings: &StackSettings) -> io::Result<Self> {
+    /// Of an interface of their own.
+    pub(crate) fn open(interface: &str, settings: &InterfaceSettings) -> io::Result<Self> {
+        let frames = RawFrames::open(interface, ETHER_TYPE, settings).map_err(io::Error::other)?;
+        Ok(Self::spinning(frames))
+    }
+
+    /// Of a stack, which other sockets could share.
+    pub(crate) fn shared(interface: &str, settings: &StackSettings) -> io::Result<Self> {
         let stack = Stack::open(interface, settings).map_err(io::Error::other)?;
-        let mut frames = stack.raw_frames(ETHER_TYPE)?;
+        Ok(Self::spinning(stack.raw_frames(ETHER_TYPE)?))
+    }
+
+    fn spinning(mut frames: RawFrames) -> Self {
         frames.set_spinning(true);
-        Ok(Self(frames))
+        Self(frames)
     }
 }
 

@@ -12,9 +12,10 @@ use crate::rally::Sample;
 use crate::stand::{Side, Stand};
 
 /// The ratios that are printed for each mode.
-pub(crate) const RATIOS: [(Way, Way); 5] = [
+pub(crate) const RATIOS: [(Way, Way); 6] = [
     (Way::Raw, Way::KernelUdp),
     (Way::Raw, Way::Minimal),
+    (Way::RawShared, Way::Minimal),
     (Way::Udp, Way::Raw),
     (Way::Udp, Way::KernelUdp),
     (Way::Minimal, Way::KernelUdp),

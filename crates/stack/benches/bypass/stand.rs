@@ -85,6 +85,7 @@ impl Stand {
             Way::KernelUdp => self.play(open_kernel, signalled),
             Way::Minimal => self.play(|host| open_minimal(host, side.mode), signalled),
             Way::Raw => self.play(|host| self.open_raw(host, side.mode), signalled),
+            Way::RawShared => self.play(|host| self.open_shared(host, side.mode), signalled),
             Way::Udp => self.play(|host| self.open_udp(host, side.mode), signalled),
         }
     }
@@ -96,6 +97,7 @@ impl Stand {
             Way::KernelUdp => self.count_by(open_kernel, round_trips),
             Way::Minimal => self.count_by(|host| open_minimal(host, mode), round_trips),
             Way::Raw => self.count_by(|host| self.open_raw(host, mode), round_trips),
+            Way::RawShared => self.count_by(|host| self.open_shared(host, mode), round_trips),
             Way::Udp => self.count_by(|host| self.open_udp(host, mode), round_trips),
         }
     }
@@ -153,7 +155,11 @@ impl Stand {
     }
 
     fn open_raw(&self, host: &Host, mode: Option<Mode>) -> io::Result<Raw> {
-        Raw::open(host.interface(), &self.settings(mode))
+        Raw::open(host.interface(), &self.settings(mode).interface)
+    }
+
+    fn open_shared(&self, host: &Host, mode: Option<Mode>) -> io::Result<Raw> {
+        Raw::shared(host.interface(), &self.settings(mode))
     }
 
     fn open_udp(&self, host: &Host, mode: Option<Mode>) -> io::Result<Udp> {

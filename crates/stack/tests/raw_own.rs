@@ -1,0 +1,278 @@
+//! Raw frames of an interface of their own, over a veth. As root.
+#![expect(clippy::unwrap_used, reason = "all of this file is tests")]
+
+mod hosts;
+
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use hairpin_stack::{InterfaceSettings, Mode, Packet, RawFrames, StackError};
+use hairpin_testbed::{CountingAllocator, Host, allocations};
+
+use hosts::{MS, PATIENCE, bed, each_way, eventually, kernel, pattern, settings};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// For local experiments (IEEE 802).
+const ETHER_TYPE: u16 = 0x88b5;
+
+fn try_open(host: &Host, settings: &InterfaceSettings) -> Result<RawFrames, StackError> {
+    host.run(|| RawFrames::open(host.interface(), ETHER_TYPE, settings)).unwrap()
+}
+
+fn open(host: &Host, mode: Mode) -> RawFrames {
+    try_open(host, &settings(mode).interface).unwrap()
+}
+
+/// A frame to everybody with a pattern behind its header.
+fn frame(number: u32, length: usize) -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    frame.extend([2, 0, 0, 0, 0, number as u8]);
+    frame.extend(ETHER_TYPE.to_be_bytes());
+    frame.extend(pattern(number, length - 14));
+    frame
+}
+
+fn write(raw: &mut RawFrames, bytes: &[u8]) -> Packet {
+    let mut packet = raw.frame(bytes.len() as u32).unwrap();
+    raw.bytes_mut(&mut packet).copy_from_slice(bytes);
+    packet
+}
+
+fn send(raw: &mut RawFrames, bytes: &[u8]) {
+    let packet = write(raw, bytes);
+    assert!(raw.transmit(packet).unwrap().is_ok());
+}
+
+fn take(raw: &mut RawFrames) -> Packet {
+    let mut found = None;
+    assert!(eventually(|| {
+        found = raw.receive().unwrap();
+        found.is_some()
+    }));
+    found.unwrap()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn frames_are_sent_back_in_their_own_memory_and_all_else_is_the_kernels() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let [mut near, mut far] = [open(ours, mode), open(theirs, mode)];
+        let plain = kernel(theirs, (theirs.address(), 7_000));
+        let peer = kernel(ours, (ours.address(), 0));
+        let longest = 1_514;
+        for number in 0..500_u32 {
+            let sent = frame(number, 60 + (number as usize * 37) % (longest - 59));
+            send(&mut near, &sent);
+            peer.send_to(&number.to_be_bytes(), (theirs.address(), 7_000)).unwrap();
+            let mut packet = take(&mut far);
+            assert!(far.bytes(&packet) == sent, "{mode}, {number}");
+            far.bytes_mut(&mut packet)[..12].rotate_left(6);
+            assert!(far.transmit(packet).unwrap().is_ok());
+            let packet = take(&mut near);
+            assert_eq!(near.bytes(&packet)[..6], sent[6..12]);
+            assert!(near.bytes(&packet)[12..] == sent[12..], "{mode}, {number}");
+            near.give(packet);
+            let mut came = [0; 8];
+            assert_eq!(plain.recv(&mut came).unwrap(), 4);
+            assert_eq!(came[..4], number.to_be_bytes());
+        }
+        assert_eq!((near.lost(), far.lost()), (0, 0));
+        assert!(near.receive().unwrap().is_none() && far.receive().unwrap().is_none());
+        assert!(near.frame(near.longest() + 300).is_none());
+        let short = near.frame(13).unwrap();
+        let short = near.transmit(short).unwrap().unwrap_err();
+        near.give(short);
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_burst_leaves_by_one_flush_in_its_order_and_a_full_ring_says_so() {
+    let bed = bed(1);
+    let [ours, theirs] = bed.hosts();
+    let mut short = settings(Mode::Generic).interface;
+    short.socket.ring = 512;
+    let (mut near, mut far) = (try_open(ours, &short).unwrap(), open(theirs, Mode::Generic));
+    for burst in [1, 33, 300] {
+        for number in 0..burst {
+            let packet = write(&mut near, &frame(number, 100));
+            near.put(packet).unwrap();
+        }
+        assert!(far.receive().unwrap().is_none(), "it is not flushed yet");
+        near.flush().unwrap();
+        for number in 0..burst {
+            let packet = take(&mut far);
+            assert!(far.bytes(&packet) == frame(number, 100), "{number} of {burst}");
+            far.give(packet);
+        }
+    }
+    let mut put = 0;
+    let refused = loop {
+        let Some(mut packet) = near.frame(60) else { panic!("{put} frames and the ring not full") };
+        near.bytes_mut(&mut packet).fill(0);
+        match near.put(packet) {
+            Ok(()) => put += 1,
+            Err(packet) => break packet,
+        }
+    };
+    // One that is sent makes itself room.
+    assert!(near.transmit(refused).unwrap().is_ok());
+}
+
+#[test]
+#[ignore = "needs root"]
+fn the_interface_has_one_owner_and_the_kernels_types_have_none() {
+    let bed = bed(2);
+    let [ours, theirs] = bed.hosts();
+    let frames = open(ours, Mode::Generic);
+    assert_eq!(frames.ether_type(), ETHER_TYPE);
+    assert!(frames.to_string().starts_with("veth0: veth, 2 queues, generic mode, copy"));
+    let mac = [2, 0, 0, 0, 7, 1];
+    assert_ne!(frames.mac(), mac);
+    let refused = try_open(ours, &settings(Mode::Generic).interface).unwrap_err();
+    assert!(refused.to_string().contains("veth0: "), "{refused}");
+    drop(frames);
+    ours.rtnetlink().unwrap().set_mac(ours.interface_index(), mac).unwrap();
+    assert_eq!(open(ours, Mode::Generic).mac(), mac);
+    for of_the_kernel in [0x0800, 0x86dd, 0x0806] {
+        let open = || RawFrames::open("veth0", of_the_kernel, &InterfaceSettings::default());
+        let refused = ours.run(open).unwrap().unwrap_err();
+        assert!(matches!(refused, StackError::Entry(_)), "{refused}");
+    }
+    drop(open(ours, Mode::Native));
+    // The refused ones have left nothing.
+    let socket = kernel(ours, (ours.address(), 7_000));
+    let peer = kernel(theirs, (theirs.address(), 0));
+    peer.send_to(b"hello", (ours.address(), 7_000)).unwrap();
+    assert_eq!(socket.recv(&mut [0; 8]).unwrap(), 5);
+}
+
+fn poll(source: &impl AsFd, timeout: Duration) -> bool {
+    let fd = source.as_fd().as_raw_fd();
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives through the call.
+    unsafe { libc::poll(&raw mut poll, 1, timeout.as_millis() as i32) == 1 }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn who_waits_is_woken_and_who_spins_is_not() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let [mut near, mut far] = [open(ours, mode), open(theirs, mode)];
+        assert!(!near.wait(Some(MS * 5)).unwrap() && !poll(&near, MS));
+        for round in 0..40_u8 {
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(MS * u32::from(round % 4));
+                    send(&mut far, &frame(round.into(), 60));
+                });
+                let waits = round % 2 == 0;
+                let woken =
+                    if waits { near.wait(Some(PATIENCE)).unwrap() } else { poll(&near, PATIENCE) };
+                assert!(woken, "{mode}");
+                let packet = take(&mut near);
+                assert!(near.bytes(&packet) == frame(round.into(), 60));
+                near.give(packet);
+            });
+        }
+        assert!(near.receive().unwrap().is_none());
+        near.set_spinning(true);
+        send(&mut far, &frame(1, 60));
+        assert!(!poll(&near, MS * 50), "{mode}");
+        // What came while it spun is found by who sleeps from now on.
+        near.set_spinning(false);
+        assert!(poll(&near, PATIENCE) && near.wait(None).unwrap());
+        let packet = take(&mut near);
+        near.give(packet);
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn an_interface_that_goes_down_returns_and_one_that_is_gone_is_an_error() {
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let [mut near, mut far] = [open(ours, mode), open(theirs, mode)];
+        let (mut rtnetlink, index) = (ours.rtnetlink().unwrap(), ours.interface_index());
+        for _ in 0..2 {
+            rtnetlink.set_down(index).unwrap();
+            let packet = write(&mut near, &frame(1, 60));
+            assert_eq!(near.transmit(packet).unwrap_err().kind(), ErrorKind::NetworkDown);
+            assert!(!near.wait(Some(MS)).unwrap() && near.receive().unwrap().is_none());
+            rtnetlink.set_up(index).unwrap();
+            ours.wait_until_up().unwrap();
+            // What was in the ring may leave too.
+            send(&mut near, &frame(2, 60));
+            assert!(eventually(|| {
+                let packet = take(&mut far);
+                let is_it = far.bytes(&packet) == frame(2, 60);
+                far.give(packet);
+                is_it
+            }));
+            while let Some(packet) = far.receive().unwrap() {
+                far.give(packet);
+            }
+        }
+        let is_gone = |error: std::io::Error| {
+            assert_eq!(error.raw_os_error(), Some(libc::ENODEV), "{mode}: {error}");
+        };
+        std::thread::scope(|scope| {
+            let sleeps = scope.spawn(|| {
+                loop {
+                    if let Err(error) = near.wait(None) {
+                        return error;
+                    }
+                }
+            });
+            let spins = scope.spawn(|| {
+                loop {
+                    if let Err(error) = far.receive() {
+                        return error;
+                    }
+                }
+            });
+            std::thread::sleep(MS * 20);
+            bed.cut().unwrap();
+            is_gone(sleeps.join().unwrap());
+            is_gone(spins.join().unwrap());
+        });
+        is_gone(near.wait(Some(MS)).unwrap_err());
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn who_does_not_read_loses_frames_and_is_told() {
+    let bed = bed(1);
+    let [ours, theirs] = bed.hosts();
+    let mut near = open(ours, Mode::Generic);
+    let mut few = settings(Mode::Generic).interface;
+    (few.umem.frames, few.socket.ring) = (64, 32);
+    let mut far = try_open(theirs, &few).unwrap();
+    for number in 0..100 {
+        send(&mut near, &frame(number, 60));
+    }
+    for number in 0..32 {
+        let packet = take(&mut far);
+        assert!(far.bytes(&packet) == frame(number, 60), "{number}");
+        far.give(packet);
+    }
+    assert!(far.receive().unwrap().is_none());
+    assert_eq!(far.lost(), 68);
+    // It goes on, and neither end needs memory for that.
+    let sent = frame(7, 60);
+    let before = allocations();
+    for _ in 0..1_000 {
+        send(&mut near, &sent);
+        let packet = take(&mut far);
+        assert!(far.bytes(&packet) == sent);
+        far.give(packet);
+    }
+    assert_eq!(allocations() - before, 0);
+    assert_eq!(far.lost(), 68);
+}
