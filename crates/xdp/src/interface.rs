@@ -193,30 +193,46 @@ impl Interface {
     /// The kernel's, of a wake: `NetworkDown` while the interface is down.
     #[inline]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
-        // A look at each queue, and a second one at a queue whose turn ends now.
-        let mut looks = self.sockets.len() + usize::from(self.burst == 0);
-        loop {
-            let socket = &mut self.sockets[self.next];
-            if self.burst > 0
-                && let Some(packet) = socket.receive()
-            {
-                self.burst -= 1;
-                let queue = socket.queue();
-                // Where frames are few a burst would use them up.
-                if socket.filling() <= self.filling / 2 {
-                    self.refill(self.next);
-                }
-                return Ok(Some((queue, packet)));
-            }
+        match self.receive_in_turn() {
+            Some(received) => Ok(Some(received)),
+            None => self.receive_in_next_turns(),
+        }
+    }
+
+    /// The next packet of the queue whose turn it is, while its turn lasts.
+    #[inline]
+    fn receive_in_turn(&mut self) -> Option<(u32, Packet)> {
+        if self.burst == 0 {
+            return None;
+        }
+        let socket = &mut self.sockets[self.next];
+        let packet = socket.receive()?;
+        let queue = socket.queue();
+        self.burst -= 1;
+        // Where frames are few a burst would use them up.
+        if socket.filling() <= self.filling / 2 {
+            self.refill(self.next);
+        }
+        Some((queue, packet))
+    }
+
+    /// The turn is over; so is that of each queue that has nothing. The last to be looked at is the
+    /// one whose turn it was, if it may have more.
+    #[inline(never)]
+    fn receive_in_next_turns(&mut self) -> io::Result<Option<(u32, Packet)>> {
+        let others = self.sockets.len() - usize::from(self.burst > 0);
+        for turn in 0..=others {
             self.refill(self.next);
             self.sockets[self.next].wake()?;
             self.next = if self.next + 1 < self.sockets.len() { self.next + 1 } else { 0 };
             self.burst = BURST;
-            looks -= 1;
-            if looks == 0 {
-                return Ok(None);
+            if turn < others
+                && let Some(received) = self.receive_in_turn()
+            {
+                return Ok(Some(received));
             }
         }
+        Ok(None)
     }
 
     /// The next packet of those that the last look at a ring has found; `None` if it would take

@@ -247,7 +247,7 @@ impl Umem {
         let base = address & !(size - 1);
         let offset = address - base;
         let fits = offset + u64::from(length) <= size;
-        if !fits || base / size >= u64::from(self.settings().frames) {
+        if !fits || base >= self.bytes_in_all() {
             return None;
         }
         let frame = Frame { address: FrameAddress(base), umem: self.inner.id };
@@ -272,20 +272,24 @@ impl Umem {
     }
 
     /// What was asked for.
+    #[inline]
     #[must_use]
     pub fn settings(&self) -> &UmemSettings {
         &self.inner.settings
     }
 
+    #[inline]
     pub(crate) fn start(&self) -> *mut u8 {
         self.inner.memory.start()
     }
 
     /// Bytes of all frames; the mapping may be longer.
+    #[inline]
     pub(crate) fn bytes_in_all(&self) -> u64 {
         u64::from(self.settings().frames) * u64::from(self.settings().frame_size)
     }
 
+    #[inline]
     pub(crate) fn id(&self) -> u32 {
         self.inner.id
     }
