@@ -5,7 +5,7 @@ mod hosts;
 
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, AsRawFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hairpin_stack::{InterfaceSettings, Mode, Packet, RawFrames, StackError};
 use hairpin_testbed::{CountingAllocator, Host, allocations};
@@ -221,26 +221,26 @@ fn an_interface_that_goes_down_returns_and_one_that_is_gone_is_an_error() {
         let is_gone = |error: std::io::Error| {
             assert_eq!(error.raw_os_error(), Some(libc::ENODEV), "{mode}: {error}");
         };
-        std::thread::scope(|scope| {
-            let sleeps = scope.spawn(|| {
-                loop {
-                    if let Err(error) = near.wait(None) {
-                        return error;
-                    }
-                }
-            });
-            let spins = scope.spawn(|| {
-                loop {
-                    if let Err(error) = far.receive() {
-                        return error;
-                    }
-                }
-            });
-            std::thread::sleep(MS * 20);
-            bed.cut().unwrap();
-            is_gone(sleeps.join().unwrap());
-            is_gone(spins.join().unwrap());
+        let (tell, told) = std::sync::mpsc::channel();
+        // Were it to sleep for ever, this would not wait for it.
+        std::thread::spawn(move || {
+            let error = near.wait(None).expect_err("it is cut");
+            tell.send((near, error)).unwrap();
         });
+        let spins = std::thread::spawn(move || {
+            let until = Instant::now() + PATIENCE;
+            while Instant::now() < until {
+                if let Err(error) = far.receive() {
+                    return error;
+                }
+            }
+            ErrorKind::TimedOut.into()
+        });
+        std::thread::sleep(MS * 20);
+        bed.cut().unwrap();
+        let (mut near, error) = told.recv_timeout(PATIENCE).expect("it is woken");
+        is_gone(error);
+        is_gone(spins.join().unwrap());
         is_gone(near.wait(Some(MS)).unwrap_err());
     });
 }
