@@ -326,17 +326,10 @@ fn parse_pair(text: &str) -> Result<[usize; 2], String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::words::parse_line;
 
     fn line(words: &str) -> Result<Arguments, clap::Error> {
-        let words = std::iter::once("ping").chain(words.split_whitespace());
-        Line::try_parse_from(words).map(|line| line.arguments)
+        parse_line(words.split_whitespace())
     }
 
     fn plan(words: &str) -> Vec<Cell> {
