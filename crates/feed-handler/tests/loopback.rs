@@ -1,169 +1,59 @@
 //! A channel over real multicast on the loopback interface.
 #![allow(clippy::unwrap_used, reason = "a socket that cannot be had fails the test")]
 
-#[allow(dead_code, unreachable_pub, reason = "the packets of another crate's tests")]
-#[path = "../../mdp3/tests/support/packets.rs"]
-mod packets;
+mod market;
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::str::FromStr;
 
-use hairpin_endpoint::{Transmit, UdpSender};
+use hairpin_endpoint::UdpSender;
 use hairpin_feed_handler::{
-    BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, Gap, Group, LateJoin, Lines, Listener,
-    Multicast, Settings, Side,
+    ChannelState, Feed, FeedHandler, Group, LateJoin, Lines, Multicast, Settings, Side,
 };
 use hairpin_reactor::{Reactor, Wait};
-use hairpin_time::{Duration, Instant, Now};
-use packets::{END, PacketBuilder, YEAR_2026, bid, packet};
+use hairpin_time::{Duration, Instant};
+use market::packets::packet;
+use market::{Market, Told, quote};
 
-/// A clock of its own: each turn of a loop is a millisecond.
-struct Turns(u64);
-
-impl Turns {
-    fn next(&mut self) -> Now {
-        self.0 += 1;
-        let monotonic = Instant::ZERO + Duration::from_millis(self.0);
-        // Later than all that is sent: a channel doubts what comes from the future.
-        let start = YEAR_2026 + Duration::from_secs(3_600);
-        Now { monotonic, utc: start + Duration::from_millis(self.0) }
-    }
+/// A market whose groups no other test of this program has.
+fn market(wait: Wait, number: u8) -> Market<'static> {
+    market_with(Settings::default(), wait, number)
 }
 
-/// What a listener was told.
-#[derive(Debug, Default)]
-struct Told {
-    states: Vec<ChannelState>,
-    best_bids: Vec<i64>,
-    ends: Vec<u32>,
-    stamped: bool,
-    gaps: u32,
-}
-
-impl Listener for Told {
-    fn on_channel_state(&mut self, state: ChannelState) {
-        self.states.push(state);
-    }
-    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
-        self.best_bids.extend(update.book.best_bid().map(|level| level.price.0));
-        self.stamped |= update.packet.received.is_some();
-    }
-    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
-        self.ends.push(event.packet.sequence);
-    }
-    fn on_gap(&mut self, gap: &Gap) {
-        self.gaps += gap.count;
-    }
-}
-
-/// An exchange that says what it is told to, and the handler that hears it.
-struct Market {
-    addresses: Multicast,
-    reactor: Reactor,
-    handler: FeedHandler,
-    told: Told,
-    turns: Turns,
-    senders: Vec<(SocketAddrV4, UdpSender)>,
-}
-
-impl Market {
-    fn open(wait: Wait, number: u8) -> Self {
-        Self::open_with(Settings::default(), wait, number)
-    }
-
-    fn open_with(settings: Settings, wait: Wait, number: u8) -> Self {
-        let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let [.., high, low] = std::process::id().to_be_bytes();
-        let group = |index: u8| {
-            let address = Ipv4Addr::new(239, 192, high, low);
-            SocketAddrV4::new(address, port.wrapping_add(u16::from(index)))
-        };
-        let base = number * 6;
-        let group = |index| Group::new(group(index), &[Ipv4Addr::LOCALHOST]);
-        let lines = |first: u8| Lines::both(group(base + first), group(base + first + 1));
-        let addresses = Multicast {
-            incremental: lines(0),
-            instrument: lines(2),
-            snapshot: Lines::only_a(group(base + 4)),
-            snapshot_orders: Lines::default(),
-            interface: Ipv4Addr::LOCALHOST,
-            transport: Default::default(),
-            replay: None,
-        };
-        let mut reactor = Reactor::new(wait).unwrap();
-        let silence = Duration::ZERO;
-        let settings = Settings { max_instruments: 8, silence, ..settings };
-        let handler = FeedHandler::new(settings, addresses.clone(), &mut reactor).unwrap();
-        let (told, turns) = (Told::default(), Turns(0));
-        Self { addresses, reactor, handler, told, turns, senders: Vec::new() }
-    }
-
-    fn send(&mut self, to: &Option<Group>, packet: &PacketBuilder) {
-        let to = to.as_ref().expect("a line of the feed").address;
-        if !self.senders.iter().any(|(group, _)| *group == to) {
-            let sender = UdpSender::new(to, Ipv4Addr::LOCALHOST, 0).unwrap();
-            self.senders.push((to, sender));
-        }
-        let (_, sender) = self.senders.iter_mut().find(|(group, _)| *group == to).unwrap();
-        let bytes = packet.bytes();
-        sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
-    }
-
-    /// Turns the loop until `done`; fails when that does not come.
-    fn until(&mut self, what: &str, done: impl Fn(&FeedHandler, &Told) -> bool) {
-        for _ in 0..2_000 {
-            let now = self.turns.next();
-            let deadline = now.monotonic + Duration::from_millis(5);
-            let ready = self.reactor.wait(now.monotonic, Some(deadline)).unwrap();
-            let now = self.turns.next();
-            self.handler.process(now, ready, &mut self.reactor, &mut self.told).unwrap();
-            if done(&self.handler, &self.told) {
-                return;
-            }
-            if self.reactor.kind() == Wait::Spin {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-        }
-        panic!("{what} does not come: {:?}", self.told);
-    }
-
-    fn come_in_sync(&mut self) {
-        let lines = self.addresses.clone();
-        self.send(&lines.incremental.a, &packet(10).heartbeat());
-        self.send(&lines.instrument.b, &packet(1).definition(7, 1, 10));
-        self.until("the snapshot feed", |handler, _| {
-            handler.channel().state() == ChannelState::Recovering
-        });
-        self.send(&lines.snapshot.a, &packet(1).snapshot(7, 10, 1, 0, &[]));
-        self.until("sync", |handler, _| handler.channel().state() == ChannelState::InSync);
-    }
-}
-
-fn quote(sequence: u32, rpt_seq: u32, price: i64) -> PacketBuilder {
-    packet(sequence).book(END, &[bid(7, rpt_seq).add(1, price, 5)])
+fn market_with(settings: Settings, wait: Wait, number: u8) -> Market<'static> {
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let group = |index: u8| {
+        let address = Ipv4Addr::new(239, 192, high, low);
+        SocketAddrV4::new(address, port.wrapping_add(u16::from(index)))
+    };
+    let base = number * 6;
+    let group = |index| Group::new(group(index), &[Ipv4Addr::LOCALHOST]);
+    let lines = |first: u8| Lines::both(group(base + first), group(base + first + 1));
+    let addresses = Multicast {
+        incremental: lines(0),
+        instrument: lines(2),
+        snapshot: Lines::only_a(group(base + 4)),
+        snapshot_orders: Lines::default(),
+        interface: Ipv4Addr::LOCALHOST,
+        transport: Default::default(),
+        replay: None,
+    };
+    let settings = Settings { max_instruments: 8, silence: Duration::ZERO, ..settings };
+    Market::open(settings, wait, addresses, |to| {
+        UdpSender::new(to, Ipv4Addr::LOCALHOST, 0).unwrap()
+    })
 }
 
 fn joins_late_and_arbitrates(wait: &str, number: u8) {
-    let mut market = Market::open(Wait::from_str(wait).unwrap(), number);
+    let mut market = market(Wait::from_str(wait).unwrap(), number);
     market.come_in_sync();
-    let lines = market.addresses.clone();
-    market.told = Told::default();
-
-    // Both sides; then B alone; then A alone.
-    market.send(&lines.incremental.a, &quote(11, 1, 100));
-    market.send(&lines.incremental.b, &quote(11, 1, 100));
-    market.send(&lines.incremental.b, &quote(12, 2, 101));
-    market.send(&lines.incremental.a, &quote(13, 3, 102));
-    market.until("packet 13", |handler, told| {
-        told.ends.contains(&13) && handler.channel().counters().duplicates == 1
-    });
-    assert_eq!(market.told.ends, [11, 12, 13]);
+    market.arbitrate();
     assert_eq!(market.told.best_bids.len(), 3);
     assert!(market.told.best_bids.is_sorted());
-    assert!(market.told.stamped, "the kernel's receive timestamp reaches the callback");
-    assert_eq!(market.told.gaps, 0);
 
     // In sync it listens to the incremental feed alone.
+    let lines = market.addresses.clone();
     let before = market.handler.statistics().packets;
     market.send(&lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &[]));
     market.send(&lines.instrument.a, &packet(1).definition(7, 1, 10));
@@ -197,7 +87,7 @@ fn joins_late_and_arbitrates_under_spin() {
 
 #[test]
 fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
-    let mut market = Market::open(Wait::Epoll, 4);
+    let mut market = market(Wait::Epoll, 4);
     market.come_in_sync();
     let lines = market.addresses.clone();
     market.send(&lines.incremental.a, &quote(11, 1, 100));
@@ -219,7 +109,7 @@ fn reads_the_other_side_before_a_hole_is_a_gap(
     lost: u32,
     (wait, number): (Wait, u8),
 ) {
-    let mut market = Market::open_with(settings, wait, number);
+    let mut market = market_with(settings, wait, number);
     market.come_in_sync();
     let lines = market.addresses.clone();
     market.told = Told::default();
@@ -258,7 +148,7 @@ fn the_other_side_is_read_before_the_smallest_window_of_a_preset_is_full() {
 #[test]
 fn what_came_while_the_thread_was_not_let_run_is_read_before_a_hole_becomes_a_gap() {
     for (wait, number) in [(Wait::Poll, 13), (Wait::Epoll, 14), (Wait::IoUring, 15)] {
-        let mut market = Market::open(wait, number);
+        let mut market = market(wait, number);
         market.come_in_sync();
         let lines = market.addresses.clone();
         market.told = Told::default();
@@ -289,18 +179,14 @@ fn what_came_while_the_thread_was_not_let_run_is_read_before_a_hole_becomes_a_ga
 
 #[test]
 fn in_sync_it_is_a_member_of_the_incremental_groups_alone() {
-    let mut market = Market::open(Wait::Poll, 7);
-    let joined = |market: &Market| -> Vec<(Feed, Side)> {
-        let lines = market.handler.lines().filter(|line| line.is_joined);
-        lines.map(|line| (line.feed, line.side)).collect()
-    };
+    let mut market = market(Wait::Poll, 7);
     let incremental = Side::ALL.map(|side| (Feed::Incremental, side));
     let instrument = Side::ALL.map(|side| (Feed::Instrument, side));
-    assert_eq!(joined(&market), [incremental, instrument].concat());
+    assert_eq!(market.joined(), [incremental, instrument].concat());
     // Recovery does not wait for the socket that a blocking wait blocks in.
     assert!(market.handler.next_deadline().is_some());
     market.come_in_sync();
-    assert_eq!(joined(&market), incremental);
+    assert_eq!(market.joined(), incremental);
     // Nothing but a look at the interface, if nothing comes by it for long.
     let next = market.handler.next_deadline().unwrap();
     assert!(next > market.turns.next().monotonic + Duration::from_secs(1));
@@ -311,7 +197,7 @@ fn in_sync_it_is_a_member_of_the_incremental_groups_alone() {
 
 #[test]
 fn what_will_not_do_is_refused_and_leaves_nothing_behind() {
-    let market = Market::open(Wait::Epoll, 8);
+    let market = market(Wait::Epoll, 8);
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();
     let settings = Settings { max_instruments: 8, ..Settings::default() };
     let addresses = market.addresses.clone();
@@ -334,7 +220,7 @@ fn what_will_not_do_is_refused_and_leaves_nothing_behind() {
 
 #[test]
 fn a_channel_that_joins_nothing_needs_the_incremental_feed_alone() {
-    let market = Market::open(Wait::Epoll, 9);
+    let market = market(Wait::Epoll, 9);
     let addresses = Multicast {
         incremental: Lines::only_a(market.addresses.incremental.a.clone().unwrap()),
         instrument: Lines::default(),
@@ -381,7 +267,7 @@ fn counts_only(handler: &FeedHandler, name: &str) {
 
 #[test]
 fn counts_truncated_only() {
-    let mut market = Market::open(Wait::Epoll, 10);
+    let mut market = market(Wait::Epoll, 10);
     let mut long = packet(1);
     long.bytes_mut().resize(2_049, 0);
     let lines = market.addresses.clone();
@@ -393,7 +279,7 @@ fn counts_truncated_only() {
 
 #[test]
 fn counts_kernel_drops_only() {
-    let mut market = Market::open(Wait::Epoll, 11);
+    let mut market = market(Wait::Epoll, 11);
     let mut large = packet(1);
     large.bytes_mut().resize(2_000, 0);
     let lines = market.addresses.clone();

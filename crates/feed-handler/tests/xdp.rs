@@ -1,9 +1,7 @@
 //! A channel over multicast past the kernel, between two hosts, as root.
 #![allow(clippy::unwrap_used, reason = "a socket that cannot be had fails the test")]
 
-#[allow(dead_code, unreachable_pub, reason = "the packets of another crate's tests")]
-#[path = "../../mdp3/tests/support/packets.rs"]
-mod packets;
+mod market;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -11,46 +9,14 @@ use hairpin_endpoint::xdp::{InterfaceSettings, ReceiveStamps, Stack, StackSettin
 use hairpin_endpoint::{MulticastGroup, Receive, Transmit, UdpOptions, UdpReceiver, UdpSender};
 use hairpin_exchange::{Addresses, Exchange, ExchangeSettings, FloorSettings, Groups, Pace};
 use hairpin_feed_handler::{
-    BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, FeedHandlers, Gap, Group, Lines,
-    Listener, Multicast, Same, Settings, Side, SocketEngine, Transport,
+    ChannelState, Feed, FeedHandler, FeedHandlers, Group, Lines, Multicast, Same, Settings, Side,
+    SocketEngine, Transport,
 };
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_testbed::{Bed, Host, Offloads, Queues};
 use hairpin_time::{Duration, Instant, Now, Utc};
-use packets::{END, PacketBuilder, YEAR_2026, bid, packet};
-
-/// A clock of its own: each turn of a loop is a millisecond.
-struct Turns(u64);
-
-impl Turns {
-    fn next(&mut self) -> Now {
-        self.0 += 1;
-        let monotonic = Instant::ZERO + Duration::from_millis(self.0);
-        // Later than all that is sent: a channel doubts what comes from the future.
-        let start = YEAR_2026 + Duration::from_secs(3_600);
-        Now { monotonic, utc: start + Duration::from_millis(self.0) }
-    }
-}
-
-/// What a listener was told.
-#[derive(Debug, Default)]
-struct Told {
-    ends: Vec<u32>,
-    stamped: bool,
-    gaps: u32,
-}
-
-impl Listener for Told {
-    fn on_book_update(&mut self, update: &BookUpdate<'_>) {
-        self.stamped |= update.packet.received.is_some();
-    }
-    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
-        self.ends.push(event.packet.sequence);
-    }
-    fn on_gap(&mut self, gap: &Gap) {
-        self.gaps += gap.count;
-    }
-}
+use market::packets::packet;
+use market::{Market, Told, Turns, quote};
 
 fn group(index: u8) -> SocketAddrV4 {
     SocketAddrV4::new(Ipv4Addr::new(239, 192, 7, index), 14_310 + u16::from(index))
@@ -86,98 +52,25 @@ fn settings() -> Settings {
     Settings { max_instruments: 8, silence: Duration::ZERO, ..Settings::default() }
 }
 
-/// An exchange that says what it is told to on the second host, and the handler that hears it.
-struct Market<'a> {
-    addresses: Multicast,
-    reactor: Reactor,
-    handler: FeedHandler,
-    told: Told,
-    turns: Turns,
-    senders: Vec<(SocketAddrV4, UdpSender)>,
-    there: &'a Host,
-}
-
-impl<'a> Market<'a> {
-    fn open(wait: Wait, transport: &Transport, hosts: &'a [Host; 2]) -> Self {
-        let addresses = addresses(transport, hosts);
-        let mut reactor = Reactor::new(wait).unwrap();
-        let handler = FeedHandler::new(settings(), addresses.clone(), &mut reactor).unwrap();
-        let (told, turns, senders) = (Told::default(), Turns(0), Vec::new());
-        Self { addresses, reactor, handler, told, turns, senders, there: &hosts[1] }
-    }
-
-    fn send(&mut self, to: &Option<Group>, packet: &PacketBuilder) {
-        let to = to.as_ref().expect("a line of the feed").address;
-        if !self.senders.iter().any(|(group, _)| *group == to) {
-            let there = self.there;
-            let sender = there.run(|| UdpSender::new(to, there.address(), 1).unwrap()).unwrap();
-            self.senders.push((to, sender));
-        }
-        let (_, sender) = self.senders.iter_mut().find(|(group, _)| *group == to).unwrap();
-        let bytes = packet.bytes();
-        sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
-    }
-
-    /// Turns the loop until `done`; fails when that does not come.
-    fn until(&mut self, what: &str, done: impl Fn(&FeedHandler, &Told) -> bool) {
-        for _ in 0..2_000 {
-            let now = self.turns.next();
-            let deadline = now.monotonic + Duration::from_millis(5);
-            let ready = self.reactor.wait(now.monotonic, Some(deadline)).unwrap();
-            let now = self.turns.next();
-            self.handler.process(now, ready, &mut self.reactor, &mut self.told).unwrap();
-            if done(&self.handler, &self.told) {
-                return;
-            }
-            if self.reactor.kind() == Wait::Spin {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-        }
-        panic!("{:?}: {what} does not come: {:?}", self.reactor.kind(), self.told);
-    }
-
-    fn come_in_sync(&mut self) {
-        let lines = self.addresses.clone();
-        self.send(&lines.incremental.a, &packet(10).heartbeat());
-        self.send(&lines.instrument.b, &packet(1).definition(7, 1, 10));
-        self.until("the snapshot feed", |handler, _| {
-            handler.channel().state() == ChannelState::Recovering
-        });
-        self.send(&lines.snapshot.a, &packet(1).snapshot(7, 10, 1, 0, &[]));
-        self.until("sync", |handler, _| handler.channel().state() == ChannelState::InSync);
-    }
-
-    fn joined(&self) -> Vec<(Feed, Side)> {
-        let lines = self.handler.lines().filter(|line| line.is_joined);
-        lines.map(|line| (line.feed, line.side)).collect()
-    }
-}
-
-fn quote(sequence: u32, rpt_seq: u32, price: i64) -> PacketBuilder {
-    packet(sequence).book(END, &[bid(7, rpt_seq).add(1, price, 5)])
+/// An exchange on the second host, and a handler on the first.
+fn market<'a>(wait: Wait, transport: &Transport, hosts: &'a [Host; 2]) -> Market<'a> {
+    let there = &hosts[1];
+    Market::open(settings(), wait, addresses(transport, hosts), move |to| {
+        there.run(|| UdpSender::new(to, there.address(), 1).unwrap()).unwrap()
+    })
 }
 
 /// Comes in sync, arbitrates two sides, loses a packet and recovers from snapshots joined again.
 fn comes_in_sync_and_recovers(wait: Wait, transport: &Transport, hosts: &[Host; 2]) {
-    let mut market = Market::open(wait, transport, hosts);
+    let mut market = market(wait, transport, hosts);
     let incremental = Side::ALL.map(|side| (Feed::Incremental, side));
     let instrument = Side::ALL.map(|side| (Feed::Instrument, side));
     assert_eq!(market.joined(), [incremental, instrument].concat());
     market.come_in_sync();
     assert_eq!(market.joined(), incremental);
-    let lines = market.addresses.clone();
-    market.told = Told::default();
-    // Both sides; then B alone; then A alone.
-    market.send(&lines.incremental.a, &quote(11, 1, 100));
-    market.send(&lines.incremental.b, &quote(11, 1, 100));
-    market.send(&lines.incremental.b, &quote(12, 2, 101));
-    market.send(&lines.incremental.a, &quote(13, 3, 102));
-    market.until("packet 13", |handler, told| {
-        told.ends.contains(&13) && handler.channel().counters().duplicates == 1
-    });
-    assert_eq!((&market.told.ends[..], market.told.gaps), (&[11, 12, 13][..], 0));
-    assert!(market.told.stamped, "the filter's receive timestamp reaches the callback");
+    market.arbitrate();
 
+    let lines = market.addresses.clone();
     // It listens to the incremental feed alone, and packet 14 is lost on both sides.
     market.send(&lines.snapshot.a, &packet(1).snapshot(7, 13, 1, 3, &[]));
     market.send(&lines.incremental.a, &quote(15, 5, 102));

@@ -138,7 +138,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "hairpin: {error:#}");
-            ExitCode::FAILURE
+            usage::status_of(&error)
         }
     }
 }

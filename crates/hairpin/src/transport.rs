@@ -7,6 +7,8 @@ use hairpin_stack::StackSettings;
 use hairpin_xdp::{InterfaceSettings, Mode, check_capabilities};
 use serde::{Deserialize, Serialize};
 
+use crate::usage::refuse;
+
 /// Which way packets take between a program and its interface.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Transport {
@@ -80,9 +82,9 @@ impl Arguments {
         match self.transport {
             Transport::Xdp => Ok(()),
             Transport::Kernel if self.xdp_mode.is_some() => {
-                bail!("--xdp-mode is for --transport xdp")
+                refuse!("--xdp-mode is for --transport xdp")
             }
-            Transport::Kernel if self.strict => bail!("--strict is for --transport xdp"),
+            Transport::Kernel if self.strict => refuse!("--strict is for --transport xdp"),
             Transport::Kernel => Ok(()),
         }
     }
@@ -107,8 +109,10 @@ impl Arguments {
         self.check()?;
         match interface {
             _ if !self.is_xdp() => Ok(()),
-            None => bail!("--transport xdp needs to know by which interface: --interface IF"),
-            Some("lo") => bail!("--transport xdp needs an interface that leaves this host, not lo"),
+            None => refuse!("--transport xdp needs to know by which interface: --interface IF"),
+            Some("lo") => {
+                refuse!("--transport xdp needs an interface that leaves this host, not lo")
+            }
             Some(_) => Ok(()),
         }
     }
@@ -135,7 +139,9 @@ impl Arguments {
             return Ok(());
         }
         if let Some(name) = interface {
-            bail!("both ends at {name} are this host, and the kernel's: --transport xdp needs two");
+            refuse!(
+                "both ends at {name} are this host, and the kernel's: --transport xdp needs two"
+            );
         }
         Ok(check_capabilities()?)
     }
@@ -144,17 +150,10 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::words::parse_line;
 
     fn line(words: &str) -> Result<Arguments, clap::Error> {
-        let words = std::iter::once("words").chain(words.split_whitespace());
-        Line::try_parse_from(words).map(|line| line.arguments)
+        parse_line(words.split_whitespace())
     }
 
     #[test]

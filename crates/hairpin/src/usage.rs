@@ -3,6 +3,24 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+/// Words that are wrong whatever the machine, though each is known: exit status 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct WrongWords(pub(crate) String);
+
+/// Returns [`WrongWords`], told as `format!` has it.
+macro_rules! refuse {
+    ($($said:tt)*) => {
+        return Err($crate::usage::WrongWords(format!($($said)*)).into())
+    };
+}
+pub(crate) use refuse;
+
+/// The exit status of a command that failed: whether by its words alone.
+pub(crate) fn status_of(error: &anyhow::Error) -> ExitCode {
+    if error.is::<WrongWords>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
 /// Help and version as clap has them, exit status 0; of an error the first line and where to look,
 /// exit status 2.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {

@@ -20,8 +20,17 @@ const WORD: &str = "xdp: ";
 /// Between looks whether there is something to be said.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Frames of memory, 32 MiB of them, of which half is for receiving into.
-const ROOMY_FRAMES: u32 = 16_384;
+/// Ample: 32 MiB of memory, of which half is for receiving into.
+const AMPLE_FRAMES: u32 = 16_384;
+
+/// Room for frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// The stack's own measure.
+    Usual,
+    /// For what market data's loops bring flat out while sockets are still opened one by one.
+    Ample,
+}
 
 /// A way that is open. What becomes of it is said on standard error.
 #[derive(Debug)]
@@ -32,28 +41,15 @@ pub(crate) struct Way {
 
 impl Way {
     /// The way that `words` ask for, by way of the interface of this name; what was received is to
-    /// be stamped by `stamps`, if it comes past the kernel.
+    /// be stamped by `stamps`, if it comes past the kernel. A user who may not lock as much memory
+    /// as `room` takes has the usual room.
     ///
     /// # Errors
     /// The stack's, in one line: capabilities that are missing, no such interface.
-    pub(crate) fn open(words: &Arguments, interface: &str, stamps: ReceiveStamps) -> Result<Self> {
-        if !words.is_xdp() {
-            return Ok(Self::by(Transport::Kernel));
-        }
-        let mut settings = words.stack_settings();
-        settings.interface.receive_stamps = stamps;
-        let stack = Stack::open(interface, &settings)?;
-        Ok(Self::past(stack))
-    }
-
-    /// The same, with room for what market data's loops bring flat out while sockets are still
-    /// opened one by one; with the usual room for a user who may not lock so much memory.
-    ///
-    /// # Errors
-    /// As [`Way::open`].
-    pub(crate) fn open_roomy(
+    pub(crate) fn open(
         words: &Arguments,
         interface: &str,
+        room: Room,
         stamps: ReceiveStamps,
     ) -> Result<Self> {
         if !words.is_xdp() {
@@ -61,25 +57,26 @@ impl Way {
         }
         let mut settings = words.stack_settings();
         settings.interface.receive_stamps = stamps;
-        settings.interface.umem.frames = ROOMY_FRAMES;
-        settings.interface.socket.ring = ROOMY_FRAMES / 2;
+        if room == Room::Ample {
+            settings.interface.umem.frames = AMPLE_FRAMES;
+            settings.interface.socket.ring = AMPLE_FRAMES / 2;
+        }
         match Stack::open(interface, &settings) {
             Err(StackError::Interface(InterfaceError::Socket {
                 reason: SocketError::Locked(bytes),
                 ..
-            })) => {
+            })) if room == Room::Ample => {
                 say(&format_args!(
                     "{interface}: {bytes} bytes of frames cannot be locked (ulimit -l); with fewer"
                 ));
-                Self::open(words, interface, stamps)
+                Self::open(words, interface, Room::Usual, stamps)
             }
-            stack => Ok(Self::past(stack?)),
+            stack => {
+                let stack = stack?;
+                say(&stack);
+                Ok(Self::by(Transport::Xdp(stack)))
+            }
         }
-    }
-
-    fn past(stack: Stack) -> Self {
-        say(&stack);
-        Self::by(Transport::Xdp(stack))
     }
 
     fn by(transport: Transport) -> Self {
@@ -90,22 +87,14 @@ impl Way {
     ///
     /// # Errors
     /// As [`Way::open`]; no interface has it.
-    pub(crate) fn at(words: &Arguments, address: Ipv4Addr, stamps: ReceiveStamps) -> Result<Self> {
-        let interface = if words.is_xdp() { address_interface(address)? } else { String::new() };
-        Self::open(words, &interface, stamps)
-    }
-
-    /// The same as [`Way::open_roomy`], by way of the interface that has this address.
-    ///
-    /// # Errors
-    /// As [`Way::at`].
-    pub(crate) fn roomy_at(
+    pub(crate) fn at(
         words: &Arguments,
         address: Ipv4Addr,
+        room: Room,
         stamps: ReceiveStamps,
     ) -> Result<Self> {
         let interface = if words.is_xdp() { address_interface(address)? } else { String::new() };
-        Self::open_roomy(words, &interface, stamps)
+        Self::open(words, &interface, room, stamps)
     }
 
     /// What endpoints are made by.
@@ -178,9 +167,10 @@ mod tests {
 
     #[test]
     fn by_the_kernel_nothing_is_opened() {
-        let way = Way::open(&Arguments::default(), "nowhere0", ReceiveStamps::Off).unwrap();
+        let (words, room, stamps) = (Arguments::default(), Room::Usual, ReceiveStamps::Off);
+        let way = Way::open(&words, "nowhere0", room, stamps).unwrap();
         assert!(matches!(way.transport(), Transport::Kernel));
         let nowhere = Ipv4Addr::new(192, 0, 2, 1);
-        assert!(Way::at(&Arguments::default(), nowhere, ReceiveStamps::Off).is_ok());
+        assert!(Way::at(&words, nowhere, room, stamps).is_ok());
     }
 }

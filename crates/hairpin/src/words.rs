@@ -71,6 +71,15 @@ pub(crate) fn parse_mute(text: &str) -> Result<Mute, String> {
     Ok(Mute { from_tick, ticks })
 }
 
+/// What a line of words makes of a command's arguments.
+#[cfg(test)]
+pub(crate) fn parse_line<'a, A: clap::Args>(
+    words: impl IntoIterator<Item = &'a str>,
+) -> Result<A, clap::Error> {
+    let command = A::augment_args(clap::Command::new("words").no_binary_name(true));
+    A::from_arg_matches(&command.try_get_matches_from(words)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::parse_mac;

@@ -340,7 +340,8 @@ fn wrong_words_are_told_in_one_line() {
         ("--connections 5000", 2),
         ("127.0.0.1", 2),
         ("--interface nope0", 1),
-        ("127.0.0.1:9", 1),
+        ("127.0.0.1:9", 2),
+        ("127.0.0.1:9 --protocol tcp", 1),
         ("--cpus 0,1023", 1),
     ] {
         let output = ping(words).2.output().unwrap();

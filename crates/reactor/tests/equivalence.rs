@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
 mod available;
+mod traffic;
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -13,39 +14,11 @@ use hairpin_endpoint::{
     Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
     UdpSender, UdpSocket,
 };
-use hairpin_host::Clock;
-use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
-use hairpin_time::{Duration, Instant};
+use hairpin_reactor::{Interest, Reactor, Wait};
+use hairpin_time::Instant;
+use traffic::{Numbers, Seen, Traffic, turn_until};
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-const DATAGRAMS: usize = 10_000;
-
-/// xorshift64*: numbers that are the same for the same seed.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
-    }
-}
-
-fn turn_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
-    let clock = Clock::of_kernel();
-    let end = clock.instant() + Duration::from_secs(30);
-    loop {
-        let now = clock.instant();
-        assert!(now < end, "{}: waited in vain", reactor.kind());
-        if is_over(reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap()) {
-            return;
-        }
-    }
-}
-
-/// What a receiver was given: whether the sender was the right one, and the bytes.
-type Seen = Vec<(bool, Vec<u8>)>;
 
 /// Sockets by which datagrams come in, and those by which they leave.
 trait Ends {
@@ -102,101 +75,10 @@ impl Ends for BothWays {
     }
 }
 
-/// Two receivers in one reactor, and a sender for each.
-struct Bench<E: Ends> {
-    reactor: Reactor,
-    receivers: [E::In; 2],
-    senders: [(E::Out, SocketAddrV4); 2],
-    tokens: [Token; 2],
-    seen: [Seen; 2],
-    /// What there is to send: the same for every wait.
-    traffic: Numbers,
-    /// What the loop does between its turns.
-    actions: Numbers,
-    sent: usize,
-}
-
-impl<E: Ends> Bench<E> {
-    fn new(wait: Wait, seed: u64) -> Self {
-        let (traffic, mut actions) = (Numbers(seed), Numbers(!seed));
-        let mut reactor = Reactor::new(wait).unwrap();
-        let batch = 1 + actions.below(40) as usize;
-        let options = UdpOptions { batch, datagram_max: 512, ..UdpOptions::default() };
-        let mut receivers = [(); 2].map(|()| E::receiver(options));
-        let senders = [0, 1].map(|index: usize| E::sender(&receivers[index]));
-        let tokens = [0, 1]
-            .map(|index: usize| reactor.add(&mut receivers[index], Interest::READABLE).unwrap());
-        let seen = [Vec::new(), Vec::new()];
-        Self { reactor, receivers, senders, tokens, seen, traffic, actions, sent: 0 }
-    }
-
-    fn is_over(&self) -> bool {
-        self.count() == DATAGRAMS
-    }
-
-    fn count(&self) -> usize {
-        self.seen.iter().map(Vec::len).sum()
-    }
-
-    /// Sends a burst of any size of datagrams of any length, some of them empty, some too long; no
-    /// more than the sockets hold.
-    fn send(&mut self) {
-        if self.sent - self.count() > 150 {
-            return;
-        }
-        let burst = self.traffic.below(150).min((DATAGRAMS - self.sent) as u64);
-        for _ in 0..burst {
-            let to = self.traffic.below(2) as usize;
-            let length = self.traffic.below(600).saturating_sub(20) as usize;
-            let number = (self.sent as u32).to_ne_bytes();
-            let fill = |bytes: &mut [u8]| {
-                bytes.chunks_mut(4).for_each(|chunk| chunk.copy_from_slice(&number[..chunk.len()]));
-            };
-            self.senders[to].0.transmit(length, fill).unwrap();
-            self.sent += 1;
-        }
-    }
-
-    /// At times takes a receiver out of the reactor, or does not wait for it for a turn.
-    fn act(&mut self, now: Instant) {
-        let index = self.actions.below(2) as usize;
-        let receiver = &mut self.receivers[index];
-        match self.actions.below(8) {
-            0 => {
-                self.reactor.remove(self.tokens[index], receiver).unwrap();
-                self.tokens[index] = self.reactor.add(receiver, Interest::READABLE).unwrap();
-            }
-            1 => {
-                let token = self.tokens[index];
-                self.reactor.set_interest(token, receiver, Interest::NONE).unwrap();
-                let ready = self.reactor.wait(now, Some(now)).unwrap();
-                assert!(!ready.is_readable(token));
-                self.reactor.set_interest(token, receiver, Interest::READABLE).unwrap();
-            }
-            _ => {}
-        }
-    }
-
-    fn turn(&mut self, now: Instant) {
-        let patience = Duration::from_micros(if self.sent < DATAGRAMS { 0 } else { 1_000 });
-        let ready = self.reactor.wait(now, Some(now + patience)).unwrap();
-        for index in 0..2 {
-            if ready.is_readable(self.tokens[index]) {
-                let budget = self.actions.below(70) as usize;
-                let (seen, from) = (&mut self.seen[index], self.senders[index].1);
-                let received = self.receivers[index]
-                    .receive(budget, |meta, bytes| seen.push((meta.source == from, bytes.to_vec())))
-                    .unwrap();
-                assert!(received.count <= budget);
-            }
-        }
-    }
-}
-
 #[test]
 fn every_wait_delivers_the_same_datagrams() {
     for seed in [1, 2, 3, 0x5eed] {
-        let mut first: Option<[Seen; 2]> = None;
+        let mut first: Option<Seen> = None;
         for wait in available(Wait::ALL) {
             for seen in [delivered::<OneWay>(wait, seed), delivered::<BothWays>(wait, seed)] {
                 assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "seed {seed}, {wait}");
@@ -205,26 +87,21 @@ fn every_wait_delivers_the_same_datagrams() {
     }
 }
 
-fn delivered<E: Ends>(wait: Wait, seed: u64) -> [Seen; 2] {
+fn delivered<E: Ends>(wait: Wait, seed: u64) -> Seen {
     println!("seed {seed}, {wait}");
-    let clock = Clock::of_kernel();
-    let end = clock.instant() + Duration::from_secs(30);
-    let mut bench = Bench::<E>::new(wait, seed);
-    while !bench.is_over() {
-        let now = clock.instant();
-        assert!(now < end, "{} of {DATAGRAMS} came", bench.count());
-        bench.send();
-        bench.act(now);
-        bench.turn(now);
-    }
-    assert!(bench.seen.iter().flatten().all(|(is_from_sender, _)| *is_from_sender));
-    for (index, receiver) in bench.receivers.iter_mut().enumerate() {
-        bench.reactor.remove(bench.tokens[index], receiver).unwrap();
-        assert_eq!(receiver.receive(8, |_, _| {}).unwrap().count, 0);
+    let open = |actions: &mut Numbers| {
+        let batch = 1 + actions.below(40) as usize;
+        let options = UdpOptions { batch, datagram_max: 512, ..UdpOptions::default() };
+        let receivers = [(); 2].map(|()| E::receiver(options));
+        let senders = receivers.each_ref().map(E::sender);
+        (receivers, senders)
+    };
+    let (receivers, seen) = Traffic::new(wait, seed, 150, open).deliver();
+    for receiver in &receivers {
         let (truncated, dropped) = E::truncated_and_dropped(receiver);
         assert!(truncated > 0 && dropped == 0);
     }
-    bench.seen
+    seen
 }
 
 /// Questions of any length from one end, of which some are under way at any time, each answered by
@@ -241,7 +118,7 @@ fn every_wait_carries_questions_and_answers() {
         let mut numbers = Numbers(7);
         let (mut asked, mut questions) = (0, std::collections::VecDeque::new());
         let (mut askers, mut answered) = (Vec::new(), 0);
-        turn_until(&mut reactor, |ready| {
+        turn_until(&mut reactor, |_, ready| {
             if asked < 300 && questions.len() < 4 {
                 let longest = if numbers.below(8) == 0 { 65_508 } else { 100 };
                 let question = vec![asked as u8; numbers.below(longest) as usize];
@@ -284,7 +161,7 @@ fn every_wait_tells_of_a_refusal_and_goes_on() {
         let token = reactor.add(&mut socket, Interest::READABLE).unwrap();
         for _ in 0..3 {
             socket.transmit(1, |_| {}).unwrap();
-            turn_until(&mut reactor, |ready| {
+            turn_until(&mut reactor, |_, ready| {
                 ready.is_readable(token)
                     && match socket.receive(8, |_, _| {}) {
                         Ok(received) => received.count > 0,
@@ -294,7 +171,7 @@ fn every_wait_tells_of_a_refusal_and_goes_on() {
         }
         let mut peer = UdpSocket::bind(address, UdpOptions::default()).unwrap();
         peer.transmit_to(socket.local_address(), 4, |bytes| bytes.fill(9)).unwrap();
-        turn_until(&mut reactor, |ready| {
+        turn_until(&mut reactor, |_, ready| {
             ready.is_readable(token)
                 && socket.receive(8, |_, bytes| assert_eq!(bytes, [9; 4])).unwrap().count == 1
         });
@@ -315,7 +192,7 @@ fn every_wait_delivers_the_same_bytes_and_their_end() {
             let token = reactor.add(&mut server, Interest::READABLE).unwrap();
             let all: Vec<u8> = (0..300_000).map(|_| numbers.below(256) as u8).collect();
             let (mut sent, mut seen) = (0, Vec::<u8>::new());
-            turn_until(&mut reactor, |ready| {
+            turn_until(&mut reactor, |_, ready| {
                 let end = all.len().min(sent + numbers.below(20_000) as usize);
                 sent += client.write(&all[sent..end]).unwrap_or(0);
                 if sent == all.len() {
@@ -328,7 +205,7 @@ fn every_wait_delivers_the_same_bytes_and_their_end() {
             assert!(seen == all, "{wait}, seed {seed}");
             // The end stays, and can be asked for again.
             for _ in 0..2 {
-                turn_until(&mut reactor, |ready| ready.is_readable(token));
+                turn_until(&mut reactor, |_, ready| ready.is_readable(token));
                 assert!(server.receive(8, |_, _| panic!("nothing more")).unwrap().closed);
             }
             reactor.remove(token, &mut server).unwrap();
@@ -368,10 +245,10 @@ fn every_wait_tells_of_a_reset_after_the_bytes_before_it() {
         let token = reactor.add(&mut server, Interest::READABLE).unwrap();
         client.write(b"goodbye").unwrap();
         // That the bytes are there before the reset.
-        turn_until(&mut reactor, |ready| ready.is_readable(token));
+        turn_until(&mut reactor, |_, ready| ready.is_readable(token));
         reset(client);
         let mut told = Vec::new();
-        turn_until(&mut reactor, |ready| {
+        turn_until(&mut reactor, |_, ready| {
             if ready.is_readable(token) {
                 let mut seen = Vec::new();
                 match server.receive(8, |_, bytes| seen.extend(bytes)) {
@@ -409,7 +286,7 @@ fn every_wait_leaves_the_outcome_of_a_connection_attempt_to_be_asked_for() {
             let mut reactor = Reactor::new(wait).unwrap();
             let token = reactor.add(&mut client, interest).unwrap();
             let mut outcome = None;
-            turn_until(&mut reactor, |ready| {
+            turn_until(&mut reactor, |_, ready| {
                 if ready.is_readable(token) || ready.is_writable(token) {
                     outcome = client.finish_connect().err();
                 }

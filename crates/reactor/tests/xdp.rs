@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
 mod available;
+mod traffic;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +14,11 @@ use hairpin_endpoint::{
     MulticastGroup, Receive, Transmit, Transport, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
 };
 use hairpin_host::Clock;
-use hairpin_reactor::{Interest, Reactor, Ready, Timers, Token, Wait};
+use hairpin_reactor::{Interest, Reactor, Timers, Wait};
 use hairpin_testbed::{Bed, Host, Offloads, Queues};
 use hairpin_time::{Duration, Instant};
+use traffic::{Numbers, Seen, Traffic, turn_until};
 
-const DATAGRAMS: usize = 10_000;
 const GROUPS: [SocketAddrV4; 2] = [
     SocketAddrV4::new(Ipv4Addr::new(239, 192, 8, 1), 7_201),
     SocketAddrV4::new(Ipv4Addr::new(239, 192, 8, 2), 7_202),
@@ -34,136 +35,29 @@ fn past(host: &Host) -> Transport {
     Transport::Xdp(Stack::open(host.interface(), &settings).unwrap())
 }
 
-/// Turns the loop until it is over, within bounds.
-fn turn_until(reactor: &mut Reactor, mut is_over: impl FnMut(Instant, Ready) -> bool) {
-    let clock = Clock::of_kernel();
-    let end = clock.instant() + Duration::from_secs(30);
-    loop {
-        let now = clock.instant();
-        assert!(now < end, "{}: waited in vain", reactor.kind());
-        let ready = reactor.wait(now, Some(now + Duration::from_millis(5))).unwrap();
-        if is_over(now, ready) {
-            return;
-        }
-    }
-}
-
-/// xorshift64*: numbers that are the same for the same seed.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
-    }
-}
-
-/// Two groups, as the two sides of a feed are, and who sends to them from the other host.
-struct Feed {
-    reactor: Reactor,
-    receivers: [UdpReceiver; 2],
-    senders: [UdpSender; 2],
-    tokens: [Token; 2],
-    seen: [Vec<Vec<u8>>; 2],
-    traffic: Numbers,
-    actions: Numbers,
-    sent: usize,
-}
-
-impl Feed {
-    fn open(wait: Wait, by: &Transport, [here, there]: &[Host; 2]) -> Self {
-        let mut reactor = Reactor::new(wait).unwrap();
+/// By two groups, as the two sides of a feed are, sent to from the other host.
+fn delivered(wait: Wait, by: &Transport, [here, there]: &[Host; 2]) -> Seen {
+    let open = |_: &mut Numbers| {
         let options = UdpOptions { datagram_max: 512, ..UdpOptions::default() };
-        let mut receivers = GROUPS.map(|group| {
+        let receivers = GROUPS.map(|group| {
             let group = MulticastGroup { group, interface: here.address(), sources: &[] };
             UdpReceiver::join_by(by, group, options).unwrap()
         });
         let sender = |group| UdpSender::new(group, there.address(), 1).unwrap();
         let senders = GROUPS.map(|group| there.run(|| sender(group)).unwrap());
-        let tokens =
-            receivers.each_mut().map(|receiver| reactor.add(receiver, Interest::READABLE).unwrap());
-        let (seen, [traffic, actions]) = (Default::default(), [Numbers(7), Numbers(!7)]);
-        Self { reactor, receivers, senders, tokens, seen, traffic, actions, sent: 0 }
-    }
-
-    fn count(&self) -> usize {
-        self.seen.iter().map(Vec::len).sum()
-    }
-
-    /// Sends a burst of datagrams of any length, some too long; no more than the stack holds.
-    fn send(&mut self) {
-        if self.sent - self.count() > 100 {
-            return;
-        }
-        let burst = self.traffic.below(100).min((DATAGRAMS - self.sent) as u64);
-        for _ in 0..burst {
-            let to = self.traffic.below(2) as usize;
-            let length = self.traffic.below(600).saturating_sub(20) as usize;
-            let number = (self.sent as u32).to_ne_bytes();
-            let fill = |bytes: &mut [u8]| {
-                bytes.chunks_mut(4).for_each(|chunk| chunk.copy_from_slice(&number[..chunk.len()]));
-            };
-            self.senders[to].transmit(length, fill).unwrap();
-            self.sent += 1;
-        }
-    }
-
-    /// At times takes a receiver out of the reactor, or does not wait for it for a turn.
-    fn act(&mut self, now: Instant) {
-        let index = self.actions.below(2) as usize;
-        let (receiver, token) = (&mut self.receivers[index], self.tokens[index]);
-        match self.actions.below(8) {
-            0 => {
-                self.reactor.remove(token, receiver).unwrap();
-                self.tokens[index] = self.reactor.add(receiver, Interest::READABLE).unwrap();
-            }
-            1 => {
-                self.reactor.set_interest(token, receiver, Interest::NONE).unwrap();
-                let ready = self.reactor.wait(now, Some(now)).unwrap();
-                assert!(!ready.is_readable(token));
-                self.reactor.set_interest(token, receiver, Interest::READABLE).unwrap();
-            }
-            _ => {}
-        }
-    }
-
-    /// Receives what a wait has found ready, as much as any budget takes.
-    fn turn(&mut self, now: Instant) {
-        let patience = Duration::from_micros(if self.sent < DATAGRAMS { 0 } else { 1_000 });
-        let ready = self.reactor.wait(now, Some(now + patience)).unwrap();
-        for index in 0..2 {
-            if ready.is_readable(self.tokens[index]) {
-                let budget = self.actions.below(70) as usize;
-                let (seen, from) = (&mut self.seen[index], self.senders[index].local_address());
-                let received = self.receivers[index].receive(budget, |meta, bytes| {
-                    assert_eq!(meta.source, from);
-                    seen.push(bytes.to_vec());
-                });
-                assert!(received.unwrap().count <= budget);
-            }
-        }
-    }
-}
-
-fn delivered(wait: Wait, by: &Transport, hosts: &[Host; 2]) -> [Vec<Vec<u8>>; 2] {
-    let clock = Clock::of_kernel();
-    let end = clock.instant() + Duration::from_secs(60);
-    let mut feed = Feed::open(wait, by, hosts);
-    while feed.count() < DATAGRAMS {
-        let now = clock.instant();
-        assert!(now < end, "{wait}: {} of {} of {DATAGRAMS} came", feed.count(), feed.sent);
-        feed.send();
-        feed.act(now);
-        feed.turn(now);
-    }
-    for (receiver, token) in feed.receivers.iter_mut().zip(feed.tokens) {
-        feed.reactor.remove(token, receiver).unwrap();
-        assert_eq!(receiver.receive(8, |_, _| {}).unwrap().count, 0, "{wait}");
+        (
+            receivers,
+            senders.map(|sender| {
+                let address = sender.local_address();
+                (sender, address)
+            }),
+        )
+    };
+    let (receivers, seen) = Traffic::new(wait, 7, 100, open).deliver();
+    for receiver in &receivers {
         assert!(receiver.truncated() > 0 && receiver.dropped() == 0, "{wait}");
     }
-    feed.seen
+    seen
 }
 
 #[test]
@@ -173,7 +67,7 @@ fn every_wait_delivers_the_same_datagrams_of_two_groups() {
     let hosts = bed.hosts();
     let run = || {
         let by = past(&hosts[0]);
-        let mut first: Option<[Vec<Vec<u8>>; 2]> = None;
+        let mut first: Option<Seen> = None;
         for wait in available(Wait::ALL) {
             let seen = delivered(wait, &by, hosts);
             assert!(*first.get_or_insert_with(|| seen.clone()) == seen, "{wait}");

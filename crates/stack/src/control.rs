@@ -15,7 +15,7 @@ use crate::addresses::{Bound, is_multicast};
 use crate::core::Core;
 use crate::destination::{Direct, Way, of_engine};
 use crate::entries::Entries;
-use crate::groups::Groups;
+use crate::groups::{Found, Groups};
 use crate::netlink::{Change, InterfaceAddress, Netlink, RouteKind};
 use crate::readiness::Readiness;
 use crate::stack::Shared;
@@ -128,6 +128,7 @@ impl Control {
     }
 
     pub(crate) fn remove(&mut self, core: &Core, id: SocketId) {
+        self.groups.remove_sender(id);
         if let Some(mut bound) = self.sockets.remove(&id) {
             bound.withdraw(&core.interface, &mut self.entries);
         }
@@ -197,10 +198,17 @@ impl Control {
         if !self.is_up {
             return Ok(Way::Kernel(Reason::OtherInterface));
         }
-        if multicast_loop && self.groups.has_members(interface, to)? {
-            return Ok(Way::Kernel(Reason::LocalMembers));
+        if !multicast_loop {
+            return direct(shared, id, source, to, [0; 6], self.mtu, Arc::default());
         }
-        direct(shared, id, source, to, [0; 6], self.mtu, Arc::default())
+        let Found { is_used, changes_ways } = self.groups.find_way(interface, to, id)?;
+        if changes_ways {
+            shared.renew_ways();
+        }
+        match is_used {
+            Some(is_used) => direct(shared, id, source, to, [0; 6], self.mtu, is_used),
+            None => Ok(Way::Kernel(Reason::LocalMembers)),
+        }
     }
 
     /// The Ethernet address of a next hop, once the kernel knows it; it is asked to find it.

@@ -5,12 +5,19 @@
 //! every [`LOOK`]: until then, somebody else who joins gets nothing. Nor is a port of it redirected
 //! while others that need not be members may hear it (`IP_MULTICAST_ALL`); to find these takes the
 //! kernel longer, so it is done every [`LISTENERS`].
+//!
+//! A group that is sent to is looked at as long as a way to it is in use: until the socket is gone,
+//! or while nobody here is a member, until no destination holds a way past the kernel. It is
+//! forgotten then, and whoever sends there next finds the way anew.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use hairpin_netstack::SocketId;
 use hairpin_xdp::{Entry, Interface};
 
 use crate::kernel_socket::is_ours;
@@ -29,9 +36,28 @@ const LISTENERS: Duration = Duration::from_secs(1);
 pub(crate) struct Groups {
     memberships: Memberships,
     joined: HashMap<IpAddr, Group>,
-    /// Groups and ports that are sent to, and whether they had members on this host when last
-    /// looked at.
-    sent_to: HashMap<SocketAddr, bool>,
+    /// Groups and ports that are sent to.
+    sent_to: HashMap<SocketAddr, SentTo>,
+}
+
+/// A group and port that sockets send to.
+#[derive(Debug, Default)]
+struct SentTo {
+    /// Whether it had members on this host when last looked at.
+    has_members: bool,
+    /// Sockets that have found a way there.
+    senders: HashSet<SocketId>,
+    /// Held by each way past the kernel, besides here.
+    is_used: Arc<AtomicBool>,
+}
+
+/// What finding the way to a group has found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// What the way past the kernel holds; nothing if there are members on this host to hear it.
+    pub(crate) is_used: Option<Arc<AtomicBool>>,
+    /// Whether others know a way there that is none any more.
+    pub(crate) changes_ways: bool,
 }
 
 /// A group that sockets are members of.
@@ -100,13 +126,46 @@ impl Groups {
         if at_port.is_redirected { None } else { at_port.told.or(Some(Reason::OtherMembers)) }
     }
 
-    /// Whether what is sent to a group has members to hear it on this host; it is looked after from
-    /// now on. Sockets of the stack at other ports are none.
-    pub(crate) fn has_members(&mut self, interface: u32, to: SocketAddr) -> io::Result<bool> {
+    /// Whether what is sent to a group may go past the kernel: not if it has members on this host.
+    /// Sockets of the stack at other ports are none. It is looked after from now on.
+    ///
+    /// # Errors
+    /// The kernel's: the members cannot be read. Nothing has changed.
+    pub(crate) fn find_way(
+        &mut self,
+        interface: u32,
+        to: SocketAddr,
+        sender: SocketId,
+    ) -> io::Result<Found> {
         let members = self.memberships.count(interface, to.ip())?;
         let has_members = hears(&self.joined, members, to);
-        self.sent_to.insert(to, has_members);
-        Ok(has_members)
+        let sent = self.sent_to.entry(to).or_default();
+        // By the next look it will be no news, and of one who is the first it is none.
+        let changes_ways = !sent.senders.is_empty() && sent.has_members != has_members;
+        sent.has_members = has_members;
+        sent.senders.insert(sender);
+        let is_used = (!has_members).then(|| Arc::clone(&sent.is_used));
+        Ok(Found { is_used, changes_ways })
+    }
+
+    /// A socket is gone.
+    pub(crate) fn remove_sender(&mut self, sender: SocketId) {
+        for sent in self.sent_to.values_mut() {
+            sent.senders.remove(&sender);
+        }
+    }
+
+    /// Looks at the groups that are sent to, and forgets those to which no way is in use; whether
+    /// a way has changed. What cannot be read now is as it was until the next look.
+    fn look_at_ways(&mut self, interface: u32) -> bool {
+        let mut changes_ways = false;
+        for (&to, sent) in &mut self.sent_to {
+            let Ok(members) = self.memberships.count(interface, to.ip()) else { continue };
+            let has_members = hears(&self.joined, members, to);
+            changes_ways |= std::mem::replace(&mut sent.has_members, has_members) != has_members;
+        }
+        self.sent_to.retain(|_, sent| sent.is_in_use());
+        changes_ways
     }
 
     /// Looks at the kernel's members, and redirects what may be.
@@ -121,13 +180,8 @@ impl Groups {
                 at_port.look(&mut self.memberships, shared.interface, group, port);
             }
         }
-        let mut look = Look::default();
-        for (&to, had_members) in &mut self.sent_to {
-            let members = self.memberships.count(shared.interface, to.ip())?;
-            let has_members = hears(&self.joined, members, to);
-            look.changes_ways |= has_members != *had_members;
-            *had_members = has_members;
-        }
+        let changes_ways = self.look_at_ways(shared.interface);
+        let mut look = Look { changes_ways, ..Look::default() };
         for (&group, state) in &mut self.joined {
             for (&port, at_port) in &mut state.ports {
                 let listeners = at_port.has_listeners.then_some(Reason::OtherListeners);
@@ -140,6 +194,15 @@ impl Groups {
             }
         }
         Ok(look)
+    }
+}
+
+impl SentTo {
+    /// Whether somebody knows a way there who is to be told when it changes. While there are
+    /// members, ways hold nothing: any socket that has found one may know it still.
+    fn is_in_use(&self) -> bool {
+        let is_held = self.has_members || Arc::strong_count(&self.is_used) > 1;
+        is_held && !self.senders.is_empty()
     }
 }
 
@@ -206,7 +269,10 @@ fn entry(group: IpAddr, port: u16) -> Entry {
 
 #[cfg(test)]
 mod tests {
+    use hairpin_netstack::{Settings, SocketOptions};
+
     use super::*;
+    use crate::memory::OwnedEngine;
 
     #[test]
     fn a_group_is_heard_by_others_and_by_our_own_at_that_port() {
@@ -218,5 +284,67 @@ mod tests {
         ours.ports.insert(7, Port { sockets: 2, ..Port::default() });
         assert!(hears(&joined, 2, at(7)) && !hears(&joined, 2, at(8)));
         assert!(hears(&joined, 3, at(8)), "somebody else is a member");
+    }
+
+    /// An interface that is not there, and so has no members but those of the stack.
+    const NOWHERE: u32 = u32::MAX;
+
+    fn sent_to() -> (Groups, SocketAddr, [SocketId; 2]) {
+        let settings =
+            Settings { devices: 1, addresses: 1, sockets: 2, memberships: 1, sources: 1, seed: 7 };
+        let mut engine = OwnedEngine::new(&settings);
+        let ids = [(); 2].map(|()| engine.edit().open_socket(&SocketOptions::default()).unwrap());
+        (Groups::new().unwrap(), SocketAddr::from(([239, 1, 1, 1], 7)), ids)
+    }
+
+    #[test]
+    fn a_group_is_looked_at_while_a_destination_holds_a_way_past_the_kernel() {
+        let (mut groups, to, [socket, _]) = sent_to();
+        let first = groups.find_way(NOWHERE, to, socket).unwrap().is_used.unwrap();
+        let second = groups.find_way(NOWHERE, to, socket).unwrap().is_used.unwrap();
+        for way in [first, second] {
+            assert!(!groups.look_at_ways(NOWHERE) && !groups.is_empty());
+            drop(way);
+        }
+        assert!(!groups.look_at_ways(NOWHERE) && groups.is_empty());
+        // And again: who is held is told of members, though it was forgotten before.
+        let way = groups.find_way(NOWHERE, to, socket).unwrap().is_used;
+        groups.add(to.ip(), to.port());
+        assert!(way.is_some() && groups.look_at_ways(NOWHERE));
+    }
+
+    #[test]
+    fn a_group_with_members_is_looked_at_while_there_is_a_socket_that_sent_there() {
+        let (mut groups, to, ids) = sent_to();
+        groups.add(to.ip(), to.port());
+        for id in ids {
+            assert!(groups.find_way(NOWHERE, to, id).unwrap().is_used.is_none());
+        }
+        for id in ids {
+            assert!(!groups.look_at_ways(NOWHERE) && !groups.sent_to.is_empty());
+            groups.remove_sender(id);
+        }
+        assert!(!groups.look_at_ways(NOWHERE) && groups.sent_to.is_empty());
+    }
+
+    /// They know the way through the kernel, and nobody would tell them of it later.
+    #[test]
+    fn when_the_members_of_a_group_have_gone_its_senders_are_told_before_it_is_forgotten() {
+        let (mut groups, to, [socket, _]) = sent_to();
+        groups.add(to.ip(), to.port());
+        assert!(groups.find_way(NOWHERE, to, socket).unwrap().is_used.is_none());
+        groups.joined.clear();
+        assert!(groups.look_at_ways(NOWHERE) && groups.is_empty());
+    }
+
+    #[test]
+    fn who_finds_members_first_has_the_others_told() {
+        let (mut groups, to, [first, second]) = sent_to();
+        let found = groups.find_way(NOWHERE, to, first).unwrap();
+        assert!(found.is_used.is_some() && !found.changes_ways);
+        groups.add(to.ip(), to.port());
+        let found = groups.find_way(NOWHERE, to, second).unwrap();
+        assert!(found.is_used.is_none() && found.changes_ways);
+        assert!(!groups.find_way(NOWHERE, to, second).unwrap().changes_ways);
     }
 }

@@ -16,6 +16,7 @@ mod link;
 mod message;
 mod neighbour;
 mod route;
+mod socket;
 
 use std::io;
 use std::net::IpAddr;
@@ -45,7 +46,7 @@ impl Netlink {
     /// Asks and listens in the network namespace of the calling thread, now and wherever it goes.
     ///
     /// What changes from here on is told by [`changes`](Self::changes): so open first, and read
-    /// then. Both sockets are close-on-exec and never block.
+    /// then. Both sockets are close-on-exec, not inherited by a forked child, and never block.
     ///
     /// # Errors
     /// Those of making a socket; a kernel before Linux 5.3, where nexthops have no group.

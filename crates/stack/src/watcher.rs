@@ -63,6 +63,21 @@ impl Alarm {
         self.is_stopped.store(true, Ordering::Release);
         self.wake();
     }
+
+    /// Sleeps until there is something to do, for `timeout` at the most; nothing once it is
+    /// stopped, or the kernel refuses.
+    fn wait<'e>(
+        &self,
+        events: &'e mut [libc::epoll_event],
+        timeout: Duration,
+    ) -> Option<&'e [libc::epoll_event]> {
+        let events = self.epoll.wait(events, Some(timeout)).ok()?;
+        if events.iter().any(|event| event.u64 == EVENT) {
+            readiness::clear(self.event.as_fd());
+        }
+        // Not before: whoever stops it from here on sets the event again.
+        (!self.is_stopped.load(Ordering::Acquire)).then_some(events)
+    }
 }
 
 /// Begins to watch, until the alarm is stopped.
@@ -99,14 +114,10 @@ impl Watcher {
         let mut has_groups = false;
         loop {
             let timeout = if has_groups { groups::LOOK } else { KEEP_FRESH };
-            let alarm = &self.shared.alarm;
-            let Ok(events) = alarm.epoll.wait(&mut events, Some(timeout)) else { return };
-            if alarm.is_stopped.load(Ordering::Acquire) {
-                return;
-            }
+            let Some(events) = self.shared.alarm.wait(&mut events, timeout) else { return };
             for event in events {
                 match event.u64 {
-                    EVENT => readiness::clear(self.shared.alarm.event.as_fd()),
+                    EVENT => {}
                     NETLINK => self.read(),
                     token => {
                         if let Some(readiness) = self.shared.control().awaited.get(&token) {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Host, Queues};
+use hairpin_testbed::{Bed, Capability, Host, Queues, become_ordinary_user};
 use hairpin_xdp::{
     Backing, BusyPolling, Completion, Copying, Device, Entry, Features, Filter, FilterSettings,
     Interface, InterfaceSettings, Mode, ReceiveStamps, Socket, SocketSettings, StampSource, Umem,
@@ -341,26 +341,12 @@ fn what_the_kernel_would_not_give_back_is_not_sent() {
     assert!(interface.packet(2_048 - 24 + 1).is_none());
 }
 
-/// Numbers of linux/capability.h.
-const NET_ADMIN: u32 = 12;
-const NET_RAW: u32 = 13;
-const BPF: u32 = 39;
-const ALL: u64 = 1 << NET_ADMIN | 1 << NET_RAW | 1 << BPF;
-/// `nobody`, whose locked memory and processes are counted apart.
-const NOBODY: libc::uid_t = 65_534;
+/// What it takes.
+const ALL: [Capability; 3] = [Capability::NetAdmin, Capability::NetRaw, Capability::Bpf];
 
-/// Makes the calling thread, and no other, an ordinary user with these capabilities.
-fn become_nobody(capabilities: u64) {
-    let words = [capabilities as u32, (capabilities >> 32) as u32];
-    let header = [0x2008_0522_u32, 0];
-    let sets = words.map(|word| [word, word, 0]);
-    // SAFETY: system calls on numbers and on two structures as linux/capability.h has them. Made
-    // directly, they concern this thread alone, which ends with the test.
-    unsafe {
-        assert_eq!(libc::prctl(libc::PR_SET_KEEPCAPS, 1, 0, 0, 0), 0);
-        assert_eq!(libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY), 0);
-        assert_eq!(libc::syscall(libc::SYS_capset, header.as_ptr(), sets.as_ptr()), 0);
-    }
+/// The calling thread, and no other, has all of them but one from now on.
+fn become_user_without(missing: Capability) {
+    become_ordinary_user(&ALL.into_iter().filter(|it| *it != missing).collect::<Vec<_>>()).unwrap();
 }
 
 #[test]
@@ -369,7 +355,7 @@ fn an_ordinary_user_with_just_the_three_capabilities_sets_all_up() {
     let bed = bed();
     let host = &bed.hosts()[0];
     let opened = host.run(|| {
-        become_nobody(ALL);
+        become_ordinary_user(&ALL).unwrap();
         check_capabilities().unwrap();
         let settings =
             InterfaceSettings { receive_stamps: ReceiveStamps::Driver, ..Default::default() };
@@ -385,17 +371,16 @@ fn an_ordinary_user_with_just_the_three_capabilities_sets_all_up() {
 fn a_capability_that_is_missing_is_named_alone() {
     let bed = bed();
     let host = &bed.hosts()[0];
-    let without = |number: u32| {
+    let without = |missing| {
         let opened = host.run(|| {
-            become_nobody(ALL & !(1 << number));
+            become_user_without(missing);
             Interface::open(host.interface(), &InterfaceSettings::default())
         });
         opened.unwrap().unwrap_err().to_string()
     };
-    let named = [(NET_ADMIN, "CAP_NET_ADMIN"), (NET_RAW, "CAP_NET_RAW"), (BPF, "CAP_BPF")];
-    for (number, name) in named {
+    for (missing, name) in ALL.into_iter().zip(["CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_BPF"]) {
         let rest = "; with them an ordinary user needs no more";
-        assert_eq!(without(number), format!("this process lacks {name}{rest}"));
+        assert_eq!(without(missing), format!("this process lacks {name}{rest}"));
     }
 }
 
@@ -406,9 +391,9 @@ fn the_kernel_asks_for_each_of_the_three() {
     let bed = bed();
     let host = &bed.hosts()[0];
     let index = host.interface_index();
-    let tried = |number: u32| {
+    let tried = |missing| {
         host.run(|| {
-            become_nobody(ALL & !(1 << number));
+            become_user_without(missing);
             let filter = Filter::load(&FilterSettings::default());
             let socket = Socket::open(index, 0, &small().0, &sockets()).map(drop);
             let link = filter.as_ref().ok().map(|filter| filter.attach(index, Mode::Auto).is_ok());
@@ -416,9 +401,9 @@ fn the_kernel_asks_for_each_of_the_three() {
         })
         .unwrap()
     };
-    assert_eq!(tried(BPF), (false, true, None));
-    assert_eq!(tried(NET_RAW), (true, false, Some(true)));
-    let (_, socket, link) = tried(NET_ADMIN);
+    assert_eq!(tried(Capability::Bpf), (false, true, None));
+    assert_eq!(tried(Capability::NetRaw), (true, false, Some(true)));
+    let (_, socket, link) = tried(Capability::NetAdmin);
     assert!(socket && link != Some(true));
 }
 
@@ -446,7 +431,7 @@ fn a_program_and_what_the_kernel_adds_to_it_fit_a_page() {
     let bed = bed();
     for capabilities in [None, Some(ALL)] {
         let loaded = bed.hosts()[0].run(|| {
-            capabilities.into_iter().for_each(become_nobody);
+            capabilities.iter().for_each(|these| become_ordinary_user(these).unwrap());
             let receive_stamps = hairpin_xdp::Stamping::Kernel;
             Filter::load(&FilterSettings { receive_stamps, ..FilterSettings::default() }).unwrap()
         });

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use hairpin_endpoint::capture::Speed;
 use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_feed_handler::{Addresses, Group, Lines, ReplayServer};
@@ -13,6 +13,7 @@ use hairpin_reactor::Wait;
 use super::market;
 use crate::groups::Groups;
 use crate::setup::{Load, MarketData, Mute, TRADERS_MAX};
+use crate::usage::refuse;
 use crate::words::{
     FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_mute, parse_wait,
 };
@@ -133,7 +134,7 @@ impl Arguments {
     pub(crate) fn check(&self) -> Result<()> {
         self.transport.check_by(Some(&self.interface))?;
         if self.transport.is_xdp() && self.feed == FeedTransport::Tcp {
-            bail!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+            refuse!("market data by TCP goes through the kernel: --transport xdp is for multicast");
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::venue;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, ExchangeOutcome, ExchangeSetup, ExchangeStart, Ready};
 use crate::signals::Signals;
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// For the trader to come in sync and log on.
 const LOGON_PATIENCE: Duration = Duration::from_secs(15);
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let began_ns = setup::monotonic_ns();
     let signals = Signals::take_as_child()?;
     let clock = Clock::new();
-    let way = Way::at(&setup.transport, setup.interface, ReceiveStamps::Off)?;
+    let way = Way::at(&setup.transport, setup.interface, Room::Usual, ReceiveStamps::Off)?;
     let venue = venue::open(&setup, TRADERS, &clock, way)?;
     let listened_ns = setup::monotonic_ns();
     setup::say(&Ready { gateway: venue.gateway, market_data: venue.market_data })?;

@@ -32,7 +32,7 @@ use crate::groups::Groups;
 use crate::setup::{ExchangeSetup, MarketData, TRADERS_MAX};
 use crate::signals::Signals;
 use crate::truth::Checks;
-use crate::way::Way;
+use crate::way::{Room, Way};
 use crate::words::FeedTransport;
 use crate::{output, secret};
 
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
     let checks = Checks::before(&clock, &core)?;
-    let way = Way::open(&setup.transport, &arguments.interface, ReceiveStamps::Off)?;
+    let way = Way::open(&setup.transport, &arguments.interface, Room::Usual, ReceiveStamps::Off)?;
     let mut venue = venue::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, way))?;
     if let Some(path) = &arguments.record {
         venue.exchange.record(&RecorderSettings::new(path), arguments::CHANNEL)?;

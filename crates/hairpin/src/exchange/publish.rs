@@ -17,7 +17,7 @@ use super::Arguments;
 use crate::decode::capture;
 use crate::output;
 use crate::signals::Signals;
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// The longest sleep: so soon a signal is heard.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
@@ -45,7 +45,12 @@ pub(super) fn run(arguments: &Arguments, path: &Path) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let mut publication = Publication {
         interface,
-        way: Way::open(&arguments.transport, &arguments.interface, ReceiveStamps::Off)?,
+        way: Way::open(
+            &arguments.transport,
+            &arguments.interface,
+            Room::Usual,
+            ReceiveStamps::Off,
+        )?,
         senders: HashMap::new(),
         counts: Counts::default(),
         clock: Clock::of_kernel(),

@@ -4,7 +4,7 @@ use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::ArgGroup;
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
@@ -16,6 +16,7 @@ use super::groups::Groups;
 use super::statistics;
 use crate::decode::Format;
 use crate::transport;
+use crate::usage::refuse;
 use crate::words::parse_wait;
 
 /// The feed handler, live or on a capture: print messages, books and what became of them
@@ -184,7 +185,7 @@ impl Arguments {
     /// One line.
     pub(super) fn check(&self) -> Result<()> {
         if self.pcap.is_some() && self.transport.is_xdp() {
-            bail!("a capture comes by no network: --transport xdp is for --interface");
+            refuse!("a capture comes by no network: --transport xdp is for --interface");
         }
         self.transport.check_by(self.interface.as_deref())
     }

@@ -15,7 +15,7 @@ use super::figures::Figures;
 use super::printer::Printer;
 use super::statistics::Traffic;
 use crate::transport;
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// The longest wait: so soon a signal is heard, and what was printed leaves its buffer.
 const WAIT_MAX: Duration = Duration::from_millis(100);
@@ -54,7 +54,7 @@ impl Live {
         settings: Settings,
     ) -> Result<Self> {
         hairpin_host::name_thread("feed")?;
-        let way = Way::open_roomy(&words.transport, words.interface, ReceiveStamps::Kernel)?;
+        let way = Way::open(&words.transport, words.interface, Room::Ample, ReceiveStamps::Kernel)?;
         way.bring(&mut addresses);
         let mut reactor = Reactor::new(words.wait)?;
         let mut feed =

@@ -13,6 +13,7 @@ use super::setup::{Place, Protocol, Stamping};
 use crate::output;
 use crate::pong::{Slowness, SlownessArguments};
 use crate::transport;
+use crate::usage::refuse;
 use crate::words::{INTERVAL_US_MAX, parse_mac, parse_wait};
 
 /// The longest message: as much as UDP over IPv4 carries, in round numbers.
@@ -207,20 +208,20 @@ impl Arguments {
         raw_words::check(self)?;
         self.check_transport()?;
         if self.protocol.contains(&Protocol::Multicast) && self.connections > 1 {
-            bail!("there is one group of pings by multicast: --connections is for udp and tcp");
+            refuse!("there is one group of pings by multicast: --connections is for udp and tcp");
         }
         let Some(remote) = self.remote else { return Ok(()) };
         if self.protocol.len() != 1 {
-            bail!("the pong at {remote} has one protocol: say which, such as --protocol udp");
+            refuse!("the pong at {remote} has one protocol: say which, such as --protocol udp");
         }
         if self.slowness() != Slowness::default() {
-            bail!("the pong at {remote} is told by its own words how slow to be");
+            refuse!("the pong at {remote} is told by its own words how slow to be");
         }
         let is_group = remote.ip().is_multicast();
         match (is_group, self.protocol[0] == Protocol::Multicast) {
-            (false, true) => bail!("{} is no multicast group (224.0.0.0/4)", remote.ip()),
-            (true, false) => bail!("{} is a multicast group: --protocol multicast", remote.ip()),
-            _ if remote.port() == 0 => bail!("{remote} names no port"),
+            (false, true) => refuse!("{} is no multicast group (224.0.0.0/4)", remote.ip()),
+            (true, false) => refuse!("{} is a multicast group: --protocol multicast", remote.ip()),
+            _ if remote.port() == 0 => refuse!("{remote} names no port"),
             _ => Ok(()),
         }
     }
@@ -232,10 +233,10 @@ impl Arguments {
             return Ok(());
         }
         if self.protocol.contains(&Protocol::Tcp) {
-            bail!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+            refuse!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
         }
         if self.timestamps != Stamping::None {
-            bail!("what leaves past the kernel has no stamps: --timestamps is without xdp");
+            refuse!("what leaves past the kernel has no stamps: --timestamps is without xdp");
         }
         let interface = self.interface.as_deref();
         match self.place() {
@@ -325,17 +326,10 @@ fn parse_pair(text: &str) -> Result<[usize; 2], String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::words::parse_line;
 
     fn line(words: &str) -> Result<Arguments, clap::Error> {
-        let words = std::iter::once("ping").chain(words.split_whitespace());
-        Line::try_parse_from(words).map(|line| line.arguments)
+        parse_line(words.split_whitespace())
     }
 
     fn plan(words: &str) -> Vec<Cell> {

@@ -20,7 +20,7 @@ use super::stages::Stages;
 pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, Page};
 use crate::signals::Signals;
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// Runs the round that standard input describes.
 ///
@@ -68,7 +68,7 @@ impl Round<'_> {
         open: impl FnOnce(&PingSetup, &Transport) -> Result<Vec<L>>,
     ) -> Result<PingOutcome> {
         let PingSetup { transport, device, .. } = self.setup;
-        let way = Way::open(transport, device, ReceiveStamps::Off)?;
+        let way = Way::open(transport, device, Room::Usual, ReceiveStamps::Off)?;
         let lines = open(self.setup, way.transport())?;
         way.tell();
         self.run(lines, clock)

@@ -1,10 +1,11 @@
 //! What of the words of `hairpin ping` goes with raw frames, and what only with them.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::arguments::Arguments;
 use super::setup::{Protocol, Stamping};
 use crate::pong::Slowness;
+use crate::usage::refuse;
 
 /// Words about raw frames that contradict others.
 ///
@@ -16,19 +17,19 @@ pub(super) fn check(arguments: &Arguments) -> Result<()> {
         return check_others(arguments);
     }
     if !is_xdp {
-        bail!("raw frames go past the kernel: --transport xdp");
+        refuse!("raw frames go past the kernel: --transport xdp");
     }
     if arguments.protocol.iter().any(|&protocol| protocol != Protocol::Raw) {
-        bail!("raw frames have no addresses: --protocol raw goes alone");
+        refuse!("raw frames have no addresses: --protocol raw goes alone");
     }
     if let Some(remote) = arguments.remote {
-        bail!("raw frames know no {remote}: --interface IF, and --peer MAC if it is known");
+        refuse!("raw frames know no {remote}: --interface IF, and --peer MAC if it is known");
     }
     if arguments.connections > 1 {
-        bail!("raw frames have no connections: --connections is for udp and tcp");
+        refuse!("raw frames have no connections: --connections is for udp and tcp");
     }
     if arguments.timestamps != Stamping::None {
-        bail!("nobody stamps raw frames that leave: --timestamps is for the other protocols");
+        refuse!("nobody stamps raw frames that leave: --timestamps is for the other protocols");
     }
     arguments.interface.as_deref().map_or(Ok(()), |interface| check_elsewhere(arguments, interface))
 }
@@ -36,13 +37,13 @@ pub(super) fn check(arguments: &Arguments) -> Result<()> {
 /// Of those whose pong is behind an interface.
 fn check_elsewhere(arguments: &Arguments, interface: &str) -> Result<()> {
     if arguments.slowness() != Slowness::default() {
-        bail!("the pong behind {interface} is told by its own words how slow to be");
+        refuse!("the pong behind {interface} is told by its own words how slow to be");
     }
     if arguments.pong_wait.is_some() {
-        bail!("the pong behind {interface} is told by its own words how to wait");
+        refuse!("the pong behind {interface} is told by its own words how to wait");
     }
     if arguments.flood && arguments.peer.is_none() {
-        bail!("a flood of raw frames is for one host: --peer MAC");
+        refuse!("a flood of raw frames is for one host: --peer MAC");
     }
     Ok(())
 }
@@ -50,7 +51,7 @@ fn check_elsewhere(arguments: &Arguments, interface: &str) -> Result<()> {
 /// Of those that do without raw frames.
 fn check_others(arguments: &Arguments) -> Result<()> {
     if arguments.peer.is_some() {
-        bail!("--peer is for --protocol raw");
+        refuse!("--peer is for --protocol raw");
     }
     Ok(())
 }

@@ -2,13 +2,14 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use hairpin_host::interface_address;
 use hairpin_reactor::Wait;
 
 use super::{Slowness, Stall};
 use crate::ping::{Place, PongSetup, Protocol, SIZE_MAX};
 use crate::transport;
+use crate::usage::refuse;
 use crate::words::parse_wait;
 
 /// The longest delay of an answer: a second.
@@ -103,13 +104,13 @@ impl Arguments {
     fn addresses(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
         self.transport.check_by(self.interface.as_deref())?;
         if self.transport.is_xdp() && self.protocol == Protocol::Tcp {
-            bail!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
+            refuse!("TCP goes through the kernel: --transport xdp is for udp, multicast and raw");
         }
-        let Some(listen) = self.listen else { bail!("say where to listen: --listen ADDR:PORT") };
+        let Some(listen) = self.listen else { refuse!("say where to listen: --listen ADDR:PORT") };
         let is_group = listen.ip().is_multicast();
         if is_group != (self.protocol == Protocol::Multicast) {
             let which = if is_group { "a" } else { "no" };
-            bail!("{} is {which} multicast group", listen.ip());
+            refuse!("{} is {which} multicast group", listen.ip());
         }
         let interface = match &self.interface {
             Some(name) => interface_address(name).context("groups cannot be joined")?,
@@ -121,10 +122,10 @@ impl Arguments {
     /// Raw frames have no addresses of their own.
     fn check_raw(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
         if !self.transport.is_xdp() {
-            bail!("raw frames go past the kernel: --transport xdp");
+            refuse!("raw frames go past the kernel: --transport xdp");
         }
         if let Some(listen) = self.listen {
-            bail!("raw frames know no {listen}: say --interface IF alone");
+            refuse!("raw frames know no {listen}: say --interface IF alone");
         }
         Ok((Place::NOWHERE.address, Ipv4Addr::UNSPECIFIED))
     }

@@ -34,7 +34,7 @@ use crate::ping::{
 };
 use crate::raw_port::RawPort;
 use crate::signals::Signals;
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// Serves until a signal comes.
 ///
@@ -96,7 +96,7 @@ fn serve(
     let options = options(size, batch);
     match setup.protocol {
         Protocol::Udp => {
-            let way = Way::open(&setup.transport, &setup.device, ReceiveStamps::Off)?;
+            let way = Way::open(&setup.transport, &setup.device, Room::Usual, ReceiveStamps::Off)?;
             let socket = UdpSocket::bind_by(way.transport(), address, options)?;
             let at = PongReady::at(socket.local_address());
             let server =
@@ -105,7 +105,7 @@ fn serve(
             finish(server, title, at, listening, asked_to_stop, flooded)
         }
         Protocol::Multicast => {
-            let way = Way::open(&setup.transport, &setup.device, ReceiveStamps::Off)?;
+            let way = Way::open(&setup.transport, &setup.device, Room::Usual, ReceiveStamps::Off)?;
             let (answers, interface) = (answers_to(address), setup.interface);
             let socket = Multicast::open(address, answers, interface, way.transport(), options)?;
             let server =

@@ -123,17 +123,10 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::words::parse_line;
 
     fn plan(words: &[&str]) -> Plan {
-        let line = [&["t2t"], words].concat();
-        Line::try_parse_from(line).unwrap().arguments.plan()
+        parse_line::<Arguments>(words.iter().copied()).unwrap().plan()
     }
 
     fn cells(words: &[&str]) -> Vec<Cell> {
@@ -182,7 +175,7 @@ mod tests {
     #[test]
     fn refuses_one_core_for_both() {
         for cpus in ["1,1", "1"] {
-            assert!(Line::try_parse_from(["t2t", "--cpus", cpus]).is_err());
+            assert!(parse_line::<Arguments>(["--cpus", cpus]).is_err());
         }
     }
 }

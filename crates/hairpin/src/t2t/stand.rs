@@ -4,7 +4,7 @@ use std::net::SocketAddrV4;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use hairpin_host::Clock;
 use hairpin_measure::Results;
 
@@ -17,6 +17,7 @@ use crate::cores::{self, Cores};
 use crate::ground::Ground;
 use crate::signals::Signals;
 use crate::truth::Checks;
+use crate::usage::refuse;
 use crate::words::FeedTransport;
 use crate::{output, secret, transport};
 
@@ -67,7 +68,7 @@ impl StandArguments {
     /// One line for each.
     pub(crate) fn check(&self, asked: &[FeedTransport]) -> Result<()> {
         if self.transport.is_xdp() && asked.contains(&FeedTransport::Tcp) {
-            bail!("market data by TCP goes through the kernel: --transport xdp is for multicast");
+            refuse!("market data by TCP goes through the kernel: --transport xdp is for multicast");
         }
         self.transport.check_between_hosts(self.interface.as_deref())
     }

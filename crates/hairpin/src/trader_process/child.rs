@@ -11,7 +11,7 @@ pub(crate) use crate::setup::ChildArguments as Arguments;
 use crate::setup::{self, TraderChildSetup, TraderOutcome, TraderStart};
 use crate::signals::Signals;
 use crate::trader::{Counts, Turn};
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// Runs the trader that standard input describes.
 ///
@@ -22,7 +22,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let signals = Signals::take_as_child()?;
     let began_ns = setup::monotonic_ns();
     let addresses = setup.market_data.addresses(setup.interface, &setup.sources);
-    let mut way = Way::roomy_at(&setup.trader.transport, setup.interface, ReceiveStamps::Off)?;
+    let mut way =
+        Way::at(&setup.trader.transport, setup.interface, Room::Ample, ReceiveStamps::Off)?;
     let mut trader = super::open(&setup.trader, addresses, &way)?;
     let mut live = figures::publish("t2t-trader", &setup.trader, &trader);
     let asked_to_stop = || page.asked_to_stop() || signals.asked_to_stop();

@@ -24,7 +24,7 @@ pub(crate) use arguments::Arguments;
 use crate::setup::{self, Account, TraderSetup};
 use crate::signals::Signals;
 use crate::trader::{Counts, Trader, Turn};
-use crate::way::Way;
+use crate::way::{Room, Way};
 use crate::{output, secret};
 
 /// Orders that may wait for a blocked connection: those of a second's stall at the fastest pace. A
@@ -53,7 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         journal_bytes: JOURNAL_BYTES,
     };
     let signals = Signals::take()?;
-    let mut way = Way::open_roomy(&setup.transport, &arguments.interface, ReceiveStamps::Off)?;
+    let mut way =
+        Way::open(&setup.transport, &arguments.interface, Room::Ample, ReceiveStamps::Off)?;
     let mut trader = open(&setup, addresses, &way)?;
     let _ = writeln!(
         std::io::stderr(),

@@ -4,10 +4,11 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use netlink_sys::SocketAddr;
 use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
 
 use super::message::{Message, messages};
+use super::socket::Socket;
 use super::{address, link, neighbour};
 
 /// The longest notification is that of a link, a few kilobytes. A longer one counts as an overrun.

@@ -6,9 +6,10 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
     NetlinkSerializable,
 };
-use netlink_sys::{Socket, SocketAddr};
+use netlink_sys::SocketAddr;
 
 use super::message::{self, Answer, Asked, Dump};
+use super::socket::Socket;
 
 /// The kernel's dumps come in datagrams of up to 32 KiB (netlink_recvmsg).
 const DATAGRAM: usize = 64 * 1_024;

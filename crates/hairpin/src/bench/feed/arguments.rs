@@ -140,16 +140,10 @@ impl Arguments {
 mod tests {
     use super::*;
     use crate::bench::plan::Cell as _;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
+    use crate::words::parse_line;
 
     fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
-        Line::try_parse_from([&["feed"], words].concat()).map(|line| line.arguments)
+        parse_line(words.iter().copied())
     }
 
     fn names(words: &[&str]) -> Vec<(u64, String)> {

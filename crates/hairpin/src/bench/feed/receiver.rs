@@ -21,7 +21,7 @@ use super::{bare, batch};
 use crate::bench::run::calibrated;
 use crate::setup::{self, ChildArguments};
 use crate::signals::Signals;
-use crate::way::Way;
+use crate::way::{Room, Way};
 
 /// The longest sleep: so soon the end is heard.
 pub(super) const SLEEP: Duration = Duration::from_millis(10);
@@ -76,7 +76,7 @@ fn handler(
     asked_to_stop: &dyn Fn() -> bool,
 ) -> Result<ReceiverOutcome> {
     let wait: Wait = setup.wait.parse()?;
-    let mut way = Way::at(&setup.transport, setup.interface, ReceiveStamps::Kernel)?;
+    let mut way = Way::at(&setup.transport, setup.interface, Room::Usual, ReceiveStamps::Kernel)?;
     let entrance = Rc::new(Entrance::default());
     let tap = {
         let (entrance, clock) = (Rc::clone(&entrance), clock.clone());

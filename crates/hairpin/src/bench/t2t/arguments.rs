@@ -118,17 +118,11 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use crate::words::parse_line;
     use hairpin_reactor::Wait;
 
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
-
     fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
-        Line::try_parse_from([&["t2t"], words].concat()).map(|line| line.arguments)
+        parse_line(words.iter().copied())
     }
 
     fn plan(words: &[&str]) -> Plan {
