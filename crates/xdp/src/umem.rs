@@ -247,7 +247,7 @@ impl Umem {
         let base = address & !(size - 1);
         let offset = address - base;
         let fits = offset + u64::from(length) <= size;
-        if !fits || base / size >= u64::from(self.settings().frames) {
+        if !fits || base >= self.bytes_in_all() {
             return None;
         }
         let frame = Frame { address: FrameAddress(base), umem: self.inner.id };
@@ -272,6 +272,7 @@ impl Umem {
     }
 
     /// What was asked for.
+    #[inline]
     #[must_use]
     pub fn settings(&self) -> &UmemSettings {
         &self.inner.settings
@@ -282,6 +283,7 @@ impl Umem {
     }
 
     /// Bytes of all frames; the mapping may be longer.
+    #[inline]
     pub(crate) fn bytes_in_all(&self) -> u64 {
         u64::from(self.settings().frames) * u64::from(self.settings().frame_size)
     }
