@@ -1,5 +1,6 @@
 //! A UDP socket, past the kernel where it can be.
 
+mod frames;
 mod receiving;
 mod sending;
 mod waiting;
@@ -12,17 +13,15 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use hairpin_netstack::{Address, SocketId};
-use hairpin_xdp::{Frame, Packet};
 
 use crate::addresses::is_multicast;
 use crate::control::invalid;
 use crate::destination::{self, Destination};
 use crate::kernel_socket::{KernelSocket, LONGEST};
 use crate::readiness::{Epoll, Readiness};
-use crate::seat::Held;
 use crate::stack::{Owner, unsupported};
 use crate::{Notice, Reason, SocketOptions, watcher};
-use receiving::BATCH;
+use frames::Frames;
 pub use receiving::{Meta, Received};
 use sending::RECENT;
 
@@ -33,23 +32,18 @@ use sending::RECENT;
 pub struct UdpSocket {
     shared: Arc<Owner>,
     id: SocketId,
+    /// The queue that it sends by.
+    queue: u32,
     token: u64,
     kernel: KernelSocket,
     readiness: Arc<Readiness>,
     local: SocketAddr,
-    peer: Option<Destination>,
+    peer: Option<Box<Destination>>,
     groups: HashSet<IpAddr>,
     options: SocketOptions,
-    /// Taken from the queue, under way to the caller.
-    taken: Vec<Held>,
-    /// How many of those the caller has been shown.
-    shown: usize,
+    frames: Frames,
     /// Whether nothing was left in the queue when something was last taken out of it.
     is_empty: bool,
-    /// To go back to the pool.
-    spent: Vec<Frame>,
-    /// The frame that the next datagram is written to.
-    spare: Option<Packet>,
     /// For what comes and goes by the kernel.
     buffer: Box<[u8]>,
     recent: Vec<Destination>,
@@ -79,6 +73,7 @@ impl UdpSocket {
         let this = Self {
             shared: Arc::clone(shared),
             id,
+            queue: shared.queue(id.index()),
             token,
             kernel,
             readiness,
@@ -86,11 +81,8 @@ impl UdpSocket {
             peer: None,
             groups: HashSet::new(),
             options: *options,
-            taken: Vec::with_capacity(BATCH),
-            shown: 0,
+            frames: Frames::new(),
             is_empty: false,
-            spent: Vec::with_capacity(BATCH),
-            spare: None,
             buffer: vec![0; LONGEST].into_boxed_slice(),
             recent: Vec::with_capacity(RECENT),
             epoll,
@@ -131,7 +123,7 @@ impl UdpSocket {
             }
             control.connect(&core, self.id, self.local, remote)?;
         }
-        self.peer = Some(self.destination(remote)?);
+        self.peer = Some(Box::new(self.destination(remote)?));
         Ok(())
     }
 
@@ -231,7 +223,7 @@ impl UdpSocket {
     /// The peer, if there is one.
     #[must_use]
     pub fn peer_address(&self) -> Option<SocketAddr> {
-        self.peer.as_ref().map(Destination::address)
+        self.peer.as_deref().map(Destination::address)
     }
 
     /// Whether what is sent to it comes past the kernel; of a group see
@@ -292,10 +284,7 @@ impl Drop for UdpSocket {
         }
         core.stand_up(self.id);
         let _ = core.engine.edit().close(self.id);
-        let packets = self.taken.drain(..).map(|held| held.packet).chain(self.spare.take());
-        for frame in packets.map(Packet::into_frame).chain(self.spent.drain(..)) {
-            core.interface.give(frame);
-        }
+        self.frames.give_back(&mut core);
     }
 }
 

@@ -6,11 +6,11 @@ use std::net::{IpAddr, SocketAddr};
 use hairpin_xdp::Stamp;
 
 use super::UdpSocket;
-use crate::core::Reader;
+use super::frames::BATCH;
+use crate::core::Left;
 use crate::destination;
+use crate::stack::Shared;
 
-/// Datagrams taken under one lock.
-pub(super) const BATCH: usize = 32;
 /// Frames that a socket keeps from one call to the next at most.
 const KEPT: usize = 1;
 
@@ -58,11 +58,10 @@ impl UdpSocket {
         while received.count < budget && !received.drained {
             let wanted = (budget - received.count).min(BATCH);
             received.drained = self.take(wanted)?;
-            let is_empty = self.taken.is_empty();
-            let count = self.deliver(&mut on);
+            let count = self.deliver(wanted, &mut on);
             received.count += count;
             // The next batch is for the next call, if the rings would have to be looked at again.
-            if is_empty || count < wanted {
+            if count < wanted {
                 break;
             }
         }
@@ -70,7 +69,7 @@ impl UdpSocket {
             self.receive_by_kernel(budget, &mut received, &mut on)?;
         }
         // A few frames are for the next call to give back, but not so many that others lack them.
-        if self.spent.len() > KEPT {
+        if self.frames.shown > KEPT {
             self.give_back();
         }
         Ok(received)
@@ -80,51 +79,53 @@ impl UdpSocket {
     #[inline]
     fn is_idle(&self) -> bool {
         self.is_empty
-            && self.spent.is_empty()
+            && self.frames.are_settled()
             && !self.readiness.has_frames()
             && self.shared.is_quiet()
     }
 
     fn give_back(&mut self) {
-        let mut core = self.shared.core();
-        self.spent.drain(..).for_each(|frame| core.interface.give(frame));
+        self.frames.settle(&mut self.shared.core());
     }
 
-    /// Takes datagrams out of the queue, and before that off the rings if there are none; true if
-    /// there are no more.
+    /// Takes datagrams out of the queue, and off the rings if there are none; true if there are no
+    /// more.
     #[inline]
     fn take(&mut self, wanted: usize) -> io::Result<bool> {
-        let mut core = self.shared.core();
-        for frame in self.spent.drain(..) {
-            core.interface.give(frame);
-        }
+        let shared: &Shared = &self.shared;
+        let mut core = shared.core();
+        self.frames.settle(&mut core);
         self.is_empty = false;
-        let drained = self.shared.pump(&mut core, Reader::Udp(self.id), wanted)?;
-        let left = core.take(self.id, &mut self.taken, wanted);
-        self.is_empty = left == 0;
-        if self.is_empty {
-            self.readiness.lower();
+        let left = core.take(self.id, &mut self.frames.taken, wanted)?;
+        if left == Left::Waiting {
+            return Ok(false);
         }
-        Ok(drained && self.is_empty)
+        self.is_empty = true;
+        self.readiness.lower();
+        if left == Left::Nothing {
+            shared.note_frames(&core);
+        }
+        Ok(left == Left::Nothing)
     }
 
+    /// Shows the caller up to `most` of what was taken; how much.
     #[inline]
-    fn deliver(&mut self, on: &mut impl FnMut(Meta, &[u8])) -> usize {
-        let first = self.shown;
-        while let Some(held) = self.taken.get(self.shown) {
+    fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, &[u8])) -> usize {
+        let Self { shared, frames, .. } = self;
+        let shared: &Shared = shared;
+        for held in frames.taken.iter().take(most) {
             // If the caller panics, it has seen this one, and the others are still here.
-            self.shown += 1;
+            frames.shown += 1;
             let meta = Meta {
-                source: destination::of_user(held.source, self.shared.interface),
+                source: destination::of_user(held.source, shared.interface),
                 destination: Some(held.destination.address.to_ip()),
                 stamp: held.stamp,
                 by_kernel: false,
             };
-            let frame = self.shared.umem.bytes(&held.packet);
+            let frame = shared.umem.bytes(&held.packet);
             on(meta, &frame[held.offset as usize..][..held.length as usize]);
         }
-        self.spent.extend(self.taken.drain(..).map(|held| held.packet.into_frame()));
-        std::mem::take(&mut self.shown) - first
+        frames.shown
     }
 
     #[cold]

@@ -4,12 +4,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 
-use hairpin_xdp::Packet;
+use hairpin_netstack::SendError;
+use hairpin_xdp::{Packet, Umem};
 
 use super::UdpSocket;
 use crate::addresses::is_multicast;
 use crate::destination::{self, Destination, Direct, Way};
-use crate::stack::unsupported;
+use crate::stack::{Shared, unsupported};
 use crate::{Notice, Reason};
 
 /// Destinations that `send_to` remembers.
@@ -121,54 +122,37 @@ impl UdpSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        let mut packet = self.filled(direct.header.frame_length(0), length, fill)?;
-        let umem = &self.shared.umem;
-        direct.is_used.store(true, Ordering::Relaxed);
-        let mut core = self.shared.core();
-        let frame = umem.bytes_mut(&mut packet);
-        let sent = core.engine.edit().send(&direct.header, length, frame, |_| {});
-        match sent {
-            Ok(length) => packet.truncate(length as u32),
-            Err(error) => {
-                core.interface.give(packet.into_frame());
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
-            }
+        if self.frames.spare.is_none() {
+            // The second since something was received, so there may be a third.
+            self.find_spare();
+            self.frames.is_bursting = true;
         }
-        let queue = self.shared.queue(self.id.index());
-        self.spare = core.interface.packet(umem.settings().longest_frame());
-        match self.shared.transmit(core, queue, packet)? {
+        let shared: &Shared = &self.shared;
+        let frames = &mut self.frames;
+        // It stays where it is while the caller writes, who may panic.
+        let Some(packet) = &mut frames.spare else { return Err(io::ErrorKind::WouldBlock.into()) };
+        let frame = written(&shared.umem, packet, direct, length, fill);
+        direct.is_used.store(true, Ordering::Relaxed);
+        let mut core = shared.core();
+        let sent = core.engine.edit().send(&direct.header, length, frame, |_| {});
+        packet.truncate(sent.map_err(refused)? as u32);
+        let Some(packet) = frames.spare.take() else { return Ok(()) };
+        frames.wants_spare = true;
+        if frames.is_bursting {
+            frames.find_spare(&mut core);
+        }
+        match shared.transmit(core, self.queue, packet)? {
             Ok(()) => Ok(()),
             Err(packet) => {
-                self.shared.core().interface.give(packet.into_frame());
+                shared.core().interface.give(packet.into_frame());
                 Err(io::ErrorKind::WouldBlock.into())
             }
         }
     }
 
-    /// The spare frame with a payload of `length` bytes behind its first `offset`.
-    ///
-    /// # Errors
-    /// `WouldBlock` if no frame is free.
-    #[inline]
-    fn filled(
-        &mut self,
-        offset: usize,
-        length: usize,
-        fill: impl FnOnce(&mut [u8]),
-    ) -> io::Result<Packet> {
-        if self.spare.is_none() {
-            self.spare = self.new_spare();
-        }
-        // It stays where it is while the caller writes, who may panic.
-        if let Some(packet) = &mut self.spare {
-            fill(&mut self.shared.umem.bytes_mut(packet)[offset..][..length]);
-        }
-        self.spare.take().ok_or_else(|| io::ErrorKind::WouldBlock.into())
-    }
-
     #[cold]
-    fn new_spare(&self) -> Option<Packet> {
-        self.shared.core().interface.packet(self.shared.umem.settings().longest_frame())
+    fn find_spare(&mut self) {
+        self.frames.find_spare(&mut self.shared.core());
     }
 
     /// Goes through all of a send but for the send itself, so that its code and data are in the
@@ -187,13 +171,15 @@ impl UdpSocket {
         }
         let Way::Direct(direct) = &to.way else { return Ok(()) };
         let length = length.min(direct.limit);
-        let mut packet = self.filled(direct.header.frame_length(0), length, fill)?;
+        if self.frames.spare.is_none() {
+            self.find_spare();
+        }
+        let Some(packet) = &mut self.frames.spare else {
+            return Err(io::ErrorKind::WouldBlock.into());
+        };
+        let frame = written(&self.shared.umem, packet, direct, length, fill);
         let core = self.shared.core();
-        let frame = self.shared.umem.bytes_mut(&mut packet);
-        let rehearsed = core.engine.get().rehearse(&direct.header, length, frame);
-        drop(core);
-        self.spare = Some(packet);
-        rehearsed.map(drop).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+        core.engine.get().rehearse(&direct.header, length, frame).map(drop).map_err(refused)
     }
 
     #[cold]
@@ -219,10 +205,29 @@ impl UdpSocket {
     }
 }
 
+#[cold]
+fn refused(error: SendError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+/// A frame whose payload the caller has written, where it leaves from.
+#[inline]
+fn written<'f>(
+    umem: &'f Umem,
+    packet: &'f mut Packet,
+    direct: &Direct,
+    length: usize,
+    fill: impl FnOnce(&mut [u8]),
+) -> &'f mut [u8] {
+    let frame = umem.bytes_mut(packet);
+    fill(&mut frame[direct.header.frame_length(0)..][..length]);
+    frame
+}
+
 /// The peer while something is sent to it, which goes back however that ends.
 struct LentPeer<'s> {
     socket: &'s mut UdpSocket,
-    peer: Option<Destination>,
+    peer: Option<Box<Destination>>,
 }
 
 impl Drop for LentPeer<'_> {

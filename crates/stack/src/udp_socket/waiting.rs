@@ -20,8 +20,9 @@ impl UdpSocket {
         loop {
             {
                 let mut core = self.shared.core();
-                for frame in self.spent.drain(..) {
-                    core.interface.give(frame);
+                self.frames.settle(&mut core);
+                if !self.frames.taken.is_empty() {
+                    return Ok(true);
                 }
                 self.is_empty = false;
                 // Frames of others are handed on, so that they do not keep this one awake.
