@@ -349,7 +349,7 @@ impl Core {
 
     /// Puts a packet into a queue's ring, for the queue's kicker to send: how many frames that must
     /// be told. It comes back if the ring is full.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn submit(&mut self, queue: u32, packet: Packet) -> Result<u32, Packet> {
         self.interface.transmit(queue, packet)?;
         Ok(self.interface.submit(queue))

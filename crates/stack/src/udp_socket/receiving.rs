@@ -66,7 +66,7 @@ impl UdpSocket {
             }
         }
         if self.readiness.take_by_kernel() {
-            self.receive_by_kernel(budget, &mut received, &mut on)?;
+            received = self.receive_by_kernel(budget, received, &mut on)?;
         }
         // A few frames are for the next call to give back, but not so many that others lack them.
         if self.frames.shown > KEPT {
@@ -132,13 +132,13 @@ impl UdpSocket {
     fn receive_by_kernel(
         &mut self,
         budget: usize,
-        received: &mut Received,
+        mut received: Received,
         on: &mut impl FnMut(Meta, &[u8]),
-    ) -> io::Result<()> {
+    ) -> io::Result<Received> {
         while received.count < budget {
             let brought = self.kernel.receive(&mut self.buffer);
             let Some(brought) = brought.inspect_err(|_| self.readiness.set_by_kernel())? else {
-                return Ok(());
+                return Ok(received);
             };
             let meta = Meta {
                 source: brought.source,
@@ -152,6 +152,6 @@ impl UdpSocket {
         // There may be more.
         self.readiness.set_by_kernel();
         received.drained = false;
-        Ok(())
+        Ok(received)
     }
 }

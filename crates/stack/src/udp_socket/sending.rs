@@ -135,8 +135,9 @@ impl UdpSocket {
         direct.is_used.store(true, Ordering::Relaxed);
         let mut core = shared.core();
         let sent = core.engine.edit().send(&direct.header, length, frame, |_| {});
-        packet.truncate(sent.map_err(refused)? as u32);
-        let Some(packet) = frames.spare.take() else { return Ok(()) };
+        let length = sent.map_err(refused)? as u32;
+        let Some(mut packet) = frames.spare.take() else { return Ok(()) };
+        packet.truncate(length);
         frames.wants_spare = true;
         if frames.is_bursting {
             frames.find_spare(&mut core);
