@@ -81,7 +81,7 @@ impl UdpSocket {
             peer: None,
             groups: HashSet::new(),
             options: *options,
-            frames: Frames::new(),
+            frames: Frames::new(shared.umem.settings().longest_frame()),
             is_empty: false,
             buffer: vec![0; LONGEST].into_boxed_slice(),
             recent: Vec::with_capacity(RECENT),

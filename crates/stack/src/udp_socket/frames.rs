@@ -23,16 +23,19 @@ pub(super) struct Frames {
     /// Whether more was sent than once since something was received: then each send sees to the
     /// next one's frame.
     pub(super) is_bursting: bool,
+    /// Bytes of the longest frame.
+    longest: u32,
 }
 
 impl Frames {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(longest: u32) -> Self {
         Self {
             taken: Vec::with_capacity(BATCH),
             shown: 0,
             spare: None,
             wants_spare: false,
             is_bursting: false,
+            longest,
         }
     }
 
@@ -54,8 +57,7 @@ impl Frames {
                 core.interface.give(frame);
                 continue;
             }
-            let umem = core.interface.umem();
-            match umem.packet(frame, umem.settings().longest_frame()) {
+            match core.interface.umem().packet(frame, self.longest) {
                 Ok(packet) => self.spare = Some(packet),
                 Err(frame) => core.interface.give(frame),
             }
@@ -69,8 +71,7 @@ impl Frames {
 
     /// Takes a spare out of the pool, if a frame is free; there is none yet.
     pub(super) fn find_spare(&mut self, core: &mut Core) {
-        let longest = core.interface.umem().settings().longest_frame();
-        self.spare = core.interface.packet(longest);
+        self.spare = core.interface.packet(self.longest);
         self.wants_spare = self.spare.is_none();
     }
 

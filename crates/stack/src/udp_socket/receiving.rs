@@ -103,6 +103,7 @@ impl UdpSocket {
         self.is_empty = true;
         self.readiness.lower();
         if left == Left::Nothing {
+            core.interface.tidy(self.queue);
             shared.note_frames(&core);
         }
         Ok(left == Left::Nothing)
