@@ -70,6 +70,7 @@ impl Address {
     }
 
     /// The address as the standard library has it.
+    #[inline]
     #[must_use]
     pub fn to_ip(self) -> IpAddr {
         let address = self.to_ipv6();

@@ -191,6 +191,7 @@ impl<'a> Engine<'a> {
         socket.filter(is_open).ok_or(Error::NoSuchSocket)
     }
 
+    #[inline]
     pub(crate) fn socket_mut(&mut self, id: SocketId) -> Result<&mut Socket, Error> {
         self.socket(id)?;
         Ok(&mut self.parts.sockets[id.index as usize])

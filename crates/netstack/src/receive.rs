@@ -293,7 +293,7 @@ impl Engine<'_> {
         table::chain(sockets, first).nth(chosen as usize).unwrap_or(first)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hand_over(
         &mut self,
         now: Now,

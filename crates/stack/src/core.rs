@@ -29,6 +29,17 @@ pub(crate) enum Reader {
     Everyone,
 }
 
+/// What is left of a socket's, after some was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Something that waits for it.
+    Waiting,
+    /// Nothing that waits; on the rings there may be something.
+    Perhaps,
+    /// Nothing anywhere.
+    Nothing,
+}
+
 /// The stack's innermost part, under its lock.
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -52,6 +63,14 @@ struct Recipient {
     length: u32,
     source: SocketAddress,
     destination: SocketAddress,
+}
+
+impl Recipient {
+    #[inline(always)]
+    fn held(&self, packet: Packet, stamp: Option<Stamp>) -> Held {
+        let Self { offset, length, source, destination, .. } = *self;
+        Held { packet, offset, length, source, destination, stamp }
+    }
 }
 
 impl Core {
@@ -104,11 +123,44 @@ impl Core {
         }
     }
 
-    /// Takes up to `most` of what has arrived for a socket; how much is left.
+    /// Takes up to `most` of what has arrived for a socket: what waits for it, and then what comes
+    /// off the rings, as [`pump`](Self::pump) takes it, which need not wait before.
+    ///
+    /// # Errors
+    /// As of `pump`.
     #[inline]
-    pub(crate) fn take(&mut self, id: SocketId, into: &mut Vec<Held>, most: usize) -> usize {
-        let Some(seat) = &mut self.udp[id.index() as usize] else { return 0 };
-        while into.len() < most {
+    pub(crate) fn take(
+        &mut self,
+        id: SocketId,
+        into: &mut Vec<Held>,
+        most: usize,
+    ) -> io::Result<Left> {
+        let index = id.index() as usize;
+        if self.take_waiting(index, into, most) > 0 {
+            return Ok(Left::Waiting);
+        }
+        for _ in 0..MOST_FRAMES {
+            if into.len() >= most {
+                return Ok(Left::Perhaps);
+            }
+            let Some(packet) = self.next(!into.is_empty())? else {
+                return Ok(if into.is_empty() { Left::Nothing } else { Left::Perhaps });
+            };
+            let before = into.len();
+            self.sort_into(Reader::Udp(id), packet, Some((index, into)));
+            if into.len() == before {
+                // It may have got a copy, and what comes next is not to overtake that.
+                self.take_waiting(index, into, most);
+            }
+        }
+        Ok(Left::Perhaps)
+    }
+
+    /// Takes up to `most` of what waits for a socket; how much is left.
+    #[inline]
+    fn take_waiting(&mut self, index: usize, into: &mut Vec<Held>, most: usize) -> usize {
+        let Some(seat) = &mut self.udp[index] else { return 0 };
+        while seat.len() > 0 && into.len() < most {
             let Some(held) = seat.take() else { break };
             self.room += 1;
             into.push(held);
@@ -185,27 +237,40 @@ impl Core {
             if waiting >= wanted {
                 return Ok(false);
             }
-            let received = if waiting > 0 {
-                match self.interface.receive_known() {
-                    Some(received) => received,
-                    None => return Ok(false),
-                }
-            } else {
-                match self.interface.receive() {
-                    Ok(Some(received)) => received,
-                    Ok(None) => return Ok(true),
-                    Err(error) if is_down(&error) => return Ok(true),
-                    Err(error) => return Err(error),
-                }
-            };
-            self.sort(reader, received.1);
+            let Some(packet) = self.next(waiting > 0)? else { return Ok(waiting == 0) };
+            self.sort(reader, packet);
         }
         Ok(false)
     }
 
-    /// Puts one frame where it is waited for.
+    /// The next frame off the rings; only of those that the last look has found, if it `is_known`
+    /// that one is there.
     #[inline]
+    fn next(&mut self, is_known: bool) -> io::Result<Option<Packet>> {
+        if is_known {
+            return Ok(self.interface.receive_known().map(|(_, packet)| packet));
+        }
+        match self.interface.receive() {
+            Ok(received) => Ok(received.map(|(_, packet)| packet)),
+            Err(error) if is_down(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts one frame where it is waited for.
     fn sort(&mut self, reader: Reader, packet: Packet) {
+        self.sort_into(reader, packet, None);
+    }
+
+    /// The same, but that what is for the socket of an index goes right to its reader. If it is for
+    /// several sockets, that is so if this is the first, and the others get copies.
+    #[inline(always)]
+    fn sort_into(
+        &mut self,
+        reader: Reader,
+        packet: Packet,
+        right_to: Option<(usize, &mut Vec<Held>)>,
+    ) {
         let frame = self.interface.bytes(&packet);
         if !self.raw.is_empty()
             && let Some(&[high, low]) = frame.get(12..14)
@@ -218,7 +283,7 @@ impl Core {
         let start = frame.as_ptr().addr();
         let mut sorter = Sorter { start, first: None, others: &mut self.others };
         self.engine.edit().handle_frame(NOW, self.device, frame, &mut sorter);
-        let Some(first) = sorter.first else {
+        let Some(first) = &sorter.first else {
             // It is broken, which the engine counts, or of a sender that was not named; or its
             // socket was closed while it was under way.
             return self.interface.give(packet.into_frame());
@@ -227,13 +292,15 @@ impl Core {
         if !self.others.is_empty() {
             self.copy_for_others(reader, &packet, stamp);
         }
-        self.hand(reader, first, packet, stamp);
+        match right_to {
+            Some((index, into)) if index == first.index => into.push(first.held(packet, stamp)),
+            _ => self.hand(reader, first, packet, stamp),
+        }
     }
 
     #[inline]
-    fn hand(&mut self, reader: Reader, to: Recipient, packet: Packet, stamp: Option<Stamp>) {
-        let Recipient { index, offset, length, source, destination } = to;
-        let Some(seat) = &mut self.udp[index] else {
+    fn hand(&mut self, reader: Reader, to: &Recipient, packet: Packet, stamp: Option<Stamp>) {
+        let Some(seat) = &mut self.udp[to.index] else {
             return self.interface.give(packet.into_frame());
         };
         if !seat.has_place(self.room) {
@@ -241,8 +308,8 @@ impl Core {
             return self.interface.give(packet.into_frame());
         }
         self.room -= 1;
-        seat.put(Held { packet, offset, length, source, destination, stamp });
-        if is_other(reader, index) {
+        seat.put(to.held(packet, stamp));
+        if is_other(reader, to.index) {
             seat.readiness.raise();
         }
     }
@@ -262,7 +329,7 @@ impl Core {
             };
             let bytes = self.interface.bytes(packet);
             self.interface.bytes_mut(&mut copy).copy_from_slice(bytes);
-            self.hand(reader, to, copy, stamp);
+            self.hand(reader, &to, copy, stamp);
         }
     }
 
@@ -282,7 +349,7 @@ impl Core {
 
     /// Puts a packet into a queue's ring, for the queue's kicker to send: how many frames that must
     /// be told. It comes back if the ring is full.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn submit(&mut self, queue: u32, packet: Packet) -> Result<u32, Packet> {
         self.interface.transmit(queue, packet)?;
         Ok(self.interface.submit(queue))
@@ -319,7 +386,7 @@ struct Sorter<'a> {
 }
 
 impl Listener for Sorter<'_> {
-    #[inline]
+    #[inline(always)]
     fn on_datagram(&mut self, _now: Now, socket: SocketId, datagram: &Datagram<'_>) {
         let recipient = Recipient {
             index: socket.index() as usize,

@@ -298,7 +298,7 @@ impl Shared {
     ///
     /// # Errors
     /// The kernel's. What is in the ring stays there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit(
         &self,
         mut core: MutexGuard<'_, Core>,

@@ -368,6 +368,17 @@ impl Interface {
         socket.submit()
     }
 
+    /// Takes back the frames of what was sent by a queue, if half as many are under way as
+    /// [`submit`](Self::submit) takes them back from: for a moment in which nobody waits, so that
+    /// it is not done while somebody does.
+    #[inline]
+    pub fn tidy(&mut self, queue: u32) {
+        let Some(socket) = self.sockets.get_mut(queue as usize) else { return };
+        if socket.transmitting() >= self.reclaim_from.div_ceil(2) {
+            socket.reclaim(&mut self.pool);
+        }
+    }
+
     /// What does the other half without this interface; `None` if there is no such queue.
     #[must_use]
     pub fn kicker(&self, queue: u32) -> Option<Kicker> {

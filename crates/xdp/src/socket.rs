@@ -502,7 +502,7 @@ impl Socket {
     }
 
     /// Puts all frames that have been transmitted back into the pool; how many they were.
-    #[inline]
+    #[inline(never)]
     pub fn reclaim(&mut self, pool: &mut FramePool) -> u32 {
         let mut count = 0;
         while let Some(Completion { frame, .. }) = self.complete() {

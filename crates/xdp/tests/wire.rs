@@ -566,6 +566,31 @@ fn what_is_submitted_by_one_is_sent_by_another() {
     }
 }
 
+#[test]
+#[ignore = "needs root"]
+fn sent_frames_come_back_in_a_free_moment_once_they_are_half_of_what_submit_waits_for() {
+    /// Half of `RECLAIM`.
+    const FROM: u32 = 16;
+    for mode in [Mode::Native, Mode::Generic] {
+        let bed = bed(1);
+        let mut from = open(&bed.hosts()[0], mode);
+        let kicker = from.kicker(0).unwrap();
+        for number in 1..=FROM {
+            from.tidy(0);
+            from.tidy(1);
+            assert_eq!(from.sockets()[0].transmitting(), number - 1);
+            assert!(send(&mut from, 0, &raw(number, 0)));
+            let frames = from.submit(0);
+            kicker.kick(frames).unwrap();
+        }
+        assert_eq!(from.sockets()[0].transmitting(), FROM, "none came back by itself");
+        assert!(eventually(|| {
+            from.tidy(0);
+            from.sockets()[0].transmitting() < FROM
+        }));
+    }
+}
+
 /// Frames are borrowed, sent and given back, and the heap has no part in it.
 #[test]
 #[ignore = "needs root"]
