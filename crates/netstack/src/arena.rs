@@ -280,6 +280,7 @@ mod tests {
         is_found(|parts| parts.sources[0].next = 1);
         is_found(|parts| parts.sources[0].owner = 0);
         is_found(|parts| parts.sources[3].owner = 1);
+        is_found(|parts| parts.memberships[1].sources = NONE);
     }
 
     #[test]

@@ -109,6 +109,46 @@ fn an_address_that_comes_or_goes_changes_what_comes_past_the_kernel() {
     });
 }
 
+/// The filter's entry goes with the address, or what comes would be for nobody.
+#[test]
+#[ignore = "needs root"]
+fn an_address_that_goes_to_another_interface_comes_by_the_kernel() {
+    const LOOPBACK: u32 = 1;
+    each_way(|bed, mode| {
+        let [ours, theirs] = bed.hosts();
+        let (mut rtnetlink, index) = (ours.rtnetlink().unwrap(), ours.interface_index());
+        let (mut there, mac) = (theirs.rtnetlink().unwrap(), rtnetlink.link("veth0").unwrap().mac);
+        let new = [IpAddr::from([10, 77, 0, 9]), "fd77::9".parse().unwrap()];
+        for (family, (new, [net, all])) in new.into_iter().zip([[24, 32], [64, 128]]).enumerate() {
+            let stack = stack(ours, mode);
+            rtnetlink.add_address(index, new, net).unwrap();
+            assert!(eventually(|| stack.has_address(new)));
+            let mut socket = bind(ours, &stack, (new, PORT));
+            let peer = kernel(theirs, (addresses(theirs)[family], 0));
+            there.set_neighbour(theirs.interface_index(), new, mac, Certainty::Permanent).unwrap();
+            assert!(comes(&peer, &mut socket, new), "{mode}");
+            while socket.receive(64, |_, _| ()).unwrap().count > 0 {}
+            rtnetlink.remove_address(index, new, net).unwrap();
+            assert!(eventually(|| !stack.has_address(new)));
+            rtnetlink.add_address(LOOPBACK, new, all).unwrap();
+            // Such as the kernel has dropped, while it had no such address, are sent again.
+            assert!(
+                eventually(|| {
+                    peer.send_to(b"moved", (new, PORT)).unwrap();
+                    let mut is_by_kernel = false;
+                    let on = |meta: hairpin_stack::Meta, payload: &[u8]| {
+                        is_by_kernel |= meta.by_kernel && payload == b"moved";
+                    };
+                    socket.receive(64, on).unwrap();
+                    is_by_kernel
+                }),
+                "{mode}, family {family}: what comes is lost"
+            );
+            rtnetlink.remove_address(LOOPBACK, new, all).unwrap();
+        }
+    });
+}
+
 #[test]
 #[ignore = "needs root"]
 fn a_strict_stack_ends_when_an_address_goes() {

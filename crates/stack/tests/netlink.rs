@@ -289,6 +289,29 @@ fn neighbours_are_known_while_they_can_be_sent_to() {
     }
 }
 
+/// Each is deleted as it was, with its state: nothing else says that it is gone.
+#[test]
+#[ignore = "needs root"]
+fn neighbours_of_an_interface_that_goes_down_are_gone() {
+    let (_bed, mut netlink, mut rtnetlink, index) = set_up();
+    let addresses = ["10.77.0.9", "fd77::9"].map(ip);
+    for address in addresses {
+        rtnetlink.set_neighbour(index, address, MAC, Certainty::Reachable).unwrap();
+    }
+    told(&mut netlink);
+    rtnetlink.set_down(index).unwrap();
+    let told = told(&mut netlink);
+    for address in addresses {
+        let of = |change: &&Change| match change {
+            Change::Neighbour { address: of, .. } => *of == address,
+            _ => false,
+        };
+        let gone = Change::Neighbour { interface: index, address, mac: None };
+        assert_eq!(told.iter().rfind(of), Some(&gone));
+        assert_eq!(netlink.neighbour(index, address).unwrap(), None);
+    }
+}
+
 #[test]
 #[ignore = "needs root"]
 fn a_neighbour_that_is_used_is_found_by_the_kernel() {

@@ -156,6 +156,9 @@ mod tests {
     use super::*;
 
     use std::io::PipeReader;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
 
     fn pipe() -> (PipeReader, NotInherited) {
         let mut reader = None;
@@ -167,9 +170,9 @@ mod tests {
         (reader.unwrap(), writer.unwrap())
     }
 
-    fn write(to: &NotInherited) -> bool {
+    fn write(to: impl AsFd) -> bool {
         // SAFETY: one byte, which lives through the call.
-        unsafe { libc::write(to.as_raw_fd(), b"x".as_ptr().cast(), 1) == 1 }
+        unsafe { libc::write(to.as_fd().as_raw_fd(), b"x".as_ptr().cast(), 1) == 1 }
     }
 
     /// Whether all of the other ends are closed, when a child has had its time to do so.
@@ -245,7 +248,7 @@ mod tests {
             let number = writer.as_raw_fd();
             // SAFETY: a number; what it stands for afterwards belongs to nobody.
             let other = unsafe { libc::dup(2) };
-            let is_idle = writer.is_inherited() && !write(&writer) && other != number;
+            let is_idle = writer.is_inherited() && !write(&*writer) && other != number;
             // Somebody closes what is not theirs, and gets the number for something else.
             // SAFETY: as above.
             unsafe { libc::dup2(other, number) };
@@ -268,22 +271,117 @@ mod tests {
         }));
     }
 
-    /// Descriptors are made and dropped by one thread while another forks: no child has one.
+    /// A thread forks in the midst of each of many descriptors: it waits, and no child has one.
     #[test]
     fn no_moment_of_a_descriptor_is_seen_by_a_fork() {
-        std::thread::scope(|scope| {
-            let maker = scope.spawn(|| {
-                for _ in 0..2_000 {
-                    let (reader, writer) = pipe();
-                    drop(writer);
-                    assert!(is_at_end(&reader), "a child has it");
-                }
-            });
-            let mut children = Vec::new();
-            while !maker.is_finished() && children.len() < 100 {
-                children.push(Sleeper::fork());
+        const ROUNDS: u32 = 50;
+        let (moment, moments) = std::sync::mpsc::channel::<Arc<AtomicBool>>();
+        let [begun, ended] = [const { AtomicU32::new(0) }; 2];
+        let wait = |count: &AtomicU32, until| {
+            while count.load(Ordering::Relaxed) < until {
+                std::thread::yield_now();
             }
+        };
+        std::thread::scope(|scope| {
+            let forker = scope.spawn(|| {
+                // All live on, so that what they have is seen.
+                let fork = |is_over: Arc<AtomicBool>| {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    let child = Sleeper::fork();
+                    let has_waited = is_over.load(Ordering::Relaxed);
+                    ended.fetch_add(1, Ordering::Relaxed);
+                    (child, has_waited)
+                };
+                moments.into_iter().map(fork).collect::<Vec<_>>()
+            });
+            let mut readers = Vec::new();
+            for round in 1..=ROUNDS {
+                let (mut reader, is_over) = (None, Arc::new(AtomicBool::new(false)));
+                let writer = NotInherited::make(|| {
+                    let (end, writer) = std::io::pipe()?;
+                    reader = Some(end);
+                    moment.send(Arc::clone(&is_over)).unwrap();
+                    wait(&begun, round);
+                    // Time for a fork that does not wait; for one that does it changes nothing.
+                    std::thread::sleep(Duration::from_millis(2));
+                    is_over.store(true, Ordering::Relaxed);
+                    Ok(writer)
+                });
+                drop(writer.unwrap());
+                readers.extend(reader);
+                wait(&ended, round);
+            }
+            drop(moment);
+            let children = forker.join().unwrap();
+            assert!(readers.iter().all(is_at_end), "a child has it");
+            assert_eq!(
+                children.iter().filter(|(_, has_waited)| *has_waited).count(),
+                ROUNDS as usize
+            );
         });
+    }
+
+    /// Who forks inside, in a handler of a signal, is inside still when that is over.
+    #[test]
+    fn a_fork_inside_the_gate_lets_nobody_in() {
+        let (inside, is_inside) = std::sync::mpsc::channel();
+        let is_over = &AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let next = scope.spawn(move || {
+                is_inside.recv().unwrap();
+                without_forks(|| is_over.load(Ordering::Relaxed))
+            });
+            without_forks(|| {
+                assert!(in_fork(|| true));
+                inside.send(()).unwrap();
+                // Time for one who does not wait; for one who does it changes nothing.
+                std::thread::sleep(Duration::from_millis(20));
+                is_over.store(true, Ordering::Relaxed);
+            });
+            assert!(next.join().unwrap(), "somebody came in meanwhile");
+        });
+    }
+
+    /// Many are dropped one by one while another thread forks, which no child sees half done.
+    #[test]
+    fn no_end_of_a_descriptor_is_seen_by_a_fork() {
+        for _ in 0..50 {
+            let (reader, writer) = std::io::pipe().unwrap();
+            let copy = || NotInherited::make(|| writer.try_clone()).unwrap();
+            let copies: Vec<_> = (0..60).map(|_| copy()).collect();
+            drop(writer);
+            let together = std::sync::Barrier::new(2);
+            let _child = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    together.wait();
+                    drop(copies);
+                });
+                together.wait();
+                Sleeper::fork()
+            });
+            assert!(is_at_end(&reader), "a child has one");
+        }
+    }
+
+    /// The number of one that was dropped is another's by then, which a child keeps.
+    #[test]
+    fn what_is_dropped_is_forgotten_and_nothing_else() {
+        // Far from the numbers that other tests get.
+        const HIGH: RawFd = 700;
+        let (_reader, plain) = std::io::pipe().unwrap();
+        let copy = || {
+            // SAFETY: takes numbers; the descriptor is new and nobody else's.
+            let copy = unsafe { libc::fcntl(plain.as_raw_fd(), libc::F_DUPFD_CLOEXEC, HIGH) };
+            assert_eq!(copy, HIGH);
+            // SAFETY: as above.
+            unsafe { OwnedFd::from_raw_fd(copy) }
+        };
+        let (_first, first) = pipe();
+        let dropped = NotInherited::make(|| Ok(copy())).unwrap();
+        let (_last, last) = pipe();
+        drop(dropped);
+        let others = copy();
+        assert!(in_fork(|| write(&others) && !write(&first) && !write(&last)));
     }
 
     #[test]

@@ -133,6 +133,7 @@ mod tests {
     use super::*;
 
     const LENGTH: usize = 4_096;
+    const ROUNDS: u32 = 40;
 
     /// Whether anything is mapped there. Fit for a forked child.
     fn is_mapped(at: *mut u8) -> bool {
@@ -171,5 +172,64 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A child that sleeps until it is killed.
+    fn sleeper() -> libc::pid_t {
+        // SAFETY: the child sleeps, and ends in a minute if not before.
+        match unsafe { libc::fork() } {
+            // SAFETY: as above.
+            0 => unsafe {
+                libc::alarm(60);
+                loop {
+                    libc::pause();
+                }
+            },
+            child => child,
+        }
+    }
+
+    /// Whether a child has the mapping of that name. It is ended.
+    fn has(child: libc::pid_t, name: &str) -> bool {
+        let maps = std::fs::read_to_string(format!("/proc/{child}/maps"));
+        // SAFETY: the child is ours, and nobody else waits for it.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        maps.unwrap().contains(name)
+    }
+
+    /// A big one takes a while to be mapped, in which another thread forks: it waits.
+    #[test]
+    fn no_moment_of_a_mapping_is_seen_by_a_fork() {
+        const BIG: usize = 64 << 20;
+        let file = sealed_file(c"hairpin-moment", BIG as u64).unwrap();
+        let together = std::sync::Barrier::new(2);
+        let begun = std::sync::atomic::AtomicU32::new(0);
+        let seen = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    together.wait();
+                    begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    let mapping = Mapping::shared(std::os::fd::AsFd::as_fd(&file), BIG, 0);
+                    // Nothing is unmapped while children are made and looked at.
+                    together.wait();
+                    drop(mapping.unwrap());
+                }
+            });
+            let is_seen = |round: &u32| {
+                together.wait();
+                while begun.load(std::sync::atomic::Ordering::SeqCst) <= *round {
+                    std::hint::spin_loop();
+                }
+                let children = [(); 3].map(|()| sleeper());
+                let are_seen = children.map(|child| has(child, "hairpin-moment"));
+                together.wait();
+                are_seen.contains(&true)
+            };
+            (0..ROUNDS).filter(is_seen).count()
+        });
+        assert_eq!(seen, 0, "of {ROUNDS} rounds");
     }
 }

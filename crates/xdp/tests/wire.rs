@@ -7,7 +7,10 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use hairpin_testbed::{Bed, CountingAllocator, Host, Offloads, Queues, allocations};
-use hairpin_xdp::{Entry, Interface, InterfaceSettings, Mode, Packet, Protocol, UmemSettings};
+use hairpin_xdp::{
+    BusyPolling, Entry, Interface, InterfaceSettings, Mode, Packet, Protocol, SocketSettings,
+    UmemSettings,
+};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 #[global_allocator]
@@ -455,7 +458,10 @@ fn a_receiver_short_of_frames_loses_some_and_counts_them() {
 #[ignore = "needs root"]
 fn an_interface_of_sixteen_frames_does_not_run_dry() {
     const COUNT: u32 = 2_000;
-    for (queues, mode) in [(1, Mode::Native), (1, Mode::Generic), (2, Mode::Native)] {
+    let ways = [(1, Mode::Native), (1, Mode::Generic), (2, Mode::Native)];
+    for (kicks, (queues, mode)) in
+        [false, true].into_iter().flat_map(|kicks| ways.map(|way| (kicks, way)))
+    {
         let bed = bed(queues);
         let mut far = open(&bed.hosts()[0], mode);
         let umem = UmemSettings { frames: 16, ..UmemSettings::default() };
@@ -475,7 +481,13 @@ fn an_interface_of_sixteen_frames_does_not_run_dry() {
                 }
                 if let Some((queue, packet)) = few.receive().unwrap() {
                     few.transmit(queue, packet).unwrap();
-                    few.flush().unwrap();
+                    // By a kick frames come back only when they are wanted.
+                    if kicks {
+                        let kicker = few.kicker(queue).unwrap();
+                        kicker.kick(few.submit(queue)).unwrap();
+                    } else {
+                        few.flush().unwrap();
+                    }
                 }
                 while let Some((_, packet)) = far.receive().unwrap() {
                     assert!(far.bytes(&packet) == raw(returned, 0), "{returned}");
@@ -491,29 +503,88 @@ fn an_interface_of_sixteen_frames_does_not_run_dry() {
     }
 }
 
-/// One who only sends leaves the frames to others that they need to receive.
+/// Sent by kicks, one by one, frames come back in batches: before the ring is full, and when there
+/// is no other.
+#[test]
+#[ignore = "needs root"]
+fn frames_come_back_in_batches_and_before_they_are_missed() {
+    const RING: u32 = 64;
+    for (frames, batch) in [(256, 32), (16, 8)] {
+        for mode in [Mode::Native, Mode::Generic] {
+            let bed = bed(1);
+            let umem = UmemSettings { frames, ..UmemSettings::default() };
+            let socket = SocketSettings { ring: RING, ..SocketSettings::default() };
+            let settings = InterfaceSettings { mode, umem, socket, ..InterfaceSettings::default() };
+            let host = &bed.hosts()[0];
+            let mut near =
+                host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap();
+            let kicker = near.kicker(0).unwrap();
+            let mut most = 0;
+            for number in 0..RING * 4 {
+                let is_sent = eventually(|| {
+                    let is_sent = send(&mut near, 0, &raw(number, 0));
+                    most = most.max(near.sockets()[0].transmitting());
+                    kicker.kick(near.submit(0)).unwrap();
+                    is_sent
+                });
+                assert!(is_sent, "{number}, of {frames} frames in {mode} mode");
+            }
+            assert!(most >= batch, "{most} under way at most, of {frames} frames in {mode} mode");
+        }
+    }
+}
+
+/// One who only sends leaves the frames to others that they need to receive, given already or not.
 #[test]
 #[ignore = "needs root"]
 fn what_is_sent_takes_no_frames_from_what_is_received() {
-    let bed = bed(1);
-    let [mut far, mut few] = [64, 16].map(|frames| {
-        let umem = UmemSettings { frames, ..UmemSettings::default() };
-        let settings = InterfaceSettings { umem, ..InterfaceSettings::default() };
-        let host = &bed.hosts()[usize::from(frames == 16)];
-        host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap()
-    });
-    few.enter(&RAW).unwrap();
-    for number in 0..4 {
-        assert!(send(&mut far, 0, &raw(number, 0)));
+    for (kept, free) in [(3, 5), (4, 4)] {
+        let bed = bed(1);
+        let [mut far, mut few] = [64, 16].map(|frames| {
+            let umem = UmemSettings { frames, ..UmemSettings::default() };
+            let settings = InterfaceSettings { umem, ..InterfaceSettings::default() };
+            let host = &bed.hosts()[usize::from(frames == 16)];
+            host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap()
+        });
+        few.enter(&RAW).unwrap();
+        for number in 0..kept {
+            assert!(send(&mut far, 0, &raw(number, 0)));
+        }
+        far.flush().unwrap();
+        let held: Vec<_> = (0..kept).map(|_| next(&mut few).unwrap().1).collect();
+        let written: Vec<_> = std::iter::from_fn(|| few.packet(60)).collect();
+        assert_eq!(written.len(), free);
+        assert!(is_nothing(&mut few));
+        assert_eq!(few.sockets()[0].filling(), 8);
+        for packet in held.into_iter().chain(written) {
+            few.give(packet.into_frame());
+        }
     }
-    far.flush().unwrap();
-    let held: Vec<_> = (0..4).map(|_| next(&mut few).unwrap().1).collect();
-    let written: Vec<_> = std::iter::from_fn(|| few.packet(60)).collect();
-    assert_eq!((held.len(), written.len()), (4, 4));
-    assert!(is_nothing(&mut few));
-    assert_eq!(few.sockets()[0].filling(), 8);
-    for packet in held.into_iter().chain(written) {
-        few.give(packet.into_frame());
+}
+
+/// Those of another queue wait for one burst of a queue that is full, and no longer.
+#[test]
+#[ignore = "needs root"]
+fn queues_take_turns_however_full_one_is() {
+    for takes_known in [false, true] {
+        let bed = bed(2);
+        let [mut near, mut far] = [0, 1].map(|end| open(&bed.hosts()[end], Mode::Native));
+        far.enter(&RAW).unwrap();
+        for number in 0..200 {
+            assert!(send(&mut near, 0, &raw(number, 0)));
+        }
+        near.flush().unwrap();
+        assert!(send(&mut near, 1, &raw(0, 1)));
+        near.flush().unwrap();
+        assert!(far.parts().2[1].wait(Some(PATIENCE)).unwrap());
+        let queues = std::iter::repeat_with(|| {
+            let known = if takes_known { far.receive_known() } else { None };
+            let (queue, packet) = known.or_else(|| next(&mut far)).unwrap();
+            far.give(packet.into_frame());
+            queue
+        });
+        let before = queues.take_while(|&queue| queue == 0).count();
+        assert!(before <= 64, "{before} before that of the other queue");
     }
 }
 
@@ -678,6 +749,40 @@ fn one_look_finds_a_frame_of_any_queue() {
     }
 }
 
+/// What the driver has nobody has seen before it was polled.
+#[test]
+#[ignore = "needs root"]
+fn a_glance_at_one_who_polls_is_never_quiet() {
+    let bed = bed(1);
+    let host = &bed.hosts()[0];
+    let busy_polling = Some(BusyPolling { microseconds: 20, budget: 16 });
+    for (busy_polling, is_quiet) in [(None, true), (busy_polling, false)] {
+        let socket = SocketSettings { busy_polling, ..SocketSettings::default() };
+        let settings = InterfaceSettings { socket, ..InterfaceSettings::default() };
+        let interface = host.run(|| Interface::open(host.interface(), &settings)).unwrap();
+        assert_eq!(interface.unwrap().glance().is_quiet(), is_quiet);
+    }
+}
+
+/// The queue whose turn is over is the next as well.
+#[test]
+#[ignore = "needs root"]
+fn a_queue_alone_is_looked_at_again_when_its_turn_ends() {
+    let bed = bed(1);
+    let [mut near, mut far] = [0, 1].map(|end| open(&bed.hosts()[end], Mode::Native));
+    far.enter(&RAW).unwrap();
+    for number in 0..65 {
+        assert!(send(&mut near, 0, &raw(number, 0)));
+        near.flush().unwrap();
+        let (_, pool, sockets) = far.parts();
+        // The places of all before are the kernel's again, so that it is this one that wakes.
+        sockets[0].refill(pool, 0);
+        assert!(sockets[0].wait(Some(PATIENCE)).unwrap());
+        let (_, packet) = far.receive().unwrap().expect("it is there");
+        far.give(packet.into_frame());
+    }
+}
+
 /// Frames to receive into are given in batches: one that is missing is no reason to look.
 #[test]
 #[ignore = "needs root"]
@@ -688,7 +793,7 @@ fn a_few_frames_missing_are_no_shortage_and_many_are() {
     far.enter(&RAW).unwrap();
     let full = far.sockets()[0].filling();
     let mut kept = Vec::new();
-    let mut has_been_short = false;
+    let (mut has_been_short, mut most_missing) = (false, 0);
     for number in 0..full {
         assert!(send(near, 0, &raw(number, 0)));
         near.flush().unwrap();
@@ -698,7 +803,9 @@ fn a_few_frames_missing_are_no_shortage_and_many_are() {
         assert!(far.receive().unwrap().is_none());
         let missing = full - far.sockets()[0].filling();
         assert!(missing < 32 && !far.is_short(), "{missing} after {number}");
+        most_missing = most_missing.max(missing);
     }
+    assert_eq!(most_missing, 31, "no batch was waited for");
     assert!(has_been_short, "a whole batch was missing at some time");
     // Half of the frames were to receive into, and are kept; so are the others by now.
     assert!(far.packet(60).is_none());

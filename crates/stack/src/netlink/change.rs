@@ -152,7 +152,11 @@ mod tests {
     use super::*;
 
     fn told(message: &NeighbourMessage) -> Option<Change> {
-        let payload = NetlinkPayload::from(RouteNetlinkMessage::NewNeighbour(message.clone()));
+        told_as(RouteNetlinkMessage::NewNeighbour(message.clone()))
+    }
+
+    fn told_as(message: RouteNetlinkMessage) -> Option<Change> {
+        let payload = NetlinkPayload::from(message);
         let mut message = NetlinkMessage::new(NetlinkHeader::default(), payload);
         message.finalize();
         let mut bytes = vec![0; message.buffer_len()];
@@ -188,6 +192,14 @@ mod tests {
         let has = [Permanent, Noarp, Reachable, Stale, Delay, Probe].map(&mut mac);
         assert_eq!(has, [true; 6]);
         assert_eq!([None, Incomplete, Failed].map(&mut mac), [false; 3]);
+    }
+
+    /// The kernel tells it with the state and the address that it had.
+    #[test]
+    fn a_neighbour_that_was_deleted_has_no_ethernet_address() {
+        let deleted = RouteNetlinkMessage::DelNeighbour(neighbour());
+        let address = [10, 0, 0, 1].into();
+        assert_eq!(told_as(deleted), Some(Change::Neighbour { interface: 4, address, mac: None }));
     }
 
     #[test]

@@ -89,6 +89,12 @@ impl Kinds {
         unsafe { &*self.mapping.start().cast::<Value>() }
     }
 
+    /// How many of a kind are counted.
+    #[cfg(test)]
+    pub(super) fn counted(&self, kind: Kind) -> u32 {
+        self.value().count_of(kind).load(Ordering::SeqCst)
+    }
+
     /// One more of a kind; before it is entered.
     pub(super) fn count(&self, kind: Kind) {
         self.value().count_of(kind).fetch_add(1, Ordering::SeqCst);

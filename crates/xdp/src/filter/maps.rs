@@ -137,3 +137,94 @@ fn found(result: io::Result<()>) -> Result<bool, EntryError> {
         Err(reason) => Err(EntryError::Kernel(reason)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use crate::filter::{Entry, Protocol};
+
+    fn maps() -> Maps {
+        Maps::create(Capacity { flows: 2, locals: 2, groups: 2, sockets: 1 }).unwrap()
+    }
+
+    /// One entry of each kind that is counted, of a number.
+    fn entries(number: u16) -> [Entry; 6] {
+        let (vlan, group) = (None, [239, 1, 1, 1].into());
+        let [any, local, remote] =
+            [[0, 0, 0, 0], [10, 0, 0, 1], [10, 0, 0, 2]].map(|address| (address, number).into());
+        let [udp, tcp] = [Protocol::Udp, Protocol::Tcp];
+        [
+            Entry::Flow { protocol: tcp, vlan, local, remote },
+            Entry::Local { protocol: udp, vlan, local },
+            Entry::Local { protocol: udp, vlan, local: any },
+            Entry::Local { protocol: tcp, vlan, local: any },
+            Entry::Group { vlan, group, port: Some(number) },
+            Entry::Group { vlan: Some(number), group, port: None },
+        ]
+    }
+
+    #[test]
+    #[ignore = "needs root"]
+    fn each_entry_is_counted_once_whatever_is_tried() {
+        let maps = maps();
+        for which in 0..6 {
+            let [one, other, third] = [1, 2, 3]
+                .map(|number| entries(number)[which])
+                .map(|it| (it.kind(), it.key().unwrap()));
+            let counted = || maps.kinds.counted(one.0);
+            maps.enter(one.0, &one.1, 7).unwrap();
+            maps.enter(one.0, &one.1, 8).unwrap();
+            assert_eq!(counted(), 1, "changed");
+            maps.enter(other.0, &other.1, 7).unwrap();
+            assert!(matches!(maps.enter(third.0, &third.1, 7), Err(EntryError::Full)));
+            assert!(!maps.remove(third.0, &third.1).unwrap());
+            assert_eq!(counted(), 2, "one was refused, and is not there");
+            assert!(maps.remove(one.0, &one.1).unwrap());
+            assert!(!maps.remove(one.0, &one.1).unwrap());
+            assert_eq!(counted(), 1);
+            assert!(maps.remove(other.0, &other.1).unwrap());
+            assert_eq!(counted(), 0);
+        }
+    }
+
+    /// Another looks, as the program does, at the very moment in which an entry comes, and in which
+    /// it goes.
+    #[test]
+    #[ignore = "needs root"]
+    fn an_entry_is_counted_as_long_as_it_is_there() {
+        const ROUNDS: u32 = 5_000;
+        let maps = &maps();
+        let entry = entries(7)[1];
+        let (kind, key) = (entry.kind(), &entry.key().unwrap());
+        let [seen, removed, done] = &[const { AtomicU32::new(0) }; 3];
+        let wait = |count: &AtomicU32, until| {
+            while count.load(Ordering::SeqCst) < until {
+                std::hint::spin_loop();
+            }
+        };
+        let (mut late, mut early) = (0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    maps.enter(kind, key, 7).unwrap();
+                    wait(seen, round + 1);
+                    maps.remove(kind, key).unwrap();
+                    removed.fetch_add(1, Ordering::SeqCst);
+                    wait(done, round + 1);
+                }
+            });
+            for round in 0..ROUNDS {
+                while maps.value(key).unwrap().is_none() {}
+                late += u32::from(maps.kinds.counted(kind) == 0);
+                seen.fetch_add(1, Ordering::SeqCst);
+                while maps.kinds.counted(kind) > 0 && removed.load(Ordering::SeqCst) == round {}
+                early += u32::from(maps.value(key).unwrap().is_some());
+                done.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        assert_eq!((late, early), (0, 0), "of {ROUNDS}");
+    }
+}
