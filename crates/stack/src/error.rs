@@ -23,9 +23,9 @@ pub enum StackError {
     /// A descriptor for those who sleep.
     #[error("an epoll instance: {0}")]
     Epoll(io::Error),
-    /// An EtherType that is the kernel's, or no room for it.
+    /// An EtherType that is the kernel's.
     #[error(transparent)]
-    Entry(#[from] EntryError),
+    Entry(EntryError),
     /// The interface has more addresses than there is room for.
     #[error("{0} has too many addresses")]
     Addresses(String),

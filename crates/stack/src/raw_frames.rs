@@ -90,14 +90,14 @@ impl RawFrames {
     /// # Errors
     /// The kernel's: "no such device" once the interface is gone. `Unsupported` in a strict stack
     /// once something has to go through the kernel.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<Packet>> {
         of!(&mut self.source, it => it.receive())
     }
 
     /// A frame of `length` bytes to write and send, which hold anything; `None` if it is too long,
     /// or all frames are in use.
-    #[inline]
+    #[inline(always)]
     pub fn frame(&mut self, length: u32) -> Option<Packet> {
         of!(&mut self.source, it => it.frame(length))
     }
@@ -113,7 +113,7 @@ impl RawFrames {
     /// # Errors
     /// The kernel's: `NetworkDown`. The frame comes back if it is shorter than an Ethernet header,
     /// or if all places of the ring are taken.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, packet: Packet) -> io::Result<Result<(), Packet>> {
         of!(&mut self.source, it => it.transmit(packet))
     }
@@ -137,20 +137,20 @@ impl RawFrames {
     }
 
     /// Gives back a frame that is no longer needed.
-    #[inline]
+    #[inline(always)]
     pub fn give(&mut self, packet: Packet) {
         of!(&mut self.source, it => it.give(packet));
     }
 
     /// The bytes of a frame.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn bytes<'a>(&'a self, packet: &'a Packet) -> &'a [u8] {
         of!(&self.source, it => it.bytes(packet))
     }
 
     /// The same, to be written.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn bytes_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
         of!(&self.source, it => it.bytes_mut(packet))

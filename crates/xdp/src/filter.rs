@@ -60,13 +60,17 @@ pub struct FilterSettings {
     pub queues: u32,
     /// Who is to stamp the frames that are ours.
     pub receive_stamps: Stamping,
+    /// Untagged frames of this EtherType are slot 0's, and all others the kernel's, for good: the
+    /// filter has no entries, and is the quicker for it.
+    pub only: Option<u16>,
 }
 
 impl Default for FilterSettings {
     /// Some 600 KiB of maps in the kernel.
     fn default() -> Self {
         let (flows, locals, groups) = (4_096, 1_024, 1_024);
-        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps: Stamping::Off }
+        let receive_stamps = Stamping::Off;
+        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps, only: None }
     }
 }
 
@@ -93,6 +97,9 @@ pub enum FilterError {
     /// not loaded.
     #[error("the filter's program has {0} instructions, too many to be bound to a device")]
     TooLong(usize),
+    /// The only EtherType is the kernel's.
+    #[error(transparent)]
+    Only(EntryError),
     /// The kernel does not describe the function that tells receive times.
     #[error("receive stamps: {0}")]
     Stamps(#[from] crate::btf::BtfError),
@@ -141,7 +148,11 @@ impl Filter {
     /// See [`FilterError`]; without the capabilities, `PermissionDenied` in it.
     pub fn load(settings: &FilterSettings) -> Result<Self, FilterError> {
         let refused = || FilterError::Settings(*settings);
-        let FilterSettings { flows, locals, groups, slots, queues, receive_stamps } = *settings;
+        let FilterSettings { flows, locals, groups, slots, queues, receive_stamps, only } =
+            *settings;
+        if let Some(ether_type) = only {
+            Entry::EtherType { vlan: None, ether_type }.key().map_err(FilterError::Only)?;
+        }
         let sockets = slots.checked_mul(queues).ok_or_else(refused)?;
         if [flows, locals, groups, sockets].contains(&0) || i32::try_from(sockets).is_err() {
             return Err(refused());
@@ -156,7 +167,7 @@ impl Filter {
         };
         let maps =
             Maps::create(Capacity { flows, locals, groups, sockets }).map_err(FilterError::Maps)?;
-        let code = program::assemble(&Parts {
+        let parts = Parts {
             flows: maps.flows.as_raw_fd(),
             locals: maps.locals.as_raw_fd(),
             groups: maps.groups.as_raw_fd(),
@@ -164,7 +175,11 @@ impl Filter {
             sockets: maps.sockets.as_raw_fd(),
             queues,
             receive_stamp,
-        });
+        };
+        let code = match only {
+            Some(ether_type) => program::assemble_only(&parts, ether_type),
+            None => program::assemble(&parts),
+        };
         let program =
             bpf::load_program(&code, "hairpin_filter", bound_to).map_err(FilterError::from)?;
         Ok(Self { maps, program, settings: *settings })
@@ -213,6 +228,9 @@ impl Filter {
     /// # Errors
     /// See [`EntryError`].
     pub fn enter(&self, entry: &Entry, verdict: Verdict) -> Result<(), EntryError> {
+        if let Some(ether_type) = self.settings.only {
+            return Err(EntryError::Only(ether_type));
+        }
         let value = match verdict {
             Verdict::Kernel => program::KERNEL,
             Verdict::Slot(Slot(number)) => number * self.settings.queues,

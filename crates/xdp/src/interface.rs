@@ -191,7 +191,7 @@ impl Interface {
     ///
     /// # Errors
     /// The kernel's, of a wake: `NetworkDown` while the interface is down.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
         match self.receive_in_turn() {
             Some(received) => Ok(Some(received)),
@@ -200,7 +200,7 @@ impl Interface {
     }
 
     /// The next packet of the queue whose turn it is, while its turn lasts.
-    #[inline]
+    #[inline(always)]
     fn receive_in_turn(&mut self) -> Option<(u32, Packet)> {
         if self.burst == 0 {
             return None;
@@ -337,7 +337,7 @@ impl Interface {
     ///
     /// # Errors
     /// The packet, if there is no such queue or its ring is full.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, queue: u32, packet: Packet) -> Result<(), Packet> {
         let Some(socket) = self.sockets.get_mut(queue as usize) else { return Err(packet) };
         socket.transmit(packet)
@@ -359,7 +359,7 @@ impl Interface {
     /// The first half of [`flush`](Self::flush) for a queue, without a system call: shows the
     /// kernel what is in the transmit ring and, now and then, takes back the frames of what was
     /// sent before. How many frames the queue's [kicker](Self::kicker) must be told, if any.
-    #[inline]
+    #[inline(always)]
     pub fn submit(&mut self, queue: u32) -> u32 {
         let Some(socket) = self.sockets.get_mut(queue as usize) else { return 0 };
         if socket.transmitting() >= self.reclaim_from {

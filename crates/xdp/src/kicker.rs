@@ -28,7 +28,7 @@ impl Kicker {
     ///
     /// # Errors
     /// The kernel's: `NetworkDown` while the interface is down; the packets stay in the ring.
-    #[inline]
+    #[inline(always)]
     pub fn kick(&self, frames: u32) -> io::Result<()> {
         kick_all(frames, || self.kernel.kick())
     }

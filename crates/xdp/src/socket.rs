@@ -334,7 +334,7 @@ impl Socket {
 
     /// The next frame that came in, from the Ethernet header on. One look at the shared ring serves
     /// all frames that are there, whose places are the kernel's again when this returns `None`.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self) -> Option<Packet> {
         let descriptor = match self.receive.pop() {
             Some(descriptor) => descriptor,
@@ -366,7 +366,7 @@ impl Socket {
         self.kernel.wake().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO))
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, descriptor: Descriptor) -> Option<Packet> {
         self.filling = self.filling.saturating_sub(1);
         // SAFETY: the kernel gives a frame back by one entry of the receive ring, of those that
@@ -426,7 +426,7 @@ impl Socket {
     ///
     /// # Panics
     /// If the packet is of another UMEM.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, packet: Packet) -> Result<(), Packet> {
         assert_eq!(packet.frame().umem, self.umem.id(), "a frame of another UMEM");
         // The completion ring is no longer than the transmit ring, so no more may be under way.
@@ -466,7 +466,7 @@ impl Socket {
     /// Shows the kernel what was put into the transmit ring. How many frames it must be
     /// [kicked](Kicker::kick) for, those among them that it has not taken yet; nought if it goes on
     /// by itself.
-    #[inline]
+    #[inline(always)]
     pub fn submit(&mut self) -> u32 {
         self.transmit.submit();
         if self.transmit.wants_wake() { self.transmit.pending() } else { 0 }

@@ -167,7 +167,7 @@ impl Umem {
     ///
     /// # Panics
     /// If the packet is of another UMEM.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn bytes<'a>(&'a self, packet: &'a Packet) -> &'a [u8] {
         let start = self.at(packet);
@@ -180,7 +180,7 @@ impl Umem {
     ///
     /// # Panics
     /// If the packet is of another UMEM.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn bytes_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
         let start = self.at(packet);
@@ -189,7 +189,7 @@ impl Umem {
     }
 
     /// Where a packet's bytes begin.
-    #[inline]
+    #[inline(always)]
     fn at(&self, packet: &Packet) -> *mut u8 {
         assert_eq!(packet.frame().umem, self.inner.id, "a frame of another UMEM");
         let start = packet.address() as usize;
@@ -241,7 +241,7 @@ impl Umem {
     ///
     /// # Safety
     /// The frame belongs to nobody: it was given to the kernel, which is done with it.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn packet_at(&self, address: u64, length: u32) -> Option<Packet> {
         let size = u64::from(self.settings().frame_size);
         let base = address & !(size - 1);

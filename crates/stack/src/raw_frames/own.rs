@@ -4,7 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use hairpin_xdp::{Entry, Interface, InterfaceSettings, Kicker, Packet, Stamp};
+use hairpin_xdp::{
+    FilterError, FilterSettings, Interface, InterfaceError, InterfaceSettings, Kicker, Packet,
+    Stamp,
+};
 
 use crate::StackError;
 use crate::core::is_down;
@@ -37,7 +40,14 @@ impl Own {
         ether_type: u16,
         settings: &InterfaceSettings,
     ) -> Result<Self, StackError> {
-        let interface = Interface::open(interface, settings)?;
+        let mut settings = settings.clone();
+        // Maps that nothing is looked up in need no room.
+        let FilterSettings { flows, locals, groups, only, .. } = &mut settings.filter;
+        (*flows, *locals, *groups, *only) = (1, 1, 1, Some(ether_type));
+        let interface = Interface::open(interface, &settings).map_err(|error| match error {
+            InterfaceError::Filter(FilterError::Only(error)) => StackError::Entry(error),
+            error => StackError::Interface(error),
+        })?;
         let index = interface.device().index;
         let queue = u32::from(ether_type) % interface.device().queues;
         let kicker = interface.kicker(queue).expect("an interface has all of its queues");
@@ -48,12 +58,10 @@ impl Own {
         let mut own =
             Self { interface, kicker, queue, mac, description, epoll, is_watching: false, idle: 0 };
         own.watch(true).map_err(StackError::Epoll)?;
-        // Whoever has it from here on can be told of it.
-        own.interface.enter(&Entry::EtherType { vlan: None, ether_type })?;
         Ok(own)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive(&mut self) -> io::Result<Option<Packet>> {
         match self.interface.receive() {
             Ok(Some((_, packet))) => Ok(Some(packet)),
@@ -79,7 +87,7 @@ impl Own {
         self.interface.packet(length)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn transmit(&mut self, packet: Packet) -> io::Result<Result<(), Packet>> {
         match self.put(packet) {
             Ok(()) => self.flush().map(Ok),
@@ -100,12 +108,12 @@ impl Own {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, packet: Packet) -> Result<(), Packet> {
         self.interface.transmit(self.queue, packet)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.kicker.kick(self.interface.submit(self.queue))
     }
@@ -115,12 +123,12 @@ impl Own {
         self.interface.give(packet.into_frame());
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn bytes<'a>(&'a self, packet: &'a Packet) -> &'a [u8] {
         self.interface.bytes(packet)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn bytes_mut<'a>(&'a self, packet: &'a mut Packet) -> &'a mut [u8] {
         self.interface.bytes_mut(packet)
     }

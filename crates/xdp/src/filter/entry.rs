@@ -100,6 +100,9 @@ pub enum EntryError {
     /// Too small for one, or the kernel's.
     #[error("EtherType {0:#06x} is not to be had")]
     EtherType(u16),
+    /// The filter was made for this EtherType alone.
+    #[error("the filter knows EtherType {0:#06x} alone")]
+    Only(u16),
     /// The map has as many entries as it was made for.
     #[error("there is no room for another entry")]
     Full,

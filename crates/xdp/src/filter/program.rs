@@ -125,8 +125,30 @@ pub(super) fn assemble(parts: &Parts) -> Vec<Instruction> {
     a.bind(exits.found);
     a.load(Word, R9, R0, 0);
     a.bind(exits.decided);
+    a.jump_if_word(R9, Equal, KERNEL as i32, exits.pass);
     redirect(a, parts, exits.pass);
     a.bind(exits.pass);
+    a.set(R0, PASS);
+    a.exit();
+    assembler.finish()
+}
+
+/// The program of a filter that knows one EtherType, whose untagged frames are slot 0's: it
+/// compares, and looks nothing up.
+pub(super) fn assemble_only(parts: &Parts, ether_type: u16) -> Vec<Instruction> {
+    let mut assembler = Assembler::default();
+    let a = &mut assembler;
+    let pass = a.label();
+    a.copy(R6, R1);
+    a.load(Word, R7, R6, context::DATA);
+    a.load(Word, R8, R6, context::DATA_END);
+    need(a, 14, pass);
+    a.load(Half, R1, R7, 12);
+    // As it stands in the frame.
+    a.jump_if(R1, NotEqual, i32::from(ether_type.to_be()), pass);
+    a.set(R9, 0);
+    redirect(a, parts, pass);
+    a.bind(pass);
     a.set(R0, PASS);
     a.exit();
     assembler.finish()
@@ -326,9 +348,8 @@ fn look_up(a: &mut Assembler, map: i32, found: Label) {
     a.jump_if(R0, NotEqual, 0, found);
 }
 
-/// Does what `R9` says.
+/// Sends the frame to the slot whose base is in `R9`.
 fn redirect(a: &mut Assembler, parts: &Parts, pass: Label) {
-    a.jump_if_word(R9, Equal, KERNEL as i32, pass);
     a.load(Word, R1, R6, context::QUEUE);
     a.jump_if(R1, AtLeast, parts.queues as i32, pass);
     a.add_register(R9, R1);
