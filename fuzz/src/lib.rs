@@ -48,6 +48,10 @@ mod stack_netlink {
     pub(crate) mod message;
     pub(crate) mod neighbour;
     pub(crate) mod route;
+    /// It is never asked: that of a forked child is no matter here.
+    mod socket {
+        pub(super) use netlink_sys::Socket;
+    }
 }
 #[path = "../../crates/stack/src/memberships"]
 #[allow(dead_code, reason = "the stack uses more of it")]
