@@ -5,41 +5,17 @@ mod hosts;
 
 use std::io::ErrorKind;
 
-use hairpin_stack::{Packet, RawFrames, Stack};
+use hairpin_stack::{RawFrames, Stack};
 use hairpin_testbed::Host;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use hosts::{PATIENCE, addresses, bind, each_way, eventually, kernel, next, pattern, stack};
+use hosts::{PATIENCE, addresses, bind, each_way, frame, kernel, next, send, stack, take};
 
 /// For local experiments (IEEE 802), and the one after.
 const TYPES: [u16; 2] = [0x88b5, 0x88b6];
 
 fn raw(host: &Host, stack: &Stack, ether_type: u16) -> RawFrames {
     host.run(|| stack.raw_frames(ether_type)).unwrap().unwrap()
-}
-
-/// A frame to everybody with a pattern behind its header.
-fn frame(ether_type: u16, number: u32, length: usize) -> Vec<u8> {
-    let mut frame = vec![0xff; 6];
-    frame.extend([2, 0, 0, 0, 0, number as u8]);
-    frame.extend(ether_type.to_be_bytes());
-    frame.extend(pattern(number, length - 14));
-    frame
-}
-
-fn send(raw: &mut RawFrames, bytes: &[u8]) {
-    let mut packet = raw.frame(bytes.len() as u32).unwrap();
-    raw.bytes_mut(&mut packet).copy_from_slice(bytes);
-    assert!(raw.transmit(packet).unwrap().is_ok());
-}
-
-fn take(raw: &mut RawFrames) -> Packet {
-    let mut found = None;
-    assert!(eventually(|| {
-        found = raw.receive().unwrap();
-        found.is_some()
-    }));
-    found.unwrap()
 }
 
 #[test]

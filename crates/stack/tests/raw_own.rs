@@ -7,10 +7,10 @@ use std::io::ErrorKind;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
-use hairpin_stack::{InterfaceSettings, Mode, Packet, RawFrames, StackError};
+use hairpin_stack::{InterfaceSettings, Mode, RawFrames, StackError};
 use hairpin_testbed::{CountingAllocator, Host, allocations};
 
-use hosts::{MS, PATIENCE, bed, each_way, eventually, kernel, pattern, settings};
+use hosts::{MS, PATIENCE, bed, each_way, eventually, kernel, send, settings, take, write};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -26,33 +26,8 @@ fn open(host: &Host, mode: Mode) -> RawFrames {
     try_open(host, &settings(mode).interface).unwrap()
 }
 
-/// A frame to everybody with a pattern behind its header.
 fn frame(number: u32, length: usize) -> Vec<u8> {
-    let mut frame = vec![0xff; 6];
-    frame.extend([2, 0, 0, 0, 0, number as u8]);
-    frame.extend(ETHER_TYPE.to_be_bytes());
-    frame.extend(pattern(number, length - 14));
-    frame
-}
-
-fn write(raw: &mut RawFrames, bytes: &[u8]) -> Packet {
-    let mut packet = raw.frame(bytes.len() as u32).unwrap();
-    raw.bytes_mut(&mut packet).copy_from_slice(bytes);
-    packet
-}
-
-fn send(raw: &mut RawFrames, bytes: &[u8]) {
-    let packet = write(raw, bytes);
-    assert!(raw.transmit(packet).unwrap().is_ok());
-}
-
-fn take(raw: &mut RawFrames) -> Packet {
-    let mut found = None;
-    assert!(eventually(|| {
-        found = raw.receive().unwrap();
-        found.is_some()
-    }));
-    found.unwrap()
+    hosts::frame(ETHER_TYPE, number, length)
 }
 
 #[test]

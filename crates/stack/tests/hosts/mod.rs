@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket as KernelSocket};
 use std::time::Duration;
 
 use hairpin_stack::{
-    Destination, Meta, Mode, Notice, SocketOptions, Stack, StackSettings, UdpSocket,
+    Destination, Meta, Mode, Notice, Packet, RawFrames, SocketOptions, Stack, StackSettings,
+    UdpSocket,
 };
 use hairpin_testbed::{Bed, Host, Queues};
 
@@ -116,6 +117,37 @@ pub(crate) fn next(socket: &mut UdpSocket) -> Option<(Meta, Vec<u8>)> {
 /// Bytes that follow from a number.
 pub(crate) fn pattern(number: u32, length: usize) -> Vec<u8> {
     (0..length as u32).map(|at| (at.wrapping_mul(31) ^ at >> 8 ^ number) as u8).collect()
+}
+
+/// A frame to everybody with a pattern behind its header.
+pub(crate) fn frame(ether_type: u16, number: u32, length: usize) -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    frame.extend([2, 0, 0, 0, 0, number as u8]);
+    frame.extend(ether_type.to_be_bytes());
+    frame.extend(pattern(number, length - 14));
+    frame
+}
+
+/// A frame of these bytes, to be sent.
+pub(crate) fn write(raw: &mut RawFrames, bytes: &[u8]) -> Packet {
+    let mut packet = raw.frame(bytes.len() as u32).unwrap();
+    raw.bytes_mut(&mut packet).copy_from_slice(bytes);
+    packet
+}
+
+pub(crate) fn send(raw: &mut RawFrames, bytes: &[u8]) {
+    let packet = write(raw, bytes);
+    assert!(raw.transmit(packet).unwrap().is_ok());
+}
+
+/// The next frame, waited for.
+pub(crate) fn take(raw: &mut RawFrames) -> Packet {
+    let mut found = None;
+    assert!(eventually(|| {
+        found = raw.receive().unwrap();
+        found.is_some()
+    }));
+    found.unwrap()
 }
 
 /// Whether something of this kind was said, among what is left to be said.
