@@ -68,6 +68,7 @@ macro_rules! of {
 impl RawFrames {
     /// Takes the interface of this name, which somebody has named on purpose, for itself: without
     /// a lock, and without a thread beside. All frames but those of the EtherType are the kernel's.
+    /// There are no entries, so that the filter's room for them is of no account.
     ///
     /// # Errors
     /// See [`StackError`]; `Entry` if the EtherType is the kernel's.
