@@ -49,7 +49,6 @@ pub struct RawFrames {
 }
 
 /// Where they come from.
-#[expect(clippy::large_enum_variant, reason = "there is one for a thread, and no step between")]
 enum Source {
     Own(Own),
     Shared(Shared),
@@ -209,7 +208,7 @@ impl AsFd for RawFrames {
 /// One line: interface, driver, queues, mode, copies, stamps.
 impl fmt::Display for RawFrames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(of!(&self.source, it => it.description()))
+        of!(&self.source, it => it.describe(f))
     }
 }
 

@@ -382,7 +382,7 @@ impl Hash for Stack {
 /// One line: interface, driver, queues, mode, copies, stamps.
 impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.owner.description)
+        f.write_str(self.owner.description())
     }
 }
 

@@ -1,5 +1,6 @@
 //! An interface of one's own, of which one EtherType is used: no lock, and no thread beside.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -27,7 +28,6 @@ pub(super) struct Own {
     kicker: Kicker,
     queue: u32,
     mac: [u8; 6],
-    description: String,
     epoll: Epoll,
     is_watching: bool,
     /// Looks that have found nothing since it was asked.
@@ -54,9 +54,7 @@ impl Own {
         let link = Netlink::open().and_then(|mut netlink| netlink.link(index));
         let mac = link.map_err(StackError::Netlink)?.mac;
         let epoll = Epoll::new().map_err(StackError::Epoll)?;
-        let description = interface.to_string();
-        let mut own =
-            Self { interface, kicker, queue, mac, description, epoll, is_watching: false, idle: 0 };
+        let mut own = Self { interface, kicker, queue, mac, epoll, is_watching: false, idle: 0 };
         own.watch(true).map_err(StackError::Epoll)?;
         Ok(own)
     }
@@ -192,8 +190,8 @@ impl Own {
         self.mac
     }
 
-    pub(super) fn description(&self) -> &str {
-        &self.description
+    pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.interface, f)
     }
 }
 

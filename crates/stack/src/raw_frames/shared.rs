@@ -1,5 +1,6 @@
 //! An EtherType of a stack: its frames wait beside those of the stack's other sockets.
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -190,8 +191,8 @@ impl Shared {
         self.owner.umem.settings().longest_frame()
     }
 
-    pub(super) fn description(&self) -> &str {
-        self.owner.description()
+    pub(super) fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.owner.description())
     }
 }
 
