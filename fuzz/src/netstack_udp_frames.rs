@@ -3,14 +3,15 @@
 //! Proves that whatever comes in, nobody panics, sockets get as many datagrams as the verdict says,
 //! each lies in its frame, devices count every frame once, and a payload delivered by a device that
 //! does not trust is what etherparse finds in the frame. A second engine takes every frame the
-//! general way, without the shortcut: it tells and counts the same.
+//! general way, without the shortcut, and a third takes those of known flows by themselves: they
+//! tell and count the same.
 //!
 //! An input is steps: what kind, how long, and so many bytes. Most bytes lie over a good frame,
 //! behind a place that the input chooses.
 
 use hairpin_netstack::{
-    Address, Datagram, DeviceSettings, Engine, Listener, PathError, Settings, SocketAddress,
-    SocketId, SocketOptions, Verdict,
+    Address, Datagram, DeviceSettings, Engine, Listener, PathError, Payload, Settings,
+    SocketAddress, SocketId, SocketOptions, Verdict,
 };
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::{
@@ -23,6 +24,7 @@ use crate::Seed;
 use crate::script::Script;
 
 const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
+const DELIVERED: Verdict = Verdict::Delivered(1);
 const MAC: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 const HOST: [u8; 4] = [10, 0, 0, 1];
 const GROUP: [u8; 4] = [239, 1, 1, 1];
@@ -32,8 +34,9 @@ const SETTINGS: Settings =
 
 /// One input.
 pub fn run(bytes: &[u8]) {
-    let [mut ours, mut theirs] = [(); 2].map(|()| vec![0_u64; SETTINGS.arena_size().div_ceil(8)]);
-    let (mut general, mut engine) = (engine(theirs.as_mut_bytes()), engine(ours.as_mut_bytes()));
+    let mut memories = [(); 3].map(|()| vec![0_u64; SETTINGS.arena_size().div_ceil(8)]);
+    let [mut engine, mut general, mut quick] =
+        memories.each_mut().map(|memory| engine(memory.as_mut_bytes()));
     let devices: Vec<_> = engine.device_ids().collect();
     let mut script = Script(bytes);
     let mut frames = 0;
@@ -44,8 +47,7 @@ pub fn run(bytes: &[u8]) {
             0 => over.to_vec(),
             kind => laid_over(good(kind), usize::from(place), over, place & 1 == 0),
         };
-        let mut seen = Seen { frame: &frame, told: Vec::new(), payload: None };
-        let mut others = Seen { frame: &frame, told: Vec::new(), payload: None };
+        let (mut seen, mut others) = (Seen::of(&frame), Seen::of(&frame));
         let device = devices[usize::from(kind >> 3) % 2];
         let (verdict, expected) = match kind >> 6 {
             2 => (
@@ -65,6 +67,19 @@ pub fn run(bytes: &[u8]) {
             }
         };
         assert_eq!((verdict, &seen.told), (expected, &others.told), "the other way");
+        let mut third = Seen::of(&frame);
+        let verdict = match kind >> 6 {
+            2 => quick.handle_icmpv4(NOW, &frame, &mut third),
+            3 => quick.handle_icmpv6(NOW, &frame, &mut third),
+            _ => match quick.take_known(device, &frame) {
+                Some(known) => {
+                    assert_eq!(Some(known), others.last);
+                    DELIVERED
+                }
+                None => quick.handle_frame(NOW, device, &frame, &mut third),
+            },
+        };
+        assert_eq!(verdict, expected, "the quick way");
         let told = if let Verdict::Delivered(sockets) = verdict { sockets } else { 0 };
         assert_eq!(told as usize, seen.told.len(), "{verdict:?}");
         if let (Some(payload), true) = (seen.payload, device == devices[0]) {
@@ -85,6 +100,7 @@ pub fn run(bytes: &[u8]) {
         .sum();
     assert_eq!(counted, frames);
     assert_eq!(counters_of(&engine), counters_of(&general));
+    assert_eq!(counters_of(&quick), counters_of(&general));
 }
 
 fn counters_of(engine: &Engine<'_>) -> String {
@@ -133,6 +149,13 @@ struct Seen<'a> {
     frame: &'a [u8],
     told: Vec<(SocketId, String)>,
     payload: Option<&'a [u8]>,
+    last: Option<(SocketId, Payload)>,
+}
+
+impl<'a> Seen<'a> {
+    fn of(frame: &'a [u8]) -> Self {
+        Self { frame, told: Vec::new(), payload: None, last: None }
+    }
 }
 
 impl Listener for Seen<'_> {
@@ -141,7 +164,10 @@ impl Listener for Seen<'_> {
         assert!(frame.start <= payload.start && payload.end <= frame.end, "not in its frame");
         let at = payload.start as usize - frame.start as usize;
         self.payload = Some(&self.frame[at..at + datagram.payload.len()]);
-        assert_eq!(at, datagram.offset as usize);
+        let place = Payload { offset: at as u32, length: datagram.payload.len() as u32 };
+        assert_eq!(place.offset, datagram.offset);
+        assert_eq!(place.ends(self.frame), Some((datagram.source, datagram.destination)));
+        self.last = Some((socket, place));
         self.told.push((socket, format!("{datagram:?}")));
     }
 

@@ -81,6 +81,8 @@ pub use arena::Settings;
 pub use device::{DeviceCounters, DeviceId, DeviceSettings};
 pub use engine::Engine;
 pub use error::{Error, SendError};
-pub use listener::{Datagram, Dropped, Kernel, Listener, PathError, PathErrorReason, Verdict};
+pub use listener::{
+    Datagram, Dropped, Kernel, Listener, PathError, PathErrorReason, Payload, Verdict,
+};
 pub use send::{PreparedHeader, Route};
 pub use socket::{SocketCounters, SocketId, SocketOptions};

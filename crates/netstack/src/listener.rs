@@ -1,8 +1,16 @@
 //! What the engine tells, and what becomes of a frame.
 
 use hairpin_time::Now;
+use hairpin_wire::{EthernetHeader, Ipv4Header, Ipv6Header, UdpHeader, VlanTag};
+use zerocopy::FromBytes;
 
-use crate::{DeviceId, SocketAddress, SocketId};
+use crate::{Address, DeviceId, SocketAddress, SocketId};
+
+/// Bytes between the headers of Ethernet and UDP.
+const IPV4: usize = Ipv4Header::SIZE;
+const IPV4_TAGGED: usize = VlanTag::SIZE + Ipv4Header::SIZE;
+const IPV6: usize = Ipv6Header::SIZE;
+const IPV6_TAGGED: usize = VlanTag::SIZE + Ipv6Header::SIZE;
 
 /// Takes what arrives.
 pub trait Listener {
@@ -30,6 +38,42 @@ pub struct Datagram<'a> {
     pub offset: u32,
     /// Its bytes, in the frame.
     pub payload: &'a [u8],
+}
+
+/// Where the payload of a datagram lies in its frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Payload {
+    /// In bytes from the frame's first.
+    pub offset: u32,
+    /// In bytes.
+    pub length: u32,
+}
+
+impl Payload {
+    /// Who sent the datagram and where it went, as a [`Datagram`] has it, out of the headers in the
+    /// frame. `None` if no engine delivers this from the frame.
+    #[inline]
+    #[must_use]
+    pub fn ends(self, frame: &[u8]) -> Option<(SocketAddress, SocketAddress)> {
+        let headers = frame.get(..self.offset as usize)?;
+        let (before, udp) = UdpHeader::ref_from_suffix(headers).ok()?;
+        let (source, destination) = match before.len().checked_sub(EthernetHeader::SIZE)? {
+            // There may be a tag between, and never options.
+            IPV4 | IPV4_TAGGED => {
+                let (_, ip) = Ipv4Header::ref_from_suffix(before).ok()?;
+                (Address::from(ip.source()), Address::from(ip.destination()))
+            }
+            IPV6 | IPV6_TAGGED => {
+                let (_, ip) = Ipv6Header::ref_from_suffix(before).ok()?;
+                (ip.source().into(), ip.destination().into())
+            }
+            _ => return None,
+        };
+        Some((
+            SocketAddress::new(source, udp.source_port()),
+            SocketAddress::new(destination, udp.destination_port()),
+        ))
+    }
 }
 
 /// An ICMP error about a datagram that a socket has sent.

@@ -301,13 +301,19 @@ impl Engine<'_> {
         datagram: &Datagram<'_>,
         listener: &mut impl Listener,
     ) -> bool {
-        let Some(socket) = self.parts.sockets.get_mut(index as usize) else { return false };
-        let SocketCounters { received, received_bytes, .. } = &mut socket.counters;
-        *received = received.wrapping_add(1);
-        *received_bytes = received_bytes.wrapping_add(datagram.payload.len() as u64);
-        let id = SocketId { index, generation: socket.generation };
+        let Some(id) = self.count_received(index, datagram.payload.len()) else { return false };
         listener.on_datagram(now, id, datagram);
         true
+    }
+
+    /// Counts a datagram of so many bytes for a socket.
+    #[inline(always)]
+    pub(crate) fn count_received(&mut self, index: u32, length: usize) -> Option<SocketId> {
+        let socket = self.parts.sockets.get_mut(index as usize)?;
+        let SocketCounters { received, received_bytes, .. } = &mut socket.counters;
+        *received = received.wrapping_add(1);
+        *received_bytes = received_bytes.wrapping_add(length as u64);
+        Some(SocketId { index, generation: socket.generation })
     }
 
     /// To every member of the group on this device whose address and peer do not forbid it.

@@ -26,6 +26,9 @@ pub struct Route {
     pub is_broadcast: bool,
 }
 
+/// Bytes of the headers of a datagram over IPv4 without a tag.
+const PLAIN: usize = EthernetHeader::SIZE + Ipv4Header::SIZE + UdpHeader::SIZE;
+
 /// All headers of a datagram to one destination, with everything but lengths, identification and
 /// checksums, and the sums of what will not change. It is a plain value: when the route or the
 /// socket's options change, another is prepared.
@@ -192,7 +195,12 @@ fn fill(
     write: impl FnOnce(&mut [u8]),
 ) {
     let Some((headers, payload)) = frame.split_at_mut_checked(header.payload) else { return };
-    headers.copy_from_slice(&header.bytes[..header.payload]);
+    let plain = <&mut [u8; PLAIN]>::try_from(&mut *headers);
+    match (plain, header.bytes.first_chunk()) {
+        // A length that is known is copied without a call.
+        (Ok(headers), Some(prepared)) => *headers = *prepared,
+        _ => headers.copy_from_slice(&header.bytes[..header.payload]),
+    }
     write(payload);
     let udp_length = (UdpHeader::SIZE + payload.len()) as u16;
     let Some((_, packet)) = headers.split_at_mut_checked(header.ip) else { return };

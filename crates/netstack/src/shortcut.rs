@@ -11,9 +11,56 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::device::word;
 use crate::flow::Ends;
 use crate::index::NONE;
-use crate::{Datagram, DeviceId, Engine, Listener, SocketAddress, SocketId, Verdict};
+use crate::{Datagram, DeviceId, Engine, Listener, Payload, SocketAddress, SocketId, Verdict};
 
 impl Engine<'_> {
+    /// Delivers a frame that nothing is unusual about, of a flow that is known, to the one socket
+    /// that gets it, which is counted as by [`handle_frame`](Self::handle_frame). `None`, and
+    /// nothing has happened: it is to be handled.
+    #[inline(always)]
+    pub fn take_known(&mut self, device: DeviceId, frame: &[u8]) -> Option<(SocketId, Payload)> {
+        self.take_known_over::<OverIpv4>(device, frame)
+            .or_else(|| self.take_known_over_ipv6(device, frame))
+    }
+
+    #[inline(never)]
+    fn take_known_over_ipv6(
+        &mut self,
+        device: DeviceId,
+        frame: &[u8],
+    ) -> Option<(SocketId, Payload)> {
+        self.take_known_over::<OverIpv6>(device, frame)
+    }
+
+    #[inline(always)]
+    fn take_known_over<H: Headers>(
+        &mut self,
+        id: DeviceId,
+        frame: &[u8],
+    ) -> Option<(SocketId, Payload)> {
+        let (headers, payload) = self.plain::<H>(id, frame)?;
+        let socket = self.parts.flows.find(&headers.ends(id.0), self.parts.seed)?;
+        let socket = self.count_received(socket, payload.len())?;
+        self.count(id.0, Verdict::Delivered(1));
+        let (offset, length) = (size_of::<H>() as u32, payload.len() as u32);
+        Some((socket, Payload { offset, length }))
+    }
+
+    /// Headers and payload, if nothing is unusual or wrong about the frame.
+    #[inline(always)]
+    fn plain<'f, H: Headers>(&self, id: DeviceId, frame: &'f [u8]) -> Option<(&'f H, &'f [u8])> {
+        let device = self.device(id).ok()?;
+        let (headers, rest) = H::ref_from_prefix(frame).ok()?;
+        let mac = headers.ethernet().destination();
+        if !headers.are_plain() || word(mac) != device.mac && !mac.is_group() {
+            return None;
+        }
+        let payload = usize::from(headers.udp().length()).checked_sub(UdpHeader::SIZE)?;
+        let payload = rest.get(..payload)?;
+        let is_right = device.trusts_checksums != 0 || headers.are_checksums_right(payload);
+        is_right.then_some((headers, payload))
+    }
+
     /// The verdict on a frame that could be delivered so; `None`, and nothing has happened.
     #[inline(always)]
     pub(crate) fn take_shortcut<H: Headers>(
@@ -23,17 +70,7 @@ impl Engine<'_> {
         frame: &[u8],
         listener: &mut impl Listener,
     ) -> Option<Verdict> {
-        let device = self.device(id).ok()?;
-        let (headers, rest) = H::ref_from_prefix(frame).ok()?;
-        let mac = headers.ethernet().destination();
-        if !headers.are_plain() || word(mac) != device.mac && !mac.is_group() {
-            return None;
-        }
-        let payload = usize::from(headers.udp().length()).checked_sub(UdpHeader::SIZE)?;
-        let payload = rest.get(..payload)?;
-        if device.trusts_checksums == 0 && !headers.are_checksums_right(payload) {
-            return None;
-        }
+        let (headers, payload) = self.plain::<H>(id, frame)?;
         let Some(socket) = self.parts.flows.find(&headers.ends(id.0), self.parts.seed) else {
             return Some(self.take_new_flow(now, id, headers, payload, listener));
         };

@@ -4,8 +4,8 @@
 mod support;
 
 use hairpin_netstack::{
-    Datagram, DeviceId, DeviceSettings, Engine, Kernel, Listener, PathError, SocketAddress,
-    SocketId, SocketOptions, Verdict,
+    Datagram, DeviceId, DeviceSettings, Engine, Kernel, Listener, PathError, Payload,
+    SocketAddress, SocketId, SocketOptions, Verdict,
 };
 use hairpin_time::Now;
 use proptest::prelude::*;
@@ -156,12 +156,23 @@ impl Frame {
 struct Told<'f> {
     frame: &'f [u8],
     words: Vec<String>,
+    last: Option<(SocketId, Payload)>,
+}
+
+impl<'f> Told<'f> {
+    fn of(frame: &'f [u8]) -> Self {
+        Self { frame, words: Vec::new(), last: None }
+    }
 }
 
 impl Listener for Told<'_> {
     fn on_datagram(&mut self, _: Now, socket: SocketId, datagram: &Datagram<'_>) {
         let place = datagram.offset as usize;
         assert_eq!(&self.frame[place..][..datagram.payload.len()], datagram.payload);
+        let payload = Payload { offset: datagram.offset, length: datagram.payload.len() as u32 };
+        let ends = (datagram.source, datagram.destination);
+        assert_eq!(payload.ends(self.frame), Some(ends));
+        self.last = Some((socket, payload));
         self.words.push(format!("{socket:?} {datagram:?}"));
     }
 
@@ -246,29 +257,42 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
     fn both_ways_tell_and_count_the_same(steps in proptest::collection::vec(step(), 1..150)) {
-        let (mut ours, mut theirs) = (memory(&SMALL), memory(&SMALL));
-        let (mut short, device) = engine(&mut ours);
-        let (mut general, _) = engine(&mut theirs);
+        let mut memories = [(); 3].map(|()| memory(&SMALL));
+        let [ours, theirs, third] = &mut memories;
+        let (mut short, device) = engine(ours);
+        let (mut general, _) = engine(theirs);
+        let (mut quick, _) = engine(third);
         let ids = devices(&mut short, device);
         devices(&mut general, device);
-        let (mut sockets, mut others) = (Vec::new(), Vec::new());
+        devices(&mut quick, device);
+        let [mut sockets, mut others, mut thirds] = [const { Vec::new() }; 3];
         for step in &steps {
             let one = take(&mut short, ids, &mut sockets, step);
+            prop_assert_eq!(&one, &take(&mut quick, ids, &mut thirds, step));
             prop_assert_eq!(one, take(&mut general, ids, &mut others, step));
             let Step::Frame { device, frame } = step else { continue };
             let Some(frame) = frame.bytes() else { continue };
             // Twice: once as a new flow, and once as one that is known.
             for _ in 0..2 {
-                let mut one = Told { frame: &frame, words: Vec::new() };
-                let mut other = Told { frame: &frame, words: Vec::new() };
+                let (mut one, mut other) = (Told::of(&frame), Told::of(&frame));
                 let verdict = short.handle_frame(NOW, ids[*device], &frame, &mut one);
                 let expected =
                     general.handle_frame_generally(NOW, ids[*device], &frame, &mut other);
                 prop_assert_eq!(verdict, expected);
-                prop_assert_eq!(one.words, other.words);
+                prop_assert_eq!(one.words, &other.words[..]);
+                let known = quick.take_known(ids[*device], &frame);
+                if known.is_some() {
+                    prop_assert_eq!((expected, known), (Verdict::Delivered(1), other.last));
+                } else {
+                    let verdict =
+                        quick.handle_frame(NOW, ids[*device], &frame, &mut Told::of(&frame));
+                    prop_assert_eq!(verdict, expected);
+                }
             }
         }
-        prop_assert_eq!(counters(&short, ids, &sockets), counters(&general, ids, &others));
+        let expected = counters(&general, ids, &others);
+        prop_assert_eq!(counters(&short, ids, &sockets), &expected[..]);
+        prop_assert_eq!(counters(&quick, ids, &thirds), expected);
     }
 }
 
@@ -286,6 +310,8 @@ fn a_known_flow_follows_every_change() {
             engine.handle_frame(NOW, device, frame, &mut seen);
             assert_eq!(seen.sockets(), sockets);
         }
+        let known = engine.take_known(device, frame).map(|(socket, _)| socket);
+        assert_eq!(known, (sockets.len() == 1).then(|| sockets[0]));
     };
     expect(&mut engine, &to_host, &[]);
     let any = bound(&mut engine, at("0.0.0.0", 7));
@@ -310,6 +336,21 @@ fn a_known_flow_follows_every_change() {
     expect(&mut engine, &to_group, &[also]);
     engine.close(also).unwrap();
     expect(&mut engine, &to_group, &[]);
+}
+
+/// Places where no engine finds a payload have no headers before them.
+#[test]
+fn what_is_no_payload_has_no_ends() {
+    let frames = [("10.0.0.2", "10.0.0.1", 42), ("fd00::2", "fd00::1", 62)];
+    for (from, to, offset) in frames {
+        let frame = frame(at(from, 9), at(to, 7), b"x");
+        let ends = |offset| Payload { offset, length: 1 }.ends(&frame);
+        assert_eq!(ends(offset), Some((at(from, 9), at(to, 7))));
+        for other in (0..300).filter(|other| ![42, 46, 62, 66].contains(other)) {
+            assert_eq!(ends(other), None, "{other}");
+        }
+        assert_eq!(Payload { offset, length: 0 }.ends(&frame[..offset as usize - 1]), None);
+    }
 }
 
 /// More flows than there are places for: they drive each other out, and lead nowhere else.
@@ -343,9 +384,13 @@ fn flows_over_ipv6_are_told_apart_by_whole_addresses() {
         for (host, socket) in hosts.into_iter().zip(sockets) {
             let source = at(&format!("fd00::1:{peer:x}"), 9);
             let mut seen = Seen::default();
-            engine.handle_frame(NOW, device, &frame(source, at(host, 7), b"x"), &mut seen);
+            let frame = frame(source, at(host, 7), b"x");
+            engine.handle_frame(NOW, device, &frame, &mut seen);
             let got = seen.datagrams.pop().map(|(id, source, ..)| (id, source));
             assert_eq!(got, Some((socket, source)));
+            let (known, payload) = engine.take_known(device, &frame).unwrap();
+            assert_eq!((known, payload), (socket, Payload { offset: 62, length: 1 }));
+            assert_eq!(payload.ends(&frame), Some((source, at(host, 7))));
         }
     }
 }

@@ -3,9 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use hairpin_netstack::{
-    Datagram, DeviceId, DeviceSettings, Listener, Settings, SocketAddress, SocketId,
-};
+use hairpin_netstack::{Datagram, DeviceId, DeviceSettings, Listener, Payload, Settings, SocketId};
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{Interface, Packet, ReceiveStamps, Stamp};
@@ -59,18 +57,7 @@ pub(crate) struct Core {
 #[derive(Debug, Clone, Copy)]
 struct Recipient {
     index: usize,
-    offset: u32,
-    length: u32,
-    source: SocketAddress,
-    destination: SocketAddress,
-}
-
-impl Recipient {
-    #[inline(always)]
-    fn held(&self, packet: Packet, stamp: Option<Stamp>) -> Held {
-        let Self { offset, length, source, destination, .. } = *self;
-        Held { packet, offset, length, source, destination, stamp }
-    }
+    payload: Payload,
 }
 
 impl Core {
@@ -280,10 +267,29 @@ impl Core {
                 return self.sort_raw(reader, at, packet);
             }
         }
-        let start = frame.as_ptr().addr();
-        let mut sorter = Sorter { start, first: None, others: &mut self.others };
+        let Some((socket, payload)) = self.engine.edit().take_known(self.device, frame) else {
+            return self.sort_unknown(reader, packet, right_to);
+        };
+        let stamp = if self.has_stamps { self.interface.receive_stamp(&packet) } else { None };
+        let (index, held) = (socket.index() as usize, Held { packet, payload, stamp });
+        match right_to {
+            Some((right, into)) if right == index => into.push(held),
+            _ => self.hand(reader, index, held),
+        }
+    }
+
+    /// The same for a frame of which the engine must be told all.
+    #[inline(never)]
+    fn sort_unknown(
+        &mut self,
+        reader: Reader,
+        packet: Packet,
+        right_to: Option<(usize, &mut Vec<Held>)>,
+    ) {
+        let frame = self.interface.bytes(&packet);
+        let mut sorter = Sorter { first: None, others: &mut self.others };
         self.engine.edit().handle_frame(NOW, self.device, frame, &mut sorter);
-        let Some(first) = &sorter.first else {
+        let Some(Recipient { index, payload }) = sorter.first else {
             // It is broken, which the engine counts, or of a sender that was not named; or its
             // socket was closed while it was under way.
             return self.interface.give(packet.into_frame());
@@ -292,24 +298,26 @@ impl Core {
         if !self.others.is_empty() {
             self.copy_for_others(reader, &packet, stamp);
         }
+        let held = Held { packet, payload, stamp };
         match right_to {
-            Some((index, into)) if index == first.index => into.push(first.held(packet, stamp)),
-            _ => self.hand(reader, first, packet, stamp),
+            Some((right, into)) if right == index => into.push(held),
+            _ => self.hand(reader, index, held),
         }
     }
 
+    /// Puts a datagram where the socket of an index takes it from.
     #[inline]
-    fn hand(&mut self, reader: Reader, to: &Recipient, packet: Packet, stamp: Option<Stamp>) {
-        let Some(seat) = &mut self.udp[to.index] else {
-            return self.interface.give(packet.into_frame());
+    fn hand(&mut self, reader: Reader, index: usize, held: Held) {
+        let Some(seat) = &mut self.udp[index] else {
+            return self.interface.give(held.packet.into_frame());
         };
         if !seat.has_place(self.room) {
             seat.lose();
-            return self.interface.give(packet.into_frame());
+            return self.interface.give(held.packet.into_frame());
         }
         self.room -= 1;
-        seat.put(to.held(packet, stamp));
-        if is_other(reader, to.index) {
+        seat.put(held);
+        if is_other(reader, index) {
             seat.readiness.raise();
         }
     }
@@ -329,7 +337,7 @@ impl Core {
             };
             let bytes = self.interface.bytes(packet);
             self.interface.bytes_mut(&mut copy).copy_from_slice(bytes);
-            self.hand(reader, &to, copy, stamp);
+            self.hand(reader, to.index, Held { packet: copy, payload: to.payload, stamp });
         }
     }
 
@@ -351,8 +359,7 @@ impl Core {
     /// be told. It comes back if the ring is full.
     #[inline(always)]
     pub(crate) fn submit(&mut self, queue: u32, packet: Packet) -> Result<u32, Packet> {
-        self.interface.transmit(queue, packet)?;
-        Ok(self.interface.submit(queue))
+        self.interface.post(queue, packet)
     }
 
     /// The interface has another Ethernet address or MTU.
@@ -379,8 +386,6 @@ fn is_other(reader: Reader, index: usize) -> bool {
 
 /// Notes for whom a datagram is.
 struct Sorter<'a> {
-    /// Where the frame begins.
-    start: usize,
     first: Option<Recipient>,
     others: &'a mut Vec<Recipient>,
 }
@@ -388,13 +393,9 @@ struct Sorter<'a> {
 impl Listener for Sorter<'_> {
     #[inline(always)]
     fn on_datagram(&mut self, _now: Now, socket: SocketId, datagram: &Datagram<'_>) {
-        let recipient = Recipient {
-            index: socket.index() as usize,
-            offset: (datagram.payload.as_ptr().addr() - self.start) as u32,
-            length: datagram.payload.len() as u32,
-            source: datagram.source,
-            destination: datagram.destination,
-        };
+        let (offset, length) = (datagram.offset, datagram.payload.len() as u32);
+        let (index, payload) = (socket.index() as usize, Payload { offset, length });
+        let recipient = Recipient { index, payload };
         if self.first.is_none() {
             self.first = Some(recipient);
         } else {

@@ -92,7 +92,11 @@ impl RawFrames {
     /// once something has to go through the kernel.
     #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<Packet>> {
-        of!(&mut self.source, it => it.receive())
+        match &mut self.source {
+            Source::Own(own) => own.receive(),
+            // By way of a value of its own, so that what the other returns stays in registers.
+            Source::Shared(shared) => Ok(shared.receive()?),
+        }
     }
 
     /// A frame of `length` bytes to write and send, which hold anything; `None` if it is too long,

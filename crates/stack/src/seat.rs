@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hairpin_netstack::SocketAddress;
+use hairpin_netstack::Payload;
 use hairpin_xdp::{Packet, Stamp};
 
 use crate::readiness::Readiness;
@@ -12,11 +12,8 @@ use crate::readiness::Readiness;
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) packet: Packet,
-    /// Where the payload begins in the packet, and how long it is.
-    pub(crate) offset: u32,
-    pub(crate) length: u32,
-    pub(crate) source: SocketAddress,
-    pub(crate) destination: SocketAddress,
+    /// Where in the packet.
+    pub(crate) payload: Payload,
     pub(crate) stamp: Option<Stamp>,
 }
 

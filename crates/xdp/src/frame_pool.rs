@@ -1,19 +1,20 @@
 //! The frames that nobody uses.
 
-use crate::frame::{Frame, FrameAddress};
+use crate::frame::{Frame, UmemId};
 
 /// Free frames of one UMEM, the last given back first: it is the likeliest to be in the cache. All
 /// of its memory is there from the start.
 #[derive(Debug)]
 pub struct FramePool {
-    free: Vec<FrameAddress>,
-    umem: u32,
+    /// Where each begins.
+    free: Vec<u32>,
+    umem: UmemId,
 }
 
 impl FramePool {
     /// All frames of a UMEM, the first on top.
-    pub(crate) fn full(umem: u32, frames: u32, frame_size: u32) -> Self {
-        let address = |index| FrameAddress(u64::from(index) * u64::from(frame_size));
+    pub(crate) fn full(umem: UmemId, frames: u32, frame_size: u32) -> Self {
+        let address = |index| index * frame_size;
         Self { free: (0..frames).rev().map(address).collect(), umem }
     }
 
@@ -21,7 +22,7 @@ impl FramePool {
     #[inline]
     pub fn take(&mut self) -> Option<Frame> {
         let address = self.free.pop()?;
-        Some(Frame { address, umem: self.umem })
+        Some(Frame::new(address, self.umem))
     }
 
     /// Puts a frame back.
@@ -30,10 +31,10 @@ impl FramePool {
     /// If the frame is of another UMEM.
     #[inline]
     pub fn give(&mut self, frame: Frame) {
-        assert_eq!(frame.umem, self.umem, "a frame of another UMEM");
+        frame.check(self.umem);
         // There are no more frames than there was room for: each exists once.
         assert!(self.free.len() < self.free.capacity(), "more frames than there are");
-        self.free.push(frame.address);
+        self.free.push(frame.start());
     }
 
     /// How many frames are free.
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn each_frame_is_there_once_and_the_last_given_is_taken_first() {
-        let mut pool = FramePool::full(0, 3, 2_048);
+        let mut pool = FramePool::full(UmemId::next(), 3, 2_048);
         let frames: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
         let addresses: Vec<_> = frames.iter().map(|frame| frame.address().0).collect();
         assert_eq!(addresses, [0, 2_048, 4_096]);
@@ -72,8 +73,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "another UMEM")]
     fn takes_no_frame_of_another() {
-        let frame = FramePool::full(1, 1, 2_048).take().unwrap();
-        let mut pool = FramePool::full(2, 1, 2_048);
+        let frame = FramePool::full(UmemId::next(), 1, 2_048).take().unwrap();
+        let mut pool = FramePool::full(UmemId::next(), 1, 2_048);
         let _ours = pool.take();
         pool.give(frame);
     }

@@ -164,7 +164,7 @@ impl Interface {
             pool,
             umem,
             next: 0,
-            burst: BURST,
+            burst: burst(filling, filling),
             filling,
             refill_from: (filling / 8).clamp(1, REFILL),
             reclaim_from: RECLAIM.min(settings.socket.ring / 2),
@@ -193,59 +193,55 @@ impl Interface {
     /// The kernel's, of a wake: `NetworkDown` while the interface is down.
     #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
-        match self.receive_in_turn() {
-            Some(received) => Ok(Some(received)),
-            None => self.receive_in_next_turns(),
+        loop {
+            if let Some(received) = self.receive_in_turn(Socket::receive) {
+                return Ok(Some(received));
+            }
+            if !self.next_turn()? {
+                return Ok(None);
+            }
         }
     }
 
     /// The next packet of the queue whose turn it is, while its turn lasts.
     #[inline(always)]
-    fn receive_in_turn(&mut self) -> Option<(u32, Packet)> {
+    fn receive_in_turn(
+        &mut self,
+        receive: impl FnOnce(&mut Socket) -> Option<Packet>,
+    ) -> Option<(u32, Packet)> {
         if self.burst == 0 {
             return None;
         }
         let socket = &mut self.sockets[self.next];
-        let packet = socket.receive()?;
-        let queue = socket.queue();
+        let packet = receive(socket)?;
         self.burst -= 1;
-        // Where frames are few a burst would use them up.
-        if socket.filling() <= self.filling / 2 {
-            self.refill(self.next);
-        }
-        Some((queue, packet))
+        Some((socket.queue(), packet))
     }
 
-    /// The turn is over; so is that of each queue that has nothing. The last to be looked at is the
-    /// one whose turn it was, if it may have more.
+    /// The turn is over; so is that of each queue that has nothing. Goes on to one that has
+    /// something, if there is any: the last to be looked at is the one whose turn it was, if it may
+    /// have more.
     #[inline(never)]
-    fn receive_in_next_turns(&mut self) -> io::Result<Option<(u32, Packet)>> {
+    fn next_turn(&mut self) -> io::Result<bool> {
         let others = self.sockets.len() - usize::from(self.burst > 0);
         for turn in 0..=others {
             self.refill(self.next);
             self.sockets[self.next].wake()?;
             self.next = if self.next + 1 < self.sockets.len() { self.next + 1 } else { 0 };
-            self.burst = BURST;
-            if turn < others
-                && let Some(received) = self.receive_in_turn()
-            {
-                return Ok(Some(received));
+            let socket = &mut self.sockets[self.next];
+            self.burst = burst(socket.filling(), self.filling);
+            if turn < others && socket.has_packets() {
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// The next packet of those that the last look at a ring has found; `None` if it would take
     /// another look, which [`receive`](Self::receive) takes.
     #[inline]
     pub fn receive_known(&mut self) -> Option<(u32, Packet)> {
-        if self.burst == 0 {
-            return None;
-        }
-        let socket = &mut self.sockets[self.next];
-        let packet = socket.receive_known()?;
-        self.burst -= 1;
-        Some((socket.queue(), packet))
+        self.receive_in_turn(Socket::receive_known)
     }
 
     /// Whether there is a packet to receive. If there is none, all queues have been refilled and
@@ -366,6 +362,20 @@ impl Interface {
             socket.reclaim(&mut self.pool);
         }
         socket.submit()
+    }
+
+    /// [`transmit`](Self::transmit) and [`submit`](Self::submit) of one packet.
+    ///
+    /// # Errors
+    /// The packet, as of `transmit`.
+    #[inline(always)]
+    pub fn post(&mut self, queue: u32, packet: Packet) -> Result<u32, Packet> {
+        let Some(socket) = self.sockets.get_mut(queue as usize) else { return Err(packet) };
+        if socket.transmitting() >= self.reclaim_from {
+            socket.reclaim(&mut self.pool);
+        }
+        socket.transmit(packet)?;
+        Ok(socket.submit())
     }
 
     /// Takes back the frames of what was sent by a queue, if half as many are under way as
@@ -501,6 +511,14 @@ impl fmt::Display for Interface {
         })?;
         f.write_str(if self.device.strips_vlan { ", rx-vlan-offload on" } else { "" })
     }
+}
+
+/// How many packets a turn is of a socket that has so many frames to receive into and should have
+/// `wanted`. Where frames are few, no more than half of them: there are others before they are used
+/// up.
+#[inline]
+fn burst(filling: u32, wanted: u32) -> u32 {
+    BURST.min(filling.saturating_sub(wanted / 2)).max(1)
 }
 
 fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {

@@ -242,9 +242,12 @@ impl AsFd for KernelSocket {
 /// What a kick came to, or a wake: the driver may be busy, or have no memory just now.
 #[inline]
 fn sent_by(result: isize) -> io::Result<Sent> {
-    if result >= 0 {
-        return Ok(Sent::All);
-    }
+    if result >= 0 { Ok(Sent::All) } else { sent_to() }
+}
+
+/// What the last call's error says.
+#[cold]
+fn sent_to() -> io::Result<Sent> {
     let reason = io::Error::last_os_error();
     match reason.raw_os_error() {
         Some(libc::EBUSY) => Ok(Sent::ToDrop),

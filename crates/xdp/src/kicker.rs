@@ -36,17 +36,36 @@ impl Kicker {
 
 /// Calls until the kernel says that all has gone. What it has taken from the ring does not show in
 /// between before Linux 6.17, so it is counted what the calls have sent at most.
-#[inline]
-fn kick_all(frames: u32, mut kick: impl FnMut() -> io::Result<Sent>) -> io::Result<()> {
-    let mut sent = 0;
-    while sent < frames {
-        sent += match kick()? {
-            Sent::All => break,
+#[inline(always)]
+fn kick_all(frames: u32, kick: impl FnMut() -> io::Result<Sent>) -> io::Result<()> {
+    let mut kick = kick;
+    if frames == 0 {
+        return Ok(());
+    }
+    match kick()? {
+        Sent::All => Ok(()),
+        sent => kick_rest(frames, sent, kick),
+    }
+}
+
+#[cold]
+fn kick_rest(
+    frames: u32,
+    last: Sent,
+    mut kick: impl FnMut() -> io::Result<Sent>,
+) -> io::Result<()> {
+    let (mut sent, mut last) = (0, last);
+    loop {
+        sent += match last {
+            Sent::All => return Ok(()),
             Sent::Some => CALL,
             Sent::ToDrop => 1,
         };
+        if sent >= frames {
+            return Ok(());
+        }
+        last = kick()?;
     }
-    Ok(())
 }
 
 #[cfg(test)]

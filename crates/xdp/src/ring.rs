@@ -186,31 +186,18 @@ impl<T: Copy> Producer<T> {
         (self.submitted, self.room) = (self.written, 0);
     }
 
-    /// How many entries can be written now. The consumer is looked at only if fewer than `wanted`
-    /// are known to be free.
-    #[inline]
-    pub(crate) fn room(&mut self, wanted: u32) -> u32 {
-        if self.room < wanted {
-            let consumed = self.memory.consumer().load(Ordering::Acquire);
-            // A consumer that counts nonsense finds a full ring, and no entry is overwritten.
-            let used = self.written.wrapping_sub(consumed);
-            self.room = self.memory.size().saturating_sub(used);
-        }
-        self.room
+    /// The next place to write to; `None` if the ring is full. The consumer is looked at only if no
+    /// place is known to be free.
+    #[inline(always)]
+    pub(crate) fn place(&mut self) -> Option<Place<'_, T>> {
+        if self.room == 0 && self.look() == 0 { None } else { Some(Place(self)) }
     }
 
-    /// Writes an entry, which the consumer sees after the next [`submit`](Self::submit).
-    ///
-    /// # Panics
-    /// If [`room`](Self::room) has not told of any.
-    #[inline]
-    pub(crate) fn push(&mut self, entry: T) {
-        assert!(self.room > 0, "a ring without room");
-        // SAFETY: the consumer is done with this entry: `room` saw, by an acquiring load, how far
-        // it has come. Until `submit` it belongs to this side.
-        unsafe { self.memory.entry(self.written).write(entry) };
-        self.written = self.written.wrapping_add(1);
-        self.room -= 1;
+    #[cold]
+    fn look(&mut self) -> u32 {
+        // A consumer that counts nonsense finds a full ring, and no entry is overwritten.
+        self.room = self.memory.size().saturating_sub(self.pending());
+        self.room
     }
 
     /// What anybody may know of this ring.
@@ -240,16 +227,32 @@ impl<T: Copy> Producer<T> {
     }
 }
 
+/// A place in a ring that the consumer is done with.
+pub(crate) struct Place<'r, T>(&'r mut Producer<T>);
+
+impl<T: Copy> Place<'_, T> {
+    /// Writes an entry, which the consumer sees after the next [`submit`](Producer::submit).
+    #[inline(always)]
+    pub(crate) fn write(self, entry: T) {
+        let Self(ring) = self;
+        // SAFETY: the consumer is done with this entry: `look` saw, by an acquiring load, how far
+        // it has come. Until `submit` it belongs to this side.
+        unsafe { ring.memory.entry(ring.written).write(entry) };
+        ring.written = ring.written.wrapping_add(1);
+        ring.room -= 1;
+    }
+}
+
 /// The side of a ring that reads: receive and completion.
 #[derive(Debug)]
 pub(crate) struct Consumer<T> {
     memory: Memory<T>,
     /// Entries read, those that are not released yet among them.
     read: u32,
+    /// Entries that are known to be there, those read among them.
+    known: u32,
     /// Entries released.
     released: u32,
-    /// How many may be read before the producer must be looked at again.
-    filled: u32,
 }
 
 impl<T: Copy> Consumer<T> {
@@ -258,7 +261,7 @@ impl<T: Copy> Consumer<T> {
     pub(crate) unsafe fn new(mapping: Mapping, offsets: Offsets, size: u32) -> Self {
         // SAFETY: the caller's word.
         let memory = unsafe { Memory::new(mapping, offsets, size) };
-        let mut consumer = Self { memory, read: 0, released: 0, filled: 0 };
+        let mut consumer = Self { memory, read: 0, known: 0, released: 0 };
         consumer.resume();
         consumer
     }
@@ -266,30 +269,46 @@ impl<T: Copy> Consumer<T> {
     /// Goes on where the last owner of this side has stopped; what was not released is read again.
     pub(crate) fn resume(&mut self) {
         self.read = self.memory.consumer().load(Ordering::Acquire);
-        (self.released, self.filled) = (self.read, 0);
+        (self.released, self.known) = (self.read, self.read);
     }
 
     /// How many entries can be read now. The producer is looked at only if none is known.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn filled(&mut self) -> u32 {
-        if self.filled == 0 {
+        if self.known == self.read {
             let produced = self.memory.producer().load(Ordering::Acquire);
             // A producer that counts nonsense gives no more than the ring holds.
-            self.filled = produced.wrapping_sub(self.read).min(self.memory.size());
+            let filled = produced.wrapping_sub(self.read).min(self.memory.size());
+            self.known = self.read.wrapping_add(filled);
         }
-        self.filled
+        self.known.wrapping_sub(self.read)
     }
 
     /// The next entry, if [`filled`](Self::filled) has told of one. The producer may use its place
     /// again after the next [`release`](Self::release).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        self.filled = self.filled.checked_sub(1)?;
+        if self.known == self.read {
+            return None;
+        }
         // SAFETY: the producer is done with this entry: `filled` saw, by an acquiring load, how far
         // it has come. Until `release` it is not written again. Any bits are a `T`.
         let entry = unsafe { self.memory.entry(self.read).read() };
         self.read = self.read.wrapping_add(1);
         Some(entry)
+    }
+
+    /// The next entry that is there. If none is known, the producer has all places back before it
+    /// is looked at.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<T> {
+        if self.known == self.read {
+            self.release();
+            if self.filled() == 0 {
+                return None;
+            }
+        }
+        self.pop()
     }
 
     /// What anybody may know of this ring.
@@ -335,41 +354,63 @@ mod tests {
         Descriptor { address: number, length: !number as u32, options: 7 }
     }
 
+    /// Writes an entry; false if there is no room.
+    fn put(producer: &mut Producer<Descriptor>, number: u64) -> bool {
+        producer.place().map(|place| place.write(entry(number))).is_some()
+    }
+
     #[test]
     fn nothing_is_seen_before_it_is_submitted_nor_reused_before_it_is_released() {
         let (mut producer, mut consumer) = ring(2, 0);
-        assert_eq!(producer.room(1), 2);
-        producer.push(entry(1));
-        producer.push(entry(2));
+        assert!(put(&mut producer, 1) && put(&mut producer, 2));
         assert_eq!(consumer.filled(), 0);
         assert_eq!(consumer.pop(), None);
         producer.submit();
         assert_eq!(consumer.filled(), 2);
         assert_eq!(consumer.pop(), Some(entry(1)));
-        assert_eq!(producer.room(1), 0);
+        assert!(!put(&mut producer, 3));
         assert_eq!(producer.pending(), 2);
         consumer.release();
-        assert_eq!(producer.room(1), 1);
         assert_eq!(producer.pending(), 1);
+        assert!(put(&mut producer, 3) && !put(&mut producer, 4));
     }
 
     #[test]
     fn the_other_side_is_looked_at_only_when_what_is_known_is_used_up() {
         let (mut producer, mut consumer) = ring(4, 0);
-        producer.room(1);
-        producer.push(entry(1));
+        put(&mut producer, 1);
         producer.submit();
         assert_eq!(consumer.filled(), 1);
-        producer.push(entry(2));
+        put(&mut producer, 2);
         producer.submit();
         // One is known and not read yet: the second is not looked for.
         assert_eq!(consumer.filled(), 1);
         consumer.pop();
+        assert_eq!(consumer.pop(), None);
         assert_eq!(consumer.filled(), 1);
         consumer.pop();
         consumer.release();
-        assert_eq!(producer.room(2), 2);
-        assert_eq!(producer.room(3), 4);
+        assert_eq!(producer.room, 2);
+        assert!(put(&mut producer, 3) && put(&mut producer, 4));
+        assert_eq!(producer.room, 0);
+        assert!(put(&mut producer, 5));
+        assert_eq!(producer.room, 1);
+    }
+
+    #[test]
+    fn who_wants_the_next_releases_before_looking() {
+        let (mut producer, mut consumer) = ring(2, u32::MAX);
+        assert_eq!(consumer.next(), None);
+        assert!(put(&mut producer, 1) && put(&mut producer, 2));
+        producer.submit();
+        assert_eq!(consumer.next(), Some(entry(1)));
+        assert_eq!(consumer.next(), Some(entry(2)));
+        assert_eq!(producer.pending(), 2, "no look yet");
+        assert_eq!(consumer.next(), None);
+        assert_eq!(producer.pending(), 0);
+        assert!(put(&mut producer, 3));
+        producer.submit();
+        assert_eq!(consumer.next(), Some(entry(3)));
     }
 
     #[test]
@@ -378,8 +419,7 @@ mod tests {
         let cursors = [producer.cursors(), consumer.cursors()];
         let are_level = |level| cursors.iter().all(|cursors| cursors.are_level() == level);
         assert!(are_level(true));
-        producer.room(1);
-        producer.push(entry(1));
+        put(&mut producer, 1);
         assert!(are_level(true), "nothing is submitted yet");
         producer.submit();
         assert!(are_level(false));
@@ -388,13 +428,6 @@ mod tests {
         consumer.release();
         assert!(are_level(true));
         assert!(!cursors[0].wants_wake());
-    }
-
-    #[test]
-    #[should_panic(expected = "without room")]
-    fn no_entry_is_written_that_was_not_seen_to_be_free() {
-        let (mut producer, _consumer) = ring(2, 0);
-        producer.push(entry(1));
     }
 
     #[test]
@@ -413,7 +446,7 @@ mod tests {
     fn cursors_that_make_no_sense_lose_nothing_of_ours() {
         let (mut producer, mut consumer) = ring(4, 0);
         producer.memory.consumer().store(100, Ordering::Relaxed);
-        assert_eq!(producer.room(1), 0);
+        assert!(!put(&mut producer, 1));
         producer.memory.producer().store(1_000, Ordering::Relaxed);
         assert_eq!(consumer.filled(), 4);
     }
@@ -421,9 +454,7 @@ mod tests {
     #[test]
     fn a_ring_taken_over_goes_on_where_it_stood() {
         let (mut producer, mut consumer) = ring(4, u32::MAX);
-        producer.room(2);
-        producer.push(entry(1));
-        producer.push(entry(2));
+        assert!(put(&mut producer, 1) && put(&mut producer, 2));
         producer.submit();
         assert_eq!(consumer.filled(), 2);
         consumer.pop();
@@ -431,8 +462,9 @@ mod tests {
         let mapping = Arc::try_unwrap(producer.memory.mapping).expect("nobody looks at it");
         // SAFETY: the same ring, whose first owner is gone.
         let mut again = unsafe { Producer::<Descriptor>::new(mapping, OFFSETS, 4) };
-        assert_eq!((again.written, again.pending(), again.room(4)), (1, 1, 3));
-        again.push(entry(3));
+        assert_eq!((again.written, again.pending()), (1, 1));
+        assert!(put(&mut again, 3));
+        assert_eq!(again.room, 2);
         again.submit();
         assert_eq!([consumer.pop(), consumer.pop()], [Some(entry(2)), None]);
         assert_eq!(consumer.filled(), 1);
@@ -442,8 +474,7 @@ mod tests {
     #[test]
     fn two_owners_of_a_side_take_turns() {
         let (mut first, mut reader) = ring(4, u32::MAX);
-        first.room(1);
-        first.push(entry(1));
+        put(&mut first, 1);
         first.submit();
         let first_written = first.written;
         // Another owner would have written one more.
@@ -451,8 +482,8 @@ mod tests {
         unsafe { first.memory.entry(first_written).write(entry(2)) };
         first.memory.producer().store(first_written.wrapping_add(1), Ordering::Release);
         first.resume();
-        assert_eq!(first.room(1), 2);
-        first.push(entry(3));
+        assert!(put(&mut first, 3));
+        assert_eq!(first.room, 1);
         first.submit();
         assert_eq!(reader.filled(), 3);
         assert_eq!(reader.pop(), Some(entry(1)));
@@ -518,14 +549,13 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Produce(wanted) => {
-                        let room = producer.room(wanted);
-                        let free = size - model.used();
-                        prop_assert!(room <= free);
-                        prop_assert!(room >= wanted.min(free));
-                        for _ in 0..wanted.min(room) {
-                            producer.push(entry(next));
-                            model.hidden.push_back(next);
-                            next += 1;
+                        for _ in 0..wanted {
+                            let has_room = model.used() < size;
+                            prop_assert_eq!(put(&mut producer, next), has_room);
+                            if has_room {
+                                model.hidden.push_back(next);
+                                next += 1;
+                            }
                         }
                     }
                     Step::Submit => {
@@ -560,9 +590,7 @@ mod tests {
             scope.spawn(move || {
                 let mut next = 0;
                 while next < COUNT {
-                    let room = u64::from(producer.room(1)).min(COUNT - next);
-                    for _ in 0..room {
-                        producer.push(entry(next));
+                    while next < COUNT && put(&mut producer, next) {
                         next += 1;
                     }
                     producer.submit();

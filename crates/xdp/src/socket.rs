@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::frame::{Frame, FrameAddress, Packet};
+use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
 use crate::kernel_socket::{KernelSocket, Ring};
 use crate::kicker::Kicker;
 use crate::ring::{Consumer, Cursors, Descriptor, Producer};
 use crate::stamp::{ReceiveStamps, Stamp, StampSource};
-use crate::umem::{TRANSMIT_METADATA, Umem};
+use crate::umem::{TRANSMIT_METADATA, Umem, UmemSettings};
 
 /// Between two tries to bind while the kernel still clears the last socket of the queue away.
 const BIND_PAUSE: Duration = Duration::from_millis(2);
@@ -152,6 +152,8 @@ pub struct Socket {
     filling: u32,
     /// Frames that are being transmitted.
     transmitting: u32,
+    /// Bytes that are to be free before a packet that is transmitted.
+    front: u32,
     /// Entries from the kernel that are no frames.
     invalid: u64,
     kernel: Arc<KernelSocket>,
@@ -276,7 +278,10 @@ impl Socket {
         let (receive, transmit) = (descriptors(Ring::Receive)?, descriptors(Ring::Transmit)?);
         let is_zero_copy =
             kernel.is_zero_copy().map_err(|reason| SocketError::Bind { queue, reason })?;
-        let frames = if umem.settings().transmit_stamps { umem.settings().frames } else { 0 };
+        let (front, stamped) = match umem.settings() {
+            UmemSettings { transmit_stamps: true, frames, .. } => (TRANSMIT_METADATA, *frames),
+            _ => (0, 0),
+        };
         let kernel = Arc::new(kernel);
         // SAFETY: the kernel has laid each of these out as a ring of this size, of this kind, and
         // plays the other side; this side is the caller's, which is our only one.
@@ -289,13 +294,14 @@ impl Socket {
                 umem,
                 filling: 0,
                 transmitting: 0,
+                front,
                 invalid: 0,
                 kicker: Kicker::new(kernel.clone()),
                 kernel,
                 queue,
                 is_zero_copy,
                 settings: settings.clone(),
-                stamped: vec![false; frames as usize].into_boxed_slice(),
+                stamped: vec![false; stamped as usize].into_boxed_slice(),
             }
         };
         socket.count();
@@ -336,14 +342,7 @@ impl Socket {
     /// all frames that are there, whose places are the kernel's again when this returns `None`.
     #[inline(always)]
     pub fn receive(&mut self) -> Option<Packet> {
-        let descriptor = match self.receive.pop() {
-            Some(descriptor) => descriptor,
-            None => {
-                self.receive.release();
-                self.receive.filled();
-                self.receive.pop()?
-            }
-        };
+        let descriptor = self.receive.next()?;
         self.accept(descriptor)
     }
 
@@ -402,13 +401,14 @@ impl Socket {
         if missing == 0 {
             return self.filling;
         }
-        for _ in 0..self.fill.room(missing).min(missing) {
+        for _ in 0..missing {
+            let Some(place) = self.fill.place() else { break };
             let Some(mut frame) = pool.take() else { break };
-            assert_eq!(frame.umem, self.umem.id(), "a frame of another UMEM");
+            frame.check(self.umem.id());
             if self.settings.receive_stamps != ReceiveStamps::Off {
                 self.umem.clear_receive_stamp(&mut frame);
             }
-            self.fill.push(frame.address.0);
+            place.write(frame.address().0);
             self.filling += 1;
         }
         self.fill.submit();
@@ -428,25 +428,23 @@ impl Socket {
     /// If the packet is of another UMEM.
     #[inline(always)]
     pub fn transmit(&mut self, packet: Packet) -> Result<(), Packet> {
-        assert_eq!(packet.frame().umem, self.umem.id(), "a frame of another UMEM");
+        packet.frame().check(self.umem.id());
         // The completion ring is no longer than the transmit ring, so no more may be under way.
-        if self.transmitting >= self.settings.ring || self.transmit.room(1) == 0 {
+        let is_full = self.transmitting >= self.settings.ring;
+        if is_full || packet.length() < SHORTEST || packet.offset() < self.front {
             return Err(packet);
         }
-        let front = if self.umem.settings().transmit_stamps { TRANSMIT_METADATA } else { 0 };
-        if packet.length() < SHORTEST || packet.offset() < front {
-            return Err(packet);
-        }
+        let Some(place) = self.transmit.place() else { return Err(packet) };
         let mut options = 0;
         if packet.wants_stamp() && !self.stamped.is_empty() {
             if !self.umem.request_transmit_stamp(&packet) {
                 return Err(packet);
             }
             options = libc::XDP_TX_METADATA;
-            self.stamped[self.index(packet.frame().address)] = true;
+            self.stamped[index(&self.umem, packet.frame())] = true;
         }
         let (address, length) = (packet.address(), packet.length());
-        self.transmit.push(Descriptor { address, length, options });
+        place.write(Descriptor { address, length, options });
         self.transmitting += 1;
         Ok(())
     }
@@ -481,14 +479,7 @@ impl Socket {
     /// The next frame that has been transmitted. One look at the shared ring serves all of them.
     #[inline]
     pub fn complete(&mut self) -> Option<Completion> {
-        let address = match self.completion.pop() {
-            Some(address) => address,
-            None => {
-                self.completion.release();
-                self.completion.filled();
-                self.completion.pop()?
-            }
-        };
+        let address = self.completion.next()?;
         self.transmitting = self.transmitting.saturating_sub(1);
         // SAFETY: the kernel gives a frame back by one entry of the completion ring, of those that
         // `transmit` gave it, and does not touch it any more.
@@ -513,17 +504,13 @@ impl Socket {
     }
 
     fn take_stamp(&mut self, packet: &Packet) -> Option<Stamp> {
-        let index = self.index(packet.frame().address);
+        let index = index(&self.umem, packet.frame());
         if !std::mem::take(&mut self.stamped[index]) {
             return None;
         }
         let source =
             if self.is_zero_copy { StampSource::Hardware } else { StampSource::SoftwareCompletion };
         self.umem.transmit_stamp(packet, source)
-    }
-
-    fn index(&self, FrameAddress(address): FrameAddress) -> usize {
-        (address / u64::from(self.umem.settings().frame_size)) as usize
     }
 
     /// What a [`Glance`](crate::Glance) looks at: the receive ring, the fill ring, and whether it
@@ -604,6 +591,11 @@ impl Socket {
     pub fn invalid(&self) -> u64 {
         self.invalid
     }
+}
+
+/// Which of a UMEM's frames it is.
+fn index(umem: &Umem, frame: &Frame) -> usize {
+    (frame.start() / umem.settings().frame_size) as usize
 }
 
 impl AsFd for Socket {

@@ -59,8 +59,8 @@ impl Umem {
     /// Wipes the place of a receive stamp, so that one that is not written is none.
     #[inline]
     pub(crate) fn clear_receive_stamp(&self, frame: &mut Frame) {
-        assert_eq!(frame.umem, self.id(), "a frame of another UMEM");
-        let at = frame.address.0 + u64::from(KERNEL_HEADROOM + self.settings().headroom);
+        frame.check(self.id());
+        let at = frame.address().0 + u64::from(KERNEL_HEADROOM + self.settings().headroom);
         let at = at as usize - STAMP_BYTES as usize;
         // SAFETY: the frame is the right to its memory, of which the headroom is a part.
         unsafe { self.start().add(at).cast::<u64>().write_unaligned(0) };

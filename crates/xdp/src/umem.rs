@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::frame::{Frame, FrameAddress, Packet};
+use crate::frame::{Frame, FrameAddress, Packet, UmemId};
 use crate::frame_pool::FramePool;
 use crate::mapping::{self, Mapping};
 
@@ -110,8 +109,7 @@ struct Inner {
     memory: Mapping,
     file: Option<File>,
     settings: UmemSettings,
-    /// Tells frames of one UMEM from those of another.
-    id: u32,
+    id: UmemId,
 }
 
 impl Umem {
@@ -158,9 +156,8 @@ impl Umem {
     }
 
     fn over(memory: Mapping, file: Option<File>, settings: &UmemSettings) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { inner: Arc::new(Inner { memory, file, settings: settings.clone(), id }) }
+        let (settings, id) = (settings.clone(), UmemId::next());
+        Self { inner: Arc::new(Inner { memory, file, settings, id }) }
     }
 
     /// The bytes of a packet.
@@ -171,8 +168,9 @@ impl Umem {
     #[must_use]
     pub fn bytes<'a>(&'a self, packet: &'a Packet) -> &'a [u8] {
         let start = self.at(packet);
-        // SAFETY: `at` has checked that the bytes lie in this memory. The packet is the only right
-        // to them and is borrowed as long as the slice, so nobody writes them.
+        // SAFETY: a packet's bytes lie in its frame, and that in this memory, as `at` has checked.
+        // The packet is the only right to them and is borrowed as long as the slice, so nobody
+        // writes them.
         unsafe { std::slice::from_raw_parts(start, packet.length() as usize) }
     }
 
@@ -191,11 +189,10 @@ impl Umem {
     /// Where a packet's bytes begin.
     #[inline(always)]
     fn at(&self, packet: &Packet) -> *mut u8 {
-        assert_eq!(packet.frame().umem, self.inner.id, "a frame of another UMEM");
+        packet.frame().check(self.inner.id);
         let start = packet.address() as usize;
-        // Whoever makes a packet keeps it inside its frame; this is the last of the checks.
-        assert!(start + packet.length() as usize <= self.inner.memory.len());
-        // SAFETY: `start` is not beyond the mapping's end.
+        debug_assert!(start + packet.length() as usize <= self.inner.memory.len());
+        // SAFETY: the packet is of this memory, and whoever makes one keeps it inside its frame.
         unsafe { self.inner.memory.start().add(start) }
     }
 
@@ -217,7 +214,7 @@ impl Umem {
     /// The frame, if so many bytes do not fit.
     pub fn packet(&self, frame: Frame, length: u32) -> Result<Packet, Frame> {
         let offset = if self.settings().transmit_stamps { TRANSMIT_METADATA } else { 0 };
-        if frame.umem != self.inner.id || length > self.settings().frame_size - offset {
+        if !frame.is_of(self.inner.id) || length > self.settings().frame_size - offset {
             return Err(frame);
         }
         Ok(Packet::new(frame, offset, length))
@@ -229,7 +226,7 @@ impl Umem {
     /// # Errors
     /// The frame, if so many bytes do not fit.
     pub fn packet_with_headroom(&self, frame: Frame, length: u32) -> Result<Packet, Frame> {
-        if frame.umem != self.inner.id || length > self.settings().longest_frame() {
+        if !frame.is_of(self.inner.id) || length > self.settings().longest_frame() {
             return Err(frame);
         }
         let offset = KERNEL_HEADROOM + self.settings().headroom;
@@ -250,8 +247,7 @@ impl Umem {
         if !fits || base >= self.bytes_in_all() {
             return None;
         }
-        let frame = Frame { address: FrameAddress(base), umem: self.inner.id };
-        Some(Packet::new(frame, offset as u32, length))
+        Some(Packet::new(Frame::new(base as u32, self.inner.id), offset as u32, length))
     }
 
     /// Takes a frame over whose right came by another way than this library, as from another
@@ -290,7 +286,7 @@ impl Umem {
     }
 
     #[inline]
-    pub(crate) fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> UmemId {
         self.inner.id
     }
 }

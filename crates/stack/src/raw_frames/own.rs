@@ -87,8 +87,8 @@ impl Own {
 
     #[inline(always)]
     pub(super) fn transmit(&mut self, packet: Packet) -> io::Result<Result<(), Packet>> {
-        match self.put(packet) {
-            Ok(()) => self.flush().map(Ok),
+        match self.interface.post(self.queue, packet) {
+            Ok(frames) => self.kicker.kick(frames).map(Ok),
             Err(packet) => self.transmit_again(packet),
         }
     }

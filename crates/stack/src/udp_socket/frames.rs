@@ -1,6 +1,6 @@
 //! The frames that a socket has in hand.
 
-use hairpin_xdp::Packet;
+use hairpin_xdp::{Frame, Packet};
 
 use crate::core::Core;
 use crate::seat::Held;
@@ -51,21 +51,31 @@ impl Frames {
     pub(super) fn settle(&mut self, core: &mut Core) {
         self.is_bursting = false;
         let shown = std::mem::take(&mut self.shown);
-        for held in self.taken.drain(..shown) {
-            let frame = held.packet.into_frame();
-            if !std::mem::take(&mut self.wants_spare) {
-                core.interface.give(frame);
-                continue;
-            }
-            match core.interface.umem().packet(frame, self.longest) {
-                Ok(packet) => self.spare = Some(packet),
-                Err(frame) => core.interface.give(frame),
+        if shown < self.taken.len() {
+            // The caller has panicked at one, and comes for the others.
+            self.taken
+                .drain(..shown)
+                .for_each(|held| core.interface.give(held.packet.into_frame()));
+        } else {
+            while let Some(held) = self.taken.pop() {
+                self.reuse(core, held.packet.into_frame());
             }
         }
         if self.wants_spare {
             self.find_spare(core);
             // If none is free now, the next send looks, and not each look at the rings.
             self.wants_spare = false;
+        }
+    }
+
+    #[inline]
+    fn reuse(&mut self, core: &mut Core, frame: Frame) {
+        if !std::mem::take(&mut self.wants_spare) {
+            return core.interface.give(frame);
+        }
+        match core.interface.umem().packet(frame, self.longest) {
+            Ok(packet) => self.spare = Some(packet),
+            Err(frame) => core.interface.give(frame),
         }
     }
 

@@ -9,6 +9,7 @@ use super::UdpSocket;
 use super::frames::BATCH;
 use crate::core::Left;
 use crate::destination;
+use crate::seat::Held;
 use crate::stack::Shared;
 
 /// Frames that a socket keeps from one call to the next at most.
@@ -117,14 +118,17 @@ impl UdpSocket {
         for held in frames.taken.iter().take(most) {
             // If the caller panics, it has seen this one, and the others are still here.
             frames.shown += 1;
+            let Held { packet, payload, stamp } = held;
+            let frame = shared.umem.bytes(packet);
+            // The engine has delivered it, so there are headers.
+            let Some((source, destination)) = payload.ends(frame) else { continue };
             let meta = Meta {
-                source: destination::of_user(held.source, shared.interface),
-                destination: Some(held.destination.address.to_ip()),
-                stamp: held.stamp,
+                source: destination::of_user(source, shared.interface),
+                destination: Some(destination.address.to_ip()),
+                stamp: *stamp,
                 by_kernel: false,
             };
-            let frame = shared.umem.bytes(&held.packet);
-            on(meta, &frame[held.offset as usize..][..held.length as usize]);
+            on(meta, &frame[payload.offset as usize..][..payload.length as usize]);
         }
         frames.shown
     }
