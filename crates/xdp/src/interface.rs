@@ -226,6 +226,7 @@ impl Interface {
         let others = self.sockets.len() - usize::from(self.burst > 0);
         for turn in 0..=others {
             self.refill(self.next);
+            self.sockets[self.next].anticipate();
             self.sockets[self.next].wake()?;
             self.next = if self.next + 1 < self.sockets.len() { self.next + 1 } else { 0 };
             let socket = &mut self.sockets[self.next];

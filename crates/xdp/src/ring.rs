@@ -205,6 +205,17 @@ impl<T: Copy> Producer<T> {
         self.memory.cursors()
     }
 
+    /// The first of the last `count` entries that were written; `None` without any, or if their
+    /// places have been written again.
+    #[inline]
+    pub(crate) fn first_of_last(&self, count: u32) -> Option<T> {
+        if count == 0 || count > self.memory.size() {
+            return None;
+        }
+        // SAFETY: inside the ring, and this side alone writes it. Any bits are a `T`.
+        Some(unsafe { self.memory.entry(self.written.wrapping_sub(count)).read() })
+    }
+
     /// Shows the consumer all that was written.
     #[inline]
     pub(crate) fn submit(&mut self) {
@@ -411,6 +422,19 @@ mod tests {
         assert!(put(&mut producer, 3));
         producer.submit();
         assert_eq!(consumer.next(), Some(entry(3)));
+    }
+
+    #[test]
+    fn the_first_of_the_last_is_found_as_long_as_its_place_is_its_own() {
+        let (mut producer, mut consumer) = ring(2, u32::MAX);
+        assert_eq!([0, 3].map(|count| producer.first_of_last(count)), [None, None]);
+        for number in 1..=4 {
+            assert!(put(&mut producer, number));
+            producer.submit();
+            consumer.next();
+            consumer.release();
+        }
+        assert_eq!([1, 2].map(|count| producer.first_of_last(count).unwrap().address), [4, 3]);
     }
 
     #[test]

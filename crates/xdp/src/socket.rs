@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::frame::{Frame, Packet};
+use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
 use crate::kernel_socket::{KernelSocket, Ring};
 use crate::kicker::Kicker;
@@ -518,6 +518,23 @@ impl Socket {
     pub(crate) fn glance(&self) -> (Cursors, Cursors, bool) {
         let polls = self.settings.busy_polling.is_some();
         (self.receive.cursors(), self.fill.cursors(), polls)
+    }
+
+    /// The frame that is received into next, if the kernel takes them in their order; `None` if it
+    /// has none.
+    #[must_use]
+    pub fn next_to_fill(&self) -> Option<FrameAddress> {
+        self.fill.first_of_last(self.filling).map(FrameAddress)
+    }
+
+    /// Fetches what of [that frame](Self::next_to_fill) is written first into this core's caches.
+    /// It was used last as many packets ago as there are frames to receive into. To be called when
+    /// there was nothing to receive.
+    #[inline]
+    pub fn anticipate(&self) {
+        if let Some(frame) = self.next_to_fill() {
+            self.umem.prefetch(frame);
+        }
     }
 
     /// Wakes the kernel if it sleeps though it has frames to receive into, and has it poll the

@@ -562,6 +562,31 @@ fn what_is_sent_takes_no_frames_from_what_is_received() {
     }
 }
 
+/// Which is what a look that finds nothing fetches, and past the last of the ring too.
+#[test]
+#[ignore = "needs root"]
+fn the_frame_that_is_received_into_next_is_known() {
+    for mode in [Mode::Native, Mode::Generic] {
+        let bed = bed(1);
+        let mut near = open(&bed.hosts()[0], mode);
+        let umem = UmemSettings { frames: 64, ..UmemSettings::default() };
+        let settings = InterfaceSettings { umem, mode, ..InterfaceSettings::default() };
+        let host = &bed.hosts()[1];
+        let far = host.run(|| Interface::open(host.interface(), &settings)).unwrap();
+        let mut far = far.unwrap();
+        far.enter(&RAW).unwrap();
+        for number in 0..1_500 {
+            let expected = far.sockets()[0].next_to_fill();
+            assert!(send(&mut near, 0, &raw(number, 0)));
+            near.flush().unwrap();
+            let (_, packet) = next(&mut far).unwrap();
+            assert_eq!(Some(packet.frame().address()), expected, "{number}");
+            far.give(packet.into_frame());
+            assert!(is_nothing(&mut far));
+        }
+    }
+}
+
 /// Those of another queue wait for one burst of a queue that is full, and no longer.
 #[test]
 #[ignore = "needs root"]

@@ -1,5 +1,6 @@
 //! What the way past the kernel costs: half round trips of 64-byte messages between two hosts
-//! joined by a veth, five ways, in one sitting and in turns.
+//! joined by a veth, five ways, in one sitting. In each round all are open at once, and take turns
+//! by blocks of 250 messages; each round opens them anew.
 //!
 //! ```text
 //! cargo bench -p hairpin-stack --bench bypass                      # as root
@@ -66,22 +67,18 @@ fn run(arguments: &Arguments) -> io::Result<bool> {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&signalled))?;
         signal_hook::flag::register(signal, Arc::clone(&signalled))?;
     }
-    let stand = Stand::set_up(arguments)?;
     if let Some((way, round_trips)) = arguments.count() {
-        println!("{}", stand.count(way, round_trips)?);
+        println!("{}", Stand::set_up(arguments, 1)?.count(way, round_trips)?);
         return Ok(false);
     }
     let sides = Side::all(arguments);
+    let stand = Stand::set_up(arguments, sides.len())?;
     let mut results = Results::new(&sides);
     for round in 0..arguments.rounds {
-        for turn in 0..sides.len() {
-            // Who begins changes from round to round.
-            let side = (turn + round) % sides.len();
-            if signalled.load(Ordering::Relaxed) {
-                break;
-            }
-            results.add(side, stand.round(sides[side], &signalled)?);
+        if signalled.load(Ordering::Relaxed) {
+            break;
         }
+        results.add(stand.round(&sides, &signalled)?);
         eprint!("\rround {} of {}", round + 1, arguments.rounds);
     }
     eprintln!();

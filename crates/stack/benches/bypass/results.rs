@@ -41,18 +41,20 @@ impl Results {
         Self { sides: sides.iter().map(|&side| (side, Vec::new())).collect() }
     }
 
-    /// Takes what a round of side number `side` has measured; one without samples is none.
-    pub(crate) fn add(&mut self, side: usize, sample: Sample) {
-        let Sample { mut round_trips, lost, late } = sample;
-        if round_trips.is_empty() {
+    /// Takes what a round has measured; one in which a side has no samples is none.
+    pub(crate) fn add(&mut self, samples: Vec<Sample>) {
+        if samples.iter().any(|sample| sample.round_trips.is_empty()) {
             return;
         }
-        round_trips.sort_unstable();
-        let at = |part: f64| {
-            let index = (round_trips.len() - 1) as f64 * part;
-            round_trips[index as usize] as f64 / 2.0
-        };
-        self.sides[side].1.push(Round { p50: at(0.5), p99: at(0.99), lost, late });
+        for ((_, rounds), sample) in self.sides.iter_mut().zip(samples) {
+            let Sample { mut round_trips, lost, late, .. } = sample;
+            round_trips.sort_unstable();
+            let at = |part: f64| {
+                let index = (round_trips.len() - 1) as f64 * part;
+                round_trips[index as usize] as f64 / 2.0
+            };
+            rounds.push(Round { p50: at(0.5), p99: at(0.99), lost, late });
+        }
     }
 
     /// The median of the ratios of rounds that were run together, and the least and the greatest.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use hairpin_stack::{Mode, StackSettings};
 use hairpin_testbed::{Bed, Host};
@@ -12,7 +12,7 @@ use crate::arguments::{Arguments, Way};
 use crate::kernel_udp::KernelUdp;
 use crate::minimal::Minimal;
 use crate::port::Port;
-use crate::rally::{Ending, Sample, measured_round_trips, ping, pong};
+use crate::rally::{Ending, Rally, Sample, measured_round_trips, ping_all, pong_all};
 use crate::raw::Raw;
 use crate::udp::Udp;
 
@@ -51,7 +51,8 @@ impl Side {
 /// Where rounds are run.
 #[derive(Debug)]
 pub(crate) struct Stand {
-    bed: Bed,
+    /// One for each side.
+    beds: Vec<Bed>,
     /// Of pong and ping.
     cores: [usize; 2],
     samples: u32,
@@ -59,35 +60,66 @@ pub(crate) struct Stand {
 }
 
 impl Stand {
-    pub(crate) fn set_up(arguments: &Arguments) -> io::Result<Self> {
+    pub(crate) fn set_up(arguments: &Arguments, sides: usize) -> io::Result<Self> {
         let cores = hairpin_host::allowed_cores()?;
         let [pong, ping, ..] = cores[..] else {
             return Err(io::Error::other("ping and pong need a core each, and there is one"));
         };
         let mut umem = UmemSettings::default();
         umem.frames = arguments.frames.unwrap_or(umem.frames);
-        let bed = Bed::namespaces().map_err(io::Error::other)?;
-        Ok(Self { bed, cores: [pong, ping], samples: arguments.samples, umem })
+        let beds: Result<_, _> = (0..sides).map(|_| Bed::namespaces()).collect();
+        Ok(Self {
+            beds: beds.map_err(io::Error::other)?,
+            cores: [pong, ping],
+            samples: arguments.samples,
+            umem,
+        })
     }
 
     pub(crate) fn describe(&self) -> String {
         let [pong, ping] = self.cores;
         let samples = self.samples;
         format!(
-            "{}; pong on core {pong}, ping on core {ping}; {samples} round trips a round",
-            self.bed.describe()
+            "{}, for each way and mode; pong on core {pong}, ping on core {ping}; {samples} round \
+             trips a round, in turns",
+            self.beds.first().map_or("", Bed::describe)
         )
     }
 
-    /// A round of one side.
-    pub(crate) fn round(&self, side: Side, signalled: &AtomicBool) -> io::Result<Sample> {
-        match side.way {
-            Way::KernelUdp => self.play(open_kernel, signalled),
-            Way::Minimal => self.play(|host| open_minimal(host, side.mode), signalled),
-            Way::Raw => self.play(|host| self.open_raw(host, side.mode), signalled),
-            Way::RawShared => self.play(|host| self.open_shared(host, side.mode), signalled),
-            Way::Udp => self.play(|host| self.open_udp(host, side.mode), signalled),
-        }
+    /// A round of all sides.
+    pub(crate) fn round(&self, sides: &[Side], signalled: &AtomicBool) -> io::Result<Vec<Sample>> {
+        let ends = sides.iter().zip(&self.beds).map(|(&side, bed)| self.open(side, bed));
+        let (mut pongs, mut pings): (Vec<_>, Vec<_>) =
+            ends.collect::<io::Result<Vec<_>>>()?.into_iter().map(<(_, _)>::from).unzip();
+        let [pong_core, ping_core] = self.cores;
+        let turn = &AtomicUsize::new(0);
+        let pin = |core| hairpin_host::pin(core).map_err(io::Error::other);
+        std::thread::scope(|scope| {
+            let pong = scope.spawn(move || {
+                pin(pong_core)?;
+                pong_all(&mut pongs, turn)
+            });
+            let ping = scope.spawn(move || {
+                let _ending = Ending(turn);
+                pin(ping_core)?;
+                ping_all(&mut pings, self.samples, turn, signalled)
+            });
+            let samples = ping.join().expect("the ping does not panic");
+            pong.join().expect("the pong does not panic")?;
+            samples
+        })
+    }
+
+    /// Both ends of a side, pong's first.
+    fn open(&self, side: Side, bed: &Bed) -> io::Result<[Box<dyn Rally>; 2]> {
+        let mode = side.mode;
+        Ok(match side.way {
+            Way::KernelUdp => boxed(both(bed, open_kernel)?),
+            Way::Minimal => boxed(both(bed, |host| open_minimal(host, mode))?),
+            Way::Raw => boxed(both(bed, |host| self.open_raw(host, mode))?),
+            Way::RawShared => boxed(both(bed, |host| self.open_shared(host, mode))?),
+            Way::Udp => boxed(both(bed, |host| self.open_udp(host, mode))?),
+        })
     }
 
     /// Round trips of both ends on one thread, in the mode that is better here.
@@ -107,51 +139,10 @@ impl Stand {
         open: impl Fn(&Host) -> io::Result<P> + Sync,
         round_trips: u32,
     ) -> io::Result<String> {
-        let [mut pong, mut ping] = self.open(open)?;
+        let [mut pong, mut ping] = both(&self.beds[0], open)?;
         hairpin_host::pin(self.cores[1]).map_err(io::Error::other)?;
         let answered = measured_round_trips(&mut ping, &mut pong, round_trips)?;
         Ok(format!("{round_trips} round trips, {answered} answered at once"))
-    }
-
-    /// Both ends, pong's first.
-    fn open<P: Port + Send>(
-        &self,
-        open: impl Fn(&Host) -> io::Result<P> + Sync,
-    ) -> io::Result<[P; 2]> {
-        let [pong, ping] = self.bed.hosts();
-        let at = |host: &Host| host.run(|| open(host)).flatten();
-        let mut ports = [at(pong)?, at(ping)?];
-        // What was sent to find the way has arrived by now.
-        for port in &mut ports {
-            while port.receive()?.is_some() {}
-        }
-        Ok(ports)
-    }
-
-    fn play<P: Port + Send>(
-        &self,
-        open: impl Fn(&Host) -> io::Result<P> + Sync,
-        signalled: &AtomicBool,
-    ) -> io::Result<Sample> {
-        let [mut pong_port, mut ping_port] = self.open(open)?;
-        let [pong_core, ping_core] = self.cores;
-        let stop = AtomicBool::new(false);
-        let (samples, stop) = (self.samples, &stop);
-        let pin = |core| hairpin_host::pin(core).map_err(io::Error::other);
-        std::thread::scope(|scope| {
-            let pong = scope.spawn(move || {
-                pin(pong_core)?;
-                pong(&mut pong_port, stop)
-            });
-            let ping = scope.spawn(move || {
-                let _ending = Ending(stop);
-                pin(ping_core)?;
-                ping(&mut ping_port, samples, signalled)
-            });
-            let sample = ping.join().expect("the ping does not panic");
-            pong.join().expect("the pong does not panic")?;
-            sample
-        })
     }
 
     fn open_raw(&self, host: &Host, mode: Option<Mode>) -> io::Result<Raw> {
@@ -172,6 +163,25 @@ impl Stand {
         let interface = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
         StackSettings { interface, ..StackSettings::default() }
     }
+}
+
+fn boxed<P: Rally + 'static>(ends: [P; 2]) -> [Box<dyn Rally>; 2] {
+    ends.map(|end| Box::new(end) as Box<dyn Rally>)
+}
+
+/// A port on each host, pong's first.
+fn both<P: Port + Send>(
+    bed: &Bed,
+    open: impl Fn(&Host) -> io::Result<P> + Sync,
+) -> io::Result<[P; 2]> {
+    let [pong, ping] = bed.hosts();
+    let at = |host: &Host| host.run(|| open(host)).flatten();
+    let mut ports = [at(pong)?, at(ping)?];
+    // What was sent to find the way has arrived by now.
+    for port in &mut ports {
+        while port.receive()?.is_some() {}
+    }
+    Ok(ports)
 }
 
 fn open_kernel(host: &Host) -> io::Result<KernelUdp> {
