@@ -309,15 +309,24 @@ impl<T: Copy> Consumer<T> {
         Some(entry)
     }
 
-    /// The next entry that is there. If none is known, the producer has all places back before it
-    /// is looked at.
+    /// Whether [`pop`](Self::pop) has one.
+    #[inline(always)]
+    pub(crate) fn has_known(&self) -> bool {
+        self.known != self.read
+    }
+
+    /// Whether there are any. The producer has all places back before it is looked at.
+    #[inline(always)]
+    pub(crate) fn look(&mut self) -> bool {
+        self.release();
+        self.filled() > 0
+    }
+
+    /// The next entry that is there; a look serves all that it finds.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<T> {
-        if self.known == self.read {
-            self.release();
-            if self.filled() == 0 {
-                return None;
-            }
+        if !self.has_known() && !self.look() {
+            return None;
         }
         self.pop()
     }

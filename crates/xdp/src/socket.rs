@@ -342,7 +342,15 @@ impl Socket {
     /// all frames that are there, whose places are the kernel's again when this returns `None`.
     #[inline(always)]
     pub fn receive(&mut self) -> Option<Packet> {
-        let descriptor = self.receive.next()?;
+        if !self.receive.has_known() {
+            if !self.receive.look() {
+                return None;
+            }
+            // Both the entry and the frame come from the core that wrote them: at once, and not one
+            // after the other.
+            self.anticipate();
+        }
+        let descriptor = self.receive.pop()?;
         self.accept(descriptor)
     }
 
@@ -527,9 +535,9 @@ impl Socket {
         self.fill.first_of_last(self.filling).map(FrameAddress)
     }
 
-    /// Fetches what of [that frame](Self::next_to_fill) is written first into this core's caches.
-    /// It was used last as many packets ago as there are frames to receive into. To be called when
-    /// there was nothing to receive.
+    /// Has this core fetch what of [that frame](Self::next_to_fill) is written first. It was used
+    /// last as many packets ago as there are frames to receive into. To be called when there was
+    /// nothing to receive; [`receive`](Self::receive) does it for a packet that has just come.
     #[inline]
     pub fn anticipate(&self) {
         if let Some(frame) = self.next_to_fill() {
