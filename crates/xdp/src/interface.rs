@@ -613,6 +613,12 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_leaves_half_of_the_frames_and_is_never_none() {
+        assert_eq!([burst(1_024, 1_024), burst(8, 8), burst(6, 8)], [64, 4, 2]);
+        assert_eq!([burst(4, 8), burst(0, 8), burst(1, 1)], [1, 1, 1]);
+    }
+
+    #[test]
     fn fewer_than_two_frames_for_each_queue_are_refused() {
         let device = Device { queues: 4, ..device(1_500) };
         let umem = |frames| UmemSettings { frames, ..UmemSettings::default() };

@@ -341,6 +341,30 @@ fn what_the_kernel_would_not_give_back_is_not_sent() {
     assert!(interface.packet(2_048 - 24 + 1).is_none());
 }
 
+/// Their places in the completion ring are taken until somebody looks there.
+#[test]
+#[ignore = "needs root"]
+fn no_more_are_under_way_than_the_ring_holds() {
+    let bed = bed();
+    let socket = SocketSettings { ring: 8, ..SocketSettings::default() };
+    let settings = InterfaceSettings { socket, ..Default::default() };
+    let mut interface = open(&bed.hosts()[0], &settings).unwrap();
+    let mut packets: Vec<_> = (0..9).map(|_| interface.packet(60).unwrap()).collect();
+    for packet in &mut packets {
+        interface.bytes_mut(packet).fill(0xb5);
+    }
+    let (_, pool, sockets) = interface.parts();
+    let last = packets.pop().unwrap();
+    for packet in packets {
+        sockets[0].transmit(packet).unwrap();
+        sockets[0].flush().unwrap();
+    }
+    // All have gone, so that there is room in the transmit ring.
+    let last = sockets[0].transmit(last).unwrap_err();
+    pool.give(sockets[0].complete().unwrap().frame);
+    sockets[0].transmit(last).unwrap();
+}
+
 /// What it takes.
 const ALL: [Capability; 3] = [Capability::NetAdmin, Capability::NetRaw, Capability::Bpf];
 
