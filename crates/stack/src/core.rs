@@ -267,14 +267,12 @@ impl Core {
                 return self.sort_raw(reader, at, packet);
             }
         }
-        let Some((socket, payload)) = self.engine.edit().take_known(self.device, frame) else {
-            return self.sort_unknown(reader, packet, right_to);
-        };
-        let stamp = if self.has_stamps { self.interface.receive_stamp(&packet) } else { None };
-        let (index, held) = (socket.index() as usize, Held { packet, payload, stamp });
-        match right_to {
-            Some((right, into)) if right == index => into.push(held),
-            _ => self.hand(reader, index, held),
+        match self.engine.edit().take_known(self.device, frame) {
+            Some((socket, payload)) => {
+                let to = Recipient { index: socket.index() as usize, payload };
+                self.hand_over(reader, to, packet, right_to);
+            }
+            None => self.sort_unknown(reader, packet, right_to),
         }
     }
 
@@ -289,20 +287,38 @@ impl Core {
         let frame = self.interface.bytes(&packet);
         let mut sorter = Sorter { first: None, others: &mut self.others };
         self.engine.edit().handle_frame(NOW, self.device, frame, &mut sorter);
-        let Some(Recipient { index, payload }) = sorter.first else {
+        let Some(first) = sorter.first else {
             // It is broken, which the engine counts, or of a sender that was not named; or its
             // socket was closed while it was under way.
             return self.interface.give(packet.into_frame());
         };
-        let stamp = if self.has_stamps { self.interface.receive_stamp(&packet) } else { None };
         if !self.others.is_empty() {
-            self.copy_for_others(reader, &packet, stamp);
+            self.copy_for_others(reader, &packet);
         }
-        let held = Held { packet, payload, stamp };
+        self.hand_over(reader, first, packet, right_to);
+    }
+
+    /// Gives a datagram right to who reads for the socket of an index, if it is that one's, or puts
+    /// it where its own takes it from.
+    #[inline(always)]
+    fn hand_over(
+        &mut self,
+        reader: Reader,
+        to: Recipient,
+        packet: Packet,
+        right_to: Option<(usize, &mut Vec<Held>)>,
+    ) {
+        let stamp = self.stamp(&packet);
+        let held = Held { packet, payload: to.payload, stamp };
         match right_to {
-            Some((right, into)) if right == index => into.push(held),
-            _ => self.hand(reader, index, held),
+            Some((index, into)) if index == to.index => into.push(held),
+            _ => self.hand(reader, to.index, held),
         }
+    }
+
+    #[inline(always)]
+    fn stamp(&self, packet: &Packet) -> Option<Stamp> {
+        if self.has_stamps { self.interface.receive_stamp(packet) } else { None }
     }
 
     /// Puts a datagram where the socket of an index takes it from.
@@ -324,7 +340,8 @@ impl Core {
 
     /// A frame has one owner: all but the first get copies.
     #[cold]
-    fn copy_for_others(&mut self, reader: Reader, packet: &Packet, stamp: Option<Stamp>) {
+    fn copy_for_others(&mut self, reader: Reader, packet: &Packet) {
+        let stamp = self.stamp(packet);
         while let Some(to) = self.others.pop() {
             let Some(seat) = &mut self.udp[to.index] else { continue };
             if !seat.has_place(self.room) {

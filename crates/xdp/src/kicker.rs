@@ -37,8 +37,7 @@ impl Kicker {
 /// Calls until the kernel says that all has gone. What it has taken from the ring does not show in
 /// between before Linux 6.17, so it is counted what the calls have sent at most.
 #[inline(always)]
-fn kick_all(frames: u32, kick: impl FnMut() -> io::Result<Sent>) -> io::Result<()> {
-    let mut kick = kick;
+fn kick_all(frames: u32, mut kick: impl FnMut() -> io::Result<Sent>) -> io::Result<()> {
     if frames == 0 {
         return Ok(());
     }
@@ -48,6 +47,7 @@ fn kick_all(frames: u32, kick: impl FnMut() -> io::Result<Sent>) -> io::Result<(
     }
 }
 
+/// Goes on after a call that has not sent all.
 #[cold]
 fn kick_rest(
     frames: u32,
