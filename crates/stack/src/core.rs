@@ -372,13 +372,6 @@ impl Core {
         }
     }
 
-    /// Puts a packet into a queue's ring, for the queue's kicker to send: how many frames that must
-    /// be told. It comes back if the ring is full.
-    #[inline(always)]
-    pub(crate) fn submit(&mut self, queue: u32, packet: Packet) -> Result<u32, Packet> {
-        self.interface.post(queue, packet)
-    }
-
     /// The interface has another Ethernet address or MTU.
     pub(crate) fn set_device(&mut self, mac: [u8; 6], mtu: u16) {
         // The device is there as long as the engine is.

@@ -305,7 +305,7 @@ impl Shared {
         queue: u32,
         packet: Packet,
     ) -> io::Result<Result<(), Packet>> {
-        match core.submit(queue, packet) {
+        match core.interface.post(queue, packet) {
             Ok(frames) => {
                 drop(core);
                 self.kick(queue, frames).map(Ok)
@@ -328,7 +328,7 @@ impl Shared {
             self.core().interface.give(packet.into_frame());
             return Err(error);
         }
-        match self.core().submit(queue, packet) {
+        match self.core().interface.post(queue, packet) {
             Ok(frames) => self.kick(queue, frames).map(Ok),
             Err(packet) => Ok(Err(packet)),
         }

@@ -1,6 +1,6 @@
 //! What the way past the kernel costs: half round trips of 64-byte messages between two hosts
 //! joined by a veth, five ways, in one sitting. In each round all are open at once, and take turns
-//! by blocks of 250 messages; each round opens them anew.
+//! by blocks of 2,000 messages; each round opens them anew.
 //!
 //! ```text
 //! cargo bench -p hairpin-stack --bench bypass                      # as root

@@ -14,7 +14,8 @@ use crate::port::Port;
 
 /// Messages that count, of a block.
 const BLOCK: u32 = 2_000;
-/// Messages before those, for what the other ways have driven out of the caches.
+/// Messages before those, for what the other ways have driven out of the caches: so many that each
+/// frame to receive into, of which there are 1,024 at most, has been used once.
 const WARM_UP: u32 = 1_200;
 /// A message that is not answered for so long is lost.
 const PATIENCE: Duration = Duration::from_millis(20);
