@@ -14,7 +14,8 @@ use std::path::Path;
 
 use hairpin_measure::{Compared, Results, Verdict, compare};
 
-/// The runs that docs/guide/comparing-results.md tells of, without what they hold over time; of how many rounds,
+/// The runs that docs/guide/comparing-results.md tells of, without what they hold over time; of how
+/// many rounds,
 /// and how many rows in a hundred of the slower runs must be found at least.
 const KEPT: [(&str, usize, f64); 2] = [("repeats", 40, 95.0), ("repeats-200", 200, 100.0)];
 

@@ -81,7 +81,8 @@ enum SideName {
 }
 
 impl Config {
-    /// Reads channels written in TOML: see the source of `config::toml` or `docs/guide/feed-library.md`
+    /// Reads channels written in TOML: see the source of `config::toml` or
+    /// `docs/guide/feed-library.md`
     /// for the form.
     ///
     /// # Errors
