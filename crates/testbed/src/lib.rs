@@ -47,6 +47,7 @@ mod relay;
 mod rtnetlink;
 mod spawner;
 mod tally;
+mod test_scale;
 mod user_namespace;
 mod wire;
 
@@ -59,4 +60,5 @@ pub use host::Host;
 pub use relay::{Direction, Relay, RelaySettings};
 pub use rtnetlink::{Certainty, Link, Route, RouteKind, Rtnetlink, Rule};
 pub use tally::Tally;
+pub use test_scale::scaled;
 pub use user_namespace::{UserNamespaceError, enter_user_namespace};

@@ -30,14 +30,14 @@ pub(super) const FEED: Subject = Subject {
     test: "feed_simulation",
     only: "a_book_called_in_sync_is_what_was_published",
     crates: &["mdp3"],
-    others: &["time", "sbe", "cme-codecs", "exchange", "netsim"],
+    others: &["time", "sbe", "cme-codecs", "exchange", "netsim", "testbed"],
     mutants: FEED_MUTANTS,
 };
 pub(super) const ORDER: Subject = Subject {
     test: "order_simulation",
     only: "every_message_is_told_once_and_every_order_is_accounted_for",
     crates: &["ilink3", "order-entry", "exchange"],
-    others: &["time", "sbe", "cme-codecs", "mapped", "endpoint", "reactor", "netsim"],
+    others: &["time", "sbe", "cme-codecs", "mapped", "endpoint", "reactor", "netsim", "testbed"],
     mutants: ORDER_MUTANTS,
 };
 
