@@ -1,10 +1,12 @@
 //! `cargo xtask tidy`: the rules of ARCHITECTURE.md and STYLE.md that a machine can check.
 
+mod banned_words;
 mod counters;
 mod functions;
 mod generated;
 mod layers;
 mod manifests;
+mod prose;
 mod purity;
 mod source;
 mod text;
@@ -73,6 +75,7 @@ const LONG_FILE_LINES: usize = 900;
 
 fn check(source: &Source) -> Vec<Finding> {
     let mut findings = text::check_any(source);
+    findings.extend(banned_words::check(source));
     if source.is_rust() {
         findings.extend(text::check_rust(source));
         findings.extend(purity::check(source));
