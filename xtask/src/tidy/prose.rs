@@ -5,7 +5,7 @@
 
 use super::source::Source;
 
-/// Stands for a character of code. No phrase continues across it.
+/// The replacement for a character of code. No phrase continues across it.
 const CODE: char = '\0';
 
 /// Returns the prose of a file, one `char` for each `char` of the file, so that indexes and line
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_backtick_ends_with_its_paragraph() {
+    fn stray_backticks_end_with_their_paragraph() {
         assert_eq!(words("a.md", "a ` b\n\nc `d` e"), "a ` b c | e");
     }
 }
