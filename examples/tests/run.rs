@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, FloorSettings, Pace, TcpFeed,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Pace, SimulatedMarketSettings,
+    TcpFeed,
 };
 use hairpin_feed_handler::TcpLines;
 use hairpin_feed_handler::config::{ChannelConfig, Config};
@@ -40,7 +41,7 @@ impl Bench {
     fn new() -> Self {
         let account = Credentials::new("HAIRPIN-TRADER-00001", TEST_KEY, "H01", "HPIN0").unwrap();
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: true,
             accounts: vec![account],
             connections: 1,
@@ -161,7 +162,7 @@ fn the_strategy_sends_from_both_kinds_of_callback() {
 #[test]
 fn the_top_of_a_book_is_printed() {
     let mut bench = Bench::new();
-    let first = FloorSettings::default().instruments[0].security_id.to_string();
+    let first = SimulatedMarketSettings::default().instruments[0].security_id.to_string();
     let mut example = Example::start(env!("CARGO_BIN_EXE_books"), &bench.config(), &first);
     let output = BufReader::new(example.0.stdout.take().unwrap());
     let reading = std::thread::spawn(move || output.lines().next().unwrap().unwrap());

@@ -2,9 +2,9 @@
 
 use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
-    Feed, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH, MAX_TOP_ORDERS,
-    Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay, ReplayOutcome,
-    ReplayUpdate, Settings, Side, Sides, Silence, SilenceScope, SilenceState, SyncState,
+    Feed, FeedLine, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH,
+    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay,
+    ReplayOutcome, ReplayUpdate, Settings, Sides, Silence, SilenceScope, SilenceState, SyncState,
     TemplateIds, Trade, UpdateSource, Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};
@@ -102,7 +102,7 @@ impl Watched {
     }
 
     /// A packet arrives, whether its feed is joined or not: the network may be late.
-    pub(crate) fn packet(&mut self, feed: Feed, side: Side, bytes: &[u8]) {
+    pub(crate) fn packet(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(self.now(), input, bytes, &mut self.told);
         self.check();

@@ -13,7 +13,7 @@
 
 use std::net::Ipv4Addr;
 
-use hairpin_feed_handler::Side;
+use hairpin_feed_handler::FeedLine;
 use hairpin_feed_handler::config::{
     ChannelConfig, Config, ConnectionConfig, FeedType, Product, Protocol,
 };
@@ -165,7 +165,7 @@ fn one(script: &mut Script<'_>, number: u8) -> ConnectionConfig {
         },
         hosts: (0..script.below(3)).map(|_| address(script)).collect(),
         port: script.word(),
-        side: if script.flag() { Side::A } else { Side::B },
+        side: if script.flag() { FeedLine::A } else { FeedLine::B },
     }
 }
 

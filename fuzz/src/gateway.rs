@@ -2,8 +2,8 @@
 
 use hairpin_cme_codecs::ilink3::{self, ExecutionReportNew522, Terminate507};
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Floor, FloorSettings, Gateway, Instrument,
-    MAX_PAYLOAD, SessionState, TradingStatus,
+    Action, Capacity, ConnectionId, Credentials, Gateway, Instrument, MAX_PAYLOAD, SessionState,
+    SimulatedMarket, SimulatedMarketSettings, TradingStatus,
 };
 use hairpin_sbe::{MessageHeader, Value, Visitor};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -17,7 +17,7 @@ const CAPACITY: Capacity = Capacity { orders: 400, levels: 200 };
 /// A gateway, its market, its clock, and what its clients have received.
 pub(crate) struct Watched {
     pub(crate) gateway: Gateway,
-    pub(crate) floor: Floor,
+    pub(crate) floor: SimulatedMarket,
     pub(crate) now: Now,
     clients: [Client; 2],
     /// Orders that were acknowledged.
@@ -41,10 +41,11 @@ impl Watched {
         };
         let other = Credentials::new(OTHER.0, KEY, OTHER.1, "DEFGH").expect("they are sound");
         let instruments = Instrument::numbered(2);
-        let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
+        let settings =
+            SimulatedMarketSettings { instruments, capacity: CAPACITY, ..Default::default() };
         Self {
             gateway: Gateway::new(vec![credentials(), other], 2, CAPACITY.orders),
-            floor: Floor::new(&settings, now),
+            floor: SimulatedMarket::new(&settings, now),
             now,
             clients: Default::default(),
             orders: Vec::new(),

@@ -7,7 +7,7 @@
 //! An input is how the channel joins, then steps: a byte (feed, side, that time passes, or that a
 //! replay brings a packet or ends), a length or a time of two bytes, and so many bytes of packet.
 
-use hairpin_mdp3::{Feed, ReplayOutcome, Side};
+use hairpin_mdp3::{Feed, FeedLine, ReplayOutcome};
 
 use crate::Seed;
 use crate::channel::Watched;
@@ -28,13 +28,13 @@ pub fn run(bytes: &[u8]) {
         match step {
             TIME => watched.pass(u64::from(number)),
             REPLAYED => {
-                watched.packet(Feed::Replay, Side::A, script.bytes(usize::from(number)));
+                watched.packet(Feed::Replay, FeedLine::A, script.bytes(usize::from(number)));
             }
             REPLAY_END if number % 2 == 0 => watched.replay_end(ReplayOutcome::Complete),
             REPLAY_END => watched.replay_end(ReplayOutcome::Failed),
             _ => {
                 let feed = Feed::ALL[usize::from(step / 2)];
-                let side = Side::ALL[usize::from(step % 2)];
+                let side = FeedLine::ALL[usize::from(step % 2)];
                 watched.packet(feed, side, script.bytes(usize::from(number)));
             }
         }

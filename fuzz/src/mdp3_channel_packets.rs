@@ -8,7 +8,7 @@
 //! bytes.
 
 use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
-use hairpin_mdp3::{Feed, ReplayOutcome, Side};
+use hairpin_mdp3::{Feed, FeedLine, ReplayOutcome};
 
 use crate::Seed;
 use crate::channel::Watched;
@@ -37,7 +37,7 @@ pub fn run(bytes: &[u8]) {
             let place = usize::from(step.price) % packet.bytes().len();
             packet.bytes_mut()[place] ^= step.quantity;
         }
-        for side in Side::ALL {
+        for side in FeedLine::ALL {
             if step.delivery & 1 << (side as u8) == 0 {
                 watched.packet(feed, side, packet.bytes());
             }

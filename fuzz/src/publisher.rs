@@ -9,12 +9,12 @@
 //! An input is steps of four bytes.
 
 use hairpin_exchange::{
-    Capacity, Feed as Loop, Floor, FloorSettings, Flow, Instrument, MAX_PAYLOAD, Market, NewOrder,
-    OrderId, OrderKind, Owner, Pace, PriceLevel, Publication, Replacement, Side, TimeInForce,
-    TradingStatus,
+    Capacity, Feed as Loop, Flow, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId, OrderKind,
+    Owner, Pace, PriceLevel, Publication, Replacement, Side, SimulatedMarket,
+    SimulatedMarketSettings, TimeInForce, TradingStatus,
 };
 use hairpin_mdp3::{
-    Book, Channel, ChannelState, Feed, ImpliedBook, Input, Levels, Settings, Side as Line,
+    Book, Channel, ChannelState, Feed, FeedLine as Line, ImpliedBook, Input, Levels, Settings,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -41,7 +41,7 @@ pub fn run(bytes: &[u8]) {
 
 struct World {
     now: Now,
-    floor: Floor,
+    floor: SimulatedMarket,
     orders: Vec<OrderId>,
     whole: Channel,
     late: Channel,
@@ -58,15 +58,15 @@ impl World {
         };
         let mut instruments = Instrument::numbered(INSTRUMENTS);
         instruments[0].has_implied = true;
-        let settings = FloorSettings {
+        let settings = SimulatedMarketSettings {
             instruments,
             flow: Flow::default(),
             capacity: Capacity { orders: 512, levels: 256 },
-            ..FloorSettings::default()
+            ..SimulatedMarketSettings::default()
         };
         Self {
             now,
-            floor: Floor::new(&settings, now),
+            floor: SimulatedMarket::new(&settings, now),
             orders: Vec::new(),
             whole: channel(),
             late: channel(),

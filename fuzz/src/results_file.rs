@@ -13,8 +13,8 @@ use std::fs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hairpin_measure::{
-    Clock, Compared, Histogram, Host, Kind, Quantile, Recorder, Report, Results, Row, Setting,
-    Style, Table, Timestamping, Truth, Verdict, compare,
+    Clock, Compared, EnvironmentReport, Histogram, Host, Kind, Quantile, Recorder, Report, Results,
+    Row, Setting, Style, Table, Timestamping, Verdict, compare,
 };
 use hairpin_time::{Duration, Utc};
 
@@ -131,7 +131,7 @@ pub fn seeds() -> Vec<Seed> {
         ("rounds", vec![rounds]),
     ];
     for (name, rows) in sets {
-        let truth = (name == "rounds").then(Truth::default);
+        let truth = (name == "rounds").then(EnvironmentReport::default);
         let file = Results { truth, ..results(rows) };
         file.write(&path).expect("there is room");
         seeds.push((name.to_owned(), fs::read(&path).expect("it is there")));

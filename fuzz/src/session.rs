@@ -4,8 +4,8 @@
 use hairpin_cme_codecs::ilink3::{SideReq, Terminate507};
 use hairpin_ilink3::{
     Action, Binding, CONTROL_LENGTH, CancelOrder, ClOrdId, Delivery, ENCODING_TYPE, Error, Gap,
-    KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, Operator, Outlet, OutletError, Progress,
-    Rejected, SecretKey, Sender, Session, Settings, State, Terminated, Warning,
+    KEEP_ALIVE_DEFAULT, Listener, Message, NewOrder, Operator, OutboundError, OutboundSink,
+    Progress, Rejected, SecretKey, Sender, Session, Settings, State, Terminated, Warning,
 };
 use hairpin_sbe::{Decimal, MessageHeader};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -168,12 +168,12 @@ impl Wire {
     }
 }
 
-impl Outlet for Wire {
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+impl OutboundSink for Wire {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         match self.mood % 6 {
-            3 => return Err(OutletError::Full),
-            4 => return Err(OutletError::WouldBlock { waiting: 1 }),
-            5 => return Err(OutletError::Closed),
+            3 => return Err(OutboundError::Full),
+            4 => return Err(OutboundError::WouldBlock { waiting: 1 }),
+            5 => return Err(OutboundError::Closed),
             _ => {}
         }
         self.claimed.resize(max, 0);

@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use hairpin_testbed::Bed;
+use hairpin_testbed::Testbed;
 use hairpin_xdp::{
     Entry, Filter, FilterSettings, FramePool, Protocol, Socket, SocketSettings, Umem, UmemSettings,
     Verdict, check_capabilities,
@@ -34,12 +34,12 @@ struct Kernel {
     filter: Filter,
     _socket: Socket,
     _memory: (Umem, FramePool),
-    _bed: Bed,
+    _bed: Testbed,
 }
 
 impl Kernel {
     fn new() -> Self {
-        let bed = Bed::namespaces().expect("root can make hosts");
+        let bed = Testbed::namespaces().expect("root can make hosts");
         let filter = Filter::load(&FilterSettings::default()).expect("root can load a program");
         let settings = UmemSettings { frames: 16, ..UmemSettings::default() };
         let memory = Umem::create(&settings).expect("there is memory");

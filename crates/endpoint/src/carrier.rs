@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use hairpin_time::Duration;
 
 use crate::xdp_socket::XdpSocket;
-use crate::{Blocker, Intake, Meta, Notice, Receive, Received, Source, Transmit};
+use crate::{Blocker, DropNotifier, Meta, Receive, Received, Source, Transmit, UringHandle};
 
 /// A socket of the kernel, or one past it.
 #[derive(Debug)]
@@ -66,10 +66,13 @@ impl<K: Source> Source for Carrier<K> {
         }
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
         match self {
-            Self::Kernel(socket) => socket.set_intake(notice),
-            Self::Xdp(socket) => socket.set_intake(notice),
+            Self::Kernel(socket) => socket.set_uring_handle(notice),
+            Self::Xdp(socket) => socket.set_uring_handle(notice),
         }
     }
 

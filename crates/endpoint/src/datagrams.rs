@@ -7,7 +7,7 @@ use crate::arrivals::Shape;
 use crate::batch::Batch;
 use crate::context::is_idle;
 use crate::datagram::Datagram;
-use crate::delivery::{Delivery, Intake, Notice};
+use crate::delivery::{Delivery, DropNotifier, UringHandle};
 use crate::inbox::Fill;
 use crate::{Meta, Received, Timestamp, Timestamping, UdpOptions};
 
@@ -106,7 +106,10 @@ impl Datagrams {
     }
 
     /// Lets a ring receive by request, or ends that.
-    pub(crate) fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+    pub(crate) fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
         let (count, length) = (self.batch.count() * REQUESTED_BATCHES, self.batch.length());
         let new = || Delivery::new(Shape::Datagrams, count, length);
         let delivery = self.delivery.get_or_insert_with(new);

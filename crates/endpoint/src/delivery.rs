@@ -12,22 +12,22 @@ use crate::arrivals::{Arrivals, Shape};
 /// Takes what the kernel has answered to a ring's requests, in order, and gives the buffers back.
 pub(crate) struct Delivery {
     arrivals: Arc<Arrivals>,
-    notice: Option<Notice>,
+    notice: Option<DropNotifier>,
 }
 
 /// How a source tells its ring that it has been dropped.
 #[derive(Debug)]
-pub struct Notice {
+pub struct DropNotifier {
     pub(crate) word: Arc<AtomicU64>,
     pub(crate) bit: u64,
 }
 
 /// The right to receive into another's buffers: what a source gives to its ring.
-pub struct Intake(pub(crate) Arc<Arrivals>);
+pub struct UringHandle(pub(crate) Arc<Arrivals>);
 
-impl fmt::Debug for Intake {
+impl fmt::Debug for UringHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Intake").finish_non_exhaustive()
+        f.debug_struct("UringHandle").finish_non_exhaustive()
     }
 }
 
@@ -41,7 +41,10 @@ impl Delivery {
     ///
     /// # Errors
     /// `AlreadyExists` if another ring has it.
-    pub(crate) fn attach(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+    pub(crate) fn attach(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
         let Some(notice) = notice else {
             self.notice = None;
             self.arrivals.end();
@@ -53,7 +56,7 @@ impl Delivery {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
         self.notice = Some(notice);
-        Ok(Some(Intake(Arc::clone(&self.arrivals))))
+        Ok(Some(UringHandle(Arc::clone(&self.arrivals))))
     }
 
     /// Tells the ring that the socket can receive.

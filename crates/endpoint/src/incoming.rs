@@ -15,8 +15,8 @@ use crate::socket_option::{count_drops, set_receive_buffer};
 use crate::stamps::Stamps;
 use crate::timestamping::Stamping;
 use crate::{
-    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, Timestamping,
-    UdpOptions, address,
+    Blocker, DropNotifier, Meta, Receive, ReceiveBuffer, Received, Source, Timestamping,
+    UdpOptions, UringHandle, address,
 };
 
 /// A bound UDP socket and what it receives into.
@@ -127,7 +127,10 @@ impl Source for Incoming {
         Ok(Some(Blocker::of_kernel(Arc::downgrade(&self.socket), self.inbox.share())))
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
-        self.inbox.open().set_intake(notice)
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
+        self.inbox.open().set_uring_handle(notice)
     }
 }

@@ -9,7 +9,8 @@ use hairpin_time::Duration;
 use crate::incoming::Incoming;
 use crate::outgoing::Outgoing;
 use crate::{
-    Blocker, Intake, Meta, Notice, Receive, Received, Source, Timestamping, Transmit, Transmitted,
+    Blocker, DropNotifier, Meta, Receive, Received, Source, Timestamping, Transmit, Transmitted,
+    UringHandle,
 };
 
 /// A kernel socket that receives, and what it sends from.
@@ -87,7 +88,10 @@ impl Source for KernelSocket {
         self.incoming.set_blocking(timeout)
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
-        self.incoming.set_intake(notice)
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
+        self.incoming.set_uring_handle(notice)
     }
 }

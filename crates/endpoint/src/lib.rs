@@ -78,12 +78,12 @@ mod xdp_datagrams;
 mod xdp_socket;
 mod xdp_stamps;
 
-pub use delivery::{Intake, Notice};
+pub use delivery::{DropNotifier, UringHandle};
 pub use hairpin_host::Interface;
 pub use interface_timestamping::InterfaceTimestamping;
 pub use meta::{Meta, Received, Timestamp, Transmitted};
 pub use multicast::MulticastGroup;
-pub use ring::{Ring, Turn};
+pub use ring::{ReadySet, Ring};
 pub use socket_option::ReceiveBuffer;
 pub use source::{Blocker, Source};
 pub use tcp_listener::TcpListener;

@@ -6,7 +6,7 @@ use io_uring::opcode;
 use io_uring::squeue::Entry;
 use io_uring::types::Fd;
 
-use crate::Intake;
+use crate::UringHandle;
 use crate::completions::Completion;
 
 /// Sources in one ring.
@@ -86,7 +86,7 @@ fn place_of(slot: usize) -> (usize, u64) {
 #[derive(Default)]
 struct Place {
     socket: RawFd,
-    intake: Option<Intake>,
+    intake: Option<UringHandle>,
     /// Sources that have been here before: answers to requests of theirs are passed over.
     generation: u32,
 }
@@ -135,7 +135,7 @@ impl Requests {
     }
 
     /// Makes a place for a source. What it has not delivered yet comes before all requests.
-    pub(crate) fn add(&mut self, slot: usize, socket: RawFd, intake: Option<Intake>) {
+    pub(crate) fn add(&mut self, slot: usize, socket: RawFd, intake: Option<UringHandle>) {
         let (group, bit) = place_of(slot);
         if self.groups.len() <= group {
             self.groups.resize(group + 1, Group::default());
@@ -167,7 +167,7 @@ impl Requests {
     }
 
     /// Forgets a source, and what may still be answered to its requests.
-    pub(crate) fn remove(&mut self, slot: usize) -> Option<Intake> {
+    pub(crate) fn remove(&mut self, slot: usize) -> Option<UringHandle> {
         let (group, bit) = place_of(slot);
         self.groups[group].remove(bit);
         let place = &mut self.places[slot];
@@ -175,7 +175,7 @@ impl Requests {
         place.intake.take()
     }
 
-    fn intake(&self, slot: usize) -> Option<&Intake> {
+    fn intake(&self, slot: usize) -> Option<&UringHandle> {
         self.places[slot].intake.as_ref()
     }
 
@@ -336,7 +336,7 @@ impl Requests {
             libc::EBADF => group.lost |= bit,
             _ => {}
         }
-        let Some(Intake(arrivals)) = &self.places[slot].intake else { return };
+        let Some(UringHandle(arrivals)) = &self.places[slot].intake else { return };
         if completion.is_empty() && completion.buffer().is_none() {
             return;
         }
@@ -380,7 +380,7 @@ fn parse(name: u64) -> (usize, Kind, u32) {
     (usize::from(name as u16), Kind::of((name >> 16) as u8), (name >> 32) as u32)
 }
 
-fn undelivered(intake: &Intake) -> usize {
+fn undelivered(intake: &UringHandle) -> usize {
     intake.0.completions().count()
 }
 
@@ -399,7 +399,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
-    use crate::Notice;
+    use crate::DropNotifier;
     use crate::arrivals::Shape;
     use crate::delivery::Delivery;
 
@@ -424,7 +424,7 @@ mod tests {
     }
 
     fn add(requests: &mut Requests, delivery: &mut Delivery) {
-        let notice = Notice { word: Arc::new(AtomicU64::new(0)), bit: 8 };
+        let notice = DropNotifier { word: Arc::new(AtomicU64::new(0)), bit: 8 };
         requests.add(3, 42, delivery.attach(Some(notice)).unwrap());
     }
 

@@ -14,12 +14,13 @@ use io_uring::types::{SubmitArgs, Timespec};
 
 use crate::completions::Completion;
 use crate::requests::{CAPACITY, GROUP, Requests, slots};
-use crate::{Intake, Notice, Source};
+use crate::{DropNotifier, Source, UringHandle};
 
 /// Requests of up to [`Ring::CAPACITY`] sources to receive, and to be told when they can be
 /// received from or sent to. For a reactor, which says what to wait for and for how long.
 ///
-/// A source that can (see [`Source::set_intake`]) has one request that receives again and again,
+/// A source that can (see [`Source::set_uring_handle`]) has one request that receives again and
+/// again,
 /// each time into the next free one of its buffers, until none is free; all others are polled for
 /// by requests that are answered once. Buffers are allocated when a source is first added and
 /// belong to it; they outlive it for as long as the kernel may write to them.
@@ -39,7 +40,7 @@ pub struct Ring {
 
 /// What a wait has found in one group of 64 slots: sets of sources, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct ReadySet {
     /// The slot that the lowest bits stand for, a multiple of 64.
     pub first: usize,
     /// Sources to receive from.
@@ -103,14 +104,15 @@ impl Ring {
         if self.dropped.len() <= group {
             self.dropped.resize_with(group + 1, Arc::default);
         }
-        let notice = Notice { word: Arc::clone(&self.dropped[group]), bit: 1 << (slot % GROUP) };
-        let intake = source.set_intake(Some(notice))?;
-        if let Some(Intake(arrivals)) = &intake {
+        let notice =
+            DropNotifier { word: Arc::clone(&self.dropped[group]), bit: 1 << (slot % GROUP) };
+        let intake = source.set_uring_handle(Some(notice))?;
+        if let Some(UringHandle(arrivals)) = &intake {
             // SAFETY: the intake is kept until `release`, which withdraws the buffers or leaks it.
             let outcome = unsafe { arrivals.register(&self.uring.submitter(), slot as u16) };
             if let Err(error) = outcome {
                 arrivals.detach();
-                source.set_intake(None)?;
+                source.set_uring_handle(None)?;
                 return Err(error);
             }
         }
@@ -136,7 +138,7 @@ impl Ring {
     /// nevertheless, but its buffers leak and may still receive for as long as the ring is there.
     pub fn remove(&mut self, slot: usize, source: &mut impl Source) -> io::Result<()> {
         let outcome = self.release(slot);
-        source.set_intake(None)?;
+        source.set_uring_handle(None)?;
         outcome
     }
 
@@ -150,7 +152,7 @@ impl Ring {
     /// # Errors
     /// The kernel's. `NotFound` if a source was dropped without being removed.
     #[inline]
-    pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<Turn> {
+    pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<ReadySet> {
         if !self.is_enabled {
             self.enable()?;
         }
@@ -166,7 +168,7 @@ impl Ring {
             return Err(io::ErrorKind::NotFound.into());
         }
         let (first, readable, writable) = self.requests.next_ready();
-        Ok(Turn { first, readable, writable, answers })
+        Ok(ReadySet { first, readable, writable, answers })
     }
 
     /// How often a request had to end because all buffers of its source were full. What came after
@@ -253,7 +255,7 @@ impl Ring {
     /// Ends the requests of a source and takes its buffers back from the kernel.
     fn release(&mut self, slot: usize) -> io::Result<()> {
         let ended = self.cancel(slot);
-        let Some(Intake(arrivals)) = self.requests.remove(slot) else { return ended };
+        let Some(UringHandle(arrivals)) = self.requests.remove(slot) else { return ended };
         let withdrawn =
             ended.and_then(|()| self.uring.submitter().unregister_buf_ring(slot as u16));
         match &withdrawn {

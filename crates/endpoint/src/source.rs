@@ -10,7 +10,7 @@ use socket2::Socket;
 
 use crate::inbox::Fill;
 use crate::xdp_datagrams::XdpDatagrams;
-use crate::{Intake, Notice};
+use crate::{DropNotifier, UringHandle};
 
 /// An endpoint with a file descriptor that becomes readable or writable.
 pub trait Source: AsFd {
@@ -35,7 +35,10 @@ pub trait Source: AsFd {
     ///
     /// # Errors
     /// `AlreadyExists` if the source is in another ring.
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
         let _ = notice;
         Ok(None)
     }

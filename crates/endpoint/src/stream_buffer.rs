@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use crate::ancillary::{ANCILLARY_LENGTH, Ancillary, AncillaryBuffer};
 use crate::arrivals::Shape;
 use crate::context::is_idle;
-use crate::delivery::{Delivery, Intake, Notice};
+use crate::delivery::{Delivery, DropNotifier, UringHandle};
 use crate::inbox::Fill;
 use crate::{Meta, Received, Timestamp, Timestamping};
 
@@ -78,7 +78,10 @@ impl StreamBuffer {
     }
 
     /// Lets a ring receive by request, or ends that.
-    pub(crate) fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+    pub(crate) fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
         let shape = if self.takes_timestamps { Shape::StampedChunks } else { Shape::Chunks };
         let length = self.bytes.len();
         let (least, most) = REQUESTED_CHUNKS.into_inner();

@@ -15,8 +15,8 @@ use crate::stamps::Stamps;
 use crate::stream_buffer::StreamBuffer;
 use crate::timestamping::Stamping;
 use crate::{
-    Blocker, Intake, Meta, Notice, Receive, Received, Source, Stream, Timestamping, Transmit,
-    Transmitted, address,
+    Blocker, DropNotifier, Meta, Receive, Received, Source, Stream, Timestamping, Transmit,
+    Transmitted, UringHandle, address,
 };
 
 /// How a [`TcpStream`] is sized, and what it asks the kernel for.
@@ -292,9 +292,12 @@ impl Source for TcpStream {
         Ok(Some(Blocker::of_kernel(Arc::downgrade(&self.socket), self.inbox.share())))
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
         let mut inbox = self.inbox.open();
-        let intake = inbox.set_intake(notice)?;
+        let intake = inbox.set_uring_handle(notice)?;
         if self.is_connected {
             inbox.set_open();
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use crate::xdp::{Notice, Reason, Stack};
+use crate::xdp::{FallbackReason, PathEvent, Stack};
 
 /// Which way a UDP socket's datagrams go.
 ///
@@ -29,10 +29,10 @@ impl Transport {
         interface: Ipv4Addr,
         address: SocketAddrV4,
     ) -> io::Result<Option<&Stack>> {
-        let reason = self.lacks(interface).then_some(Reason::OtherInterface);
+        let reason = self.lacks(interface).then_some(FallbackReason::OtherInterface);
         self.unless(reason.map(|reason| {
             let address = SocketAddr::V4(address);
-            Notice::ReceivesByKernel { address, reason }
+            PathEvent::RxFallback { address, reason }
         }))
     }
 
@@ -48,14 +48,14 @@ impl Transport {
         ttl: u8,
     ) -> io::Result<Option<&Stack>> {
         let reason = if self.lacks(interface) {
-            Some(Reason::OtherInterface)
+            Some(FallbackReason::OtherInterface)
         } else {
             // What may not even leave the host.
-            (ttl == 0).then_some(Reason::ThisHost)
+            (ttl == 0).then_some(FallbackReason::ThisHost)
         };
         self.unless(reason.map(|reason| {
             let address = SocketAddr::V4(to);
-            Notice::SendsByKernel { address, reason }
+            PathEvent::TxFallback { address, reason }
         }))
     }
 
@@ -66,7 +66,7 @@ impl Transport {
         }
     }
 
-    fn unless(&self, notice: Option<Notice>) -> io::Result<Option<&Stack>> {
+    fn unless(&self, notice: Option<PathEvent>) -> io::Result<Option<&Stack>> {
         match (self, notice) {
             (Self::Kernel, _) => Ok(None),
             (Self::Xdp(stack), None) => Ok(Some(stack)),

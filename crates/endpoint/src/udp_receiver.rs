@@ -14,8 +14,8 @@ use crate::multicast::Membership;
 use crate::xdp::Stack;
 use crate::xdp_socket::XdpSocket;
 use crate::{
-    Blocker, Intake, Meta, MulticastGroup, Notice, Receive, ReceiveBuffer, Received, Source,
-    Timestamping, Transport, UdpOptions,
+    Blocker, DropNotifier, Meta, MulticastGroup, Receive, ReceiveBuffer, Received, Source,
+    Timestamping, Transport, UdpOptions, UringHandle,
 };
 
 /// A UDP socket that receives: a multicast group, or what is sent to one local address.
@@ -206,8 +206,11 @@ impl Source for UdpReceiver {
         self.incoming.set_blocking(timeout)
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
-        self.incoming.set_intake(notice)
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
+        self.incoming.set_uring_handle(notice)
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {

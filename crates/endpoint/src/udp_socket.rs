@@ -13,8 +13,8 @@ use crate::incoming::Incoming;
 use crate::kernel_socket::KernelSocket;
 use crate::xdp_socket::XdpSocket;
 use crate::{
-    Blocker, Intake, Meta, Notice, Receive, ReceiveBuffer, Received, Source, Timestamping,
-    Transmit, Transmitted, Transport, UdpOptions, multicast,
+    Blocker, DropNotifier, Meta, Receive, ReceiveBuffer, Received, Source, Timestamping, Transmit,
+    Transmitted, Transport, UdpOptions, UringHandle, multicast,
 };
 
 /// A UDP socket that sends and receives: what a request and its answer travel by.
@@ -301,8 +301,11 @@ impl Source for UdpSocket {
         self.carrier.set_blocking(timeout)
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
-        self.carrier.set_intake(notice)
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
+        self.carrier.set_uring_handle(notice)
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {

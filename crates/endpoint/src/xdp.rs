@@ -21,6 +21,6 @@
 //! ```
 
 pub use hairpin_stack::{
-    InterfaceSettings, Mode, Notice, Reason, ReceiveStamps, Stack, StackError, StackSettings,
-    UmemSettings,
+    FallbackReason, InterfaceSettings, Mode, PathEvent, ReceiveStamps, Stack, StackError,
+    StackSettings, UmemSettings,
 };

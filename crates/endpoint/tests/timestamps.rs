@@ -13,7 +13,7 @@ use hairpin_endpoint::{
     InterfaceTimestamping, Receive, Stream, TcpListener, TcpOptions, TcpStream, Timestamp,
     Timestamping, Transmit, Transmitted, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
 };
-use hairpin_testbed::Bed;
+use hairpin_testbed::Testbed;
 use loopback::{any_port, group, patiently, receive};
 
 const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -311,7 +311,7 @@ fn hardware_that_is_not_there_is_replaced_by_software_and_this_is_told() {
 #[test]
 #[ignore = "needs root"]
 fn a_veth_stamps_what_leaves_and_what_arrives() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [here, there] = bed.hosts();
     let options = UdpOptions { timestamping: SOFTWARE, ..WITHOUT };
     let mut pong =

@@ -21,9 +21,9 @@ use hairpin_reactor::{Interest, Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use crate::{
-    Action, ConnectionId, Designation, EventPacket, EventPart, FaultTally, Feed, FeedFaults, Floor,
+    Action, ConnectionId, Designation, EventPacket, EventPart, FaultTally, Feed, FeedFaults,
     Gateway, GatewayCounters, GatewaySettings, Listener, Pace, Publication, ReplayCounters,
-    ReplaySettings, SessionState, Tick,
+    ReplaySettings, SessionState, SimulatedMarket, Tick,
 };
 use acceptor::{Accepted, Acceptor};
 use connections::Connections;
@@ -63,7 +63,7 @@ const _: () = assert!(CHUNK_MAX <= Gateway::CHUNK_MAX);
 /// ```
 #[derive(Debug)]
 pub struct Exchange {
-    floor: Floor,
+    floor: SimulatedMarket,
     gateway: Gateway,
     feeds: Feeds,
     replay: Option<ReplaySide>,
@@ -98,7 +98,7 @@ impl Exchange {
         let listener = TcpListener::bind(addresses.gateway)?;
         let orders = settings.floor.capacity.orders;
         Ok(Self {
-            floor: Floor::new(&settings.floor, now),
+            floor: SimulatedMarket::new(&settings.floor, now),
             gateway: Gateway::new(settings.accounts, settings.connections, orders),
             feeds: Feeds::new(addresses, &settings.transport, start, reactor)?,
             replay: None,
@@ -345,7 +345,7 @@ impl Exchange {
 
     /// The market behind the sockets.
     #[must_use]
-    pub fn floor(&self) -> &Floor {
+    pub fn floor(&self) -> &SimulatedMarket {
         &self.floor
     }
 

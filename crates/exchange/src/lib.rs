@@ -12,18 +12,19 @@
 //! | [`FeedFaults`] | loss, repetition, reordering, delay and silence on side A and side B | no |
 //! | [`ReplayServer`] | packets of the incremental feed again, by TCP | no |
 //! | [`Gateway`] | iLink 3: sessions, orders, reports | no |
-//! | [`Floor`] | the first three as one market | no |
+//! | [`SimulatedMarket`] | the first three as one market | no |
 //! | [`Exchange`] | all of it on UDP and TCP sockets | yes |
 //!
 //! Nothing allocates after start-up, but for a connection when it is accepted. No clock is read:
 //! time is a parameter, and a [`Listener`] is called where a measurement needs one.
 //!
 //! ```
-//! use hairpin_exchange::{Feed, Floor, FloorSettings, MAX_PAYLOAD, Publication};
+//! use hairpin_exchange::{Feed, SimulatedMarket, SimulatedMarketSettings, MAX_PAYLOAD,
+//! Publication};
 //! use hairpin_time::{Instant, Now, Utc};
 //!
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_700_000_000_000_000_000) };
-//! let mut floor = Floor::new(&FloorSettings::default(), now);
+//! let mut floor = SimulatedMarket::new(&SimulatedMarketSettings::default(), now);
 //! let mut packet = [0; MAX_PAYLOAD];
 //! while floor.publisher().has_event() {
 //!     let transmit = floor.publisher_mut().poll_transmit(now, &mut packet).unwrap();
@@ -36,7 +37,6 @@
 
 mod exchange;
 mod faults;
-mod floor;
 mod gateway;
 mod generator;
 mod instrument;
@@ -45,13 +45,13 @@ mod market;
 mod matching;
 mod publisher;
 mod replay;
+mod simulated_market;
 mod slab;
 
 pub use exchange::{
     Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups, Multicast, TcpFeed,
 };
 pub use faults::{FaultSettings, FaultTally, FeedFaults, SideFaults};
-pub use floor::{Floor, FloorSettings};
 pub use gateway::{
     Action, BusinessReason, ConnectionId, Credentials, CredentialsError, Designation, Gateway,
     GatewayCounters, GatewayFaultTally, GatewayFaults, GatewaySettings, LogonReject,
@@ -76,6 +76,7 @@ pub use publisher::{
 pub use replay::{
     REPLAY_MAX, ReplayCounters, ReplayId, ReplayReject, ReplayServer, ReplaySettings,
 };
+pub use simulated_market::{SimulatedMarket, SimulatedMarketSettings};
 
 /// A price: a mantissa with nine decimals, as MDP 3.0 and iLink 3 have it.
 pub type Price = hairpin_sbe::Decimal<-9>;

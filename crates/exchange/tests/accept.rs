@@ -9,7 +9,9 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::process::Command;
 
 use client::credentials;
-use hairpin_exchange::{Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, TcpFeed};
+use hairpin_exchange::{
+    Addresses, Exchange, ExchangeSettings, FeedSide, SimulatedMarketSettings, TcpFeed,
+};
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -26,7 +28,7 @@ struct Bench {
 impl Bench {
     fn new(wait: Wait) -> Self {
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: false,
             accounts: vec![credentials()],
             connections: 2,

@@ -10,9 +10,9 @@ use client::{
 use hairpin_cme_codecs::ilink3::{OrderTypeReq, TimeInForce};
 use hairpin_exchange::{
     Capacity, ConnectionId, DailyStatistic, DefinitionChange, FaultSettings, Feed, FeedFaults,
-    FeedSide, Floor, FloorSettings, Flow, Gateway, Instrument, Limits, MAX_PAYLOAD, Market,
-    OrderId, Pace, PriceLevel, Publication, PublisherSettings, QuoteRequest, SessionState, Side,
-    SideFaults, TradingStatus,
+    FeedSide, Flow, Gateway, Instrument, Limits, MAX_PAYLOAD, Market, OrderId, Pace, PriceLevel,
+    Publication, PublisherSettings, QuoteRequest, SessionState, Side, SideFaults, SimulatedMarket,
+    SimulatedMarketSettings, TradingStatus,
 };
 use hairpin_sbe::Decimal;
 use hairpin_testbed::{CountingAllocator, allocations};
@@ -24,7 +24,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 const UUID: u64 = 1_700_000_000_000_000;
 
 /// Sends whatever is due; returns how many packets of each feed.
-fn drain(floor: &mut Floor, now: Now, packet: &mut [u8]) -> [u32; 3] {
+fn drain(floor: &mut SimulatedMarket, now: Now, packet: &mut [u8]) -> [u32; 3] {
     let mut packets = [0; 3];
     floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
     while let Some(transmit) = floor.publisher_mut().poll_transmit(now, packet) {
@@ -47,8 +47,8 @@ fn a_hundred_thousand_ticks_with_orders_and_cancels_allocate_nothing() {
 
     let mut now =
         Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
-    let settings = FloorSettings::default();
-    let mut floor = Floor::new(&settings, now);
+    let settings = SimulatedMarketSettings::default();
+    let mut floor = SimulatedMarket::new(&settings, now);
     let mut gateway = Gateway::new(vec![credentials()], 1, settings.capacity.orders);
     let mut packet = [0; MAX_PAYLOAD];
     while floor.publisher().has_event() {
@@ -115,7 +115,7 @@ fn requests_from(number: u32) -> [Vec<u8>; 5] {
 }
 
 /// One of the verbs in most turns of fifty.
-fn say(floor: &mut Floor, now: Now, turn: u32) {
+fn say(floor: &mut SimulatedMarket, now: Now, turn: u32) {
     let price = |n: i64| Decimal(n * 250_000_000);
     let levels = [3, 2].map(|n| PriceLevel { price: price(n), quantity: 1, orders: 0 });
     match turn % 50 {
@@ -143,9 +143,13 @@ fn nothing_else_allocates_either() {
     let mut instruments = Instrument::numbered(10);
     instruments[1].has_implied = true;
     let capacity = Capacity { orders: 4_096, levels: 2_048 };
-    let settings =
-        FloorSettings { instruments, flow: Flow::ALL, capacity, ..FloorSettings::default() };
-    let mut floor = Floor::new(&settings, now);
+    let settings = SimulatedMarketSettings {
+        instruments,
+        flow: Flow::ALL,
+        capacity,
+        ..SimulatedMarketSettings::default()
+    };
+    let mut floor = SimulatedMarket::new(&settings, now);
     let mut gateway = Gateway::new(vec![credentials()], 1, capacity.orders);
     let mut packet = [0; MAX_PAYLOAD];
     let logon = [negotiate(UUID, now.utc.as_nanos()), establish(UUID, now.utc.as_nanos() + 1, 1)];
@@ -201,8 +205,9 @@ fn no_group_allocates() {
             monotonic: Instant::from_nanos(1),
             utc: Utc::from_nanos(1_700_000_000_000_000_000),
         };
-        let floor = FloorSettings { instruments, flow: Flow::ALL, capacity, seed: 1, publisher };
-        let mut floor = Floor::new(&floor, now);
+        let floor =
+            SimulatedMarketSettings { instruments, flow: Flow::ALL, capacity, seed: 1, publisher };
+        let mut floor = SimulatedMarket::new(&floor, now);
         let side = SideFaults { reorder_ppm: 100_000, ..SideFaults::default() };
         let mut faults = FeedFaults::new(&FaultSettings { seed: 1, a: side, b: side });
         let mut packet = [0; MAX_PAYLOAD];
@@ -228,7 +233,7 @@ fn no_group_allocates() {
 }
 
 /// One of what the exchange says besides books in some turns of a hundred.
-fn announce(floor: &mut Floor, now: Now, turn: u32) {
+fn announce(floor: &mut SimulatedMarket, now: Now, turn: u32) {
     let limits = Limits { high: Some(Decimal(5)), ..Limits::default() };
     let daily = [(1, DailyStatistic::OpenInterest(turn))];
     let quote = QuoteRequest { id: "1", instrument: 2, quantity: None, side: None };

@@ -14,8 +14,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use by_hand::{Account, Block, Client, KEY, Message, NULL_PRICE};
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FloorSettings, GatewaySettings, PriceLevel,
-    Side,
+    Addresses, Credentials, Exchange, ExchangeSettings, GatewaySettings, PriceLevel, Side,
+    SimulatedMarketSettings,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -57,7 +57,7 @@ fn run(stop: &AtomicBool, tell: &mpsc::Sender<(SocketAddrV4, PriceLevel)>) {
     let account = || Credentials::new(access_key, KEY, session, firm).unwrap();
     let anywhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let settings = ExchangeSettings {
-        floor: FloorSettings::default(),
+        floor: SimulatedMarketSettings::default(),
         matching: false,
         accounts: vec![account()],
         connections: 2,

@@ -8,8 +8,8 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 
 use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, FeedSide, FloorSettings,
-    Groups, Multicast, Pace, ReplaySettings, SideFaults,
+    Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, FeedSide, Groups, Multicast,
+    Pace, ReplaySettings, SideFaults, SimulatedMarketSettings,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -46,7 +46,7 @@ impl Bench {
         };
         let addresses = Addresses { multicast: Some(multicast), tcp: None, gateway: LOCAL };
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: true,
             accounts: Vec::new(),
             connections: 1,

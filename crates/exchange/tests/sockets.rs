@@ -20,8 +20,8 @@ use hairpin_endpoint::{
     MulticastGroup, Receive, Stream, TcpOptions, TcpStream, UdpOptions, UdpReceiver, UdpSender,
 };
 use hairpin_exchange::{
-    Addresses, ConnectionId, EventPacket, Exchange, ExchangeSettings, FeedSide, FloorSettings,
-    Groups, Listener, Multicast, OrderId, Pace, SessionState, Side, Tick,
+    Addresses, ConnectionId, EventPacket, Exchange, ExchangeSettings, FeedSide, Groups, Listener,
+    Multicast, OrderId, Pace, SessionState, Side, SimulatedMarketSettings, Tick,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -127,7 +127,7 @@ impl Bench {
     fn new(test: u8, matching: bool) -> Self {
         let addresses = addresses(test);
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching,
             accounts: vec![credentials()],
             connections: 4,
@@ -390,7 +390,7 @@ fn says_which_address_is_taken() {
     let bench = Bench::new(5, true);
     let taken = bench.exchange.gateway_address();
     let settings = ExchangeSettings {
-        floor: FloorSettings::default(),
+        floor: SimulatedMarketSettings::default(),
         matching: true,
         accounts: vec![],
         connections: 1,

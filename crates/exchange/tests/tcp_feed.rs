@@ -12,8 +12,8 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use client::credentials;
 use hairpin_endpoint::{MulticastGroup, Receive, UdpOptions, UdpReceiver};
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, FloorSettings, Groups,
-    Multicast, Pace, TcpFeed,
+    Addresses, Exchange, ExchangeCounters, ExchangeSettings, FeedSide, Groups, Multicast, Pace,
+    SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -118,7 +118,7 @@ impl Trader {
     /// Its books are those that the exchange has published.
     fn judge(&self, exchange: &Exchange) {
         let receiver = self.incremental.as_ref().unwrap();
-        let instruments = &FloorSettings::default().instruments;
+        let instruments = &SimulatedMarketSettings::default().instruments;
         for (index, instrument) in (0..).zip(instruments) {
             let published = exchange.floor().publisher().published(index);
             let book = &receiver.books[&instrument.security_id];
@@ -146,7 +146,7 @@ impl Bench {
 
     fn with(wait: Wait, addresses: Addresses) -> Self {
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: true,
             accounts: vec![credentials()],
             connections: 2,

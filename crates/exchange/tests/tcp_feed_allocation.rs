@@ -6,7 +6,7 @@ use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, Pace, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedSide, Pace, SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_testbed::{CountingAllocator, allocations};
@@ -24,7 +24,7 @@ fn ten_thousand_ticks_to_four_connections_allocate_nothing() {
     let local = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let tcp = Some(TcpFeed { backlog: 2 << 20, ..TcpFeed::new(local, local) });
     let settings = ExchangeSettings {
-        floor: FloorSettings::default(),
+        floor: SimulatedMarketSettings::default(),
         matching: true,
         accounts: vec![],
         connections: 1,

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "this is all tests")]
 
-use hairpin_exchange::{Floor, FloorSettings, MAX_PAYLOAD, Pace};
+use hairpin_exchange::{MAX_PAYLOAD, Pace, SimulatedMarket, SimulatedMarketSettings};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,7 @@ const PACKETS: u32 = 10_000;
 fn the_first_ten_thousand_packets_of_seed_one_are_what_they_were() {
     let mut now =
         Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(1_700_000_000_000_000_000) };
-    let mut floor = Floor::new(&FloorSettings::default(), now);
+    let mut floor = SimulatedMarket::new(&SimulatedMarketSettings::default(), now);
     floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
     let mut packet = [0; MAX_PAYLOAD];
     let mut digest = Sha256::new();

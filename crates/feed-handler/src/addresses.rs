@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::Transport;
-use hairpin_mdp3::{Feed, Feeds, Settings, Side, Sides};
+use hairpin_mdp3::{Feed, FeedLine, Feeds, Settings, Sides};
 
 use crate::{FeedError, LineAddress, ReplayServer};
 
@@ -61,9 +61,9 @@ impl Default for Multicast {
 /// The multicast groups of one feed. Either side may be missing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Lines {
-    /// Side A.
+    /// FeedLine A.
     pub a: Option<Group>,
-    /// Side B.
+    /// FeedLine B.
     pub b: Option<Group>,
 }
 
@@ -125,10 +125,10 @@ impl Lines {
         Self { a: Some(a.into()), b: None }
     }
 
-    const fn side(&self, side: Side) -> Option<&Group> {
+    const fn side(&self, side: FeedLine) -> Option<&Group> {
         match side {
-            Side::A => self.a.as_ref(),
-            Side::B => self.b.as_ref(),
+            FeedLine::A => self.a.as_ref(),
+            FeedLine::B => self.b.as_ref(),
         }
     }
 }
@@ -141,8 +141,8 @@ impl TcpLines {
     }
 
     /// The sides that there are, A first.
-    pub(crate) fn sides(&self) -> impl Iterator<Item = (Side, SocketAddrV4)> + use<> {
-        let sides = [(Side::A, self.a), (Side::B, self.b)];
+    pub(crate) fn sides(&self) -> impl Iterator<Item = (FeedLine, SocketAddrV4)> + use<> {
+        let sides = [(FeedLine::A, self.a), (FeedLine::B, self.b)];
         sides.into_iter().filter_map(|(side, address)| Some((side, address?)))
     }
 }
@@ -150,7 +150,7 @@ impl TcpLines {
 impl Multicast {
     /// The group of one side of a feed, if it is sent there.
     #[must_use]
-    pub fn group(&self, feed: Feed, side: Side) -> Option<&Group> {
+    pub fn group(&self, feed: Feed, side: FeedLine) -> Option<&Group> {
         match feed {
             Feed::Incremental => self.incremental.side(side),
             Feed::Instrument => self.instrument.side(side),
@@ -161,8 +161,8 @@ impl Multicast {
     }
 
     /// Each side of each feed with its group, the incremental feed first.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (Feed, Side, &Group)> {
-        let sides = Feed::ALL.into_iter().flat_map(|feed| Side::ALL.map(|side| (feed, side)));
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (Feed, FeedLine, &Group)> {
+        let sides = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
         sides.filter_map(|(feed, side)| Some((feed, side, self.group(feed, side)?)))
     }
 
@@ -247,7 +247,7 @@ impl Addresses {
             Self::Multicast(multicast) => multicast.check(),
             Self::Tcp(TcpLines { a: None, b: None, .. }) => Err(FeedError::NoSide),
             Self::Tcp(TcpLines { a: Some(address), b, .. }) if *b == Some(*address) => {
-                let (first, second) = ((None, Side::A).into(), (None, Side::B).into());
+                let (first, second) = ((None, FeedLine::A).into(), (None, FeedLine::B).into());
                 Err(FeedError::SameAddress { address: *address, first, second })
             }
             Self::Tcp(_) => Ok(()),

@@ -36,7 +36,7 @@ mod write;
 use std::net::Ipv4Addr;
 
 pub use error::ConfigError;
-use hairpin_mdp3::Side;
+use hairpin_mdp3::FeedLine;
 
 /// A whole file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,8 +86,8 @@ pub struct ConnectionConfig {
     pub hosts: Vec<Ipv4Addr>,
     /// UDP or TCP port.
     pub port: u16,
-    /// Side A or B.
-    pub side: Side,
+    /// FeedLine A or B.
+    pub side: FeedLine,
 }
 
 /// What a connection brings.

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream, Timestamping};
-use hairpin_mdp3::{Feed, Input, Listener, Settings, Side, TemplateIds};
+use hairpin_mdp3::{Feed, FeedLine, Input, Listener, Settings, TemplateIds};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(1);
 /// The connection of one side.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    side: Side,
+    side: FeedLine,
     address: SocketAddrV4,
     options: TcpOptions,
     state: State,
@@ -69,7 +69,7 @@ struct Link {
 #[non_exhaustive]
 pub struct ConnectionStatistics {
     /// The side.
-    pub side: Side,
+    pub side: FeedLine,
     /// The address and port that the exchange listens on.
     pub address: SocketAddrV4,
     /// Whether there is a connection now.
@@ -81,7 +81,7 @@ pub struct ConnectionStatistics {
 impl Connection {
     /// Begins the first attempt. That it fails at once is no error, unless no other can succeed.
     pub(crate) fn open(
-        (side, address): (Side, SocketAddrV4),
+        (side, address): (FeedLine, SocketAddrV4),
         interface: Ipv4Addr,
         settings: &Settings,
         reactor: &mut Reactor,
@@ -298,7 +298,7 @@ impl Connection {
     }
 
     /// Why the last connection, or attempt, has failed, if it was on this side.
-    pub(crate) fn last_failure(&self, side: Side) -> Option<&ConnectionError> {
+    pub(crate) fn last_failure(&self, side: FeedLine) -> Option<&ConnectionError> {
         self.last_failure.as_ref().filter(|_| self.side == side)
     }
 
@@ -384,7 +384,7 @@ impl Connection {
 /// What a packet passes on its way from a connection to the channel.
 struct Intake<'a> {
     now: Now,
-    side: Side,
+    side: FeedLine,
     received: Option<Utc>,
     templates: &'a TemplateIds,
     order: &'a mut Order,

@@ -5,7 +5,7 @@ mod message;
 
 use std::collections::HashMap;
 
-use hairpin_mdp3::{Channel, Feed, Input, Listener, Messages, PacketHeader, Side};
+use hairpin_mdp3::{Channel, Feed, FeedLine, Input, Listener, Messages, PacketHeader};
 use hairpin_time::{Now, Utc};
 
 pub use file::CacheError;
@@ -165,7 +165,7 @@ impl DefinitionCache {
                 let header = PacketHeader { sequence, sending_time }.encode();
                 packet[..PacketHeader::LENGTH].copy_from_slice(&header);
                 sequence += 1;
-                let input = Input { feed: Feed::Instrument, side: Side::A, received: None };
+                let input = Input { feed: Feed::Instrument, side: FeedLine::A, received: None };
                 channel.handle_packet(now, input, packet, listener);
             }
             packet.clear();

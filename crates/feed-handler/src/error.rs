@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddrV4;
 
-use hairpin_mdp3::{Feed, Side};
+use hairpin_mdp3::{Feed, FeedLine};
 
 use crate::{EngineError, ReplayError};
 
@@ -44,7 +44,7 @@ pub enum FeedError {
         /// The feed.
         feed: Feed,
         /// The side.
-        side: Side,
+        side: FeedLine,
         /// What the kernel said, and to what.
         #[source]
         error: io::Error,
@@ -53,7 +53,7 @@ pub enum FeedError {
     #[error("side {side}: {error}")]
     Connection {
         /// The side.
-        side: Side,
+        side: FeedLine,
         /// What the kernel said, and to what.
         #[source]
         error: io::Error,
@@ -75,11 +75,11 @@ pub struct LineName {
     /// The feed; `None` where all feeds come the same way.
     pub feed: Option<Feed>,
     /// The side.
-    pub side: Side,
+    pub side: FeedLine,
 }
 
-impl From<(Option<Feed>, Side)> for LineName {
-    fn from((feed, side): (Option<Feed>, Side)) -> Self {
+impl From<(Option<Feed>, FeedLine)> for LineName {
+    fn from((feed, side): (Option<Feed>, FeedLine)) -> Self {
         Self { feed, side }
     }
 }

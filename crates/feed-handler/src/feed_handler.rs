@@ -3,7 +3,7 @@
 use std::io;
 
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
-use hairpin_mdp3::{Action, Channel, ChannelState, Filter, Listener, Settings, Side};
+use hairpin_mdp3::{Action, Channel, ChannelState, FeedLine, Filter, Listener, Settings};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -276,7 +276,7 @@ impl FeedHandler {
 
     /// Why the last connection of a side was lost, or the last attempt failed.
     #[must_use]
-    pub fn last_failure(&self, side: Side) -> Option<&ConnectionError> {
+    pub fn last_failure(&self, side: FeedLine) -> Option<&ConnectionError> {
         self.sides().iter().find_map(|connection| connection.last_failure(side))
     }
 

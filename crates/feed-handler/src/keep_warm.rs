@@ -6,7 +6,7 @@ use hairpin_cme_codecs::mdp3::{
     MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction, MatchEventIndicator, Price9,
 };
 use hairpin_endpoint::{Timestamp, Transport};
-use hairpin_mdp3::{Channel, Feed, Input, LateJoin, Listener, PacketHeader, Settings, Side};
+use hairpin_mdp3::{Channel, Feed, FeedLine, Input, LateJoin, Listener, PacketHeader, Settings};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::feed_handlers::{ChannelFeed, SharedLine, Subscription};
@@ -88,7 +88,7 @@ impl KeepWarm {
         let mut channel = Channel::new(settings);
         // It has no feeds to join.
         while channel.poll_action().is_some() {}
-        let mut subscription = Subscription::new(0, Feed::Incremental, Side::A);
+        let mut subscription = Subscription::new(0, Feed::Incremental, FeedLine::A);
         subscription.is_joined = true;
         let nowhere = Ipv4Addr::UNSPECIFIED;
         let (sources, transport) = (Vec::new(), Transport::Kernel);
@@ -125,7 +125,7 @@ impl KeepWarm {
     pub fn turn(&mut self, now: Now, dry: &mut impl Listener) -> bool {
         self.turn_by(now, |arrival, _, [feed]| {
             let received = arrival.timestamp.utc();
-            let input = Input { feed: Feed::Incremental, side: Side::A, received };
+            let input = Input { feed: Feed::Incremental, side: FeedLine::A, received };
             deliver(now, &mut feed.inlet.channel, input, arrival.bytes, dry);
         })
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::capture::{RecordedLine, Recorder};
 use hairpin_endpoint::{ReceiveBuffer, UdpOptions};
-use hairpin_mdp3::{Feed, Input, Listener, Side};
+use hairpin_mdp3::{Feed, FeedLine, Input, Listener};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::Now;
 
@@ -18,7 +18,7 @@ use crate::{FeedError, LineAddress, Statistics};
 #[derive(Debug)]
 pub(crate) struct Line {
     feed: Feed,
-    side: Side,
+    side: FeedLine,
     socket: SocketLine,
 }
 
@@ -29,7 +29,7 @@ pub struct LineStatistics {
     /// The feed.
     pub feed: Feed,
     /// The side.
-    pub side: Side,
+    pub side: FeedLine,
     /// The multicast group and port.
     pub group: SocketAddrV4,
     /// Whether the group is joined now.
@@ -63,7 +63,7 @@ impl From<LineStatistics> for Statistics {
 impl Line {
     /// Opens a socket that is not a member of its group yet.
     pub(crate) fn open(
-        (feed, side): (Feed, Side),
+        (feed, side): (Feed, FeedLine),
         address: LineAddress,
         reactor: &mut Reactor,
     ) -> Result<Self, FeedError> {

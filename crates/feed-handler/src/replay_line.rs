@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use hairpin_mdp3::{Action, Feed, Input, Listener, ReplayOutcome, Settings, Side};
+use hairpin_mdp3::{Action, Feed, FeedLine, Input, Listener, ReplayOutcome, Settings};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
@@ -99,7 +99,7 @@ impl ReplayLine {
         inlet: &mut Inlet,
         listener: &mut impl Listener,
     ) {
-        let input = Input { feed: Feed::Replay, side: Side::A, received: None };
+        let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
         let statistics = &mut self.statistics;
         let end = self.client.process(now.monotonic, ready, reactor, &mut |packet| {
             statistics.replayed_packets += 1;

@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, Pace, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedSide, Pace, SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_feed_handler::{ChannelState, EndOfEvent, FeedHandler, Listener, Settings, TcpLines};
 use hairpin_reactor::{Reactor, Wait};
@@ -36,7 +36,7 @@ fn thousands_of_ticks_by_tcp_allocate_nothing_under_any_wait() {
 fn run(wait: Wait) {
     let local = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let settings = ExchangeSettings {
-        floor: FloorSettings::default(),
+        floor: SimulatedMarketSettings::default(),
         matching: true,
         accounts: vec![],
         connections: 1,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use hairpin_feed_handler::config::{
     ChannelConfig, Config, ConfigError, ConnectionConfig, FeedType, Product, Protocol,
 };
-use hairpin_feed_handler::{Addresses, Side};
+use hairpin_feed_handler::{Addresses, FeedLine};
 use proptest::prelude::*;
 
 const INTERFACE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -239,7 +239,7 @@ fn a_feed_by_tcp_comes_back_as_it_was_written() {
     let text = Config { channels, ..Config::default() }.to_string();
     let read: Config = text.parse().unwrap();
     assert_eq!(read.channels[0].addresses(INTERFACE).unwrap(), addresses);
-    assert_eq!(read.channels[0].connections[1].side, Side::B);
+    assert_eq!(read.channels[0].connections[1].side, FeedLine::B);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn connections() -> impl Strategy<Value = ConnectionConfig> {
             group: group.map(Ipv4Addr::from),
             hosts: hosts.into_iter().map(Ipv4Addr::from).collect(),
             port,
-            side: if is_a { Side::A } else { Side::B },
+            side: if is_a { FeedLine::A } else { FeedLine::B },
         }
     })
 }

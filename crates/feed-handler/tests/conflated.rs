@@ -2,13 +2,17 @@
 //! published, orders too, the other finds in sync.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hairpin_exchange::{Feed as Published, Floor, FloorSettings, MAX_PAYLOAD, PublisherSettings};
-use hairpin_feed_handler::{Action, Channel, ChannelState, Feed, Input, Settings, Side, SyncState};
+use hairpin_exchange::{
+    Feed as Published, MAX_PAYLOAD, PublisherSettings, SimulatedMarket, SimulatedMarketSettings,
+};
+use hairpin_feed_handler::{
+    Action, Channel, ChannelState, Feed, FeedLine, Input, Settings, SyncState,
+};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 /// An exchange and a channel that joins it late.
 struct Market {
-    floor: Floor,
+    floor: SimulatedMarket,
     channel: Channel,
     joined: [bool; Feed::ALL.len()],
     now: Now,
@@ -20,7 +24,10 @@ impl Market {
             monotonic: Instant::from_nanos(1_000_000_000),
             utc: Utc::from_nanos(1_767_225_600_000_000_000),
         };
-        let floor = Floor::new(&FloorSettings { publisher, ..FloorSettings::default() }, now);
+        let floor = SimulatedMarket::new(
+            &SimulatedMarketSettings { publisher, ..SimulatedMarketSettings::default() },
+            now,
+        );
         let channel = Channel::new(Settings::conflated());
         let mut market = Self { floor, channel, joined: [false; Feed::ALL.len()], now };
         market.act();
@@ -58,7 +65,7 @@ impl Market {
                 Published::SnapshotOrders => Feed::SnapshotOrders,
             };
             if self.joined[feed as usize] {
-                let input = Input { feed, side: Side::A, received: None };
+                let input = Input { feed, side: FeedLine::A, received: None };
                 let bytes = &packet[..transmit.length];
                 self.channel.handle_packet(self.now, input, bytes, &mut ());
                 self.act();
@@ -79,7 +86,7 @@ impl Market {
     }
 
     fn come_in_sync(&mut self) {
-        let count = FloorSettings::default().instruments.len();
+        let count = SimulatedMarketSettings::default().instruments.len();
         for _ in 0..20_000 {
             self.step(false);
             if self.channel.state() == ChannelState::InSync && self.order_books().0 == count {

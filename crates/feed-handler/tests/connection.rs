@@ -9,8 +9,8 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 
 use hairpin_feed_handler::{
-    BookUpdate, ChannelState, ConnectionError, EndOfEvent, FeedError, FeedHandler, FrameError, Gap,
-    LateJoin, Listener, Settings, Side, Statistics, TcpLines,
+    BookUpdate, ChannelState, ConnectionError, EndOfEvent, FeedError, FeedHandler, FeedLine,
+    FrameError, Gap, LateJoin, Listener, Settings, Statistics, TcpLines,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -148,7 +148,7 @@ impl Bench {
     }
 
     fn failure(&self) -> &ConnectionError {
-        self.handler.last_failure(Side::A).unwrap()
+        self.handler.last_failure(FeedLine::A).unwrap()
     }
 }
 
@@ -326,7 +326,7 @@ fn the_other_side_is_read_before_a_hole_becomes_a_gap() {
         let first = frame(&quote(1, 1));
         b.write_all(&first).unwrap();
         bench.until("the first", |bench| bench.told.ends == [1]);
-        // Side A begins late, as after a reconnection, and far more lies there than a hole may
+        // FeedLine A begins late, as after a reconnection, and far more lies there than a hole may
         // hold open.
         let stream = |range: std::ops::RangeInclusive<u32>| -> Vec<u8> {
             range.flat_map(|sequence| frame(&quote(sequence, sequence))).collect()
@@ -391,7 +391,7 @@ fn addresses_that_nobody_could_connect_from_are_refused() {
     let mut new = |lines| FeedHandler::new(settings(), lines, &mut reactor);
     let nowhere = TcpLines { interface: Ipv4Addr::new(192, 0, 2, 1), ..only_a(address) };
     let error = new(nowhere).unwrap_err();
-    assert!(matches!(error, FeedError::Connection { side: Side::A, .. }));
+    assert!(matches!(error, FeedError::Connection { side: FeedLine::A, .. }));
     assert!(error.to_string().contains("192.0.2.1"), "{error}");
     assert!(matches!(new(TcpLines::both(address, address)), Err(FeedError::SameAddress { .. })));
     assert!(matches!(new(TcpLines { a: None, ..only_a(address) }), Err(FeedError::NoSide)));

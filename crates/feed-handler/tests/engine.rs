@@ -12,9 +12,9 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
     Arrival, BookUpdate, CaptureEngine, CaptureSource, Captured, ChannelState, EndOfEvent,
-    EngineError, Feed, FeedEngine, FeedError, FeedHandlers, Filter, Gap, Group, HandlerId,
-    LineAddress, LineId, Lines, Listener, Multicast, Same, Settings, Side, SocketEngine, Speed,
-    TappedEngine, Timestamp, UdpOptions,
+    EngineError, Feed, FeedEngine, FeedError, FeedHandlers, FeedLine, Filter, Gap, Group,
+    HandlerId, LineAddress, LineId, Lines, Listener, Multicast, Same, Settings, SocketEngine,
+    Speed, TappedEngine, Timestamp, UdpOptions,
 };
 use hairpin_reactor::Wait;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -533,7 +533,7 @@ fn a_group_may_have_an_interface_of_its_own() {
         feeds.engine().lines.iter().map(|line| line.interface).collect();
     let here = Ipv4Addr::LOCALHOST;
     assert_eq!(interfaces, [here, elsewhere, here, here]);
-    assert_eq!(feeds.lines(feeds.channels().next().unwrap().0).nth(1).unwrap().side, Side::B);
+    assert_eq!(feeds.lines(feeds.channels().next().unwrap().0).nth(1).unwrap().side, FeedLine::B);
     let _: Utc = at(0).utc;
 }
 

@@ -3,12 +3,16 @@
 
 use std::collections::HashMap;
 
-use hairpin_exchange::{Feed as Published, Floor, FloorSettings, Ladder, MAX_PAYLOAD, Pace};
-use hairpin_feed_handler::{Book, Channel, ChannelState, Feed, Levels, Listener, Settings, Side};
+use hairpin_exchange::{
+    Feed as Published, Ladder, MAX_PAYLOAD, Pace, SimulatedMarket, SimulatedMarketSettings,
+};
+use hairpin_feed_handler::{
+    Book, Channel, ChannelState, Feed, FeedLine, Levels, Listener, Settings,
+};
 use hairpin_mdp3::{Action, EndOfEvent, Input};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-const SIDES: [Side; 2] = Side::ALL;
+const SIDES: [FeedLine; 2] = FeedLine::ALL;
 
 /// A generator of losses: small, seeded, good enough.
 struct Dice(u64);
@@ -37,7 +41,7 @@ impl Listener for Events {
 
 /// An exchange and a channel, and between them two sides that lose packets.
 struct Market {
-    floor: Floor,
+    floor: SimulatedMarket,
     security_ids: Vec<i32>,
     channel: Channel,
     events: Events,
@@ -55,12 +59,12 @@ impl Market {
             monotonic: Instant::from_nanos(1_000_000_000),
             utc: Utc::from_nanos(1_767_225_600_000_000_000),
         };
-        let settings = FloorSettings { seed, ..FloorSettings::default() };
+        let settings = SimulatedMarketSettings { seed, ..SimulatedMarketSettings::default() };
         let security_ids =
             settings.instruments.iter().map(|instrument| instrument.security_id).collect();
         let channel = Channel::new(Settings { max_instruments: 100, ..Settings::default() });
         let mut market = Self {
-            floor: Floor::new(&settings, now),
+            floor: SimulatedMarket::new(&settings, now),
             security_ids,
             channel,
             events: Events::default(),

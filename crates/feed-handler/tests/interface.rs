@@ -13,7 +13,7 @@ use hairpin_feed_handler::{
     Settings, SocketEngine,
 };
 use hairpin_reactor::{Reactor, Wait};
-use hairpin_testbed::Bed;
+use hairpin_testbed::Testbed;
 use hairpin_time::{Duration, Instant, Now};
 use packets::{END, PacketBuilder, YEAR_2026, bid, packet};
 
@@ -95,7 +95,7 @@ fn receiver(is_one: bool, interface: Ipv4Addr) -> Box<dyn Receiver> {
 
 /// A bed, what receives on its second host, and what it has been told.
 struct Scene {
-    bed: Bed,
+    bed: Testbed,
     receiver: Box<dyn Receiver>,
     turns: u64,
     errors: Vec<FeedError>,
@@ -103,7 +103,7 @@ struct Scene {
 
 impl Scene {
     fn new(is_one: bool) -> Self {
-        let bed = Bed::namespaces().unwrap();
+        let bed = Testbed::namespaces().unwrap();
         let host = &bed.hosts()[1];
         // A socket belongs to the host it was made on.
         let receiver = host.run(|| receiver(is_one, host.address())).unwrap();

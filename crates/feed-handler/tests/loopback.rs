@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use hairpin_endpoint::UdpSender;
 use hairpin_feed_handler::{
-    ChannelState, Feed, FeedHandler, Group, LateJoin, Lines, Multicast, Settings, Side,
+    ChannelState, Feed, FeedHandler, FeedLine, Group, LateJoin, Lines, Multicast, Settings,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant};
@@ -103,7 +103,7 @@ fn a_loss_on_both_sides_is_a_gap_and_joins_the_snapshots_again() {
     assert_eq!(book.bids().len(), 1);
 }
 
-/// Side A has lost one packet, and far more than a turn reads is there from both sides.
+/// FeedLine A has lost one packet, and far more than a turn reads is there from both sides.
 fn reads_the_other_side_before_a_hole_is_a_gap(
     settings: Settings,
     lost: u32,
@@ -180,8 +180,8 @@ fn what_came_while_the_thread_was_not_let_run_is_read_before_a_hole_becomes_a_ga
 #[test]
 fn in_sync_it_is_a_member_of_the_incremental_groups_alone() {
     let mut market = market(Wait::Poll, 7);
-    let incremental = Side::ALL.map(|side| (Feed::Incremental, side));
-    let instrument = Side::ALL.map(|side| (Feed::Instrument, side));
+    let incremental = FeedLine::ALL.map(|side| (Feed::Incremental, side));
+    let instrument = FeedLine::ALL.map(|side| (Feed::Instrument, side));
     assert_eq!(market.joined(), [incremental, instrument].concat());
     // Recovery does not wait for the socket that a blocking wait blocks in.
     assert!(market.handler.next_deadline().is_some());

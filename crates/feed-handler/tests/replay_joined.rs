@@ -5,8 +5,8 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, FloorSettings, Groups,
-    Ladder, Multicast as Published, Pace, ReplaySettings, SideFaults,
+    Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, Groups, Ladder,
+    Multicast as Published, Pace, ReplaySettings, SideFaults, SimulatedMarketSettings,
 };
 use hairpin_feed_handler::{
     Book, Channel, ChannelState, FeedHandler, FeedHandlers, Gap, HandlerId, Levels, Lines,
@@ -122,7 +122,7 @@ impl Bench {
             order_snapshots: None,
         };
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: true,
             accounts: Vec::new(),
             connections: 1,
@@ -202,7 +202,7 @@ impl Bench {
 
     /// Every book is in sync and what is published now.
     fn judge(&self) {
-        for (instrument, definition) in (0..).zip(FloorSettings::default().instruments) {
+        for (instrument, definition) in (0..).zip(SimulatedMarketSettings::default().instruments) {
             let book = self.handler.channel().book_of(definition.security_id).unwrap();
             let published = self.exchange.floor().publisher().published(instrument);
             assert!(book.is_in_sync() && is_equal(book, &published.sides), "{book:?}");

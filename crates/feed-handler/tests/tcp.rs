@@ -6,10 +6,11 @@ mod proxy;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedSide, FloorSettings, Ladder, Pace, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedSide, Ladder, Pace, SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_feed_handler::{
-    Book, ChannelState, EndOfEvent, FeedHandler, Gap, Levels, Listener, Settings, Side, TcpLines,
+    Book, ChannelState, EndOfEvent, FeedHandler, FeedLine, Gap, Levels, Listener, Settings,
+    TcpLines,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -75,7 +76,7 @@ impl Trader {
 
     /// All its books are those that the exchange has published.
     fn judge(&self, exchange: &Exchange) {
-        for (index, instrument) in (0..).zip(&FloorSettings::default().instruments) {
+        for (index, instrument) in (0..).zip(&SimulatedMarketSettings::default().instruments) {
             let book = self.handler.channel().book_of(instrument.security_id).unwrap();
             let published = exchange.floor().publisher().published(index);
             assert!(book.is_in_sync() && is_equal(book, &published.sides), "{book:?}");
@@ -117,7 +118,7 @@ impl Market {
     fn new(backlog: usize) -> Self {
         let tcp = Some(TcpFeed { backlog, ..TcpFeed::new(LOCAL, LOCAL) });
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: true,
             accounts: vec![],
             connections: 1,
@@ -228,12 +229,12 @@ fn books_are_those_of_the_exchange_under_every_wait() {
 
 #[test]
 fn one_side_is_enough() {
-    for only in Side::ALL {
+    for only in FeedLine::ALL {
         let mut market = Market::new(4 << 20);
         let mut lines = market.lines();
         match only {
-            Side::A => lines.b = None,
-            Side::B => lines.a = None,
+            FeedLine::A => lines.b = None,
+            FeedLine::B => lines.a = None,
         }
         let mut traders = [Trader::new(Wait::Epoll, lines)];
         market.until("sync", &mut traders, |_, traders| traders[0].is_in_sync());
@@ -242,8 +243,8 @@ fn one_side_is_enough() {
         market.settle(&mut traders);
         assert_eq!(traders[0].told.gaps, 0);
         let counters = traders[0].handler.channel().counters();
-        assert_eq!(counters.packets_a == 0, only == Side::B);
-        assert_eq!(counters.packets_b == 0, only == Side::A);
+        assert_eq!(counters.packets_a == 0, only == FeedLine::B);
+        assert_eq!(counters.packets_b == 0, only == FeedLine::A);
     }
 }
 
@@ -266,7 +267,7 @@ fn a_side_that_is_cut_loses_nothing_and_comes_back() {
         let [trader] = &traders;
         assert_eq!((trader.told.gaps, trader.handler.channel().counters().recoveries), (0, 1));
         assert_eq!(trader.handler.statistics().reconnections, 2);
-        for side in Side::ALL {
+        for side in FeedLine::ALL {
             assert!(trader.handler.last_failure(side).is_some());
         }
         trader.nothing_wrong_but(&["failed_connects", "ended_connections", "packets_cut"]);

@@ -7,13 +7,15 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::xdp::{InterfaceSettings, ReceiveStamps, Stack, StackSettings};
 use hairpin_endpoint::{MulticastGroup, Receive, Transmit, UdpOptions, UdpReceiver, UdpSender};
-use hairpin_exchange::{Addresses, Exchange, ExchangeSettings, FloorSettings, Groups, Pace};
+use hairpin_exchange::{
+    Addresses, Exchange, ExchangeSettings, Groups, Pace, SimulatedMarketSettings,
+};
 use hairpin_feed_handler::{
-    ChannelState, Feed, FeedHandler, FeedHandlers, Group, Lines, Multicast, Same, Settings, Side,
-    SocketEngine, Transport,
+    ChannelState, Feed, FeedHandler, FeedHandlers, FeedLine, Group, Lines, Multicast, Same,
+    Settings, SocketEngine, Transport,
 };
 use hairpin_reactor::{Reactor, Ready, Wait};
-use hairpin_testbed::{Bed, Host, Offloads, Queues};
+use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use market::packets::packet;
 use market::{Market, Told, Turns, quote};
@@ -30,8 +32,8 @@ fn past(host: &Host) -> Transport {
     Transport::Xdp(Stack::open(host.interface(), &settings).unwrap())
 }
 
-fn bed() -> Bed {
-    Bed::builder().queues(Queues::pairs(1)).offloads(Offloads::OFF).build().unwrap()
+fn bed() -> Testbed {
+    Testbed::builder().queues(Queues::pairs(1)).offloads(Offloads::OFF).build().unwrap()
 }
 
 fn addresses(transport: &Transport, [here, there]: &[Host; 2]) -> Multicast {
@@ -63,8 +65,8 @@ fn market<'a>(wait: Wait, transport: &Transport, hosts: &'a [Host; 2]) -> Market
 /// Comes in sync, arbitrates two sides, loses a packet and recovers from snapshots joined again.
 fn comes_in_sync_and_recovers(wait: Wait, transport: &Transport, hosts: &[Host; 2]) {
     let mut market = market(wait, transport, hosts);
-    let incremental = Side::ALL.map(|side| (Feed::Incremental, side));
-    let instrument = Side::ALL.map(|side| (Feed::Instrument, side));
+    let incremental = FeedLine::ALL.map(|side| (Feed::Incremental, side));
+    let instrument = FeedLine::ALL.map(|side| (Feed::Instrument, side));
     assert_eq!(market.joined(), [incremental, instrument].concat());
     market.come_in_sync();
     assert_eq!(market.joined(), incremental);
@@ -173,7 +175,7 @@ fn an_exchange_publishes_past_the_kernel() {
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let transport = past(here);
         let settings = ExchangeSettings {
-            floor: FloorSettings::default(),
+            floor: SimulatedMarketSettings::default(),
             matching: true,
             accounts: Vec::new(),
             connections: 1,

@@ -20,8 +20,8 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use hairpin_endpoint::capture::{CaptureClock, CaptureFormat, CaptureWriter};
 use hairpin_exchange::{
-    Capacity, Feed, Floor, FloorSettings, Flow, Instrument, InstrumentKind, Leg, MAX_PAYLOAD,
-    OptionRight, Pace, PriceLevel, PublisherSettings, Side, TradingStatus,
+    Capacity, Feed, Flow, Instrument, InstrumentKind, Leg, MAX_PAYLOAD, OptionRight, Pace,
+    PriceLevel, PublisherSettings, Side, SimulatedMarket, SimulatedMarketSettings, TradingStatus,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// An exchange whose packets are written to a file.
 struct Generation<W> {
-    floor: Floor,
+    floor: SimulatedMarket,
     instruments: Vec<Instrument>,
     /// Those with an implied book.
     implied: Vec<u32>,
@@ -136,7 +136,7 @@ impl<W: Write> Generation<W> {
         let instruments = instruments(arguments.instruments);
         let implied = (0..).zip(&instruments).filter(|(_, it)| it.has_implied);
         let implied = implied.map(|(index, _)| index).collect();
-        let settings = FloorSettings {
+        let settings = SimulatedMarketSettings {
             instruments: instruments.clone(),
             seed: arguments.seed,
             flow: Flow::ALL,
@@ -161,7 +161,7 @@ impl<W: Write> Generation<W> {
             }
         }
         Ok(Self {
-            floor: Floor::new(&settings, now),
+            floor: SimulatedMarket::new(&settings, now),
             instruments,
             implied,
             now,

@@ -7,8 +7,8 @@ use std::process::{Child, Command};
 
 use anyhow::{Context, Result, bail};
 use hairpin_host::{address_interface, interface_address, interface_driver};
-use hairpin_mapped::Control;
-use hairpin_testbed::{Bed, Host};
+use hairpin_mapped::SharedCounterPage;
+use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::Device;
 
 use crate::groups::Groups;
@@ -69,7 +69,7 @@ impl Role {
 
 /// Two hosts and the multicast groups between them.
 pub(crate) struct Ground {
-    bed: Bed,
+    bed: Testbed,
     addresses: [Ipv4Addr; 2],
     nic: String,
     /// The one that was named, of this host alone.
@@ -88,7 +88,7 @@ impl Ground {
     pub(crate) fn make(interface: Option<&str>) -> Result<Self> {
         let groups = Groups::free().context("no free UDP port")?;
         let Some(name) = interface else {
-            let bed = Bed::available().context("neither namespaces nor loopback can be had")?;
+            let bed = Testbed::available().context("neither namespaces nor loopback can be had")?;
             let addresses = [Role::Exchange, Role::Trader].map(|role| host(&bed, role).address());
             let nic = match host(&bed, Role::Exchange).namespace() {
                 Some(_) => "veth",
@@ -99,7 +99,7 @@ impl Ground {
         };
         // Both ends are this host: whatever the interface, the kernel turns the packets round.
         let address = interface_address(name)?;
-        let bed = Bed::loopback(format_args!("by the address of {name}, {address}"))?;
+        let bed = Testbed::loopback(format_args!("by the address of {name}, {address}"))?;
         let (nic, description) = ("loopback".to_owned(), bed.describe().to_owned());
         let interface = Some(name.to_owned());
         Ok(Self { bed, addresses: [address; 2], nic, interface, groups, description })
@@ -115,7 +115,7 @@ impl Ground {
             Some(name) => interface_address(name)?,
             None => address_towards(remote).with_context(|| format!("no way to {remote}"))?,
         };
-        let bed = Bed::loopback("one of the two hosts is elsewhere")?;
+        let bed = Testbed::loopback("one of the two hosts is elsewhere")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = nic_of(address);
         let description = format!("this host, {address}, and {}", remote.ip());
@@ -129,7 +129,7 @@ impl Ground {
     /// The interface does not exist; no thread.
     pub(crate) fn by(interface: &str) -> Result<Self> {
         let device = Device::named(interface)?;
-        let bed = Bed::loopback("one of the two hosts is elsewhere")?;
+        let bed = Testbed::loopback("one of the two hosts is elsewhere")?;
         let groups = Groups::free().context("no free UDP port")?;
         let nic = device.driver.unwrap_or_else(|| interface.to_owned());
         let description = format!("this host and who is behind {interface}");
@@ -180,7 +180,7 @@ impl Ground {
         &self,
         role: Role,
         mut command: Command,
-        control: &Control,
+        control: &SharedCounterPage,
     ) -> io::Result<Child> {
         let fd = control.fd();
         command.arg("--control").arg(fd.as_raw_fd().to_string());
@@ -196,7 +196,7 @@ impl Ground {
     }
 }
 
-fn host(bed: &Bed, role: Role) -> &Host {
+fn host(bed: &Testbed, role: Role) -> &Host {
     &bed.hosts()[role.host()]
 }
 

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use hairpin_mapped::{LivePage, Sheet};
+use hairpin_mapped::{CounterPage, CounterWriter};
 use hairpin_time::Instant;
 
 /// The page of this thread, or none where the kernel refuses: no command fails for want of it.
 #[derive(Debug, Default)]
-pub(crate) struct Live(Option<LivePage>);
+pub(crate) struct Live(Option<CounterPage>);
 
 impl Live {
     /// Publishes what `tell` names and states from now on.
@@ -16,8 +16,8 @@ impl Live {
     /// form of a command line. Everybody who may look sees it: it is put together from what is
     /// known to be no secret, and never copied from the words of the command. `name` is the
     /// thread's.
-    pub(crate) fn publish(title: &str, name: &str, tell: impl Fn(&mut Sheet<'_>)) -> Self {
-        let page = LivePage::create(title, name, tell);
+    pub(crate) fn publish(title: &str, name: &str, tell: impl Fn(&mut CounterWriter<'_>)) -> Self {
+        let page = CounterPage::create(title, name, tell);
         if let Err(error) = &page {
             let _ = writeln!(std::io::stderr(), "hairpin: no live counters for `stat`: {error}");
         }
@@ -31,7 +31,7 @@ impl Live {
         &mut self,
         now: Instant,
         is_quiet: bool,
-        tell: impl FnOnce(&mut Sheet<'_>),
+        tell: impl FnOnce(&mut CounterWriter<'_>),
     ) {
         if let Some(page) = &mut self.0 {
             page.update_if_due(now, is_quiet, tell);
@@ -39,7 +39,7 @@ impl Live {
     }
 
     /// Brings the page up to date: what has just ended is to be seen as it ended.
-    pub(crate) fn update(&mut self, now: Instant, tell: impl FnOnce(&mut Sheet<'_>)) {
+    pub(crate) fn update(&mut self, now: Instant, tell: impl FnOnce(&mut CounterWriter<'_>)) {
         if let Some(page) = &mut self.0 {
             page.update(now, tell);
         }

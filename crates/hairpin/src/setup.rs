@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use hairpin_feed_handler::{Addresses, Group, Lines, Multicast, TcpLines};
 use hairpin_host::{Clock, ClockSource};
-use hairpin_mapped::{Control, Slot};
+use hairpin_mapped::{SharedCounterPage, Slot};
 use hairpin_measure::{Kind, Row, Setting};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ const BEGIN: &str = "begin";
 
 /// The page of counters that the parent shares with one child.
 pub(crate) struct Page {
-    control: Control,
+    control: SharedCounterPage,
     stop: Slot,
     ticks: Slot,
     begin: Slot,
@@ -40,7 +40,7 @@ pub(crate) struct Page {
 impl Page {
     /// A new page: the parent's.
     pub(crate) fn create() -> Result<Self> {
-        Self::over(Control::create(&[STOP, TICKS, BEGIN])?)
+        Self::over(SharedCounterPage::create(&[STOP, TICKS, BEGIN])?)
     }
 
     /// The page that the parent handed over as descriptor `number`.
@@ -48,17 +48,17 @@ impl Page {
         let path = format!("/proc/self/fd/{number}");
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.context("this subcommand is started by `hairpin` itself only")?;
-        Self::over(Control::open(file.into())?)
+        Self::over(SharedCounterPage::open(file.into())?)
     }
 
-    fn over(control: Control) -> Result<Self> {
+    fn over(control: SharedCounterPage) -> Result<Self> {
         let slot = |name| control.slot(name).context("not a page of counters of this program");
         let (stop, ticks, begin) = (slot(STOP)?, slot(TICKS)?, slot(BEGIN)?);
         Ok(Self { control, stop, ticks, begin })
     }
 
     /// What a child inherits.
-    pub(crate) fn control(&self) -> &Control {
+    pub(crate) fn control(&self) -> &SharedCounterPage {
         &self.control
     }
 

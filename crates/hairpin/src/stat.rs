@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use hairpin_host::Clock;
-use hairpin_mapped::LivePages;
+use hairpin_mapped::CounterPages;
 
 use pattern::Pattern;
 use reading::{Reading, Wanted};
@@ -79,8 +79,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if is_shown { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn find() -> Result<LivePages> {
-    LivePages::find().context("processes cannot be looked for in /proc")
+fn find() -> Result<CounterPages> {
+    CounterPages::find().context("processes cannot be looked for in /proc")
 }
 
 /// Prints to standard output; that nobody reads it is for the caller to know.
@@ -95,7 +95,7 @@ fn say(words: impl Display) {
 }
 
 /// Says what is not among the values, and why. Whether each process that was asked for is.
-fn tell_the_rest(reading: &Reading<'_>, pages: &LivePages, wanted: &Wanted) -> bool {
+fn tell_the_rest(reading: &Reading<'_>, pages: &CounterPages, wanted: &Wanted) -> bool {
     for (process, why) in &reading.refused {
         say(format_args!("the counters of process {process} cannot be shown: {why}"));
     }
@@ -123,7 +123,7 @@ fn tell_the_rest(reading: &Reading<'_>, pages: &LivePages, wanted: &Wanted) -> b
 fn reason_for_nothing(
     process: u32,
     reading: &Reading<'_>,
-    pages: &LivePages,
+    pages: &CounterPages,
 ) -> Option<&'static str> {
     if reading.pages.iter().any(|page| page.process == process) {
         return None;

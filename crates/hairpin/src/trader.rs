@@ -13,7 +13,7 @@ use hairpin_feed_handler::{
 use hairpin_host::Clock;
 use hairpin_order_entry as order_entry;
 use hairpin_order_entry::{
-    Binding, BusinessReject521, CancelOrder, ClOrdId, Decimal, Dial, ExecutionReportCancel534,
+    Binding, BusinessReject521, CancelOrder, ClOrdId, Connect, Decimal, ExecutionReportCancel534,
     ExecutionReportNew522, Message, NewOrder, Price9, Rejected, Sender, Session, SideReq, State,
 };
 use hairpin_reactor::Reactor;
@@ -177,13 +177,13 @@ impl Counts {
 }
 
 /// What feed callbacks reach: the strategy and, beside it, the session.
-pub(crate) struct Reaction<'a, D: Dial> {
+pub(crate) struct Reaction<'a, D: Connect> {
     pub(crate) strategy: &'a mut Strategy,
     pub(crate) session: &'a mut Session<D>,
     pub(crate) now: Now,
 }
 
-impl<D: Dial> feed::Listener for Reaction<'_, D> {
+impl<D: Connect> feed::Listener for Reaction<'_, D> {
     /// An order for every book whose best price the event has changed.
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         if self.session.state() != State::Established {

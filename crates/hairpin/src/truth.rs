@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
-use hairpin_measure::{CoreTruth, Truth};
+use hairpin_measure::{CoreTruth, EnvironmentReport};
 use hairpin_time::Duration;
 
 /// How long each core is watched: long enough to see a timer tick, of 1 to 10 ms, many times.
@@ -49,8 +49,8 @@ impl Checks {
     }
 
     /// Looks again and says what there is to know.
-    pub(crate) fn after(&self) -> Truth {
-        Truth {
+    pub(crate) fn after(&self) -> EnvironmentReport {
+        EnvironmentReport {
             clock_step_ns: self.cost.step_ns,
             clock_read_ns: self.cost.read_ns,
             clock_pair_ns: self.cost.pair_ns,

@@ -17,13 +17,14 @@ use std::rc::Rc;
 
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
 use hairpin_exchange::{
-    ConnectionId, Credentials, Floor, FloorSettings, Gateway, MAX_PAYLOAD, Pace, SessionState,
+    ConnectionId, Credentials, Gateway, MAX_PAYLOAD, Pace, SessionState, SimulatedMarket,
+    SimulatedMarketSettings,
 };
-use hairpin_feed_handler::{Channel, ChannelState, Feed, Side};
+use hairpin_feed_handler::{Channel, ChannelState, Feed, FeedLine};
 use hairpin_mapped::Journal;
 use hairpin_mdp3::Input;
 use hairpin_order_entry::{
-    Binding, Dial, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
+    Binding, Connect, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
     WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
@@ -110,7 +111,7 @@ impl Source for Connection {
 
 struct MemoryDial(Rc<RefCell<Wire>>);
 
-impl Dial for MemoryDial {
+impl Connect for MemoryDial {
     type Stream = Connection;
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
         Ok(Connection { wire: Rc::clone(&self.0), descriptor: File::open("/dev/null")? })
@@ -120,7 +121,7 @@ impl Dial for MemoryDial {
 /// Exchange and trader, and the virtual time they share.
 struct World {
     now: Now,
-    floor: Floor,
+    floor: SimulatedMarket,
     gateway: Gateway,
     connection: ConnectionId,
     wire: Rc<RefCell<Wire>>,
@@ -138,7 +139,7 @@ impl World {
     fn new() -> Self {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc };
-        let floor_settings = FloorSettings::default();
+        let floor_settings = SimulatedMarketSettings::default();
         let account = Credentials::new("HAIRPIN", KEY, "ABC", "DEFGH").unwrap();
         let mut gateway = Gateway::new(vec![account], 1, floor_settings.capacity.orders);
         let connection = gateway.handle_connected(now, &mut ()).unwrap();
@@ -166,7 +167,7 @@ impl World {
         let dial = MemoryDial(Rc::clone(&wire));
         Self {
             now,
-            floor: Floor::new(&floor_settings, now),
+            floor: SimulatedMarket::new(&floor_settings, now),
             gateway,
             connection,
             wire,
@@ -201,7 +202,7 @@ impl World {
                     Feed::Snapshot
                 }
             };
-            for side in Side::ALL {
+            for side in FeedLine::ALL {
                 let Self { now, strategy, session, channel, packet, .. } = self;
                 let input = Input { feed, side, received: Some(now.utc) };
                 let mut reaction = Reaction { strategy, session, now: *now };

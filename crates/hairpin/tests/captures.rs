@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hairpin_testbed::Bed;
+use hairpin_testbed::Testbed;
 use support::{Process, assert_done, assert_status, hairpin};
 
 /// A capture of the exchange, made here.
@@ -270,7 +270,7 @@ fn watching_takes_the_terminal_and_gives_it_back() {
 #[test]
 #[ignore = "needs root"]
 fn what_is_published_is_received_and_recorded() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let words = ["--rate", "2000", "--megabytes", "5"];
     let capture = generated(folder.path(), "feed.pcapng", &words);

@@ -5,12 +5,12 @@ use hairpin_cme_codecs::ilink3::SideReq;
 use hairpin_exchange as exchange;
 use hairpin_ilink3::{
     Action, Binding, CONTROL_LENGTH, ClOrdId, Delivery, KEEP_ALIVE_DEFAULT, MassStatus, NewOrder,
-    Operator, Outlet, OutletError, Progress, SecretKey, SendError, Sender, Session, Settings,
-    State,
+    Operator, OutboundError, OutboundSink, Progress, SecretKey, SendError, Sender, Session,
+    Settings, State,
 };
 use hairpin_order_entry::{
-    Download, DownloadEnd, DownloadError, Downloaded, Established, Listener, Orders, Tracked,
-    Tracks,
+    Download, DownloadEnd, DownloadError, Downloaded, Established, Listener, OrderTracking, Orders,
+    TrackOrders,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -26,8 +26,8 @@ struct Wire {
     loses: bool,
 }
 
-impl Outlet for Wire {
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+impl OutboundSink for Wire {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claimed.resize(max, 0);
         Ok(&mut self.claimed)
     }
@@ -65,7 +65,7 @@ impl Listener for Desk {
     }
 }
 
-impl Tracks for Desk {
+impl TrackOrders for Desk {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -83,7 +83,7 @@ struct World {
     desk: Desk,
     wire: Wire,
     gateway: exchange::Gateway,
-    floor: exchange::Floor,
+    floor: exchange::SimulatedMarket,
     connection: Option<exchange::ConnectionId>,
 }
 
@@ -102,7 +102,7 @@ impl World {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         let instruments = exchange::Instrument::numbered(2);
-        let floor = exchange::FloorSettings { instruments, ..Default::default() };
+        let floor = exchange::SimulatedMarketSettings { instruments, ..Default::default() };
         let credentials = exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH");
         let mut gateway = exchange::GatewaySettings::lenient(vec![credentials.unwrap()], 2, 1_024);
         gateway.cancels_on_disconnect = false;
@@ -112,7 +112,7 @@ impl World {
             desk: Desk::new(download, false),
             wire: Wire::default(),
             gateway: exchange::Gateway::with_settings(gateway),
-            floor: exchange::Floor::new(&floor, now),
+            floor: exchange::SimulatedMarket::new(&floor, now),
             connection: None,
         }
     }
@@ -122,7 +122,7 @@ impl World {
     }
 
     fn turn(&mut self) -> bool {
-        let mut told = Tracked::new(&mut self.desk);
+        let mut told = OrderTracking::new(&mut self.desk);
         let (now, mut buffer) = (self.now, [0; CONTROL_LENGTH]);
         let mut busy = false;
         while let Some(length) = self.session.poll_transmit(now, &mut buffer) {
@@ -158,7 +158,7 @@ impl World {
 
     fn lose_connection(&mut self) {
         self.gateway.handle_closed(self.connection.take().unwrap(), &mut Quiet);
-        let mut told = Tracked::new(&mut self.desk);
+        let mut told = OrderTracking::new(&mut self.desk);
         self.session.handle_disconnected(self.now, &mut self.wire, &mut told);
     }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use etherparse::PacketBuilder;
-use hairpin_exchange::{Feed, Floor, FloorSettings, MAX_PAYLOAD, Pace, Publication};
+use hairpin_exchange::{
+    Feed, MAX_PAYLOAD, Pace, Publication, SimulatedMarket, SimulatedMarketSettings,
+};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, TsResolution};
@@ -112,7 +114,7 @@ impl Dice {
 
 /// A channel of Hairpin's exchange and a wire that somebody listens to.
 struct Recording {
-    floor: Floor,
+    floor: SimulatedMarket,
     now: Now,
     dice: Dice,
     /// When captured, and the whole frame.
@@ -124,12 +126,12 @@ struct Recording {
 const STEP: Duration = Duration::from_micros(50);
 
 impl Recording {
-    fn new(settings: &FloorSettings) -> Self {
+    fn new(settings: &SimulatedMarketSettings) -> Self {
         let now = Now {
             monotonic: Instant::from_nanos(1_000_000_000),
             utc: Utc::from_nanos(1_767_225_600_000_000_000),
         };
-        let floor = Floor::new(settings, now);
+        let floor = SimulatedMarket::new(settings, now);
         Self { floor, now, dice: Dice(5), frames: Vec::new(), lost: 0 }
     }
 
@@ -202,7 +204,7 @@ impl Recording {
 #[test]
 fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
     const TICKS: u64 = 10_000;
-    let settings = FloorSettings::default();
+    let settings = SimulatedMarketSettings::default();
     let mut recording = Recording::new(&settings);
     recording.run(TICKS);
     let folder = tempfile::tempdir().unwrap();
@@ -229,7 +231,7 @@ fn a_recording_has_as_many_best_price_changes_as_the_exchange_had_ticks() {
 }
 
 /// The last that is printed of each book is what the exchange published last.
-fn check_books(floor: &Floor, settings: &FloorSettings, lines: &[&str]) {
+fn check_books(floor: &SimulatedMarket, settings: &SimulatedMarketSettings, lines: &[&str]) {
     let mut last = HashMap::new();
     for line in lines.iter().filter(|line| line.contains(" - TopOfBook ")) {
         let (_, book) = line.split_once("SecurityID=").unwrap();

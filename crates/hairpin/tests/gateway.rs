@@ -18,8 +18,8 @@ struct Wire {
     claimed: Vec<u8>,
 }
 
-impl Outlet for Wire {
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+impl OutboundSink for Wire {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claimed.resize(max, 0);
         Ok(&mut self.claimed)
     }
@@ -184,7 +184,7 @@ struct World {
     told: Told,
     wire: Wire,
     gateway: exchange::Gateway,
-    floor: exchange::Floor,
+    floor: exchange::SimulatedMarket,
     id: Option<exchange::ConnectionId>,
     piece: usize,
 }
@@ -208,8 +208,8 @@ impl World {
             operator,
         };
         let instruments = exchange::Instrument::numbered(2);
-        let floor = exchange::Floor::new(
-            &exchange::FloorSettings { instruments, ..Default::default() },
+        let floor = exchange::SimulatedMarket::new(
+            &exchange::SimulatedMarketSettings { instruments, ..Default::default() },
             now,
         );
         let credentials =

@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use hairpin_reactor::Wait;
-use hairpin_testbed::Bed;
+use hairpin_testbed::Testbed;
 use serde_json::Value;
 use support::{Process, assert_done, assert_status, hairpin, rows};
 
@@ -45,7 +45,7 @@ fn traders_for(wait: Wait) -> u32 {
 
 /// Two hosts, an exchange on the first, and the folder that both see.
 struct Market {
-    bed: Bed,
+    bed: Testbed,
     folder: tempfile::TempDir,
     exchange: Process,
     traders: u32,
@@ -57,7 +57,7 @@ impl Market {
     }
 
     fn open_to(traders: u32, words: &[&str]) -> Self {
-        let bed = Bed::namespaces().unwrap();
+        let bed = Testbed::namespaces().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let [host, _] = bed.hosts();
         let gateway = format!("{}:{GATEWAY_PORT}", host.address());

@@ -6,13 +6,14 @@ use hairpin_cme_codecs::ilink3::{ExecInst, SideReq};
 use hairpin_exchange as exchange;
 use hairpin_ilink3::{
     Action, Binding, CONTROL_LENGTH, Delivery, FRAMING_HEADER_LENGTH, KEEP_ALIVE_DEFAULT, NewOrder,
-    NotAppliedAnswer, Operator, Outlet, OutletError, Progress, SecretKey, Session, Settings, State,
-    write_framing_header,
+    NotAppliedAnswer, Operator, OutboundError, OutboundSink, Progress, SecretKey, Session,
+    Settings, State, write_framing_header,
 };
 use hairpin_mapped::{Direction, MemoryStorage, Record, Storage, Tag};
 use hairpin_netsim::Random;
 use hairpin_order_entry::{
-    FILL_RECORD, Listener, MESSAGE_RECORD, NotApplied, OrderRequest, Orders, Tracked, Tracks,
+    FILL_RECORD, Listener, MESSAGE_RECORD, NotApplied, OrderRequest, OrderTracking, Orders,
+    TrackOrders,
 };
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -40,9 +41,9 @@ impl Wire {
     }
 }
 
-impl Outlet for Wire {
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
-        self.journal.claim(max).map_err(|_| OutletError::Full)
+impl OutboundSink for Wire {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
+        self.journal.claim(max).map_err(|_| OutboundError::Full)
     }
 
     fn commit(&mut self, length: usize, seq_num: Option<u32>) -> Delivery {
@@ -57,10 +58,10 @@ impl Outlet for Wire {
         Delivery::Written
     }
 
-    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutboundError> {
         let (direction, numbers) = (Direction::Outbound, seq_num..=seq_num);
         let found = self.journal.replay(direction, MESSAGE_RECORD, self.uuid, numbers).next();
-        let frame = self.journal.bytes(found.ok_or(OutletError::NotKept)?);
+        let frame = self.journal.bytes(found.ok_or(OutboundError::NotKept)?);
         self.bytes.extend_from_slice(frame);
         Ok(Delivery::Written)
     }
@@ -99,7 +100,7 @@ impl Listener for Desk {
     }
 }
 
-impl Tracks for Desk {
+impl TrackOrders for Desk {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -112,7 +113,7 @@ struct World {
     desk: Desk,
     wire: Wire,
     gateway: exchange::Gateway,
-    floor: exchange::Floor,
+    floor: exchange::SimulatedMarket,
     connection: Option<exchange::ConnectionId>,
     random: Random,
     /// The next ClOrdID.
@@ -134,7 +135,7 @@ impl World {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         let instruments = exchange::Instrument::numbered(2);
-        let floor = exchange::FloorSettings { instruments, seed, ..Default::default() };
+        let floor = exchange::SimulatedMarketSettings { instruments, seed, ..Default::default() };
         let credentials = exchange::Credentials::new("ACCESS-KEY-ID-123456", KEY, "ABC", "DEFGH");
         let mut gateway = exchange::GatewaySettings::lenient(vec![credentials.unwrap()], 2, 32_768);
         gateway.cancels_on_disconnect = seed.is_multiple_of(2);
@@ -149,7 +150,7 @@ impl World {
             desk: Desk { orders: Orders::new(500), answer, not_applied: 0 },
             wire: Wire { journal, uuid: 0, bytes: Vec::new(), loses: false, kept: None },
             gateway: exchange::Gateway::with_settings(gateway),
-            floor: exchange::Floor::new(&floor, now),
+            floor: exchange::SimulatedMarket::new(&floor, now),
             connection: None,
             random: Random::new(seed),
             id: 0,
@@ -163,7 +164,7 @@ impl World {
     }
 
     fn turn(&mut self) -> bool {
-        let mut told = Tracked::new(&mut self.desk);
+        let mut told = OrderTracking::new(&mut self.desk);
         let (now, mut buffer) = (self.now, [0; CONTROL_LENGTH]);
         let mut busy = false;
         while let Some(length) = self.session.poll_transmit(now, &mut buffer) {
@@ -206,7 +207,7 @@ impl World {
     fn lose_connection(&mut self) {
         self.gateway.handle_closed(self.connection.take().unwrap(), &mut Quiet);
         self.gateway.handle_fills(self.now, &mut self.floor, &mut Quiet);
-        let mut told = Tracked::new(&mut self.desk);
+        let mut told = OrderTracking::new(&mut self.desk);
         self.session.handle_disconnected(self.now, &mut self.wire, &mut told);
         self.wire.loses = false;
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hairpin_reactor::Wait;
 use hairpin_stack::{Mode, RawFrames, Stack, StackSettings};
-use hairpin_testbed::{Bed, Host, Queues};
+use hairpin_testbed::{Host, Queues, Testbed};
 use hairpin_xdp::{InterfaceSettings, UmemSettings};
 use serde_json::Value;
 use support::{assert_done, assert_status, hairpin, rows, signal};
@@ -32,8 +32,8 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn bed() -> Bed {
-    Bed::builder().queues(Queues::pairs(1)).build().unwrap()
+fn bed() -> Testbed {
+    Testbed::builder().queues(Queues::pairs(1)).build().unwrap()
 }
 
 /// A folder for results, and the command that writes them there.
@@ -140,7 +140,7 @@ fn turned(frame: &[u8], source: [u8; 6]) -> Vec<u8> {
 
 /// A ping on the second host against what `on_frame` makes of each frame at the first.
 fn against(
-    bed: &Bed,
+    bed: &Testbed,
     words: &str,
     mut on_frame: impl FnMut(&mut RawFrames, &[u8]) + Send,
 ) -> (Vec<Value>, Output) {

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 
 use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_feed_handler::{Addresses, Lines, Multicast};
-use hairpin_mapped::LivePages;
-use hairpin_testbed::{Bed, Host};
+use hairpin_mapped::CounterPages;
+use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
 use support::{Process, assert_done, assert_status, hairpin, rows};
 
@@ -221,7 +221,7 @@ fn counters_of_a_loaded_exchange_rise_and_agree_with_its_outcome() {
 #[ignore = "needs root"]
 fn processes_in_other_network_namespaces_are_found() {
     let _turn = turn();
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [exchange, trader] = bed.hosts();
     let words = ["--interval-us", "1000", "--samples", "400"];
     watch_at_work(Venue::open_on(exchange, &words), Some(trader));
@@ -231,7 +231,7 @@ fn processes_in_other_network_namespaces_are_found() {
 #[ignore = "needs root"]
 fn stat_itself_may_be_in_another_network_namespace() {
     let _turn = turn();
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [host, other] = bed.hosts();
     let venue = Venue::open_on(host, &[]);
     let id = venue.exchange.id();
@@ -354,7 +354,7 @@ fn nothing_is_left_of_a_killed_process() {
     let (status, said) = one.end();
     assert_eq!(status, Some(0), "nobody is left to be watched: {said}");
     assert!(said.contains(&format!("exchange, process {id}, has ended")), "{said}");
-    let pages = LivePages::find().unwrap();
+    let pages = CounterPages::find().unwrap();
     assert!(pages.found.iter().all(|found| found.process != id), "{pages:?}");
     assert!(!holds_a_page(everything.child.id()));
     let output = stat(&[&id.to_string()]);

@@ -16,7 +16,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use hairpin_reactor::Wait;
-use hairpin_testbed::{Bed, Host};
+use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
 use support::{Process, assert_done, assert_status, hairpin, rows};
 
@@ -97,14 +97,14 @@ fn assert_past_the_kernel(rows: &[Value], samples: u64) {
 
 /// Two hosts, an exchange on the first, and the folder that both see.
 struct Market {
-    bed: Bed,
+    bed: Testbed,
     folder: tempfile::TempDir,
     exchange: Process,
 }
 
 impl Market {
     fn open<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
-        let bed = Bed::namespaces().unwrap();
+        let bed = Testbed::namespaces().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let usual = ["exchange", "--interface", "veth0", "--gateway", GATEWAY, "--groups", GROUPS];
         let mut command = command(usual.into_iter().chain(words));
@@ -252,7 +252,7 @@ fn pings_by_udp_and_multicast_are_answered_under_every_wait() {
 #[ignore = "needs root"]
 fn a_pong_answers_pings_of_either_way_and_says_how_many() {
     let _turn = turn();
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [first, second] = bed.hosts();
     for (protocol, at) in [("udp", "10.77.0.1:5000"), ("multicast", "239.77.2.1:5000")] {
         let words = ["pong", "--listen", at, "--protocol", protocol, "--interface", "veth0"];

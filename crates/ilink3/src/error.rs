@@ -70,7 +70,8 @@ pub enum Error {
         received: u32,
     },
     /// Messages that are missing did not come though they were asked for as often as
-    /// [`Conduct`](crate::Conduct) says. Terminate 23 is sent. They are asked for again when the
+    /// [`SessionPolicy`](crate::SessionPolicy) says. Terminate 23 is sent. They are asked for again
+    /// when the
     /// session is resumed: without end under the present UUID, on three connections in a row under
     /// an earlier one.
     #[error("messages {} to {} of {} did not come though asked for", .0.from, .0.to, .0.uuid)]
@@ -191,7 +192,8 @@ pub enum Warning {
         /// SeqNum of the first.
         from: u32,
     },
-    /// Nothing of these messages came for as long as [`Conduct`](crate::Conduct) allows: they are
+    /// Nothing of these messages came for as long as [`SessionPolicy`](crate::SessionPolicy)
+    /// allows: they are
     /// asked for again.
     #[error("retransmission of {} to {} of {} stands still", .0.from, .0.to, .0.uuid)]
     RetransmissionStalled(Gap),

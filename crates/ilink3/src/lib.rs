@@ -4,7 +4,7 @@
 //! reassembles, logs on (Negotiate, Establish, with their signatures), keeps alive both ways,
 //! numbers what leaves and checks the numbers of what comes, and terminates both ways. It opens
 //! no socket, reads no clock and writes no journal: connections belong to whoever drives it, and
-//! business messages leave through an [`Outlet`], which keeps each before it writes it.
+//! business messages leave through an [`OutboundSink`], which keeps each before it writes it.
 //!
 //! What a client says, it says as a [`NewOrder`], [`ReplaceOrder`] or [`CancelOrder`], or as any
 //! other message of the schema by [`Outgoing`]. What the exchange answers has a callback of its own
@@ -52,7 +52,6 @@ mod authentication;
 mod batch;
 mod cancel_order;
 mod cl_ord_id;
-mod conduct;
 mod connector;
 mod counters;
 mod error;
@@ -61,10 +60,10 @@ mod listener;
 mod mass_cancel;
 mod mass_status;
 mod new_order;
+mod order_time_in_force;
 mod party_details;
 mod pending;
 mod pricing;
-mod qualifier;
 mod reason;
 mod reassembly;
 mod rehearsal;
@@ -74,6 +73,7 @@ mod request;
 mod schedule;
 mod sender;
 mod session;
+mod session_policy;
 mod settings;
 mod state;
 mod throttle;
@@ -85,7 +85,6 @@ pub use authentication::{
 pub use batch::Batched;
 pub use cancel_order::CancelOrder;
 pub use cl_ord_id::ClOrdId;
-pub use conduct::{Conduct, HELD_BYTES_DEFAULT, NotAppliedAnswer};
 pub use connector::{
     BAD_LOGONS_MAX, Connector, ConnectorSettings, Ending, PORT_CLOSURE_WINDOW, Role, Step,
 };
@@ -99,9 +98,9 @@ pub use listener::{
 pub use mass_cancel::MassCancel;
 pub use mass_status::MassStatus;
 pub use new_order::NewOrder;
+pub use order_time_in_force::OrderTimeInForce;
 pub use party_details::{PARTIES_MAX, Party, PartyDetails};
 pub use pricing::Pricing;
-pub use qualifier::Qualifier;
 pub use reason::{
     BusinessRejectReason, CancelRejectReason, OrderRejectReason, RejectCode, ReplaceRejectReason,
     RetransmitRejectCode, TerminateCode,
@@ -114,12 +113,13 @@ pub use replace_order::{InFlightMitigation, ReplaceOrder};
 pub use request::RequestError;
 pub use schedule::{FixedZone, Schedule, ScheduleError, WeekTime, Zone};
 pub use sender::{
-    Delivery, Outgoing, Outlet, OutletError, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
+    Delivery, OutboundError, OutboundSink, Outgoing, SEQ_NUM_MAX, SendError, Sender, Sent, Stamp,
 };
 pub use session::{CONTROL_LENGTH, ConnectError, REQUEST_MAX, Session};
+pub use session_policy::{HELD_BYTES_DEFAULT, NotAppliedAnswer, SessionPolicy};
 pub use settings::{
     KEEP_ALIVE_DEFAULT, KEEP_ALIVE_MAX, KEEP_ALIVE_MIN, Operator, Settings, SettingsError,
 };
-pub use state::{Action, Binding, EarlierStreams, Progress, State, Stream};
+pub use state::{Action, Binding, PreviousUuids, Progress, State, Stream};
 pub use throttle::{MessageClass, RATE_INTERVAL, Rate, Rates, Throttle};
 pub use version::Version;

@@ -434,7 +434,8 @@ pub trait Listener {
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {}
 
     /// Messages of ours were not applied: what is to be done? `preferred` is what
-    /// [`Conduct`](crate::Conduct) says. Asked once for the same messages, and not if they cannot
+    /// [`SessionPolicy`](crate::SessionPolicy) says. Asked once for the same messages, and not if
+    /// they cannot
     /// be sent again; [`on_not_applied`](Self::on_not_applied) follows.
     fn answer_not_applied(
         &mut self,

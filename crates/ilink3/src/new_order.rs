@@ -5,7 +5,7 @@ use hairpin_sbe::EncodeError;
 
 use crate::request::{check_terms, qualified};
 use crate::sender::{Outgoing, Stamp};
-use crate::{ClOrdId, Pricing, Qualifier, RequestError};
+use crate::{ClOrdId, OrderTimeInForce, Pricing, RequestError};
 
 /// A NewOrderSingle514. What every order needs is a parameter of each constructor, and what its
 /// type needs one of that constructor; the rest has the schema's null or the value of a plain day
@@ -15,13 +15,13 @@ use crate::{ClOrdId, Pricing, Qualifier, RequestError};
 /// [`Operator`](crate::Operator).
 ///
 /// ```
-/// use hairpin_ilink3::{ClOrdId, NewOrder, Qualifier};
+/// use hairpin_ilink3::{ClOrdId, NewOrder, OrderTimeInForce};
 /// use hairpin_cme_codecs::ilink3::SideReq;
 /// use hairpin_sbe::Decimal;
 ///
 /// let price = Decimal(4_500_250_000_000);
 /// let day = NewOrder::limit(42, SideReq::BUY, price, 3, ClOrdId::from(1));
-/// assert_eq!(day.qualifier, Qualifier::Day);
+/// assert_eq!(day.qualifier, OrderTimeInForce::Day);
 /// let iceberg = day.good_till_cancel().with_display_quantity(1);
 /// let now = NewOrder::market(42, SideReq::SELL, 3, ClOrdId::from(2)).fill_or_kill();
 /// # let _ = (iceberg, now);
@@ -41,7 +41,7 @@ pub struct NewOrder {
     /// OrderRequestID (2422), echoed in reports; the SeqNum of the order if `None`.
     pub order_request_id: Option<u64>,
     /// TimeInForce (59), with ExpireDate (432).
-    pub qualifier: Qualifier,
+    pub qualifier: OrderTimeInForce,
     /// MinQty (110), contracts; from 1 to the quantity.
     pub min_quantity: Option<u32>,
     /// DisplayQty (1138), contracts; from 1, or MinQty, to the quantity.
@@ -125,7 +125,7 @@ impl NewOrder {
             quantity,
             cl_ord_id,
             order_request_id: None,
-            qualifier: Qualifier::Day,
+            qualifier: OrderTimeInForce::Day,
             min_quantity: None,
             display_quantity: None,
             execution_instructions: ExecInst(0),

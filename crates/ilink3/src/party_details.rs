@@ -44,7 +44,7 @@ impl Party {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartyDetails<'a> {
     /// PartyDetailsListReqID (1505) to be referred to by; on demand
-    /// [`Conduct`](crate::Conduct) has it.
+    /// [`SessionPolicy`](crate::SessionPolicy) has it.
     pub list_req_id: u64,
     /// The parties, 1 to [`PARTIES_MAX`].
     pub parties: &'a [Party],

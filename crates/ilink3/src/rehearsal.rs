@@ -26,7 +26,8 @@ impl Sender<'_> {
     fn rehearse<M: Outgoing>(&mut self, message: &M) -> Result<(), SendError> {
         self.outbound.check(self.now, message, false)?;
         let room = self.outlet.rehearse(FRAMING_HEADER_LENGTH + M::MAX_LENGTH);
-        let length = self.outbound.encode(self.now, message, room.map_err(SendError::Outlet)?)?;
+        let length =
+            self.outbound.encode(self.now, message, room.map_err(SendError::OutboundSink)?)?;
         let seq_num = self.outbound.progress.next_outgoing;
         core::hint::black_box(message.request_id(seq_num));
         self.outlet.rehearse_commit(length, seq_num);

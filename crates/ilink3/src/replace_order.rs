@@ -7,7 +7,7 @@ use hairpin_sbe::EncodeError;
 
 use crate::request::{check_order_id, check_terms, qualified};
 use crate::sender::{Outgoing, Stamp};
-use crate::{ClOrdId, NewOrder, Pricing, Qualifier, RequestError};
+use crate::{ClOrdId, NewOrder, OrderTimeInForce, Pricing, RequestError};
 
 /// OFMOverride (9768): what happens to contracts that trade while a replacement is under way.
 ///
@@ -57,7 +57,7 @@ pub struct ReplaceOrder {
     /// OrderRequestID (2422), echoed in reports; the SeqNum of the request if `None`.
     pub order_request_id: Option<u64>,
     /// TimeInForce (59), with ExpireDate (432).
-    pub qualifier: Qualifier,
+    pub qualifier: OrderTimeInForce,
     /// MinQty (110), contracts; from 1 to the quantity.
     pub min_quantity: Option<u32>,
     /// DisplayQty (1138), contracts; from 1, or MinQty, to the quantity.

@@ -6,7 +6,7 @@ use hairpin_time::{Duration, Instant, Now};
 
 use crate::reassembly::{FRAMING_HEADER_LENGTH, write_framing_header};
 use crate::sender::Outbound;
-use crate::{Delivery, Outlet, OutletError};
+use crate::{Delivery, OutboundError, OutboundSink};
 
 /// How long after an outlet had no room the rest of a replay is tried again.
 const RETRY: Duration = Duration::from_millis(1);
@@ -49,7 +49,7 @@ impl Outbound {
     }
 
     /// Sends all from `from` on again, as far as the outlet takes it now.
-    pub(crate) fn replay(&mut self, now: Now, outlet: &mut dyn Outlet, from: u32) {
+    pub(crate) fn replay(&mut self, now: Now, outlet: &mut dyn OutboundSink, from: u32) {
         let to = self.progress.next_outgoing - 1;
         self.told.replayed = to;
         self.replay = Some(Replay { next: from, to, retry_at: now.monotonic });
@@ -59,7 +59,7 @@ impl Outbound {
 
     /// Goes on with what is to be sent again.
     #[cold]
-    pub(crate) fn continue_replay(&mut self, now: Now, outlet: &mut dyn Outlet) {
+    pub(crate) fn continue_replay(&mut self, now: Now, outlet: &mut dyn OutboundSink) {
         while let Some(Replay { next, to, .. }) = self.replay {
             match outlet.resend(next) {
                 Ok(Delivery::Broken) => self.replay = None,
@@ -69,7 +69,7 @@ impl Outbound {
                     let retry_at = now.monotonic;
                     self.replay = (next < to).then_some(Replay { next: next + 1, to, retry_at });
                 }
-                Err(OutletError::NotKept) => {
+                Err(OutboundError::NotKept) => {
                     self.counters.not_kept += 1;
                     self.replay = None;
                     self.fill_gap(now, outlet);
@@ -85,7 +85,7 @@ impl Outbound {
 
     /// Sends a Sequence in the order of business messages, now; if the outlet does not take it, it
     /// leaves with the other control traffic.
-    pub(crate) fn fill_gap(&mut self, now: Now, outlet: &mut dyn Outlet) {
+    pub(crate) fn fill_gap(&mut self, now: Now, outlet: &mut dyn OutboundSink) {
         self.told.has_hole = false;
         let claimed = outlet.claim(FRAMING_HEADER_LENGTH + Sequence506::ENCODED_LENGTH).ok();
         match claimed.and_then(|frame| self.write_gap_fill(frame)) {

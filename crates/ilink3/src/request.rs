@@ -3,7 +3,7 @@
 use hairpin_cme_codecs::ilink3::Price9;
 use thiserror::Error;
 
-use crate::{Pricing, Qualifier};
+use crate::{OrderTimeInForce, Pricing};
 
 /// Values of a request that contradict each other, or that the layout cannot tell from no value.
 /// Nothing was sent and no number is used.
@@ -44,7 +44,7 @@ const NULL_ORDER_ID: u64 = u64::MAX;
 #[inline]
 pub(crate) fn check_terms(
     pricing: Pricing,
-    qualifier: Qualifier,
+    qualifier: OrderTimeInForce,
     quantity: u32,
     min_quantity: Option<u32>,
     display_quantity: Option<u32>,
@@ -86,7 +86,7 @@ macro_rules! qualified {
             #[inline]
             #[must_use]
             pub const fn good_till_cancel(mut self) -> Self {
-                self.qualifier = Qualifier::GoodTillCancel;
+                self.qualifier = OrderTimeInForce::GoodTillCancel;
                 self
             }
 
@@ -94,7 +94,7 @@ macro_rules! qualified {
             #[inline]
             #[must_use]
             pub const fn good_till_date(mut self, expire_date: u16) -> Self {
-                self.qualifier = Qualifier::GoodTillDate { expire_date };
+                self.qualifier = OrderTimeInForce::GoodTillDate { expire_date };
                 self
             }
 
@@ -102,7 +102,7 @@ macro_rules! qualified {
             #[inline]
             #[must_use]
             pub const fn fill_and_kill(mut self) -> Self {
-                self.qualifier = Qualifier::FillAndKill;
+                self.qualifier = OrderTimeInForce::FillAndKill;
                 self
             }
 
@@ -110,7 +110,7 @@ macro_rules! qualified {
             #[inline]
             #[must_use]
             pub const fn fill_or_kill(mut self) -> Self {
-                self.qualifier = Qualifier::FillOrKill;
+                self.qualifier = OrderTimeInForce::FillOrKill;
                 self
             }
 

@@ -73,14 +73,14 @@ pub struct Stamp<'a> {
 }
 
 /// Where committed messages go: a journal with a connection behind it.
-pub trait Outlet {
+pub trait OutboundSink {
     /// Room of at least `max` bytes for one frame: a business message, or the Sequence that fills a
     /// gap, which has to leave in order with them. Whatever is in it may stay there: a claim that
     /// is not committed leaves nothing, and the next one takes its place.
     ///
     /// # Errors
-    /// [`OutletError`], and there is nothing to commit.
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError>;
+    /// [`OutboundError`], and there is nothing to commit.
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError>;
 
     /// Keeps the first `length` bytes of what was claimed last, and only then begins to write them
     /// to the connection. `seq_num` is the number of the business message; a Sequence has none.
@@ -104,8 +104,8 @@ pub trait Outlet {
     /// up for it that others could see.
     ///
     /// # Errors
-    /// [`OutletError`], as a claim now would have, or because it would have to make room first.
-    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+    /// [`OutboundError`], as a claim now would have, or because it would have to make room first.
+    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claim(max)
     }
 
@@ -121,10 +121,10 @@ pub trait Outlet {
     /// again.
     ///
     /// # Errors
-    /// [`OutletError::NotKept`] if it has no such message, else why it cannot be written now.
-    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+    /// [`OutboundError::NotKept`] if it has no such message, else why it cannot be written now.
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutboundError> {
         let _ = seq_num;
-        Err(OutletError::NotKept)
+        Err(OutboundError::NotKept)
     }
 
     /// Keeps a business message of the exchange, its SBE header and what follows, before its
@@ -162,7 +162,7 @@ pub enum Delivery {
 /// Why an outlet keeps nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum OutletError {
+pub enum OutboundError {
     /// The journal has no room for another record.
     #[error("the journal is full")]
     Full,
@@ -213,7 +213,7 @@ pub enum SendError {
     Version(u16),
     /// The outlet keeps nothing.
     #[error(transparent)]
-    Outlet(OutletError),
+    OutboundSink(OutboundError),
 }
 
 /// A message that was sent.
@@ -460,7 +460,7 @@ fn store_seq_num(message: &mut [u8], seq_num: u32) -> Result<(), EncodeError> {
 /// Callbacks are given one; between them [`Session::sender`](crate::Session::sender) makes one.
 pub struct Sender<'a> {
     pub(crate) outbound: &'a mut Outbound,
-    pub(crate) outlet: &'a mut dyn Outlet,
+    pub(crate) outlet: &'a mut dyn OutboundSink,
     pub(crate) now: Now,
 }
 
@@ -481,7 +481,7 @@ impl Sender<'_> {
         self.outbound.check(self.now, message, true)?;
         let frame = self.outlet.claim(FRAMING_HEADER_LENGTH + M::MAX_LENGTH).map_err(|error| {
             self.outbound.counters.refused_by_outlet += 1;
-            SendError::Outlet(error)
+            SendError::OutboundSink(error)
         })?;
         let length = self.outbound.encode(self.now, message, frame)?;
         let seq_num = self.outbound.progress.next_outgoing;
@@ -494,7 +494,7 @@ impl Sender<'_> {
     }
 
     /// Sends party details and, with nothing between them, the message they are for. Both carry the
-    /// id that [`Conduct`](crate::Conduct) has for it.
+    /// id that [`SessionPolicy`](crate::SessionPolicy) has for it.
     ///
     /// # Errors
     /// [`SendError`], as of [`send`](Self::send). If the outlet has room for the details only,

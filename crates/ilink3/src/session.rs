@@ -29,8 +29,9 @@ use crate::reassembly::whole_frame;
 use crate::replay::Told;
 use crate::sender::{Outbound, Outgoing, Sender};
 use crate::{
-    Action, Binding, Conduct, Ending, Error, InboundCounters, Listener, OutboundCounters, Outlet,
-    Progress, Rates, Reassembly, SendError, Settings, SettingsError, State, Throttle, Warning,
+    Action, Binding, Ending, Error, InboundCounters, Listener, OutboundCounters, OutboundSink,
+    Progress, Rates, Reassembly, SendError, SessionPolicy, Settings, SettingsError, State,
+    Throttle, Warning,
 };
 
 use earlier::Earlier;
@@ -45,7 +46,7 @@ pub use recovery::REQUEST_MAX;
 /// Give it what happens (`handle_*`), then do what it wants, in this order: all it has to
 /// [transmit](Self::poll_transmit), each [action](Self::poll_action), and call
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) has passed.
-/// It holds its number streams, not its journal: that is the [`Outlet`]'s.
+/// It holds its number streams, not its journal: that is the [`OutboundSink`]'s.
 #[derive(Debug)]
 pub struct Session {
     outbound: Outbound,
@@ -53,7 +54,7 @@ pub struct Session {
     reassembly: Reassembly,
     recovery: Recovery,
     settings: Settings,
-    conduct: Conduct,
+    conduct: SessionPolicy,
     binding: Binding,
     earlier: Earlier,
     /// The id of the message [`send`](Session::send) has written last.
@@ -101,7 +102,7 @@ struct Inbound {
 /// What a verb was called with.
 struct Context<'a, L> {
     now: Now,
-    outlet: &'a mut dyn Outlet,
+    outlet: &'a mut dyn OutboundSink,
     listener: &'a mut L,
 }
 
@@ -116,22 +117,22 @@ impl<L> Context<'_, L> {
 
 impl Session {
     /// A disconnected session that goes on from `progress`: the default one, or what an earlier
-    /// process has kept. It conducts itself in the [default](Conduct) way.
+    /// process has kept. It conducts itself in the [default](SessionPolicy) way.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
     pub fn new(settings: Settings, progress: Progress) -> Result<Self, SettingsError> {
-        Self::with_conduct(settings, progress, Conduct::default())
+        Self::with_conduct(settings, progress, SessionPolicy::default())
     }
 
-    /// Like [`new`](Self::new), with a [`Conduct`] of its own.
+    /// Like [`new`](Self::new), with a [`SessionPolicy`] of its own.
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
     pub fn with_conduct(
         settings: Settings,
         progress: Progress,
-        conduct: Conduct,
+        conduct: SessionPolicy,
     ) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
@@ -188,7 +189,7 @@ impl Session {
         &mut self,
         now: Now,
         bytes: &[u8],
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         let mut context = Context { now, outlet, listener };
@@ -273,12 +274,13 @@ impl Session {
 
     /// The sending half, for sends outside of the session's own callbacks.
     #[inline]
-    pub fn sender<'a>(&'a mut self, now: Now, outlet: &'a mut dyn Outlet) -> Sender<'a> {
+    pub fn sender<'a>(&'a mut self, now: Now, outlet: &'a mut dyn OutboundSink) -> Sender<'a> {
         Sender { outbound: &mut self.outbound, outlet, now }
     }
 
     /// Writes the frame of `message` with the next number into `frame`, for owners that keep
-    /// messages in another way than an [`Outlet`]. [`commit`](Self::commit) uses the number up;
+    /// messages in another way than an [`OutboundSink`]. [`commit`](Self::commit) uses the number
+    /// up;
     /// without it the next call writes the same number again.
     ///
     /// # Errors
@@ -372,7 +374,7 @@ impl Session {
 
     /// How it conducts itself.
     #[must_use]
-    pub fn conduct(&self) -> &Conduct {
+    pub fn conduct(&self) -> &SessionPolicy {
         &self.conduct
     }
 

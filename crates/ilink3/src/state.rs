@@ -48,13 +48,13 @@ pub struct Progress {
     /// SeqNum of the next business message the exchange sends.
     pub next_incoming: u32,
     /// What arrived under earlier UUIDs, and what is missing of it.
-    pub earlier: EarlierStreams,
+    pub earlier: PreviousUuids,
 }
 
 /// Nothing negotiated yet: both streams begin at 1.
 impl Default for Progress {
     fn default() -> Self {
-        let earlier = EarlierStreams::default();
+        let earlier = PreviousUuids::default();
         Self { uuid: 0, request_timestamp: 0, next_outgoing: 1, next_incoming: 1, earlier }
     }
 }
@@ -70,7 +70,7 @@ pub struct Stream {
 
 /// The exchange's streams before the present one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EarlierStreams {
+pub struct PreviousUuids {
     /// The UUID that was established last before the present one, and the last one before that
     /// under which anything arrived.
     pub streams: [Stream; 2],
@@ -83,14 +83,14 @@ pub struct EarlierStreams {
 }
 
 /// Nothing arrived, nothing is missing.
-impl Default for EarlierStreams {
+impl Default for PreviousUuids {
     fn default() -> Self {
         let none = Stream { uuid: 0, next_incoming: 1 };
         Self { streams: [none; 2], next_default: 1, missing: [None; Self::PLACES] }
     }
 }
 
-impl EarlierStreams {
+impl PreviousUuids {
     /// Gaps there is room for; of more than these the last is [lost](crate::Listener::on_lost).
     pub const PLACES: usize = 8;
 
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_uuid_under_which_nothing_came_takes_no_place() {
-        let mut earlier = EarlierStreams::default();
+        let mut earlier = PreviousUuids::default();
         for (uuid, next_incoming) in [(5, 4), (6, 1), (7, 1)] {
             earlier.push(Stream { uuid, next_incoming });
         }

@@ -186,11 +186,11 @@ struct World {
 
 impl World {
     fn new(held_bytes: usize) -> Self {
-        let conduct = Conduct {
+        let conduct = SessionPolicy {
             held_bytes,
             retransmission_timeout: Duration::from_secs(2),
             retransmission_attempts: u32::MAX,
-            ..Conduct::default()
+            ..SessionPolicy::default()
         };
         Self {
             session: Session::with_conduct(settings(), Progress::default(), conduct).unwrap(),

@@ -37,14 +37,14 @@ fn pricing() -> impl Strategy<Value = Pricing> {
     ]
 }
 
-fn qualifier() -> impl Strategy<Value = Qualifier> {
+fn qualifier() -> impl Strategy<Value = OrderTimeInForce> {
     prop_oneof![
-        Just(Qualifier::Day),
-        Just(Qualifier::GoodTillCancel),
-        (0..u16::MAX).prop_map(|expire_date| Qualifier::GoodTillDate { expire_date }),
-        Just(Qualifier::FillAndKill),
-        Just(Qualifier::FillOrKill),
-        Just(Qualifier::GoodForSession),
+        Just(OrderTimeInForce::Day),
+        Just(OrderTimeInForce::GoodTillCancel),
+        (0..u16::MAX).prop_map(|expire_date| OrderTimeInForce::GoodTillDate { expire_date }),
+        Just(OrderTimeInForce::FillAndKill),
+        Just(OrderTimeInForce::FillOrKill),
+        Just(OrderTimeInForce::GoodForSession),
     ]
 }
 

@@ -6,10 +6,10 @@
 //!   where it will stay, and one store at the end commits it; a thread writes checksums, forces
 //!   records to the disk and makes segments ahead. [`Reader`] shows one, [`Storage`] is what a
 //!   session needs of one, and [`MemoryStorage`] is one that loses power in tests.
-//! - [`LivePage`]: named counters and gauges that a process publishes while it runs, and
-//!   [`LivePages`], which finds those of running processes. Nothing is registered anywhere and
+//! - [`CounterPage`]: named counters and gauges that a process publishes while it runs, and
+//!   [`CounterPages`], which finds those of running processes. Nothing is registered anywhere and
 //!   nothing stays behind.
-//! - [`Control`]: a page of named counters shared by a parent process and its children.
+//! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
 //! - [`Arena`]: bytes that several processes have mapped, each at its own address.
 //!
 //! The pages of live counters and of a parent and its children have one layout.
@@ -17,7 +17,7 @@
 //! `unsafe` is allowed here and nowhere above: all of it is documented.
 //!
 //! ```
-//! use hairpin_mapped::{Control, Journal};
+//! use hairpin_mapped::{SharedCounterPage, Journal};
 //!
 //! let mut journal = Journal::anonymous(4096)?;
 //! let mut claim = journal.claim(64)?;
@@ -25,7 +25,7 @@
 //! let record = claim.commit(5);
 //! assert_eq!(journal.bytes(record), b"order");
 //!
-//! let control = Control::create(&["stop", "orders"])?;
+//! let control = SharedCounterPage::create(&["stop", "orders"])?;
 //! let orders = control.slot("orders").expect("named above");
 //! control.add(orders, 1);
 //! assert_eq!(control.load(orders), 1);
@@ -33,30 +33,30 @@
 //! ```
 
 mod arena;
-mod control;
+mod counter_page;
+mod counter_pages;
+mod counter_view;
 mod journal;
 mod layout;
-mod live;
-mod live_pages;
-mod live_view;
 mod memory;
 mod memory_storage;
 mod metric;
 mod page;
+mod shared_counter_page;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod single_step;
 mod storage;
 
 pub use arena::{Arena, ArenaError};
-pub use control::{Control, Slot};
+pub use counter_page::{CounterPage, CounterWriter, INTERVAL, INTERVAL_MAX};
+pub use counter_pages::{CounterPages, Found};
+pub use counter_view::CounterView;
 pub use journal::{
     Checksum, Claim, Direction, Entry, Journal, JournalError, JournalSettings, Reader, Record,
     Records, Recovery, Replay, Retention, SyncPolicy, Tag,
 };
 pub use layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
-pub use live::{INTERVAL, INTERVAL_MAX, LivePage, Sheet};
-pub use live_pages::{Found, LivePages};
-pub use live_view::LiveView;
 pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
+pub use shared_counter_page::{SharedCounterPage, Slot};
 pub use storage::Storage;

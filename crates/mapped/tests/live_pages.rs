@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time;
 
-use hairpin_mapped::{Found, Kind, LivePage, LivePages, LiveView, Unit};
+use hairpin_mapped::{CounterPage, CounterPages, CounterView, Found, Kind, Unit};
 use hairpin_time::{Duration, Instant};
 
 const VARIABLE: &str = "HAIRPIN_PUBLISHING";
@@ -45,13 +45,14 @@ impl Drop for Publisher {
 fn publishing() {
     let Ok(pages) = std::env::var(VARIABLE) else { return };
     let tell = |turn: u64| {
-        move |sheet: &mut hairpin_mapped::Sheet<'_>| {
+        move |sheet: &mut hairpin_mapped::CounterWriter<'_>| {
             sheet.counter("loop", "turns", Unit::Count, turn);
             sheet.counter("loop", "twice", Unit::Count, 2 * turn);
         }
     };
-    let page = |n| LivePage::create("publishing --to all", &format!("page-{n}"), tell(0)).unwrap();
-    let mut pages: Vec<LivePage> = (0..pages.parse::<u32>().unwrap()).map(page).collect();
+    let page =
+        |n| CounterPage::create("publishing --to all", &format!("page-{n}"), tell(0)).unwrap();
+    let mut pages: Vec<CounterPage> = (0..pages.parse::<u32>().unwrap()).map(page).collect();
     println!("published");
     // It ends by itself should nobody end it.
     for turn in 1..60_000_000 {
@@ -65,7 +66,7 @@ fn publishing() {
     }
 }
 
-fn of(pages: &LivePages, process: u32) -> Vec<&LiveView> {
+fn of(pages: &CounterPages, process: u32) -> Vec<&CounterView> {
     let found = pages.found.iter().filter(|Found { process: id, .. }| *id == process);
     found.filter_map(|found| found.page.as_ref().ok()).collect()
 }
@@ -74,7 +75,7 @@ fn of(pages: &LivePages, process: u32) -> Vec<&LiveView> {
 fn another_process_is_found_read_and_gone_when_it_is_killed() {
     let mut publisher = Publisher::start(2);
     let id = publisher.0.id();
-    let mut pages = LivePages::find().unwrap();
+    let mut pages = CounterPages::find().unwrap();
     let views = of(&pages, id);
     assert_eq!(views.iter().map(|view| view.name()).collect::<Vec<_>>(), ["page-0", "page-1"]);
     let view = views[0];
@@ -101,18 +102,18 @@ fn another_process_is_found_read_and_gone_when_it_is_killed() {
     assert!(ended[0] >= last, "what is mapped can be read still");
     pages.refresh().unwrap();
     assert_eq!(of(&pages, id).len(), 0);
-    assert_eq!(of(&LivePages::find().unwrap(), id).len(), 0);
+    assert_eq!(of(&CounterPages::find().unwrap(), id).len(), 0);
 }
 
 #[test]
 fn of_one_process_64_pages_are_looked_at() {
     let publisher = Publisher::start(70);
-    assert_eq!(of(&LivePages::find().unwrap(), publisher.0.id()).len(), 64);
+    assert_eq!(of(&CounterPages::find().unwrap(), publisher.0.id()).len(), 64);
 }
 
 #[test]
 fn a_page_left_to_a_child_is_found_with_the_child() {
-    let page = LivePage::create("left to a child", "test", |sheet| {
+    let page = CounterPage::create("left to a child", "test", |sheet| {
         sheet.counter("a", "b", Unit::Count, 7);
     });
     let page = page.unwrap();
@@ -121,7 +122,7 @@ fn a_page_left_to_a_child_is_found_with_the_child() {
     let inherited = page.fd().try_clone_to_owned().unwrap();
     let mut child = Command::new("sleep").arg("60").stdin(inherited).spawn().unwrap();
     let found = |process| {
-        let pages = LivePages::find().unwrap();
+        let pages = CounterPages::find().unwrap();
         of(&pages, process).iter().filter(|view| view.title() == "left to a child").count()
     };
     assert_eq!((found(ours), found(child.id())), (1, 0), "it is its maker's");

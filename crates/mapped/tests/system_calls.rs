@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hairpin_mapped::{
-    Direction, Journal, JournalSettings, LivePage, LivePages, Retention, Sheet, SyncPolicy, Tag,
-    Unit,
+    CounterPage, CounterPages, CounterWriter, Direction, Journal, JournalSettings, Retention,
+    SyncPolicy, Tag, Unit,
 };
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant};
@@ -22,7 +22,7 @@ const BEGIN: &str = "updates-begin";
 const END: &str = "updates-end";
 const TURNS: u64 = 100_000;
 
-fn tell(sheet: &mut Sheet<'_>, turn: u64) {
+fn tell(sheet: &mut CounterWriter<'_>, turn: u64) {
     for trader in 0..16 {
         let part = format_args!("trader.{trader}");
         sheet.gauge(part, "present", Unit::Flag, 1);
@@ -32,7 +32,7 @@ fn tell(sheet: &mut Sheet<'_>, turn: u64) {
 }
 
 /// So many turns of a loop, a tenth of which bring the page up to date.
-fn turns(page: &mut LivePage) -> u64 {
+fn turns(page: &mut CounterPage) -> u64 {
     let at = |turn| Instant::ZERO + Duration::from_millis(turn);
     let is_updated = |turn: &u64| page.update_if_due(at(*turn), true, |sheet| tell(sheet, *turn));
     (1..=TURNS).filter(is_updated).count() as u64
@@ -41,12 +41,12 @@ fn turns(page: &mut LivePage) -> u64 {
 #[test]
 fn updates_allocate_nothing() {
     let title = std::process::id().to_string();
-    let mut page = LivePage::create(&title, "allocations", |sheet| tell(sheet, 0)).unwrap();
+    let mut page = CounterPage::create(&title, "allocations", |sheet| tell(sheet, 0)).unwrap();
     let before = allocations();
     let updates = turns(&mut page);
     assert_eq!(allocations() - before, 0);
     assert_eq!(updates, TURNS / 10);
-    let pages = LivePages::find().unwrap();
+    let pages = CounterPages::find().unwrap();
     let mut views = pages.found.iter().filter_map(|found| found.page.as_ref().ok());
     let view = views.find(|view| view.title() == title).unwrap();
     assert_eq!(view.values().nth(1), Some(TURNS));
@@ -153,7 +153,7 @@ fn traced_updates() {
     if std::env::var_os(VARIABLE).is_none() {
         return;
     }
-    let mut page = LivePage::create("test", "traced", |sheet| tell(sheet, 0)).unwrap();
+    let mut page = CounterPage::create("test", "traced", |sheet| tell(sheet, 0)).unwrap();
     // To ask for a file that is not there is a mark in the trace.
     assert!(!Path::new(BEGIN).exists());
     let updates = turns(&mut page);

@@ -22,7 +22,7 @@ use core::cmp::Ordering;
 
 use hairpin_time::{Duration, Utc};
 
-use crate::{PacketHeader, Side};
+use crate::{FeedLine, PacketHeader};
 use side::{LONGEST_LAG, Left, SideState};
 
 /// What to do with a packet of the incremental feed.
@@ -95,7 +95,7 @@ enum Doubt {
 #[derive(Debug, Clone, Copy)]
 struct Doubtful {
     doubt: Doubt,
-    side: Side,
+    side: FeedLine,
     sequence: u32,
     sending_time: Utc,
     /// Where the stream was when it came: if it has gone on from there since, it was a stray.
@@ -167,7 +167,7 @@ impl Arbiter {
     /// judge is whether its sequence is the expected one, was before or is ahead. Any other packet
     /// wants [`Self::judge`].
     #[inline]
-    pub(crate) fn goes_on(&mut self, side: Side, header: PacketHeader) -> bool {
+    pub(crate) fn goes_on(&mut self, side: FeedLine, header: PacketHeader) -> bool {
         let PacketHeader { sequence, sending_time } = header;
         let state = &mut self.sides[side as usize];
         let later = sending_time.as_nanos().wrapping_sub(state.sending_time.as_nanos());
@@ -210,7 +210,7 @@ impl Arbiter {
     /// nothing but what is known of its side, and the expected sequence if the numbering starts or
     /// restarts.
     #[cold]
-    pub(crate) fn judge(&mut self, side: Side, header: PacketHeader, utc: Utc) -> Arbitration {
+    pub(crate) fn judge(&mut self, side: FeedLine, header: PacketHeader, utc: Utc) -> Arbitration {
         let state = self.sides[side as usize];
         if let Some(verdict) = state.left_behind(header, self.ended_at)
             && !self.falls(state, header)
@@ -238,7 +238,7 @@ impl Arbiter {
     }
 
     /// What makes a packet doubtful, if anything does.
-    fn doubt(&self, side: Side, header: PacketHeader, utc: Utc) -> Option<Doubt> {
+    fn doubt(&self, side: FeedLine, header: PacketHeader, utc: Utc) -> Option<Doubt> {
         let state = self.sides[side as usize];
         if header.sending_time > self.latest_credible(utc) {
             return Some(Doubt::Future);
@@ -271,7 +271,7 @@ impl Arbiter {
     }
 
     /// Whether a doubtful packet goes on from the one set aside, which nothing has left behind.
-    fn confirms(&self, doubt: Doubt, side: Side, header: PacketHeader) -> bool {
+    fn confirms(&self, doubt: Doubt, side: FeedLine, header: PacketHeader) -> bool {
         self.doubtful.is_some_and(|first| {
             first.doubt == doubt
                 && header.sequence.wrapping_sub(first.sequence) <= LONGEST_STEP
@@ -288,7 +288,7 @@ impl Arbiter {
 
     /// What tells whether the stream goes on without the doubtful packet: how far the sides have
     /// come, or if one is to follow the other, that one.
-    fn mark(&self, doubt: Doubt, side: Side) -> [u32; 2] {
+    fn mark(&self, doubt: Doubt, side: FeedLine) -> [u32; 2] {
         let own = self.sides[side as usize].sequence;
         let [a, b] = self.sides.map(|state| state.sequence);
         if doubt == Doubt::Follow { [own, own] } else { [a, b] }
@@ -296,7 +296,7 @@ impl Arbiter {
 
     /// Judges a packet that is believed whatever its number, and finds the epoch of its side.
     #[cold]
-    pub(crate) fn settle(&mut self, side: Side, header: PacketHeader) -> Arbitration {
+    pub(crate) fn settle(&mut self, side: FeedLine, header: PacketHeader) -> Arbitration {
         let PacketHeader { sequence, sending_time } = header;
         let state = self.sides[side as usize];
         if !self.started {
@@ -344,7 +344,7 @@ impl Arbiter {
     }
 
     /// The side restarts: either into a new epoch, or into the one the other side has begun.
-    fn restart(&mut self, side: Side, header: PacketHeader) -> Option<Restart> {
+    fn restart(&mut self, side: FeedLine, header: PacketHeader) -> Option<Restart> {
         let PacketHeader { sequence, sending_time } = header;
         let leads = self.sides[side as usize].epoch == self.epoch;
         let follows = !leads && sending_time + CLOCK_SKEW >= self.epoch_began;

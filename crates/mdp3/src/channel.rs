@@ -4,14 +4,14 @@ use hairpin_time::{Instant, Now, Utc};
 
 use crate::arbiter::Arbiter;
 use crate::aside::Aside;
+use crate::feed_skew::{FeedSkew, FeedSkewMeter};
 use crate::holding::HoldingArea;
-use crate::lead::{Lead, LeadMeter};
 use crate::market::Market;
 use crate::silence::SilenceWatch;
 use crate::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
-    Book, ChannelState, Counters, Definition, Feed, Filter, InstrumentIndex, Instruments, Listener,
-    OrderBook, Packet, PacketHeader, Settings, Side, Warning,
+    Book, ChannelState, Counters, Definition, Feed, FeedLine, Filter, InstrumentIndex, Instruments,
+    Listener, OrderBook, Packet, PacketHeader, Settings, Warning,
 };
 
 /// Where a packet came from and when.
@@ -20,7 +20,7 @@ pub struct Input {
     /// The feed.
     pub feed: Feed,
     /// The side.
-    pub side: Side,
+    pub side: FeedLine,
     /// When the network card or the kernel received it, where they tell.
     pub received: Option<Utc>,
 }
@@ -53,7 +53,7 @@ pub enum Action {
 pub struct Channel {
     pub(crate) arbiter: Arbiter,
     pub(crate) holding: HoldingArea,
-    pub(crate) lead: LeadMeter,
+    pub(crate) lead: FeedSkewMeter,
     /// More is to be done after the next packet: some are held, or it is to be measured.
     pub(crate) has_more: bool,
     /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
@@ -94,7 +94,7 @@ impl Channel {
         Self {
             arbiter: Arbiter::new(settings.reorder_packets),
             holding: HoldingArea::new(max_held, settings.max_packet),
-            lead: LeadMeter::new(),
+            lead: FeedSkewMeter::new(),
             has_more: false,
             hole_deadline: None,
             replay,
@@ -198,13 +198,13 @@ impl Channel {
 
     /// Whether a side of a feed has brought nothing for [`Settings::silence`].
     #[must_use]
-    pub fn is_silent(&self, feed: Feed, side: Side) -> bool {
+    pub fn is_silent(&self, feed: Feed, side: FeedLine) -> bool {
         self.silence.is_silent(feed, side)
     }
 
     /// By how much one side of the incremental feed is ahead of the other.
     #[must_use]
-    pub fn lead(&self) -> Lead {
+    pub fn lead(&self) -> FeedSkew {
         self.lead.lead()
     }
 
@@ -269,7 +269,7 @@ impl Channel {
 
     /// A packet came, of a side that may have been silent.
     #[cold]
-    pub(crate) fn hear(&mut self, feed: Feed, side: Side, listener: &mut impl Listener) {
+    pub(crate) fn hear(&mut self, feed: Feed, side: FeedLine, listener: &mut impl Listener) {
         if self.silence.is_silent(feed, side) {
             self.silence.review(false, self.joined, &mut self.market.counters, listener);
         }

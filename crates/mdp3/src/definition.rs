@@ -4,7 +4,7 @@ use hairpin_cme_codecs::mdp3::{InstAttribValue, SecurityTradingStatus};
 use hairpin_sbe::MonthYear;
 use hairpin_time::Utc;
 
-use crate::{Details, Lots, Price9, Text};
+use crate::{Details, LotTypeRules, Price9, Text};
 
 /// SecurityUpdateAction (tag 980): what a definition does to the instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub struct Definition {
     /// InstAttribValue (872): what the instrument may be used for.
     pub attributes: InstAttribValue,
     /// The lots it is traded in.
-    pub lots: Lots,
+    pub lots: LotTypeRules,
     /// EventTime (1145) of the event Activation.
     pub activation: Option<Utc>,
     /// EventTime (1145) of the event LastEligibleTradeDate.
@@ -128,7 +128,7 @@ impl Definition {
             low_limit_price: None,
             max_price_variation: None,
             attributes: InstAttribValue(0),
-            lots: Lots::NONE,
+            lots: LotTypeRules::NONE,
             activation: None,
             last_trade: None,
             is_user_defined: false,

@@ -11,7 +11,7 @@ use crate::definition::UNDATED;
 use crate::definition_details::{
     Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
 };
-use crate::lots::LotSize;
+use crate::lot_type_rules::LotSize;
 use crate::related::{Leg, Related, Underlying};
 use crate::{Definition, DefinitionAction, Text};
 

@@ -40,19 +40,19 @@ impl fmt::Display for Feed {
 
 /// One of the two lines on which every packet of a feed is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum FeedLine {
     /// The primary line.
     A,
     /// The backup line.
     B,
 }
 
-impl Side {
+impl FeedLine {
     /// Both sides.
     pub const ALL: [Self; 2] = [Self::A, Self::B];
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for FeedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::A => "A",

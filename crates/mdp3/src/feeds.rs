@@ -1,6 +1,6 @@
 //! Which feeds and sides of a channel there are.
 
-use crate::{Feed, Side};
+use crate::{Feed, FeedLine};
 
 /// The sides on which a feed comes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,16 +31,19 @@ impl Sides {
     /// The sides that are among both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
-        Self::of(self.has(Side::A) && other.has(Side::A), self.has(Side::B) && other.has(Side::B))
+        Self::of(
+            self.has(FeedLine::A) && other.has(FeedLine::A),
+            self.has(FeedLine::B) && other.has(FeedLine::B),
+        )
     }
 
     /// Whether a side is among them.
     #[must_use]
-    pub const fn has(self, side: Side) -> bool {
+    pub const fn has(self, side: FeedLine) -> bool {
         match self {
             Self::None => false,
-            Self::A => matches!(side, Side::A),
-            Self::B => matches!(side, Side::B),
+            Self::A => matches!(side, FeedLine::A),
+            Self::B => matches!(side, FeedLine::B),
             Self::Both => true,
         }
     }
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn sides_are_those_that_are_named() {
-        let has = |sides: Sides| Side::ALL.map(|side| sides.has(side));
+        let has = |sides: Sides| FeedLine::ALL.map(|side| sides.has(side));
         assert_eq!(has(Sides::None), [false, false]);
         assert_eq!(has(Sides::A), [true, false]);
         assert_eq!(has(Sides::B), [false, true]);

@@ -16,7 +16,7 @@
 //! wanted. Everything else is told and not kept; `docs/listener.md` goes through all templates.
 //!
 //! ```
-//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, Side};
+//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, FeedLine};
 //! use hairpin_time::{Instant, Now, Utc};
 //!
 //! struct Strategy;
@@ -32,7 +32,7 @@
 //! assert_eq!(channel.poll_action(), Some(Action::Join(Feed::Incremental)));
 //!
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-//! let input = Input { feed: Feed::Incremental, side: Side::A, received: None };
+//! let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
 //! channel.handle_packet(now, input, b"too short", &mut Strategy);
 //! assert_eq!(channel.counters().packets_too_short, 1);
 //! ```
@@ -62,6 +62,7 @@ mod display_price;
 mod entries;
 mod error;
 mod feed;
+mod feed_skew;
 mod feeds;
 mod filter;
 mod holding;
@@ -71,11 +72,10 @@ mod incremental;
 mod instrument_index;
 mod instruments;
 mod ladder;
-mod lead;
 mod levels;
 mod listener;
 mod loop_tracker;
-mod lots;
+mod lot_type_rules;
 mod market;
 mod natural;
 mod orders;
@@ -118,7 +118,8 @@ pub use definition_details::{
 };
 pub use display_price::DisplayPrice;
 pub use error::{Error, Warning};
-pub use feed::{Feed, Side};
+pub use feed::{Feed, FeedLine};
+pub use feed_skew::FeedSkew;
 pub use feeds::{Feeds, Sides};
 pub use filter::Filter;
 pub use hairpin_cme_codecs::mdp3::{
@@ -130,13 +131,12 @@ pub use hairpin_sbe::MonthYear;
 pub use implied_book::ImpliedBook;
 pub use instrument_index::InstrumentIndex;
 pub use instruments::Instruments;
-pub use lead::Lead;
 pub use levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
-pub use lots::{Lot, Lots};
+pub use lot_type_rules::{LotTypeRule, LotTypeRules};
 pub use orders::{
     MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
     OrderUpdate,

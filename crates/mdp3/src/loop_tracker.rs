@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use hairpin_time::Utc;
 
-use crate::Side;
+use crate::FeedLine;
 
 /// How a packet stands to the current pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl LoopTracker {
     }
 
     /// Takes account of a packet.
-    pub(crate) fn observe(&mut self, side: Side, sequence: u32, sending_time: Utc) -> Position {
+    pub(crate) fn observe(&mut self, side: FeedLine, sequence: u32, sending_time: Utc) -> Position {
         let state = &mut self.sides[side as usize];
         let wrapped = sequence <= state.sequence && sending_time > state.sending_time;
         if sending_time >= state.sending_time {
@@ -151,10 +151,10 @@ impl LoopTracker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use FeedLine::{A, B};
     use Position::{Continues, Repeats, Starts};
-    use Side::{A, B};
 
-    fn trace(packets: &[(Side, u32, u64, Position)]) -> LoopTracker {
+    fn trace(packets: &[(FeedLine, u32, u64, Position)]) -> LoopTracker {
         let mut tracker = LoopTracker::new(128);
         for &(side, sequence, time, position) in packets {
             let observed = tracker.observe(side, sequence, Utc::from_nanos(time));

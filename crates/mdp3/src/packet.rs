@@ -10,7 +10,7 @@
 use hairpin_sbe::MessageHeader;
 use hairpin_time::{Instant, Utc};
 
-use crate::{Error, Feed, Side};
+use crate::{Error, Feed, FeedLine};
 
 /// The 12 bytes at the head of every packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Packet {
     /// The feed it came on.
     pub feed: Feed,
     /// The side that delivered it first.
-    pub side: Side,
+    pub side: FeedLine,
     /// MsgSeqNum: the packet's number within its feed.
     pub sequence: u32,
     /// SendingTime: when the exchange sent the packet.
@@ -83,7 +83,7 @@ impl Packet {
     pub(crate) fn of_sequence(sequence: u32) -> Self {
         Self {
             feed: Feed::Incremental,
-            side: Side::A,
+            side: FeedLine::A,
             sequence,
             sending_time: Utc::EPOCH,
             received: None,

@@ -8,7 +8,7 @@
 
 use hairpin_time::{Duration, Instant};
 
-use crate::{Counters, Feed, Feeds, Listener, Side};
+use crate::{Counters, Feed, FeedLine, Feeds, Listener};
 
 /// How many looks a silence lasts before it is told.
 const LOOKS: u8 = 8;
@@ -18,11 +18,11 @@ const LOOKS: u8 = 8;
 #[non_exhaustive]
 pub enum SilenceScope {
     /// One side of a feed, whether or not the other runs.
-    Side {
+    FeedLine {
         /// The feed.
         feed: Feed,
         /// The side.
-        side: Side,
+        side: FeedLine,
     },
     /// All sides of a feed.
     Feed(Feed),
@@ -68,9 +68,9 @@ pub(crate) struct SilenceWatch {
     /// From one look to the next; `None`: silence is not told.
     period: Option<Duration>,
     next_look: Instant,
-    lines: [[Line; Side::ALL.len()]; Feed::ALL.len()],
+    lines: [[Line; FeedLine::ALL.len()]; Feed::ALL.len()],
     /// Packets of the feeds that loop; those of the incremental feed are counted anyway.
-    loop_packets: [[u64; Side::ALL.len()]; Feed::ALL.len()],
+    loop_packets: [[u64; FeedLine::ALL.len()]; Feed::ALL.len()],
     silent_feeds: [bool; Feed::ALL.len()],
     is_channel_silent: bool,
     /// A side may yet fall silent.
@@ -105,14 +105,14 @@ impl SilenceWatch {
     }
 
     /// Counts a packet of a feed that loops.
-    pub(crate) fn count(&mut self, feed: Feed, side: Side) {
+    pub(crate) fn count(&mut self, feed: Feed, side: FeedLine) {
         if let Some(counts) = self.loop_packets.get_mut(feed as usize) {
             counts[side as usize] += 1;
         }
     }
 
     /// Whether a side of a feed is silent.
-    pub(crate) fn is_silent(&self, feed: Feed, side: Side) -> bool {
+    pub(crate) fn is_silent(&self, feed: Feed, side: FeedLine) -> bool {
         self.lines.get(feed as usize).is_some_and(|lines| lines[side as usize].is_silent)
     }
 
@@ -140,7 +140,7 @@ impl SilenceWatch {
         listener: &mut impl Listener,
     ) {
         for feed in Feed::ALL {
-            for side in Side::ALL {
+            for side in FeedLine::ALL {
                 let is_watched = joined[feed as usize] && self.feeds.sides(feed).has(side);
                 self.review_line(ages, is_watched, (feed, side), counters, listener);
             }
@@ -154,13 +154,13 @@ impl SilenceWatch {
         &mut self,
         ages: bool,
         is_watched: bool,
-        (feed, side): (Feed, Side),
+        (feed, side): (Feed, FeedLine),
         counters: &mut Counters,
         listener: &mut impl Listener,
     ) {
         let count = match (feed, side) {
-            (Feed::Incremental, Side::A) => counters.packets_a,
-            (Feed::Incremental, Side::B) => counters.packets_b,
+            (Feed::Incremental, FeedLine::A) => counters.packets_a,
+            (Feed::Incremental, FeedLine::B) => counters.packets_b,
             _ => self.loop_packets[feed as usize][side as usize],
         };
         let line = &mut self.lines[feed as usize][side as usize];
@@ -174,7 +174,7 @@ impl SilenceWatch {
             line.is_silent = line.looks >= LOOKS;
         }
         counters.silences += u64::from(line.is_silent && !was_silent);
-        tell(SilenceScope::Side { feed, side }, was_silent, line.is_silent, listener);
+        tell(SilenceScope::FeedLine { feed, side }, was_silent, line.is_silent, listener);
     }
 
     /// What the sides together make of the feeds and the channel.
@@ -185,7 +185,9 @@ impl SilenceWatch {
             let sides = self.feeds.sides(feed);
             let is_watched = joined[feed as usize] && !sides.is_none();
             let is_silent = is_watched
-                && Side::ALL.into_iter().all(|side| !sides.has(side) || self.is_silent(feed, side));
+                && FeedLine::ALL
+                    .into_iter()
+                    .all(|side| !sides.has(side) || self.is_silent(feed, side));
             watched += u32::from(is_watched);
             silent += u32::from(is_silent);
             let was_silent = core::mem::replace(&mut self.silent_feeds[feed as usize], is_silent);

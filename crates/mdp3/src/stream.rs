@@ -8,7 +8,7 @@ use crate::arbiter::{Arbiter, Arbitration, Restart, Verdict};
 use crate::aside::Aside;
 use crate::market::Market;
 use crate::tcp_replay::ReplayFailure;
-use crate::{Channel, Listener, Packet, Side};
+use crate::{Channel, FeedLine, Listener, Packet};
 
 impl Channel {
     #[inline]
@@ -21,8 +21,8 @@ impl Channel {
     ) {
         let counters = &mut self.market.counters;
         *match packet.side {
-            Side::A => &mut counters.packets_a,
-            Side::B => &mut counters.packets_b,
+            FeedLine::A => &mut counters.packets_a,
+            FeedLine::B => &mut counters.packets_b,
         } += 1;
         if !self.arbiter.goes_on(packet.side, packet.header()) {
             self.hear(packet.feed, packet.side, listener);
@@ -154,8 +154,8 @@ pub(crate) fn process(
     listener: &mut impl Listener,
 ) {
     *match packet.side {
-        Side::A => &mut market.counters.first_a,
-        Side::B => &mut market.counters.first_b,
+        FeedLine::A => &mut market.counters.first_a,
+        FeedLine::B => &mut market.counters.first_b,
     } += 1;
     take(arbiter, market, packet, messages, listener);
 }

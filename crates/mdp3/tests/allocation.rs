@@ -4,8 +4,8 @@ mod support;
 
 use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
 use hairpin_mdp3::{
-    BookUpdate, Channel, EndOfEvent, Feed, Gap, Input, Listener, OrderBooks, OrderUpdate, Settings,
-    Side,
+    BookUpdate, Channel, EndOfEvent, Feed, FeedLine, Gap, Input, Listener, OrderBooks, OrderUpdate,
+    Settings,
 };
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Instant, Now, Utc};
@@ -49,7 +49,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn hand_over(&mut self, feed: Feed, side: Side, bytes: &[u8]) {
+    fn hand_over(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
         let now = Now { monotonic: self.now, utc: Utc::EPOCH };
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(now, input, bytes, &mut self.tally);
@@ -58,13 +58,13 @@ impl Driver {
 
     /// The next packet of the incremental feed.
     fn stream(&mut self, packet: &PacketBuilder) {
-        self.hand_over(Feed::Incremental, Side::A, packet.bytes());
+        self.hand_over(Feed::Incremental, FeedLine::A, packet.bytes());
     }
 
     /// A packet of both loops of books.
     fn loops(&mut self, packet: &PacketBuilder) {
-        self.hand_over(Feed::Snapshot, Side::A, packet.bytes());
-        self.hand_over(Feed::SnapshotOrders, Side::A, packet.bytes());
+        self.hand_over(Feed::Snapshot, FeedLine::A, packet.bytes());
+        self.hand_over(Feed::SnapshotOrders, FeedLine::A, packet.bytes());
     }
 
     /// Whether the price book of an instrument is in sync, and its order book.
@@ -75,7 +75,7 @@ impl Driver {
     }
 
     /// Renumbers a packet whose first message is a 46 with one entry, and hands it over.
-    fn tick(&mut self, bytes: &mut [u8], rpt_seq: u32, side: Side) {
+    fn tick(&mut self, bytes: &mut [u8], rpt_seq: u32, side: FeedLine) {
         bytes[..4].copy_from_slice(&self.sequence.to_le_bytes());
         const RPT_SEQ: usize = 12 + 10 + 11 + 3 + 16;
         bytes[RPT_SEQ..][..4].copy_from_slice(&rpt_seq.to_le_bytes());
@@ -133,15 +133,15 @@ fn order_books_allocate_nothing_after_start_up() {
         let now = Instant::ZERO;
         let mut driver = Driver { channel, tally: Tally::default(), now, sequence: 0 };
         let before = allocations();
-        driver.hand_over(Feed::Incremental, Side::A, heartbeat.bytes());
-        driver.hand_over(Feed::Instrument, Side::A, definitions.bytes());
+        driver.hand_over(Feed::Incremental, FeedLine::A, heartbeat.bytes());
+        driver.hand_over(Feed::Instrument, FeedLine::A, definitions.bytes());
         let mut snapshots = snapshots.iter();
         for (n, packet) in stream.iter().enumerate() {
-            driver.hand_over(Feed::Incremental, Side::A, packet.bytes());
+            driver.hand_over(Feed::Incremental, FeedLine::A, packet.bytes());
             driver.let_time_pass();
             if let Some(snapshot) = snapshots.next().filter(|_| n % 3 == 0) {
-                driver.hand_over(Feed::Snapshot, Side::A, snapshot.bytes());
-                driver.hand_over(Feed::SnapshotOrders, Side::A, snapshot.bytes());
+                driver.hand_over(Feed::Snapshot, FeedLine::A, snapshot.bytes());
+                driver.hand_over(Feed::SnapshotOrders, FeedLine::A, snapshot.bytes());
             }
         }
         assert_eq!(allocations() - before, 0);
@@ -208,7 +208,7 @@ fn befall(settings: Settings) {
         *driver.channel.counters()
     };
     driver.stream(&heartbeat);
-    driver.hand_over(Feed::Instrument, Side::A, definitions.bytes());
+    driver.hand_over(Feed::Instrument, FeedLine::A, definitions.bytes());
     driver.loops(&joined);
     assert_eq!(driver.in_sync(7), (true, has_orders));
     counted_after("a late join", &driver);
@@ -264,43 +264,43 @@ fn nothing_is_allocated_after_start_up() {
     let before = allocations();
 
     // A late join.
-    driver.hand_over(Feed::Incremental, Side::A, heartbeat.bytes());
-    driver.hand_over(Feed::Instrument, Side::A, definitions.bytes());
-    driver.hand_over(Feed::Snapshot, Side::A, snapshots[0].bytes());
+    driver.hand_over(Feed::Incremental, FeedLine::A, heartbeat.bytes());
+    driver.hand_over(Feed::Instrument, FeedLine::A, definitions.bytes());
+    driver.hand_over(Feed::Snapshot, FeedLine::A, snapshots[0].bytes());
     assert!(driver.channel.book_of(8).is_some_and(hairpin_mdp3::Book::is_in_sync));
     // Ticks.
-    driver.tick(&mut first, 1, Side::A);
+    driver.tick(&mut first, 1, FeedLine::A);
     for rpt_seq in 2..=100_000 {
-        let side = if rpt_seq % 3 == 0 { Side::B } else { Side::A };
+        let side = if rpt_seq % 3 == 0 { FeedLine::B } else { FeedLine::A };
         driver.tick(&mut tick, rpt_seq, side);
-        driver.hand_over(Feed::Incremental, Side::B, &tick);
+        driver.hand_over(Feed::Incremental, FeedLine::B, &tick);
     }
     assert_eq!((driver.tally.updates, driver.tally.ends), (100_002, 100_000));
     // Reordering: 100,102 before 100,101.
     driver.sequence = 100_102;
-    driver.tick(&mut tick, 100_002, Side::A);
+    driver.tick(&mut tick, 100_002, FeedLine::A);
     driver.sequence = 100_101;
-    driver.tick(&mut tick, 100_001, Side::B);
+    driver.tick(&mut tick, 100_001, FeedLine::B);
     assert_eq!(driver.tally.ends, 100_002);
     // Loss and recovery: 100,103 is missing, 100,105 is queued.
     driver.sequence = 100_104;
-    driver.tick(&mut tick, 100_004, Side::A);
+    driver.tick(&mut tick, 100_004, FeedLine::A);
     driver.let_time_pass();
-    driver.tick(&mut tick, 100_005, Side::A);
-    driver.hand_over(Feed::Snapshot, Side::A, recovered.bytes());
+    driver.tick(&mut tick, 100_005, FeedLine::A);
+    driver.hand_over(Feed::Snapshot, FeedLine::A, recovered.bytes());
     assert_eq!(driver.tally.gaps, 1);
     assert_eq!(driver.channel.counters().snapshots_not_continued, 1);
     driver.sequence = 100_106;
     // An intraday definition, a reset, a restart of the numbering, garbage.
     new_instrument[..4].copy_from_slice(&100_106u32.to_le_bytes());
-    driver.hand_over(Feed::Incremental, Side::A, &new_instrument);
+    driver.hand_over(Feed::Incremental, FeedLine::A, &new_instrument);
     reset[..4].copy_from_slice(&100_107u32.to_le_bytes());
-    driver.hand_over(Feed::Incremental, Side::A, &reset);
-    driver.hand_over(Feed::Incremental, Side::A, restarted.bytes());
+    driver.hand_over(Feed::Incremental, FeedLine::A, &reset);
+    driver.hand_over(Feed::Incremental, FeedLine::A, restarted.bytes());
     assert!(driver.channel.book_of(9).is_some_and(hairpin_mdp3::Book::is_in_sync));
     assert_eq!((driver.channel.counters().resets, driver.channel.counters().restarts), (1, 1));
     for feed in Feed::ALL {
-        driver.hand_over(feed, Side::B, &garbage);
+        driver.hand_over(feed, FeedLine::B, &garbage);
         driver.let_time_pass();
     }
 

@@ -3,7 +3,7 @@
 mod support;
 
 use hairpin_mdp3::{
-    Action, Channel, Feed, Input, Replay, ReplayOutcome, ReplayUpdate, Settings, Side, Silence,
+    Action, Channel, Feed, FeedLine, Input, Replay, ReplayOutcome, ReplayUpdate, Settings, Silence,
 };
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -39,7 +39,7 @@ impl Driver {
         Now { monotonic: self.now, utc: Utc::EPOCH }
     }
 
-    fn on(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+    fn on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(self.now(), input, packet.bytes(), &mut self.tally);
     }
@@ -74,28 +74,28 @@ fn recovery_takes_no_memory() {
     let before = allocations();
     driver.pass(Duration::ZERO);
     for heartbeat in &heartbeats {
-        driver.on(Feed::Incremental, Side::A, heartbeat);
-        driver.on(Feed::Incremental, Side::B, heartbeat);
+        driver.on(Feed::Incremental, FeedLine::A, heartbeat);
+        driver.on(Feed::Incremental, FeedLine::B, heartbeat);
     }
-    driver.on(Feed::Incremental, Side::A, at(200));
-    driver.on(Feed::Instrument, Side::A, &definitions);
+    driver.on(Feed::Incremental, FeedLine::A, at(200));
+    driver.on(Feed::Instrument, FeedLine::A, &definitions);
     driver.pass(Duration::ZERO);
-    driver.on(Feed::Snapshot, Side::A, &books);
+    driver.on(Feed::Snapshot, FeedLine::A, &books);
     driver.pass(Duration::ZERO);
     assert!(driver.channel.lead().samples > 0);
     // A hole that replay fills, and one that it does not: then by natural refresh.
-    driver.on(Feed::Incremental, Side::A, at(203));
+    driver.on(Feed::Incremental, FeedLine::A, at(203));
     driver.pass(Duration::from_millis(10));
-    driver.on(Feed::Replay, Side::A, at(202));
-    driver.on(Feed::Replay, Side::A, at(201));
+    driver.on(Feed::Replay, FeedLine::A, at(202));
+    driver.on(Feed::Replay, FeedLine::A, at(201));
     assert_eq!(driver.channel.counters().replays_filled, 1);
-    driver.on(Feed::Incremental, Side::A, at(206));
+    driver.on(Feed::Incremental, FeedLine::A, at(206));
     driver.pass(Duration::from_millis(10));
     let now = driver.now();
     driver.channel.handle_replay_end(now, ReplayOutcome::Failed, &mut driver.tally);
     driver.pass(Duration::ZERO);
     driver.channel.handle_replay_end(now, ReplayOutcome::Complete, &mut driver.tally);
-    driver.on(Feed::Incremental, Side::A, at(207));
+    driver.on(Feed::Incremental, FeedLine::A, at(207));
     assert_eq!(driver.channel.counters().refreshes, 1);
     for _ in 0..20 {
         driver.pass(Duration::from_secs(1));

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_mdp3::{
-    BookUpdate, Channel, EndOfEvent, Error, Feed, Input, LateJoin, Listener, Message, OrderBooks,
-    Packet, Price9, Settings, Side, Trade, Volume, Warning,
+    BookUpdate, Channel, EndOfEvent, Error, Feed, FeedLine, Input, LateJoin, Listener, Message,
+    OrderBooks, Packet, Price9, Settings, Trade, Volume, Warning,
 };
 use hairpin_time::{Instant, Now, Utc};
 use pcap_file::pcap::PcapReader;
@@ -96,7 +96,7 @@ fn feed(path: &Path) -> (Channel, Seen) {
     let (mut channel, mut seen) = (Channel::new(settings), Seen::default());
     let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
     for payload in payloads(path) {
-        for side in Side::ALL {
+        for side in FeedLine::ALL {
             let input = Input { feed: Feed::Incremental, side, received: None };
             channel.handle_packet(now, input, &payload, &mut seen);
         }
@@ -151,7 +151,7 @@ fn the_version_12_capture_of_64_bit_quantities_is_read() {
     for payload in payloads(&captures.join("v1.12/MdIncrementalRefreshBookLongQty.pcap")) {
         // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
         assert_eq!(payload[..2], [0xFE, 0xCA]);
-        let input = Input { feed: Feed::Incremental, side: Side::A, received: None };
+        let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
         channel.handle_packet(now, input, &payload[2..], &mut seen);
     }
     assert_eq!((framing_errors(&seen), &seen.templates[..]), (vec![], &[64][..]));
@@ -244,7 +244,7 @@ fn the_orders_of_every_capture_are_in_their_books() {
         for payload in payloads(&captures.join(format!("{name}.pcap"))) {
             // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
             let bytes = payload.strip_prefix(&[0xFE, 0xCA]).unwrap_or(&payload);
-            let input = Input { feed: Feed::Incremental, side: Side::A, received: None };
+            let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
             channel.handle_packet(now, input, bytes, &mut wire);
         }
         let counters = channel.counters();

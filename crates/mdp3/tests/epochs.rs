@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{ChannelState, Side};
+use hairpin_mdp3::{ChannelState, FeedLine};
 use support::*;
 
 /// Instrument 7 and a bid at a price that tells it.
@@ -13,7 +13,7 @@ fn first(sequence: u32, rpt_seq: u32, price: i64, millis: u64) -> PacketBuilder 
 /// In sync, with both sides heard up to 101 and a bid of 7 at 50.
 fn running() -> Trace {
     let mut trace = Trace::in_sync();
-    for side in Side::ALL {
+    for side in FeedLine::ALL {
         trace.on(hairpin_mdp3::Feed::Incremental, side, &first(101, 1, 50, 101));
     }
     trace.recorder.take();
@@ -145,10 +145,10 @@ fn a_sequence_far_below_with_a_later_sending_time_begins_a_new_epoch() {
 
 #[test]
 fn a_side_restarts_while_the_other_is_mute() {
-    for side in Side::ALL {
+    for side in FeedLine::ALL {
         let mut trace = running();
         let feed = hairpin_mdp3::Feed::Incremental;
-        let other = if side == Side::A { Side::B } else { Side::A };
+        let other = if side == FeedLine::A { FeedLine::B } else { FeedLine::A };
         trace.on(feed, side, &sent_at(102, 1_000).channel_reset());
         trace.on(feed, side, &first(1, 1, 60, 1_001));
         trace.on(feed, side, &first(2, 2, 61, 1_002));

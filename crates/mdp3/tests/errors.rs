@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{Counters, Feed, Feeds, Input, OrderBooks, Replay, Settings, Side, Sides};
+use hairpin_mdp3::{Counters, Feed, FeedLine, Feeds, Input, OrderBooks, Replay, Settings, Sides};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use proptest::prelude::*;
 use support::*;
@@ -379,7 +379,7 @@ fn counts_order_queue_overflows_only() {
 fn survives(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]) {
     for (step, (feed, is_b, bytes)) in packets.iter().enumerate() {
         let feed = Feed::ALL[usize::from(*feed) % Feed::ALL.len()];
-        let side = if *is_b { Side::B } else { Side::A };
+        let side = if *is_b { FeedLine::B } else { FeedLine::A };
         let monotonic = Instant::from_nanos(step as u64 * 4_000_000);
         let now = Now { monotonic, utc: Utc::EPOCH };
         let before = channel.counters().iter().map(|(_, count)| count).sum::<u64>();

@@ -3,7 +3,7 @@
 mod support;
 
 use hairpin_mdp3::{
-    Action, ChannelState, Feed, Feeds, LateJoin, OrderBooks, Settings, Side, Sides,
+    Action, ChannelState, Feed, FeedLine, Feeds, LateJoin, OrderBooks, Settings, Sides,
 };
 use hairpin_time::Duration;
 use support::*;
@@ -109,12 +109,12 @@ fn who_asks_for_nothing_is_not_told_what_is_missing() {
 }
 
 /// A late join, a loss, a recovery, all by packets of one side.
-fn lives_on(side: Side) {
-    let sides = if side == Side::A { Sides::A } else { Sides::B };
+fn lives_on(side: FeedLine) {
+    let sides = if side == FeedLine::A { Sides::A } else { Sides::B };
     let feeds =
         Feeds { incremental: sides, instrument: sides, snapshot: sides, snapshot_orders: sides };
     let mut trace = Trace::new(settings_of(feeds));
-    let incremental = if side == Side::A { Trace::a } else { Trace::b };
+    let incremental = if side == FeedLine::A { Trace::a } else { Trace::b };
     trace.actions();
     incremental(&mut trace, &packet(100).heartbeat());
     trace.on(Feed::Instrument, side, &packet(1).definition(7, 1, 10));
@@ -135,12 +135,12 @@ fn lives_on(side: Side) {
 
 #[test]
 fn a_channel_on_side_a_alone_needs_nothing_of_b() {
-    lives_on(Side::A);
+    lives_on(FeedLine::A);
 }
 
 #[test]
 fn a_channel_on_side_b_alone_needs_nothing_of_a() {
-    lives_on(Side::B);
+    lives_on(FeedLine::B);
 }
 
 #[test]

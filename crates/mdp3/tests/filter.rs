@@ -220,7 +220,7 @@ fn the_users_word_for_an_instrument_is_found_in_every_callback() {
         let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
         let input = hairpin_mdp3::Input {
             feed: Feed::Incremental,
-            side: hairpin_mdp3::Side::A,
+            side: hairpin_mdp3::FeedLine::A,
             received: None,
         };
         trace.channel.handle_packet(now, input, packet.bytes(), &mut marks);

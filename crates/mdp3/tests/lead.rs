@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::Lead;
+use hairpin_mdp3::FeedSkew;
 use hairpin_time::Duration;
 use support::*;
 
@@ -95,5 +95,5 @@ fn one_side_alone_measures_nothing() {
         trace.a(&packet(sequence).heartbeat());
         trace.a(&packet(sequence).heartbeat());
     }
-    assert_eq!(trace.channel.lead(), Lead::default());
+    assert_eq!(trace.channel.lead(), FeedSkew::default());
 }

@@ -3,8 +3,8 @@
 mod support;
 
 use hairpin_mdp3::{
-    Channel, Collateral, DefinitionUpdate, EndOfEvent, Feed, Filter, Input, LimitsUpdate, Listener,
-    Packet, QuoteRequest, Settings, Side, Statistic, TemplateIds, Text, Trade, Workup,
+    Channel, Collateral, DefinitionUpdate, EndOfEvent, Feed, FeedLine, Filter, Input, LimitsUpdate,
+    Listener, Packet, QuoteRequest, Settings, Statistic, TemplateIds, Text, Trade, Workup,
 };
 use hairpin_testbed::{CountingAllocator, allocations};
 use hairpin_time::{Instant, Now, Utc};
@@ -88,7 +88,7 @@ fn nothing_is_allocated_for_messages_and_what_they_hold() {
     let before = allocations();
     let mut hand_over = |feed, packet: &PacketBuilder| {
         let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-        let input = Input { feed, side: Side::A, received: None };
+        let input = Input { feed, side: FeedLine::A, received: None };
         channel.handle_packet(now, input, packet.bytes(), &mut tally);
         while channel.poll_action().is_some() {}
     };

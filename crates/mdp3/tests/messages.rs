@@ -3,10 +3,10 @@
 mod support;
 
 use hairpin_mdp3::{
-    AggressorFlag, BookSide, Channel, Collateral, EndOfEvent, Feed, Input, LateJoin, LimitsUpdate,
-    Listener, Message, Packet, Price9, PriceSource, QuoteRequest, SecurityAltIDSource,
-    SecurityStatus, SecurityTradingEvent, Settings, Side, Statistic, StatisticKind, TemplateIds,
-    Trade, UpdateSource, Volume, Warning, Workup,
+    AggressorFlag, BookSide, Channel, Collateral, EndOfEvent, Feed, FeedLine, Input, LateJoin,
+    LimitsUpdate, Listener, Message, Packet, Price9, PriceSource, QuoteRequest,
+    SecurityAltIDSource, SecurityStatus, SecurityTradingEvent, Settings, Statistic, StatisticKind,
+    TemplateIds, Trade, UpdateSource, Volume, Warning, Workup,
 };
 use hairpin_time::{Duration, Instant, Now};
 use support::*;
@@ -142,7 +142,7 @@ impl Told {
 
     fn hand_over(&mut self, feed: Feed, packet: &PacketBuilder) {
         let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
-        let input = Input { feed, side: Side::A, received: None };
+        let input = Input { feed, side: FeedLine::A, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.lines);
         if !self.with_frames {
             let is_frame = |line: &String| line.contains("message") || line.contains(" packet ");

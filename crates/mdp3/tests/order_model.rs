@@ -8,8 +8,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use hairpin_mdp3::{
-    Action, Channel, EndOfEvent, Feed, Input, Listener, OrderBook, OrderBooks, OrderUpdate,
-    Settings, Side, UpdateSource,
+    Action, Channel, EndOfEvent, Feed, FeedLine, Input, Listener, OrderBook, OrderBooks,
+    OrderUpdate, Settings, UpdateSource,
 };
 use hairpin_time::{Duration, Instant, Now};
 use rand_chacha::ChaCha8Rng;
@@ -271,7 +271,7 @@ impl Simulation {
             }
         }
         if self.joined[feed as usize] {
-            let input = Input { feed, side: Side::A, received: None };
+            let input = Input { feed, side: FeedLine::A, received: None };
             self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
         }
         self.channel.handle_timeout(now, &mut self.judge);

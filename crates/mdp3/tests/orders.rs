@@ -289,7 +289,7 @@ fn a_snapshot_with_a_chunk_missing_does_not_count() {
     assert!(!trace.orders_in_sync(7));
     // The other side has the packet that was missing.
     let missing = sent_at(2, 111).order_chunk((7, 102, 2), (2, 3), &[buy(7, 2, 50, 1)]);
-    trace.on(Feed::SnapshotOrders, hairpin_mdp3::Side::B, &missing);
+    trace.on(Feed::SnapshotOrders, hairpin_mdp3::FeedLine::B, &missing);
     assert_eq!(trace.orders(7), "1:1@50 2:1@50 3:1@50 |");
     assert!(trace.orders_in_sync(7));
 }

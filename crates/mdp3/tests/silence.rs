@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{Feed, Feeds, Settings, Side, Sides};
+use hairpin_mdp3::{Feed, FeedLine, Feeds, Settings, Sides};
 use hairpin_time::Duration;
 use support::*;
 
@@ -36,11 +36,11 @@ fn a_side_that_is_silent_while_the_other_runs_is_told() {
     let mut trace = heard(WATCHED);
     run_on_a(&mut trace, 7);
     trace.told([]);
-    assert!(!trace.channel.is_silent(Feed::Incremental, Side::B));
+    assert!(!trace.channel.is_silent(Feed::Incremental, FeedLine::B));
     run_on_a(&mut trace, 1);
     trace.told(["incremental B silent"]);
-    assert!(trace.channel.is_silent(Feed::Incremental, Side::B));
-    assert!(!trace.channel.is_silent(Feed::Incremental, Side::A));
+    assert!(trace.channel.is_silent(Feed::Incremental, FeedLine::B));
+    assert!(!trace.channel.is_silent(Feed::Incremental, FeedLine::A));
     run_on_a(&mut trace, 20);
     trace.told([]);
     assert_eq!(trace.counter("silences"), 1);

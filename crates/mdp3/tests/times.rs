@@ -3,9 +3,9 @@
 mod support;
 
 use hairpin_mdp3::{
-    BookUpdate, Channel, ChannelReset, Collateral, DefinitionUpdate, EndOfEvent, Feed, Input,
-    LimitsUpdate, Listener, Message, OrderBooks, OrderUpdate, Packet, QuoteRequest, SecurityStatus,
-    Settings, Side, Statistic, Trade, Volume, Workup,
+    BookUpdate, Channel, ChannelReset, Collateral, DefinitionUpdate, EndOfEvent, Feed, FeedLine,
+    Input, LimitsUpdate, Listener, Message, OrderBooks, OrderUpdate, Packet, QuoteRequest,
+    SecurityStatus, Settings, Statistic, Trade, Volume, Workup,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 use support::*;
@@ -98,10 +98,10 @@ fn told(channel: &mut Channel, feed: Feed, packet: &PacketBuilder) -> Vec<&'stat
     let received = Some(sent + ON_THE_WAY);
     let now = Now { monotonic: HANDED_OVER, utc: YEAR_2026 + Duration::from_secs(3_600) };
     let mut times = Times::default();
-    let input = Input { feed, side: Side::B, received };
+    let input = Input { feed, side: FeedLine::B, received };
     channel.handle_packet(now, input, packet.bytes(), &mut times);
     for (name, of, transact_time) in &times.0 {
-        assert_eq!((of.feed, of.side), (feed, Side::B), "{name}");
+        assert_eq!((of.feed, of.side), (feed, FeedLine::B), "{name}");
         assert_eq!((of.sending_time, of.received), (sent, received), "{name}");
         assert_eq!(of.handed_over, HANDED_OVER, "{name}");
         assert!(transact_time.is_none_or(|time| time == packet.transact_time()), "{name}");

@@ -2,7 +2,7 @@
 
 use hairpin_time::Duration;
 
-use crate::{Recorder, Row, Truth};
+use crate::{EnvironmentReport, Recorder, Row};
 
 /// Times operations in batches, back to back: each sample is the mean of one batch, in whole
 /// nanoseconds, rounded half up.
@@ -62,7 +62,7 @@ pub fn is_too_short(p50_ns: u64, clock_step_ns: f64) -> bool {
 
 /// Whether a row quotes single readings of what is too short for them. Such a row is marked in
 /// every table, never dropped.
-pub(crate) fn is_doubtful(row: &Row, truth: &Truth) -> bool {
+pub(crate) fn is_doubtful(row: &Row, truth: &EnvironmentReport) -> bool {
     let is_single = row.setting.kind != crate::Kind::Batch;
     is_single && row.summary.p50.is_some_and(|p50| is_too_short(p50, truth.clock_step_ns))
 }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn only_single_readings_are_doubtful() {
-        let truth = Truth { clock_step_ns: 10.0, ..Truth::default() };
+        let truth = EnvironmentReport { clock_step_ns: 10.0, ..EnvironmentReport::default() };
         let row = |kind, nanos| {
             let setting = Setting { kind, ..setting("a") };
             Row::new(setting, &recorded([nanos; 30]), &recorded([]))

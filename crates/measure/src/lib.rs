@@ -7,7 +7,7 @@
 //!
 //! Sides are measured in turn, in rounds ([`interleaved`], [`Row::of_rounds`]): rounds are what
 //! intervals are computed from, never samples. What the measuring itself was good for stands beside
-//! the rows ([`Truth`]).
+//! the rows ([`EnvironmentReport`]).
 //!
 //! Latency is counted from the *intended* time of a send, so that a sender that was held up cannot
 //! hide the wait it caused (coordinated omission). How late each send left is kept beside it.
@@ -62,8 +62,9 @@ pub use outstanding::{Answer, Outstanding, Sent};
 pub use recorder::Recorder;
 pub use report::{Report, ReportError};
 pub use results::{
-    Bucket, Clock, CoreTruth, Figure, Host, Kind, Results, ResultsError, RoundFigures, Row,
-    RowError, SCHEMA, Setting, Spread, Timestamping, Truth, TruthError, Unit, interleaved,
+    Bucket, Clock, CoreTruth, EnvironmentError, EnvironmentReport, Figure, Host, Kind, Results,
+    ResultsError, RoundFigures, Row, RowError, SCHEMA, Setting, Spread, Timestamping, Unit,
+    interleaved,
 };
 pub use schedule::{Departure, Schedule};
 pub use summary::{Quantile, Summary};

@@ -12,7 +12,7 @@ use crate::results::shown;
 use crate::scale::thousands;
 use crate::svg::printable;
 use crate::table::{has_baseline, has_rounds, interval_of_p50, micros, notes, reading, rounded};
-use crate::{Figure as Of, Host, Results, Row, Timestamping, Truth};
+use crate::{EnvironmentReport, Figure as Of, Host, Results, Row, Timestamping};
 
 /// `report.html`.
 #[derive(Template)]
@@ -288,7 +288,7 @@ fn groups(results: &Results) -> Vec<Group> {
 /// The lines below the table of all rows.
 fn footnotes(results: &Results) -> Vec<String> {
     let mut said = reading(&results.rows);
-    said.extend(results.truth.as_ref().map(Truth::lines).unwrap_or_default());
+    said.extend(results.truth.as_ref().map(EnvironmentReport::lines).unwrap_or_default());
     said
 }
 
@@ -324,7 +324,7 @@ fn figures(row: &Row, rows: &[Row]) -> Vec<String> {
     all
 }
 
-fn note(row: &Row, truth: Option<&Truth>) -> String {
+fn note(row: &Row, truth: Option<&EnvironmentReport>) -> String {
     let mut said = notes(row, truth);
     if row.late_orders > 0 {
         said.push(format!("{} answered after they had been given up", thousands(row.late_orders)));

@@ -1,15 +1,16 @@
 //! The results file: one JSON document for every comparison, report and table.
 
 mod document;
+mod environment_report;
 mod error;
 mod host;
 mod layout;
 mod over_time;
 mod rounds;
 mod row;
-mod truth;
 
 pub use document::{Results, SCHEMA};
+pub use environment_report::{CoreTruth, EnvironmentError, EnvironmentReport};
 pub use error::{ResultsError, RowError};
 pub use host::{Host, Timestamping};
 pub use over_time::Bucket;
@@ -17,7 +18,6 @@ pub(crate) use rounds::shown;
 pub use rounds::{Figure, RoundFigures, Spread, interleaved};
 pub(crate) use row::is_believed_before;
 pub use row::{Clock, Kind, Row, Setting, Unit};
-pub use truth::{CoreTruth, Truth, TruthError};
 
 #[cfg(test)]
 pub(crate) use row::tests;

@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, presets};
 use crate::batch::is_doubtful;
 use crate::compare::{Baseline, against_kernel};
 use crate::results::shown;
-use crate::{Figure, Row, Setting, Truth};
+use crate::{EnvironmentReport, Figure, Row, Setting};
 
 /// The table of measured rows: one line each, latencies in microseconds.
 ///
@@ -18,11 +18,11 @@ use crate::{Figure, Row, Setting, Truth};
 /// row that failed, was late or was interrupted says so in a last column, which is there only if a
 /// row needs it.
 ///
-/// Below stand the [`Truth`] checks, if they were given, and what the figures mean.
+/// Below stand the [`EnvironmentReport`] checks, if they were given, and what the figures mean.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     rows: &'a [Row],
-    truth: Option<&'a Truth>,
+    truth: Option<&'a EnvironmentReport>,
 }
 
 /// How a table is drawn.
@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
 
     /// With the truth checks of the run below it, and rows marked that they cast doubt on.
     #[must_use]
-    pub const fn with_truth(self, truth: Option<&'a Truth>) -> Self {
+    pub const fn with_truth(self, truth: Option<&'a EnvironmentReport>) -> Self {
         Self { truth, ..self }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Table<'a> {
     /// What the figures mean, where that is not plain, and what they stand on.
     fn footnotes(&self) -> Vec<String> {
         let mut said = reading(self.rows);
-        said.extend(self.truth.map(Truth::lines).unwrap_or_default());
+        said.extend(self.truth.map(EnvironmentReport::lines).unwrap_or_default());
         said
     }
 }
@@ -226,7 +226,7 @@ pub(crate) fn micros(nanos: Option<u64>) -> String {
 }
 
 /// What a reader must know of a row before believing it.
-pub(crate) fn notes(row: &Row, truth: Option<&Truth>) -> Vec<String> {
+pub(crate) fn notes(row: &Row, truth: Option<&EnvironmentReport>) -> Vec<String> {
     let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
     let late = (row.late && failed.is_none()).then(|| "late".to_string());
     let interrupted = row.interrupted.then(|| "interrupted".to_string());
@@ -346,7 +346,11 @@ mod tests {
 
     #[test]
     fn the_truth_stands_below_and_marks_what_it_casts_doubt_on() {
-        let truth = Truth { clock_step_ns: 10.0, floor_ns: Some(60), ..Truth::default() };
+        let truth = EnvironmentReport {
+            clock_step_ns: 10.0,
+            floor_ns: Some(60),
+            ..EnvironmentReport::default()
+        };
         let of = |nanos| Row::new(setting("stage"), &recorded([nanos; 30]), &recorded([]));
         let rows = [of(200), of(199)];
         let lines = lines(Table::new(&rows).with_truth(Some(&truth)));

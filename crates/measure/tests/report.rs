@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use hairpin_measure::{
-    Clock, Host, Kind, Recorder, Report, ReportError, Results, Row, Setting, Timestamping, Truth,
+    Clock, EnvironmentReport, Host, Kind, Recorder, Report, ReportError, Results, Row, Setting,
+    Timestamping,
 };
 use hairpin_time::{Duration, Utc};
 use roxmltree::Document;
@@ -163,7 +164,11 @@ fn rounds(transport: &str) -> Row {
 #[test]
 fn rounds_truth_and_baseline_stand_in_the_table() {
     let mut file = results(vec![rounds("kernel"), rounds("xdp"), row("epoll", 40)]);
-    let truth = Truth { clock_step_ns: 10.0, clock_read_ns: 11.0, ..Truth::default() };
+    let truth = EnvironmentReport {
+        clock_step_ns: 10.0,
+        clock_read_ns: 11.0,
+        ..EnvironmentReport::default()
+    };
     file.truth = Some(truth);
     let (page, pictures) = written(&[file.clone()]);
     for said in [

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use hairpin_measure::{
-    Clock, CoreTruth, Host, Kind, Recorder, Results, ResultsError, Row, Setting, Timestamping,
-    Truth,
+    Clock, CoreTruth, EnvironmentReport, Host, Kind, Recorder, Results, ResultsError, Row, Setting,
+    Timestamping,
 };
 use hairpin_time::{Duration, Utc};
 use proptest::prelude::*;
@@ -168,7 +168,11 @@ fn refuses_a_row_that_contradicts_itself() {
 fn rounds_and_truth_are_written_as_documented_and_read_back() {
     let joined = Row::of_rounds(&[row(&[7; 20]), row(&[9; 20])]).unwrap();
     let core = CoreTruth { core: 1, watched_ns: 9, ..CoreTruth::default() };
-    let truth = Truth { clock_step_ns: 10.5, cores: vec![core], ..Truth::default() };
+    let truth = EnvironmentReport {
+        clock_step_ns: 10.5,
+        cores: vec![core],
+        ..EnvironmentReport::default()
+    };
     let written = Results { truth: Some(truth), ..results(vec![joined]) };
     let document = serde_json::to_value(&written).unwrap();
     let names = |value: &Value| {

@@ -33,7 +33,7 @@ impl Trader {
     }
 }
 
-impl Tracks for Trader {
+impl TrackOrders for Trader {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     session.connect(clock.now(), Binding::New)?;
     while session.state() != State::Disconnected {
         let ready = reactor.wait(clock.now().monotonic, session.next_deadline())?;
-        let mut listener = Tracked::new(&mut trader);
+        let mut listener = OrderTracking::new(&mut trader);
         session.process(clock.now(), ready, &mut reactor, &mut listener)?;
     }
     Ok(())

@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let config = Config::read(folder.path().join("order.toml"))?;
     let journal = config.open_journal(1 << 20)?;
     let session = Session::new(config.session, journal)?;
-    let mut kept = KeptSession::new(session, config.connector, config.zone);
+    let mut kept = ReconnectingSession::new(session, config.connector, config.zone);
     let (mut clock, mut printer) = (Clock::new(), Printer::default());
     let mut reactor = Reactor::new(Wait::Epoll)?;
     let mut now = clock.now();

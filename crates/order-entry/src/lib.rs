@@ -12,7 +12,8 @@
 //! [`Session::sender`]. Nothing allocates after the session is made, but for a connection.
 //!
 //! A journal that an earlier process has written is gone on with; messages whose callback it had
-//! not finished are delivered again. [`KeptSession`] connects by a schedule and again after a
+//! not finished are delivered again. [`ReconnectingSession`] connects by a schedule and again after
+//! a
 //! failure, and goes on over the backup's connection when the primary fails.
 //!
 //! What CME requires of a request is a field or a parameter of it: without it nothing compiles.
@@ -69,12 +70,12 @@
 
 mod backlog;
 mod config;
+mod connect;
 mod counters;
-mod dial;
 mod gate;
-mod kept_session;
 mod link;
 mod orders;
+mod reconnecting_session;
 mod record;
 mod segments;
 mod session;
@@ -85,8 +86,8 @@ mod standing;
 mod zone;
 
 pub use config::{Config, ConfigError, JournalPlace};
+pub use connect::{Connect, FrameTap, TcpConnect};
 pub use counters::Counters;
-pub use dial::{Dial, TcpDial, Watched};
 /// Every message of the schema, to decode what [`Listener::on_message`] gives and to encode what
 /// [`Outgoing`] sends.
 pub use hairpin_cme_codecs::ilink3 as messages;
@@ -106,27 +107,27 @@ pub use hairpin_cme_codecs::ilink3::{
 pub use hairpin_endpoint::{Meta, TcpOptions, Timestamp, Timestamping};
 pub use hairpin_ilink3::{
     Active, BackupNotice, Batched, Binding, BusinessRejectReason, CancelOrder, CancelRejectReason,
-    ClOrdId, Conduct, ConnectError, Delivery, Error, Established, Failover, Gap,
-    InFlightMitigation, InboundCounters, KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry,
-    Listener, MassCancel, MassStatus, Message, MessageClass, NewOrder, NotApplied,
-    NotAppliedAnswer, Operator, OrderRejectReason, OutboundCounters, Outgoing, OutletError,
-    Pricing, Progress, Qualifier, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder,
-    ReplaceRejectReason, RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey,
-    SecretKeyError, SendError, Sender, Sent, Settings as Logon, SettingsError, Stamp, State,
-    TerminateCode, Terminated, Throttle, Warning,
+    ClOrdId, ConnectError, Delivery, Error, Established, Failover, Gap, InFlightMitigation,
+    InboundCounters, KEEP_ALIVE_DEFAULT, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Listener, MassCancel,
+    MassStatus, Message, MessageClass, NewOrder, NotApplied, NotAppliedAnswer, Operator,
+    OrderRejectReason, OrderTimeInForce, OutboundCounters, OutboundError, Outgoing, Pricing,
+    Progress, RATE_INTERVAL, Rate, Rates, RejectCode, Rejected, ReplaceOrder, ReplaceRejectReason,
+    RequestError, RetransmitRejectCode, RetransmitRejected, SecretKey, SecretKeyError, SendError,
+    Sender, Sent, SessionPolicy, Settings as Logon, SettingsError, Stamp, State, TerminateCode,
+    Terminated, Throttle, Warning,
 };
-/// What keeps a session connected, for [`KeptSession`].
+/// What keeps a session connected, for [`ReconnectingSession`].
 pub use hairpin_ilink3::{
     Connector, ConnectorSettings, Ending, FixedZone, Schedule, ScheduleError, WeekTime, Zone,
 };
 /// What threads are started with, and why they are not.
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
-pub use kept_session::KeptSession;
 pub use orders::{
     Download, DownloadEnd, DownloadError, Downloaded, InFlight, Intent, Order, OrderRequest,
-    OrderState, Orders, OrdersCounters, RequestKind, Tracked, Tracks,
+    OrderState, OrderTracking, Orders, OrdersCounters, RequestKind, TrackOrders,
 };
+pub use reconnecting_session::ReconnectingSession;
 pub use record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, standing_of};
 pub use segments::{Listeners, SegmentTaken, Segments};
 pub use session::Session;

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use hairpin_endpoint::Stream;
 use hairpin_ilink3::{
-    CONTROL_LENGTH, Delivery, FRAMING_HEADER_LENGTH, Outlet, OutletError, Progress, Session,
-    write_framing_header,
+    CONTROL_LENGTH, Delivery, FRAMING_HEADER_LENGTH, OutboundError, OutboundSink, Progress,
+    Session, write_framing_header,
 };
 use hairpin_mapped::{Direction, Record, Storage, Tag};
 use hairpin_time::{Instant, Now};
@@ -17,14 +17,14 @@ use hairpin_time::{Instant, Now};
 use crate::backlog::Backlog;
 use crate::gate::Gate;
 use crate::record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
-use crate::{Counters, Dial, Settings, WhenFull, WhenThrottled};
+use crate::{Connect, Counters, Settings, WhenFull, WhenThrottled};
 
 use batch::Batch;
 
 /// Writes to the connection, in this order: the rest of a control message, then records, then new
 /// control messages.
 #[derive(Debug)]
-pub(crate) struct Link<D: Dial, J> {
+pub(crate) struct Link<D: Connect, J> {
     pub(crate) journal: J,
     /// Of the newest message: the session, its number, and the time of this wake.
     tag: Tag,
@@ -55,16 +55,16 @@ pub(crate) struct Link<D: Dial, J> {
     pub(crate) counters: Counters,
 }
 
-impl<D: Dial, J: Storage> Outlet for Link<D, J> {
+impl<D: Connect, J: Storage> OutboundSink for Link<D, J> {
     // Always, and what is called for each message below: where the compiler sees that it is this
     // outlet, it is one function with the callback.
     #[inline(always)]
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.check_room()?;
         if !self.journal.has_room(max) {
             self.make_room();
         }
-        self.journal.claim(max).map_err(|_| OutletError::Full)
+        self.journal.claim(max).map_err(|_| OutboundError::Full)
     }
 
     #[inline(always)]
@@ -91,12 +91,12 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
     }
 
     #[inline]
-    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+    fn rehearse(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.check_room()?;
         if !self.journal.has_room(max) {
-            return Err(OutletError::Full);
+            return Err(OutboundError::Full);
         }
-        self.journal.claim(max).map_err(|_| OutletError::Full)
+        self.journal.claim(max).map_err(|_| OutboundError::Full)
     }
 
     /// The record's header stands in front of what was encoded, mostly in the same cache line, and
@@ -108,11 +108,11 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
     }
 
     #[cold]
-    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutboundError> {
         self.check_room()?;
         let (direction, uuid) = (Direction::Outbound, self.tag.uuid);
         let mut found = self.journal.replay(direction, MESSAGE_RECORD, uuid, seq_num..=seq_num);
-        let record = found.next().ok_or(OutletError::NotKept)?;
+        let record = found.next().ok_or(OutboundError::NotKept)?;
         drop(found);
         self.dial.on_frame(self.journal.bytes(record));
         if self.is_waiting() {
@@ -167,7 +167,7 @@ impl<D: Dial, J: Storage> Outlet for Link<D, J> {
     }
 }
 
-impl<D: Dial, J: Storage> Link<D, J> {
+impl<D: Connect, J: Storage> Link<D, J> {
     pub(crate) fn new(journal: J, dial: D, settings: &Settings) -> Self {
         let newest = journal.last(Direction::Outbound).map(|record| journal.tag(record));
         let throttle = settings.throttle.filter(|it| it.beyond == WhenThrottled::Queue);
@@ -194,17 +194,17 @@ impl<D: Dial, J: Storage> Link<D, J> {
 
     /// Whether another record could leave, or wait.
     #[inline]
-    fn check_room(&self) -> Result<(), OutletError> {
+    fn check_room(&self) -> Result<(), OutboundError> {
         if self.is_clear { Ok(()) } else { self.look_for_room() }
     }
 
     #[cold]
-    fn look_for_room(&self) -> Result<(), OutletError> {
+    fn look_for_room(&self) -> Result<(), OutboundError> {
         if self.stream.is_none() || self.broken.is_some() {
-            return Err(OutletError::Closed);
+            return Err(OutboundError::Closed);
         }
         if self.backlog.is_full() {
-            return Err(OutletError::WouldBlock { waiting: self.waiting() });
+            return Err(OutboundError::WouldBlock { waiting: self.waiting() });
         }
         Ok(())
     }

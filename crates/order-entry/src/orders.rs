@@ -7,8 +7,8 @@ mod download;
 mod index;
 mod journal;
 mod order;
+mod order_tracking;
 mod request;
-mod tracked;
 
 use std::collections::VecDeque;
 
@@ -19,8 +19,8 @@ use hairpin_ilink3::{
 pub use counters::OrdersCounters;
 pub use download::{Download, DownloadEnd, DownloadError, Downloaded};
 pub use order::{InFlight, Order, OrderState, RequestKind};
+pub use order_tracking::{OrderTracking, TrackOrders};
 pub use request::{Intent, OrderRequest};
-pub use tracked::{Tracked, Tracks};
 
 use book::Book;
 
@@ -31,7 +31,8 @@ const STREAMS: usize = 4;
 /// Which orders work, as far as the exchange has said.
 ///
 /// It learns of requests by [`send`](Self::send) and of answers by
-/// [`handle_message`](Self::handle_message); a listener in [`Tracked`] need do the first only.
+/// [`handle_message`](Self::handle_message); a listener in [`OrderTracking`] need do the first
+/// only.
 /// After a restart [`from_journal`](Self::from_journal) makes one that knows what the last one
 /// did.
 ///
@@ -42,7 +43,7 @@ const STREAMS: usize = 4;
 /// first trade.
 ///
 /// ```
-/// use hairpin_order_entry::{Listener, Orders, Tracks};
+/// use hairpin_order_entry::{Listener, Orders, TrackOrders};
 ///
 /// struct Strategy {
 ///     orders: Orders,
@@ -50,7 +51,7 @@ const STREAMS: usize = 4;
 ///
 /// impl Listener for Strategy {}
 ///
-/// impl Tracks for Strategy {
+/// impl TrackOrders for Strategy {
 ///     fn orders(&mut self) -> &mut Orders {
 ///         &mut self.orders
 ///     }

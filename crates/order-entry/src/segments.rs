@@ -9,7 +9,7 @@ use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
-use crate::{Dial, KeptSession, NamedZone, TcpDial};
+use crate::{Connect, NamedZone, ReconnectingSession, TcpConnect};
 
 /// A session for the same market segment is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -58,30 +58,35 @@ pub trait Listeners {
 /// Sessions by MarketSegmentID (1300), which share a reactor and nothing else: what becomes of one
 /// does not concern the others.
 ///
-/// Drive them like one [`KeptSession`]. Numbers, UUID and journal are each session's own, as CME
+/// Drive them like one [`ReconnectingSession`]. Numbers, UUID and journal are each session's own,
+/// as CME
 /// has them for each segment.
-pub struct Segments<D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZone> {
-    sessions: Vec<(u8, KeptSession<D, J, Z>)>,
+pub struct Segments<D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
+    sessions: Vec<(u8, ReconnectingSession<D, J, Z>)>,
 }
 
-impl<D: Dial, J: Storage, Z: Zone> Default for Segments<D, J, Z> {
+impl<D: Connect, J: Storage, Z: Zone> Default for Segments<D, J, Z> {
     fn default() -> Self {
         Self { sessions: Vec::new() }
     }
 }
 
-impl<D: Dial, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for Segments<D, J, Z> {
+impl<D: Connect, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for Segments<D, J, Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
 }
 
-impl<D: Dial, J: Storage, Z: Zone> Segments<D, J, Z> {
+impl<D: Connect, J: Storage, Z: Zone> Segments<D, J, Z> {
     /// Adds the session of a segment.
     ///
     /// # Errors
     /// [`SegmentTaken`], and `session` is gone.
-    pub fn add(&mut self, segment: u8, session: KeptSession<D, J, Z>) -> Result<(), SegmentTaken> {
+    pub fn add(
+        &mut self,
+        segment: u8,
+        session: ReconnectingSession<D, J, Z>,
+    ) -> Result<(), SegmentTaken> {
         if self.session(segment).is_some() {
             return Err(SegmentTaken(segment));
         }
@@ -90,18 +95,18 @@ impl<D: Dial, J: Storage, Z: Zone> Segments<D, J, Z> {
     }
 
     /// The sessions with their segments, in the order they were added.
-    pub fn iter(&self) -> impl Iterator<Item = (u8, &KeptSession<D, J, Z>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &ReconnectingSession<D, J, Z>)> {
         self.sessions.iter().map(|(segment, session)| (*segment, session))
     }
 
     /// The session of a segment.
     #[must_use]
-    pub fn session(&self, segment: u8) -> Option<&KeptSession<D, J, Z>> {
+    pub fn session(&self, segment: u8) -> Option<&ReconnectingSession<D, J, Z>> {
         self.iter().find(|(it, _)| *it == segment).map(|(_, session)| session)
     }
 
     /// The same, to start or stop it alone.
-    pub fn session_mut(&mut self, segment: u8) -> Option<&mut KeptSession<D, J, Z>> {
+    pub fn session_mut(&mut self, segment: u8) -> Option<&mut ReconnectingSession<D, J, Z>> {
         self.sessions.iter_mut().find(|(it, _)| *it == segment).map(|(_, session)| session)
     }
 

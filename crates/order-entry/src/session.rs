@@ -14,7 +14,7 @@ use hairpin_time::{Instant, Now};
 
 use crate::link::Link;
 use crate::standby::Standby;
-use crate::{Counters, Dial, Settings, TcpDial, WhenThrottled, record};
+use crate::{Connect, Counters, Settings, TcpConnect, WhenThrottled, record};
 
 /// Chunks taken from the connection per call of [`Session::process`], so that a gateway that
 /// never stops cannot starve the rest of the loop; what is left is readable again at once.
@@ -27,7 +27,7 @@ const CHUNK_MAX: usize = 64 << 10;
 /// Every order stands in the journal before its first byte is on the wire. See the crate's
 /// documentation for how to drive it.
 #[derive(Debug)]
-pub struct Session<D: Dial = TcpDial, J: Storage = Journal> {
+pub struct Session<D: Connect = TcpConnect, J: Storage = Journal> {
     protocol: hairpin_ilink3::Session,
     link: Link<D, J>,
     /// A connection that is being made.
@@ -42,17 +42,17 @@ pub struct Session<D: Dial = TcpDial, J: Storage = Journal> {
     is_to_redeliver: bool,
 }
 
-impl<J: Storage> Session<TcpDial, J> {
+impl<J: Storage> Session<TcpConnect, J> {
     /// A session over the kernel's TCP. See [`Session::with_dial`].
     ///
     /// # Errors
     /// [`SettingsError`] with the first setting CME would refuse.
     pub fn new(settings: Settings, journal: J) -> Result<Self, SettingsError> {
-        Self::with_dial(settings, journal, TcpDial::default())
+        Self::with_dial(settings, journal, TcpConnect::default())
     }
 }
 
-impl<D: Dial, J: Storage> Session<D, J> {
+impl<D: Connect, J: Storage> Session<D, J> {
     /// A disconnected session whose messages go to `journal` and leave by connections `dial`
     /// makes.
     ///

@@ -16,7 +16,7 @@ use hairpin_time::{Duration, Now};
 use body::Body;
 pub use error::{ThreadError, ThreadsError};
 
-use crate::{Dial, KeptSession, NamedZone, TcpDial};
+use crate::{Connect, NamedZone, ReconnectingSession, TcpConnect};
 
 /// Calls that may wait for a thread at once: a burst of orders, as many as may wait for a
 /// connection unless set.
@@ -25,7 +25,7 @@ const CALLS_MAX: usize = 64;
 const DROP_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A thread to be, and the sessions on it.
-pub struct SessionThread<L, D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZone> {
+pub struct SessionThread<L, D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
     /// Its name; `ps -L` and `top -H` show the first 15 bytes.
     pub name: String,
     /// The core it runs on, alone; `None`: wherever the kernel puts it.
@@ -37,9 +37,9 @@ pub struct SessionThread<L, D: Dial = TcpDial, J: Storage = Journal, Z: Zone = N
 }
 
 /// A session of a thread, before that begins and after it has ended.
-pub struct ThreadSession<L, D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZone> {
+pub struct ThreadSession<L, D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
     /// The session.
-    pub session: KeptSession<D, J, Z>,
+    pub session: ReconnectingSession<D, J, Z>,
     /// Who listens. It is called on the thread alone.
     pub listener: L,
 }
@@ -59,10 +59,10 @@ type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 ///
 /// ```no_run
 /// use hairpin_order_entry::{Listener, SessionThread, SessionThreads, ThreadSession};
-/// # use hairpin_order_entry::KeptSession;
+/// # use hairpin_order_entry::ReconnectingSession;
 /// use hairpin_reactor::Wait;
 /// use hairpin_time::{Duration, Now};
-/// # fn kept_session(_: &str) -> KeptSession { unreachable!() }
+/// # fn kept_session(_: &str) -> ReconnectingSession { unreachable!() }
 /// # struct Clock;
 /// # impl Clock { fn new() -> Self { Clock } fn now(&self) -> Now { unreachable!() } }
 ///
@@ -94,11 +94,11 @@ type Outcome<L, D, J, Z> = Result<Vec<ThreadSession<L, D, J, Z>>, ThreadError>;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct SessionThreads<L, D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZone> {
+pub struct SessionThreads<L, D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
     threads: Vec<Threaded<L, D, J, Z>>,
 }
 
-struct Threaded<L, D: Dial, J: Storage, Z: Zone> {
+struct Threaded<L, D: Connect, J: Storage, Z: Zone> {
     name: String,
     thread: Thread<Outcome<L, D, J, Z>>,
     caller: Caller<Call<L>>,
@@ -139,7 +139,7 @@ impl<L> Mailbox<L> {
 impl<L, D, J, Z> SessionThreads<L, D, J, Z>
 where
     L: Listener + Send + 'static,
-    D: Dial<Stream: Send> + Send + 'static,
+    D: Connect<Stream: Send> + Send + 'static,
     J: Storage + Send + 'static,
     Z: Zone + Send + 'static,
 {
@@ -203,7 +203,7 @@ where
     }
 }
 
-impl<L, D: Dial, J: Storage, Z: Zone> Drop for SessionThreads<L, D, J, Z> {
+impl<L, D: Connect, J: Storage, Z: Zone> Drop for SessionThreads<L, D, J, Z> {
     fn drop(&mut self) {
         self.threads.iter().for_each(|thread| thread.ask_to_stop(DROP_PATIENCE));
         for thread in self.threads.drain(..) {
@@ -213,7 +213,7 @@ impl<L, D: Dial, J: Storage, Z: Zone> Drop for SessionThreads<L, D, J, Z> {
     }
 }
 
-impl<L, D: Dial, J: Storage, Z: Zone> Threaded<L, D, J, Z> {
+impl<L, D: Connect, J: Storage, Z: Zone> Threaded<L, D, J, Z> {
     fn ask_to_stop(&self, patience: Duration) {
         self.patience.store(patience.as_nanos(), Ordering::Release);
         self.caller.stop();
@@ -234,7 +234,7 @@ fn start<L, D, J, Z, C>(
 ) -> Result<Threaded<L, D, J, Z>, ThreadsError>
 where
     L: Listener + Send + 'static,
-    D: Dial<Stream: Send> + Send + 'static,
+    D: Connect<Stream: Send> + Send + 'static,
     J: Storage + Send + 'static,
     Z: Zone + Send + 'static,
     C: FnMut() -> Now,
@@ -260,7 +260,7 @@ where
     Ok(Threaded { name, thread, caller, patience, sessions: count })
 }
 
-impl<L, D: Dial, J: Storage, Z: Zone> fmt::Debug for SessionThread<L, D, J, Z> {
+impl<L, D: Connect, J: Storage, Z: Zone> fmt::Debug for SessionThread<L, D, J, Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut it = f.debug_struct("SessionThread");
         it.field("name", &self.name).field("core", &self.core).field("wait", &self.wait);
@@ -268,14 +268,14 @@ impl<L, D: Dial, J: Storage, Z: Zone> fmt::Debug for SessionThread<L, D, J, Z> {
     }
 }
 
-impl<L, D: Dial, J: Storage, Z: Zone> fmt::Debug for ThreadSession<L, D, J, Z> {
+impl<L, D: Connect, J: Storage, Z: Zone> fmt::Debug for ThreadSession<L, D, J, Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let progress = self.session.session().progress();
         f.debug_struct("ThreadSession").field("progress", &progress).finish_non_exhaustive()
     }
 }
 
-impl<L, D: Dial, J: Storage, Z: Zone> fmt::Debug for SessionThreads<L, D, J, Z> {
+impl<L, D: Connect, J: Storage, Z: Zone> fmt::Debug for SessionThreads<L, D, J, Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.threads.iter().map(|thread| &thread.name)).finish()
     }

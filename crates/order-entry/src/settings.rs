@@ -20,8 +20,9 @@ pub struct Settings {
     pub gateway: SocketAddrV4,
     /// Who logs on, with what key; see [`Logon`](crate::Logon).
     pub logon: ilink3::Settings,
-    /// What the session does where CME leaves it a choice; see [`Conduct`](crate::Conduct).
-    pub conduct: ilink3::Conduct,
+    /// What the session does where CME leaves it a choice; see
+    /// [`SessionPolicy`](crate::SessionPolicy).
+    pub conduct: ilink3::SessionPolicy,
     /// Committed messages that may wait for a connection that takes no more; beyond them a send
     /// is refused. At least 1 is kept. See [`WAITING_DEFAULT`].
     pub waiting_max: usize,
@@ -77,7 +78,7 @@ impl Settings {
         Self {
             gateway,
             logon,
-            conduct: ilink3::Conduct::default(),
+            conduct: ilink3::SessionPolicy::default(),
             waiting_max: WAITING_DEFAULT,
             batch_bytes: BATCH_BYTES_DEFAULT,
             when_full: WhenFull::default(),

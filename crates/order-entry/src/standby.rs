@@ -7,13 +7,13 @@ use std::ops::Range;
 use hairpin_endpoint::Stream;
 use hairpin_ilink3::{
     Action, BackupNotice, Binding, CONTROL_LENGTH, ConnectError, Delivery, Error, Failover,
-    Listener, Outlet, OutletError, Rejected, Sender, State, Terminated, Warning,
+    Listener, OutboundError, OutboundSink, Rejected, Sender, State, Terminated, Warning,
 };
 use hairpin_mapped::Storage;
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
-use crate::{Counters, Dial, Session};
+use crate::{Connect, Counters, Session};
 
 /// A session that establishes itself on the backup and waits. It sends session messages only, and
 /// journals its requests with the session that trades.
@@ -37,9 +37,9 @@ pub(crate) struct Standby<S> {
 #[derive(Debug)]
 struct Nowhere;
 
-impl Outlet for Nowhere {
-    fn claim(&mut self, _: usize) -> Result<&mut [u8], OutletError> {
-        Err(OutletError::Closed)
+impl OutboundSink for Nowhere {
+    fn claim(&mut self, _: usize) -> Result<&mut [u8], OutboundError> {
+        Err(OutboundError::Closed)
     }
     fn commit(&mut self, _: usize, _: Option<u32>) -> Delivery {
         Delivery::Broken
@@ -101,7 +101,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         active: &Session<D, J>,
     ) -> Result<(), ConnectError>
     where
-        D: Dial<Stream = S>,
+        D: Connect<Stream = S>,
         J: Storage,
     {
         self.protocol.follow(active.progress())?;
@@ -121,7 +121,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         listener: &mut L,
     ) -> io::Result<()>
     where
-        D: Dial<Stream = S>,
+        D: Connect<Stream = S>,
         J: Storage,
         L: Listener,
     {
@@ -211,7 +211,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
     }
 
     /// Reads a chunk; what is left is readable again at once.
-    fn handle_readable<D: Dial<Stream = S>, L: Listener>(
+    fn handle_readable<D: Connect<Stream = S>, L: Listener>(
         &mut self,
         now: Now,
         reactor: &mut Reactor,
@@ -246,7 +246,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
         listener: &mut L,
     ) -> io::Result<()>
     where
-        D: Dial<Stream = S>,
+        D: Connect<Stream = S>,
         J: Storage,
         L: Listener,
     {
@@ -287,7 +287,7 @@ impl<S: Stream + hairpin_endpoint::Source> Standby<S> {
     /// Writes control traffic, each request once it is journaled.
     fn transmit<D, J>(&mut self, now: Now, active: &mut Session<D, J>) -> io::Result<()>
     where
-        D: Dial<Stream = S>,
+        D: Connect<Stream = S>,
         J: Storage,
     {
         while self.stream.is_some() && self.control_left.is_empty() {

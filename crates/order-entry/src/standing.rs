@@ -1,6 +1,6 @@
 //! Where a session stands, as bytes behind each of its requests in the journal.
 
-use hairpin_ilink3::{EarlierStreams, Gap, Progress, Stream};
+use hairpin_ilink3::{Gap, PreviousUuids, Progress, Stream};
 
 /// Bytes of a [`Progress`]. Little-endian:
 ///
@@ -14,7 +14,7 @@ use hairpin_ilink3::{EarlierStreams, Gap, Progress, Stream};
 /// | 32 | 2 × 12 | earlier streams: UUID (8), number of the next message (4) |
 /// | 56 | 4 | number of the next message under UUID 0 |
 /// | 60 | 8 × 16 | what is missing: UUID (8), first number (4), last (4); all zero for none |
-pub(crate) const STANDING_LENGTH: usize = 60 + 16 * EarlierStreams::PLACES;
+pub(crate) const STANDING_LENGTH: usize = 60 + 16 * PreviousUuids::PLACES;
 
 /// Changes when the layout does.
 const LAYOUT: u64 = 1;
@@ -53,7 +53,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Progress> {
     let layout = take_u64(&mut bytes)?;
     let (uuid, request_timestamp) = (take_u64(&mut bytes)?, take_u64(&mut bytes)?);
     let (next_outgoing, next_incoming) = (take_u32(&mut bytes)?, take_u32(&mut bytes)?);
-    let mut earlier = EarlierStreams::default();
+    let mut earlier = PreviousUuids::default();
     for stream in &mut earlier.streams {
         *stream = Stream { uuid: take_u64(&mut bytes)?, next_incoming: take_u32(&mut bytes)? };
     }
@@ -96,8 +96,7 @@ mod tests {
         progress.earlier.next_default = 2;
         // Under UUID 0 too: published before the first logon of the week.
         progress.earlier.missing[0] = Some(Gap { uuid: 0, from: 1, to: 1 });
-        progress.earlier.missing[EarlierStreams::PLACES - 1] =
-            Some(Gap { uuid: 6, from: 5, to: 8 });
+        progress.earlier.missing[PreviousUuids::PLACES - 1] = Some(Gap { uuid: 6, from: 5, to: 8 });
         encode(&progress, &mut bytes);
         assert_eq!(decode(&bytes), Some(progress));
         assert_eq!((bytes[8], bytes[16], bytes[24], bytes[28]), (7, 70, 3, 4));

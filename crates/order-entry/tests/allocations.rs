@@ -104,7 +104,7 @@ struct DiscardDial {
     reporting: bool,
 }
 
-impl Dial for DiscardDial {
+impl Connect for DiscardDial {
     type Stream = Discard;
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Discard> {
         Ok(Discard {

@@ -25,7 +25,8 @@ fn allocations<T>(work: impl FnOnce() -> T) -> (u64, T) {
 
 /// Established, with room for all that is written and kept.
 fn established() -> Bench {
-    let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+    let conduct =
+        SessionPolicy { not_applied: NotAppliedAnswer::Replay, ..SessionPolicy::default() };
     let settings = Settings { conduct, ..exchange::settings(1) };
     let bench = Bench::on(settings, Journal::anonymous(16 << 20).unwrap()).establish();
     let mut wire = bench.shared.wire();
@@ -151,7 +152,7 @@ struct Desk(Orders);
 
 impl Listener for Desk {}
 
-impl Tracks for Desk {
+impl TrackOrders for Desk {
     fn orders(&mut self) -> &mut Orders {
         &mut self.0
     }
@@ -198,7 +199,7 @@ fn ten_thousand_orders_and_their_cancels_are_tracked_without_allocating() {
             bench.shared.wire().taken.clear();
             bench.shared.wire().incoming = answer;
             let ready = bench.reactor.wait(now(2).monotonic, None).unwrap();
-            let mut told = Tracked::new(&mut desk);
+            let mut told = OrderTracking::new(&mut desk);
             bench.session.process(now(2), ready, &mut bench.reactor, &mut told).unwrap();
             assert_eq!(desk.0.working().count() as u64, number % 2);
         }

@@ -176,7 +176,7 @@ fn a_full_journal_in_the_middle_refuses_the_rest() {
     let (sent, delivery) = batch(&mut bench, 40);
     let taken = sent.iter().take_while(|sent| sent.is_ok()).count();
     assert!((1..40).contains(&taken));
-    let full = Err(SendError::Outlet(OutletError::Full));
+    let full = Err(SendError::OutboundSink(OutboundError::Full));
     assert!(sent[taken..].iter().all(|sent| *sent == full));
     assert_eq!((delivery, writes(&bench)), (Delivery::Written, 1));
     assert_eq!(numbers(&bench), (1..=taken as u32).collect::<Vec<_>>());
@@ -189,7 +189,7 @@ fn no_more_messages_wait_in_a_batch_than_may_wait() {
     bench.shared.wire().room = usize::MAX;
     let (sent, delivery) = batch(&mut bench, 5);
     let waiting = 3 * ORDER;
-    let refused = Err(SendError::Outlet(OutletError::WouldBlock { waiting }));
+    let refused = Err(SendError::OutboundSink(OutboundError::WouldBlock { waiting }));
     assert_eq!(sent.iter().filter(|sent| sent.is_ok()).count(), 3);
     assert_eq!((sent[3], sent[4], delivery), (refused, refused, Delivery::Written));
     assert_eq!(numbers(&bench), [1, 2, 3]);

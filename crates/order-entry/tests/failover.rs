@@ -406,7 +406,8 @@ fn messages_that_waited_for_the_dead_connection_are_settled_too() {
 
 #[test]
 fn what_was_not_applied_is_sent_again_on_the_new_primary_if_that_is_wanted() {
-    let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+    let conduct =
+        SessionPolicy { not_applied: NotAppliedAnswer::Replay, ..SessionPolicy::default() };
     let settings = Settings { conduct, ..exchange::settings(9) };
     let mut world = World::with(settings).establish();
     fill(&mut world);
@@ -645,7 +646,7 @@ fn without_hosts_for_a_backup_there_is_none() {
     let settings = exchange::settings(9);
     let session = Session::with_dial(settings, MemoryStorage::new(false), house).unwrap();
     let connector = ConnectorSettings { backup: Vec::new(), ..house::connector() };
-    let kept = KeptSession::new(session, connector, FixedZone(0));
+    let kept = ReconnectingSession::new(session, connector, FixedZone(0));
     assert!(kept.backup_counters().is_none() && kept.last_backup_failure().is_none());
     assert_eq!(kept.backup_state(), State::Disconnected);
 }

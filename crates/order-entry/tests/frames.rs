@@ -17,8 +17,9 @@ type Seen = Rc<RefCell<Vec<Vec<u8>>>>;
 
 /// Runs a session on `dial` from logon to the end of the connection; two orders, one of them
 /// repeated, that leave at once, and two in a batch, that wait.
-fn run<D: Dial>(dial: D, shared: &Shared) {
-    let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+fn run<D: Connect>(dial: D, shared: &Shared) {
+    let conduct =
+        SessionPolicy { not_applied: NotAppliedAnswer::Replay, ..SessionPolicy::default() };
     let settings = Settings { conduct, ..exchange::settings(1) };
     let journal = Journal::anonymous(1 << 14).unwrap();
     let mut session = Session::with_dial(settings, journal, dial).unwrap();
@@ -70,7 +71,7 @@ fn every_frame_is_seen_once_before_it_leaves_and_in_the_order_of_leaving() {
         assert!(wire.wire().taken.len() <= begun, "seen too late");
         log.borrow_mut().push(frame.to_vec());
     };
-    run(Watched::new(shared.clone(), watch), &shared);
+    run(FrameTap::new(shared.clone(), watch), &shared);
     let seen = seen.borrow();
     assert_eq!(templates(&seen), [500, 503, 514, 514, 514, 506, 514, 514, 507]);
     let taken = shared.wire().taken.clone();
@@ -87,7 +88,7 @@ fn neither_signature_nor_access_key_are_seen() {
     let (shared, seen) = (Shared::default(), Seen::default());
     let log = Rc::clone(&seen);
     let watch = move |frame: &[u8]| log.borrow_mut().push(frame.to_vec());
-    run(Watched::new(shared.clone(), watch), &shared);
+    run(FrameTap::new(shared.clone(), watch), &shared);
     let (seen, taken) = (seen.borrow(), shared.wire().taken.clone());
     for (taken, seen) in frames(&taken).iter().zip(&seen[..2]) {
         let credentials = 12..12 + 32 + 20;
@@ -104,7 +105,7 @@ fn neither_signature_nor_access_key_are_seen() {
 fn what_is_seen_changes_nothing_of_what_leaves() {
     let (plain, watched) = (Shared::default(), Shared::default());
     run(plain.clone(), &plain);
-    run(Watched::new(watched.clone(), |_: &[u8]| {}), &watched);
+    run(FrameTap::new(watched.clone(), |_: &[u8]| {}), &watched);
     assert_eq!(plain.wire().taken, watched.wire().taken);
 }
 
@@ -115,7 +116,7 @@ fn whoever_watches_within_sees_the_same() {
         let seen = Rc::clone(seen);
         move |frame: &[u8]| seen.borrow_mut().push(frame.to_vec())
     };
-    run(Watched::new(Watched::new(shared.clone(), watch(&inner)), watch(&outer)), &shared);
+    run(FrameTap::new(FrameTap::new(shared.clone(), watch(&inner)), watch(&outer)), &shared);
     assert_eq!(outer.borrow().len(), 9);
     assert_eq!(*outer.borrow(), *inner.borrow());
 }

@@ -37,7 +37,7 @@ fn settings() -> ConnectorSettings<SocketAddrV4> {
 }
 
 struct World {
-    kept: KeptSession<Shared, MemoryStorage, FixedZone>,
+    kept: ReconnectingSession<Shared, MemoryStorage, FixedZone>,
     shared: Shared,
     reactor: Reactor,
     told: Told,
@@ -49,7 +49,7 @@ impl World {
         shared.wire().room = usize::MAX;
         let storage = MemoryStorage::new(false);
         let session = Session::with_dial(exchange::settings(1), storage, shared.clone()).unwrap();
-        let kept = KeptSession::new(session, settings, FixedZone(0));
+        let kept = ReconnectingSession::new(session, settings, FixedZone(0));
         let reactor = Reactor::new(Wait::Spin).unwrap();
         Self { kept, shared, reactor, told: Told::default() }
     }

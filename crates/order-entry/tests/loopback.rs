@@ -143,12 +143,12 @@ fn converse(wait: Wait, leaves: Leaves, bytewise: bool) -> (Session, Vec<String>
 
 /// Notes when the last bytes came, and how many have.
 struct Stamping {
-    dial: TcpDial,
+    dial: TcpConnect,
     newest: Rc<Cell<(Timestamp, usize)>>,
 }
 
-impl Dial for Stamping {
-    type Stream = <TcpDial as Dial>::Stream;
+impl Connect for Stamping {
+    type Stream = <TcpConnect as Connect>::Stream;
     fn dial(&mut self, gateway: SocketAddrV4) -> std::io::Result<Self::Stream> {
         self.dial.dial(gateway)
     }
@@ -180,8 +180,8 @@ fn arrival() -> Option<Utc> {
     let journal = Journal::anonymous(1 << 12).unwrap();
     let options = TcpOptions { timestamping: Timestamping::Software, ..TcpOptions::default() };
     let newest = Rc::new(Cell::new((Timestamp::None, 0)));
-    let dial = Stamping { dial: TcpDial { options }, newest: Rc::clone(&newest) };
-    let dial = Watched::new(dial, |_: &[u8]| {});
+    let dial = Stamping { dial: TcpConnect { options }, newest: Rc::clone(&newest) };
+    let dial = FrameTap::new(dial, |_: &[u8]| {});
     let mut session = Session::with_dial(exchange::settings(port), journal, dial).unwrap();
     let mut reader = Reader { newest, arrived: None };
     let mut reactor = Reactor::new(Wait::Epoll).unwrap();

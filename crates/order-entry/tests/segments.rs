@@ -58,7 +58,7 @@ impl World {
             let journal = MemoryStorage::new(false);
             let session = Session::with_dial(exchange::settings(9), journal, house.clone());
             let connector = house::connector();
-            let kept = KeptSession::new(session.unwrap(), connector, FixedZone(0));
+            let kept = ReconnectingSession::new(session.unwrap(), connector, FixedZone(0));
             segments.add(segment, kept).unwrap();
         }
         let reactor = Reactor::new(Wait::Spin).unwrap();
@@ -169,7 +169,7 @@ fn a_segment_has_one_session() {
         MemoryStorage::new(false),
         world.houses[0].clone(),
     );
-    let kept = KeptSession::new(session.unwrap(), house::connector(), FixedZone(0));
+    let kept = ReconnectingSession::new(session.unwrap(), house::connector(), FixedZone(0));
     let error = world.segments.add(68, kept).unwrap_err();
     assert_eq!(error.to_string(), "market segment 68 has a session already");
 }

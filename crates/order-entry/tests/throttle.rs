@@ -50,7 +50,7 @@ fn what_is_beyond_the_limit_waits_for_its_turn() {
         assert_eq!(bench.send().unwrap().delivery, Delivery::Waiting { waiting });
     }
     let waiting = 3 * ORDER;
-    assert_eq!(bench.send(), Err(SendError::Outlet(OutletError::WouldBlock { waiting })));
+    assert_eq!(bench.send(), Err(SendError::OutboundSink(OutboundError::WouldBlock { waiting })));
     assert_eq!(bench.session.next_deadline(), Some(at(600)));
     bench.at_millis(599);
     assert_eq!(bench.shared.taken(), [(514, 1), (514, 2)]);

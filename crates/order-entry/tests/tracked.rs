@@ -25,7 +25,7 @@ impl Desk {
     }
 }
 
-impl Tracks for Desk {
+impl TrackOrders for Desk {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -127,9 +127,12 @@ impl World {
     }
 
     /// Calls a listener as the session would.
-    fn call<T>(&mut self, call: impl FnOnce(&mut Tracked<'_, Desk>, &mut Sender<'_>) -> T) -> T {
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut OrderTracking<'_, Desk>, &mut Sender<'_>) -> T,
+    ) -> T {
         let mut sender = self.bench.session.sender(now(self.bench.time));
-        call(&mut Tracked::new(&mut self.desk), &mut sender)
+        call(&mut OrderTracking::new(&mut self.desk), &mut sender)
     }
 
     /// Has the report with this frame told.

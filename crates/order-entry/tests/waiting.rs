@@ -42,7 +42,7 @@ fn what_waits_leaves_in_order_and_no_more_than_the_limit_waits() {
         assert_eq!(bench.send(), Ok(expected));
     }
     let waiting = 3 * ORDER - 10;
-    assert_eq!(bench.send(), Err(SendError::Outlet(OutletError::WouldBlock { waiting })));
+    assert_eq!(bench.send(), Err(SendError::OutboundSink(OutboundError::WouldBlock { waiting })));
     assert_eq!(bench.session.progress().next_outgoing, 4, "the refused order has no number");
     // Byte by byte; the second order makes room for one more while it leaves.
     for _ in 0..ORDER {
@@ -116,7 +116,7 @@ fn a_broken_write_keeps_the_record_and_ends_the_connection() {
     bench.shared.wire().failure = Some(io::ErrorKind::ConnectionReset);
     let sent = bench.send().unwrap();
     assert_eq!(sent, Sent { seq_num: 1, delivery: Delivery::Broken });
-    assert_eq!(bench.send(), Err(SendError::Outlet(OutletError::Closed)));
+    assert_eq!(bench.send(), Err(SendError::OutboundSink(OutboundError::Closed)));
     assert_eq!(bench.session.next_deadline(), Some(Instant::ZERO));
     bench.turn();
     assert_eq!(bench.told.0, ["connection lost while established"]);
@@ -140,7 +140,7 @@ fn a_full_journal_refuses_and_still_terminates() {
             Err(refusal) => break refusal,
         }
     };
-    assert_eq!(refusal, SendError::Outlet(OutletError::Full));
+    assert_eq!(refusal, SendError::OutboundSink(OutboundError::Full));
     assert_eq!(bench.session.progress().next_outgoing, sent + 1);
     bench.session.terminate(now(bench.time));
     bench.turn();
@@ -168,7 +168,7 @@ fn a_journal_may_begin_again_once_nothing_waits() {
             Err(refusal) => break refusal,
         }
     };
-    assert_eq!(refusal, SendError::Outlet(OutletError::Full));
+    assert_eq!(refusal, SendError::OutboundSink(OutboundError::Full));
     let waiting = bench.session.waiting();
     bench.give(waiting);
     assert_eq!(bench.session.waiting(), 0);

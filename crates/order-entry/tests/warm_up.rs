@@ -63,7 +63,7 @@ fn another_process_sees_none_of_it() {
         match sender.warm_up(&order(1_000_000)) {
             Ok(()) => {}
             Err(error) => {
-                assert_eq!(error, SendError::Outlet(OutletError::Full));
+                assert_eq!(error, SendError::OutboundSink(OutboundError::Full));
                 refused += 1;
             }
         }
@@ -110,7 +110,7 @@ fn what_would_be_refused_is_refused_and_not_counted() {
     let before = *bench.session.outbound_counters();
     let waiting = bench.session.waiting();
     let mut sender = bench.session.sender(now(1));
-    let full = SendError::Outlet(OutletError::WouldBlock { waiting });
+    let full = SendError::OutboundSink(OutboundError::WouldBlock { waiting });
     assert_eq!(sender.warm_up(&order(1)), Err(full));
     assert_eq!(*bench.session.outbound_counters(), before);
 }

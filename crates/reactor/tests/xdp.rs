@@ -15,7 +15,7 @@ use hairpin_endpoint::{
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
-use hairpin_testbed::{Bed, Host, Offloads, Queues};
+use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 use hairpin_time::{Duration, Instant};
 use traffic::{Numbers, Seen, Traffic, turn_until};
 
@@ -25,8 +25,8 @@ const GROUPS: [SocketAddrV4; 2] = [
 ];
 const PORT: u16 = 7_203;
 
-fn bed() -> Bed {
-    Bed::builder().queues(Queues::pairs(1)).offloads(Offloads::OFF).build().unwrap()
+fn bed() -> Testbed {
+    Testbed::builder().queues(Queues::pairs(1)).offloads(Offloads::OFF).build().unwrap()
 }
 
 /// A transport of a host that refuses to go through the kernel.

@@ -19,7 +19,7 @@ use crate::groups::{Found, Groups};
 use crate::netlink::{Change, InterfaceAddress, Netlink, RouteKind};
 use crate::readiness::Readiness;
 use crate::stack::Shared;
-use crate::{Notice, Reason, StackError};
+use crate::{FallbackReason, PathEvent, StackError};
 
 /// Notices that nobody asks for are forgotten from here on, the oldest first.
 const MOST_NOTICES: usize = 256;
@@ -38,9 +38,9 @@ pub(crate) struct Control {
     mac: [u8; 6],
     mtu: u32,
     is_up: bool,
-    notices: VecDeque<Notice>,
+    notices: VecDeque<PathEvent>,
     /// The last of them by which something goes through the kernel.
-    fallback: Option<Notice>,
+    fallback: Option<PathEvent>,
 }
 
 /// A next hop that is sent to.
@@ -80,7 +80,7 @@ impl Control {
         self.addresses.contains(&address)
     }
 
-    pub(crate) fn tell(&mut self, notice: Notice) {
+    pub(crate) fn tell(&mut self, notice: PathEvent) {
         if notice.is_fallback() {
             self.fallback = Some(notice.clone());
         }
@@ -91,11 +91,11 @@ impl Control {
     }
 
     /// The last thing that was said to go through the kernel.
-    pub(crate) fn fallback(&self) -> Option<&Notice> {
+    pub(crate) fn fallback(&self) -> Option<&PathEvent> {
         self.fallback.as_ref()
     }
 
-    pub(crate) fn notice(&mut self) -> Option<Notice> {
+    pub(crate) fn notice(&mut self) -> Option<PathEvent> {
         self.notices.pop_front()
     }
 
@@ -150,10 +150,10 @@ impl Control {
         let local = bound.local.ip();
         let is_bound = !local.is_unspecified() && !is_multicast(local);
         if is_bound && !self.addresses.contains(&local) {
-            return Ok(Way::Kernel(Reason::OtherInterface));
+            return Ok(Way::Kernel(FallbackReason::OtherInterface));
         }
         if bound.remote.is_some_and(|remote| remote != to) {
-            return Ok(Way::Kernel(Reason::OtherPeer));
+            return Ok(Way::Kernel(FallbackReason::OtherPeer));
         }
         let source = is_bound.then_some(local);
         if is_multicast(to.ip()) {
@@ -163,16 +163,16 @@ impl Control {
         let is_on_link = crate::destination::is_local_to_link(to.ip());
         let route = self.netlink.route(to.ip(), source, is_on_link.then_some(interface))?;
         match route.kind {
-            RouteKind::Local => return Ok(Way::Kernel(Reason::ThisHost)),
-            RouteKind::Broadcast => return Ok(Way::Kernel(Reason::Broadcast)),
+            RouteKind::Local => return Ok(Way::Kernel(FallbackReason::ThisHost)),
+            RouteKind::Broadcast => return Ok(Way::Kernel(FallbackReason::Broadcast)),
             RouteKind::Multicast | RouteKind::Unicast => {}
         }
         if route.interface != interface || !self.is_up {
-            return Ok(Way::Kernel(Reason::OtherInterface));
+            return Ok(Way::Kernel(FallbackReason::OtherInterface));
         }
         let hop = route.gateway.unwrap_or(to.ip());
         let Some((mac, is_used)) = self.neighbour(shared, hop)? else {
-            return Ok(Way::Kernel(Reason::NoNeighbour));
+            return Ok(Way::Kernel(FallbackReason::NoNeighbour));
         };
         let mtu = route.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu));
         direct(shared, id, route.source, to, mac, mtu, is_used)
@@ -194,9 +194,9 @@ impl Control {
         };
         let source = source.or_else(|| by_route(&mut self.netlink));
         let source = source.or_else(|| self.addresses.iter().find(is_alike).copied());
-        let Some(source) = source else { return Ok(Way::Kernel(Reason::OtherInterface)) };
+        let Some(source) = source else { return Ok(Way::Kernel(FallbackReason::OtherInterface)) };
         if !self.is_up {
-            return Ok(Way::Kernel(Reason::OtherInterface));
+            return Ok(Way::Kernel(FallbackReason::OtherInterface));
         }
         if !multicast_loop {
             return direct(shared, id, source, to, [0; 6], self.mtu, Arc::default());
@@ -207,7 +207,7 @@ impl Control {
         }
         match is_used {
             Some(is_used) => direct(shared, id, source, to, [0; 6], self.mtu, is_used),
-            None => Ok(Way::Kernel(Reason::LocalMembers)),
+            None => Ok(Way::Kernel(FallbackReason::LocalMembers)),
         }
     }
 
@@ -272,7 +272,7 @@ impl Control {
             Ok(link) => link,
             Err(error) if crate::core::is_down(&error) => {
                 if shared.check_gone().is_ok() {
-                    self.tell(Notice::Gone);
+                    self.tell(PathEvent::Gone);
                     shared.set_gone();
                 }
                 self.is_up = false;
@@ -282,10 +282,10 @@ impl Control {
         };
         let is_new = (link.mac, link.mtu, link.is_running) != (self.mac, self.mtu, self.is_up);
         if link.is_running != self.is_up {
-            self.tell(if link.is_running { Notice::Up } else { Notice::Down });
+            self.tell(if link.is_running { PathEvent::Up } else { PathEvent::Down });
         }
         if link.mac != self.mac {
-            self.tell(Notice::MacAddress(link.mac));
+            self.tell(PathEvent::MacAddress(link.mac));
         }
         (self.mac, self.mtu, self.is_up) = (link.mac, link.mtu, link.is_running);
         if is_new {
@@ -317,7 +317,7 @@ impl Control {
         &mut self,
         core: &mut Core,
         found: &[InterfaceAddress],
-    ) -> Vec<Notice> {
+    ) -> Vec<PathEvent> {
         let device = core.device;
         let engine = core.engine.edit();
         self.addresses.retain(|&old| {
@@ -342,13 +342,14 @@ impl Control {
             let entered = bound.enter(&core.interface, &mut self.entries, &self.addresses);
             let address = bound.local;
             match entered {
-                Err(_) => {
-                    changed.push(Notice::ReceivesByKernel { address, reason: Reason::FilterFull })
-                }
-                Ok(()) if was_direct && !bound.is_direct() => changed
-                    .push(Notice::ReceivesByKernel { address, reason: Reason::OtherInterface }),
+                Err(_) => changed
+                    .push(PathEvent::RxFallback { address, reason: FallbackReason::FilterFull }),
+                Ok(()) if was_direct && !bound.is_direct() => changed.push(PathEvent::RxFallback {
+                    address,
+                    reason: FallbackReason::OtherInterface,
+                }),
                 Ok(()) if !was_direct && bound.is_direct() => {
-                    changed.push(Notice::ReceivesDirectly { address });
+                    changed.push(PathEvent::RxRestored { address });
                 }
                 Ok(()) => {}
             }

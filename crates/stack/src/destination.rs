@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use hairpin_netstack::{PreparedHeader, SocketAddress, SocketId};
 
-use crate::Reason;
+use crate::FallbackReason;
 
 /// A destination of one socket, with all headers of what goes there.
 ///
@@ -29,7 +29,7 @@ pub struct Destination {
 pub(crate) enum Way {
     /// In frames of ours.
     Direct(Box<Direct>),
-    Kernel(Reason),
+    Kernel(FallbackReason),
 }
 
 /// What is written before each payload.
@@ -52,7 +52,7 @@ impl Destination {
     /// Why what goes there goes through the kernel, as known when something was sent last; `None`
     /// if it goes past it.
     #[must_use]
-    pub fn by_kernel(&self) -> Option<Reason> {
+    pub fn by_kernel(&self) -> Option<FallbackReason> {
         match &self.way {
             Way::Direct(_) => None,
             Way::Kernel(reason) => Some(*reason),

@@ -23,7 +23,7 @@ use hairpin_xdp::{Entry, Interface};
 use crate::kernel_socket::is_ours;
 use crate::memberships::Memberships;
 use crate::stack::Shared;
-use crate::{Notice, Reason};
+use crate::{FallbackReason, PathEvent};
 
 /// How often the kernel's members are looked at while there are groups.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
@@ -66,7 +66,7 @@ struct Group {
     /// Sockets that are members, by their port.
     ports: HashMap<u16, Port>,
     /// Why it comes by the kernel, by what was found last.
-    reason: Option<Reason>,
+    reason: Option<FallbackReason>,
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ struct Port {
     sockets: u32,
     is_redirected: bool,
     /// What was said last.
-    told: Option<Reason>,
+    told: Option<FallbackReason>,
     /// Whether others hear it who are no members, and when that was looked at.
     has_listeners: bool,
     looked_at: Option<Instant>,
@@ -83,7 +83,7 @@ struct Port {
 /// What a look has found.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<PathEvent>,
     /// Whether a way to a group has changed.
     pub(crate) changes_ways: bool,
 }
@@ -121,9 +121,13 @@ impl Groups {
     }
 
     /// Why a group comes by the kernel, if it does.
-    pub(crate) fn by_kernel(&self, group: IpAddr, port: u16) -> Option<Reason> {
+    pub(crate) fn by_kernel(&self, group: IpAddr, port: u16) -> Option<FallbackReason> {
         let at_port = self.joined.get(&group)?.ports.get(&port)?;
-        if at_port.is_redirected { None } else { at_port.told.or(Some(Reason::OtherMembers)) }
+        if at_port.is_redirected {
+            None
+        } else {
+            at_port.told.or(Some(FallbackReason::OtherMembers))
+        }
     }
 
     /// Whether what is sent to a group may go past the kernel: not if it has members on this host.
@@ -175,7 +179,7 @@ impl Groups {
     pub(crate) fn look(&mut self, shared: &Shared) -> io::Result<Look> {
         for (&group, state) in &mut self.joined {
             let members = self.memberships.count(shared.interface, group)?;
-            state.reason = (members != state.sockets()).then_some(Reason::OtherMembers);
+            state.reason = (members != state.sockets()).then_some(FallbackReason::OtherMembers);
             for (&port, at_port) in &mut state.ports {
                 at_port.look(&mut self.memberships, shared.interface, group, port);
             }
@@ -184,7 +188,7 @@ impl Groups {
         let mut look = Look { changes_ways, ..Look::default() };
         for (&group, state) in &mut self.joined {
             for (&port, at_port) in &mut state.ports {
-                let listeners = at_port.has_listeners.then_some(Reason::OtherListeners);
+                let listeners = at_port.has_listeners.then_some(FallbackReason::OtherListeners);
                 let reason = state.reason.or(listeners);
                 // Sockets are kept waiting for what changes alone.
                 if at_port.is_redirected == reason.is_some() || at_port.told != reason {
@@ -239,17 +243,17 @@ impl Port {
         interface: &Interface,
         group: IpAddr,
         port: u16,
-        mut reason: Option<Reason>,
-        notices: &mut Vec<Notice>,
+        mut reason: Option<FallbackReason>,
+        notices: &mut Vec<PathEvent>,
     ) {
         let address = SocketAddr::new(group, port);
         if reason.is_none() && !self.is_redirected {
             match interface.enter(&entry(group, port)) {
                 Ok(()) => self.is_redirected = true,
-                Err(_) => reason = Some(Reason::FilterFull),
+                Err(_) => reason = Some(FallbackReason::FilterFull),
             }
             if self.is_redirected && self.told.take().is_some() {
-                notices.push(Notice::ReceivesDirectly { address });
+                notices.push(PathEvent::RxRestored { address });
             }
         }
         let Some(reason) = reason else { return };
@@ -258,7 +262,7 @@ impl Port {
             self.is_redirected = false;
         }
         if self.told.replace(reason) != Some(reason) {
-            notices.push(Notice::ReceivesByKernel { address, reason });
+            notices.push(PathEvent::RxFallback { address, reason });
         }
     }
 }

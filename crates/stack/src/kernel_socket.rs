@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 
-use hairpin_xdp::NotInherited;
+use hairpin_xdp::ForkGuardedFd;
 use socket2::{Domain, Protocol, SockAddr, SockAddrStorage, SockRef, Socket, Type};
 
 use crate::SocketOptions;
@@ -29,7 +29,7 @@ pub(crate) fn is_ours(cookie: u64) -> bool {
 /// A UDP socket of the kernel.
 #[derive(Debug)]
 pub(crate) struct KernelSocket {
-    descriptor: NotInherited,
+    descriptor: ForkGuardedFd,
     is_ipv4: bool,
     cookie: u64,
 }
@@ -52,7 +52,7 @@ impl KernelSocket {
         let is_ipv4 = address.is_ipv4();
         let domain = if is_ipv4 { Domain::IPV4 } else { Domain::IPV6 };
         let open = || Socket::new(domain, Type::DGRAM, Some(Protocol::UDP));
-        let descriptor = NotInherited::make(open)?;
+        let descriptor = ForkGuardedFd::make(open)?;
         let socket = SockRef::from(&descriptor);
         socket.set_nonblocking(true)?;
         socket.set_reuse_address(options.shares)?;

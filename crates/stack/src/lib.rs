@@ -51,7 +51,7 @@ mod kernel_socket;
 mod memberships;
 mod memory;
 mod netlink;
-mod notice;
+mod path_event;
 mod poller;
 mod raw_frames;
 mod readiness;
@@ -66,7 +66,7 @@ pub use error::StackError;
 pub use hairpin_xdp::{
     InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource, UmemSettings,
 };
-pub use notice::{Notice, Reason};
+pub use path_event::{FallbackReason, PathEvent};
 pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};

@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hairpin_xdp::{NotInherited, Socket};
+use hairpin_xdp::{ForkGuardedFd, Socket};
 
 /// Tells one socket what others have brought to it: another socket of its stack, which took a frame
 /// of it off the ring, or the kernel, by the socket behind it.
 #[derive(Debug)]
 pub(crate) struct Readiness {
-    event: NotInherited,
+    event: ForkGuardedFd,
     /// Whether anybody may sleep until the event: not while its owner spins.
     is_awaited: AtomicBool,
     is_raised: AtomicBool,
@@ -90,10 +90,10 @@ impl AsFd for Readiness {
 }
 
 /// An eventfd(2).
-pub(crate) fn event() -> io::Result<NotInherited> {
+pub(crate) fn event() -> io::Result<ForkGuardedFd> {
     // SAFETY: no pointers.
     let open = || owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) });
-    NotInherited::make(open)
+    ForkGuardedFd::make(open)
 }
 
 pub(crate) fn signal(event: BorrowedFd<'_>) {
@@ -111,13 +111,13 @@ pub(crate) fn clear(event: BorrowedFd<'_>) {
 
 /// An epoll(7) instance.
 #[derive(Debug)]
-pub(crate) struct Epoll(NotInherited);
+pub(crate) struct Epoll(ForkGuardedFd);
 
 impl Epoll {
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: no pointers.
         let open = || owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
-        NotInherited::make(open).map(Self)
+        ForkGuardedFd::make(open).map(Self)
     }
 
     pub(crate) fn add(&self, fd: BorrowedFd<'_>, events: i32, token: u64) -> io::Result<()> {

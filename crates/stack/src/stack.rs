@@ -11,13 +11,13 @@ use std::thread::JoinHandle;
 
 use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
-use hairpin_xdp::{Glance, Interface, Kicker, Packet, ReceiveStamps, Umem};
+use hairpin_xdp::{Interface, Packet, ReceiveStamps, RxProbe, TxWakeup, Umem};
 
 use crate::control::{Control, packet_limit};
 use crate::core::{Core, Reader};
 use crate::groups::Look;
 use crate::watcher::{self, Alarm};
-use crate::{Notice, RawFrames, SocketOptions, StackError, StackSettings, UdpSocket};
+use crate::{PathEvent, RawFrames, SocketOptions, StackError, StackSettings, UdpSocket};
 
 /// Sockets that a stack has room for.
 const SOCKETS: u32 = 1_024;
@@ -57,10 +57,10 @@ pub(crate) struct Shared {
     /// The interface's index.
     pub(crate) interface: u32,
     /// Whether there is anything on the rings, and whether the interface lacks frames.
-    glance: Glance,
+    glance: RxProbe,
     is_short: AtomicBool,
     /// For each queue what has its ring sent.
-    kickers: Box<[Kicker]>,
+    kickers: Box<[TxWakeup]>,
     receive_stamps: ReceiveStamps,
     pub(crate) is_strict: bool,
     /// Nothing is received any more: the interface is gone, or the stack is strict and something
@@ -144,7 +144,7 @@ impl Stack {
     }
 
     /// The oldest thing that is to be said and was not yet; the last 256 are kept.
-    pub fn notice(&self) -> Option<Notice> {
+    pub fn notice(&self) -> Option<PathEvent> {
         self.owner.control().notice()
     }
 
@@ -152,7 +152,7 @@ impl Stack {
     ///
     /// # Errors
     /// `Unsupported` in a strict stack, with the notice.
-    pub fn fall_back(&self, notice: Notice) -> io::Result<()> {
+    pub fn fall_back(&self, notice: PathEvent) -> io::Result<()> {
         self.owner.fall_back(notice)
     }
 
@@ -202,7 +202,7 @@ impl Shared {
     }
 
     /// Says something, which may be what a strict stack is not to do.
-    pub(crate) fn tell(&self, control: &mut Control, notice: Notice) {
+    pub(crate) fn tell(&self, control: &mut Control, notice: PathEvent) {
         control.tell(notice);
         if self.is_strict && control.fallback().is_some() {
             self.has_ended.store(true, Ordering::Release);
@@ -227,7 +227,7 @@ impl Shared {
     }
 
     /// Says that something goes by the kernel, or refuses that.
-    pub(crate) fn fall_back(&self, notice: Notice) -> io::Result<()> {
+    pub(crate) fn fall_back(&self, notice: PathEvent) -> io::Result<()> {
         if self.is_strict {
             return Err(unsupported(&notice.to_string()));
         }
@@ -253,7 +253,7 @@ impl Shared {
     #[cold]
     fn why_ended(&self) -> io::Result<()> {
         self.check_gone()?;
-        let reason = self.control().fallback().map(Notice::to_string);
+        let reason = self.control().fallback().map(PathEvent::to_string);
         Err(unsupported(&reason.unwrap_or_default()))
     }
 

@@ -20,7 +20,7 @@ use crate::destination::{self, Destination};
 use crate::kernel_socket::{KernelSocket, LONGEST};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, unsupported};
-use crate::{Notice, Reason, SocketOptions, watcher};
+use crate::{FallbackReason, PathEvent, SocketOptions, watcher};
 use frames::Frames;
 pub use receiving::{Meta, Received};
 use sending::RECENT;
@@ -94,8 +94,8 @@ impl UdpSocket {
         let is_direct = added?;
         this.shared.alarm.add(this.kernel.as_fd(), token)?;
         if !is_direct && !is_multicast(local.ip()) {
-            let reason = Reason::OtherInterface;
-            this.shared.fall_back(Notice::ReceivesByKernel { address: local, reason })?;
+            let reason = FallbackReason::OtherInterface;
+            this.shared.fall_back(PathEvent::RxFallback { address: local, reason })?;
         }
         Ok(this)
     }
@@ -167,7 +167,7 @@ impl UdpSocket {
             let reason = control.groups.by_kernel(group, port);
             let refused = reason
                 .filter(|_| self.shared.is_strict)
-                .map(|reason| Notice::ReceivesByKernel { address, reason });
+                .map(|reason| PathEvent::RxFallback { address, reason });
             // What is refused does not happen, and ends no strict stack.
             look.notices.retain(|notice| Some(notice) != refused.as_ref());
             self.shared.heed(&mut control, look);

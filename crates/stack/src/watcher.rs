@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hairpin_xdp::NotInherited;
+use hairpin_xdp::ForkGuardedFd;
 
 use crate::StackError;
 use crate::groups;
@@ -34,7 +34,7 @@ pub(crate) const SOCKETS: u64 = 2;
 #[derive(Debug)]
 pub(crate) struct Alarm {
     epoll: Epoll,
-    event: NotInherited,
+    event: ForkGuardedFd,
     is_stopped: AtomicBool,
 }
 

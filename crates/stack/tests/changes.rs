@@ -6,7 +6,7 @@ mod hosts;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket as KernelSocket};
 
-use hairpin_stack::{Notice, Poller, Reason, StackSettings, UdpSocket};
+use hairpin_stack::{FallbackReason, PathEvent, Poller, StackSettings, UdpSocket};
 use hairpin_testbed::{Certainty, Route};
 
 use hosts::{
@@ -57,7 +57,7 @@ fn an_interface_that_goes_down_and_up_is_told_and_goes_on() {
             assert!(comes(&peer, &mut socket, here) && goes(&mut socket, &peer), "{mode}");
             let (mut rtnetlink, index) = (host.rtnetlink().unwrap(), host.interface_index());
             rtnetlink.set_down(index).unwrap();
-            let down = is_said(&stack, |notice| *notice == Notice::Down);
+            let down = is_said(&stack, |notice| *notice == PathEvent::Down);
             assert!(down, "{mode}: nobody says that it is down");
             // Whatever this says, it neither waits nor panics.
             for _ in 0..3_000 {
@@ -66,7 +66,7 @@ fn an_interface_that_goes_down_and_up_is_told_and_goes_on() {
             }
             assert!(!socket.wait(Some(MS)).unwrap());
             rtnetlink.set_up(index).unwrap();
-            assert!(is_said(&stack, |notice| *notice == Notice::Up), "{mode}");
+            assert!(is_said(&stack, |notice| *notice == PathEvent::Up), "{mode}");
         }
         assert!(comes(&peer, &mut socket, here) && goes(&mut socket, &peer), "{mode}");
     });
@@ -89,9 +89,9 @@ fn an_address_that_comes_or_goes_changes_what_comes_past_the_kernel() {
                 bind(ours, &stack, (new[family], PORT + 1))
             };
             rtnetlink.remove_address(index, new[family], bits).unwrap();
-            let gone = Notice::ReceivesByKernel {
+            let gone = PathEvent::RxFallback {
                 address: special.local_address(),
-                reason: Reason::OtherInterface,
+                reason: FallbackReason::OtherInterface,
             };
             assert!(is_said(&stack, |notice| *notice == gone), "{mode}");
             assert!(!special.is_direct());
@@ -101,7 +101,7 @@ fn an_address_that_comes_or_goes_changes_what_comes_past_the_kernel() {
             rtnetlink.add_address(index, new[family], bits).unwrap();
             assert!(comes(&peer, &mut socket, new[family]), "{mode}, family {family}");
             let address = special.local_address();
-            let back = Notice::ReceivesDirectly { address };
+            let back = PathEvent::RxRestored { address };
             assert!(is_said(&stack, |notice| *notice == back), "{mode}");
             peer.send_to(b"special", address).unwrap();
             assert!(!next(&mut special).unwrap().0.by_kernel);
@@ -224,7 +224,7 @@ fn a_next_hop_with_another_ethernet_address_is_followed() {
         // And our own.
         let own = [2, 0x77, 0, 0, 0, 8];
         rtnetlink.set_mac(index, own).unwrap();
-        assert!(is_said(&stack, |notice| *notice == Notice::MacAddress(own)));
+        assert!(is_said(&stack, |notice| *notice == PathEvent::MacAddress(own)));
         assert_eq!(stack.mac(), own);
         let mut there = theirs.rtnetlink().unwrap();
         let here = IpAddr::from(ours.address());
@@ -247,7 +247,7 @@ fn the_first_datagram_to_a_next_hop_that_nobody_knows_arrives() {
                 let mut socket = bind(ours, &stack, (here, PORT));
                 let peer = kernel(theirs, (there, 6_000));
                 let mut to = socket.destination(peer.local_addr().unwrap()).unwrap();
-                by_kernel += u32::from(to.by_kernel() == Some(Reason::NoNeighbour));
+                by_kernel += u32::from(to.by_kernel() == Some(FallbackReason::NoNeighbour));
                 socket.transmit_to(&mut to, 1, |payload| payload[0] = round).unwrap();
                 let mut came = [0; 8];
                 assert_eq!(peer.recv(&mut came).unwrap(), 1);
@@ -307,7 +307,7 @@ fn an_interface_that_is_gone_ends_all_waits_with_an_error() {
             is_gone(raw_waits.join().unwrap());
             is_gone(polls.join().unwrap());
         });
-        assert!(is_said(&stack, |notice| *notice == Notice::Gone));
+        assert!(is_said(&stack, |notice| *notice == PathEvent::Gone));
         is_gone(other.receive(8, |_, _| ()).unwrap_err());
         assert!(eventually(|| other.send_to(b"nowhere", there).is_err()));
         is_gone(other.destination(there).unwrap_err());

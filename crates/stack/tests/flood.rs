@@ -9,7 +9,7 @@ mod hosts;
 use std::net::SocketAddr;
 
 use hairpin_stack::{Destination, Meta, Mode, UdpSocket};
-use hairpin_testbed::{Bed, Offloads, Queues};
+use hairpin_testbed::{Offloads, Queues, Testbed};
 
 use hosts::{Random, addresses, bind, direct, pattern, stack};
 
@@ -102,7 +102,7 @@ impl Echo {
     }
 }
 
-fn exchange(bed: &Bed, mode: Mode, family: usize) {
+fn exchange(bed: &Testbed, mode: Mode, family: usize) {
     let hosts = bed.hosts();
     let stacks = [0, 1].map(|end| stack(&hosts[end], mode));
     let places = [0, 1].map(|end| SocketAddr::new(addresses(&hosts[end])[family], 7_000));
@@ -133,8 +133,8 @@ fn exchange(bed: &Bed, mode: Mode, family: usize) {
     assert_eq!((there.by_kernel(), echo.to.by_kernel()), (None, None));
 }
 
-fn bed(queues: u32) -> Bed {
-    let bed = Bed::builder().queues(Queues::pairs(queues)).offloads(Offloads::OFF).ipv6();
+fn bed(queues: u32) -> Testbed {
+    let bed = Testbed::builder().queues(Queues::pairs(queues)).offloads(Offloads::OFF).ipv6();
     bed.build().unwrap()
 }
 

@@ -5,8 +5,8 @@ mod hosts;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use hairpin_stack::{Meta, Mode, Notice, Reason, Stack, UdpSocket};
-use hairpin_testbed::{Bed, Host};
+use hairpin_stack::{FallbackReason, Meta, Mode, PathEvent, Stack, UdpSocket};
+use hairpin_testbed::{Host, Testbed};
 use socket2::{Domain, Socket, Type};
 
 use hosts::{
@@ -103,7 +103,7 @@ fn sender(host: &Host, family: usize) -> std::net::UdpSocket {
 }
 
 /// Three past the kernel and one of the kernel's come and go at random.
-fn come_and_go(bed: &Bed, mode: Mode, family: usize) {
+fn come_and_go(bed: &Testbed, mode: Mode, family: usize) {
     const STEPS: usize = 250;
     let [ours, theirs] = bed.hosts();
     let (stack, group) = (stack(ours, mode), GROUPS[family]);
@@ -245,12 +245,12 @@ fn a_group_is_the_kernels_while_somebody_else_is_a_member() {
             assert!(member.socket.is_group_direct(group));
             let other = Plain::bind(ours, family, PORT + 1);
             other.set_member(group, true);
-            let reason = Reason::OtherMembers;
-            let by_kernel = Notice::ReceivesByKernel { address, reason };
+            let reason = FallbackReason::OtherMembers;
+            let by_kernel = PathEvent::RxFallback { address, reason };
             assert!(is_said(&stack, |notice| *notice == by_kernel), "{mode}, {group}");
             assert!(!member.socket.is_group_direct(group));
             drop(other);
-            let directly = Notice::ReceivesDirectly { address };
+            let directly = PathEvent::RxRestored { address };
             assert!(is_said(&stack, |notice| *notice == directly), "{mode}, {group}");
             assert!(member.socket.is_group_direct(group));
         }
@@ -317,7 +317,7 @@ fn what_is_sent_to_a_group_reaches_members_there_and_here() {
                 if turn > 0 {
                     near.set_member(group, is_member);
                 }
-                let reason = is_member.then_some(Reason::LocalMembers);
+                let reason = is_member.then_some(FallbackReason::LocalMembers);
                 // Until it is noticed that there is a member, or none any more.
                 assert!(eventually(|| {
                     number += 1;

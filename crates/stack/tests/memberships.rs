@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-use hairpin_testbed::{Bed, Host, become_ordinary_user};
+use hairpin_testbed::{Host, Testbed, become_ordinary_user};
 use socket2::{Domain, InterfaceIndexOrAddress, SockRef, Socket, Type};
 
 #[path = "../src"]
@@ -21,14 +21,14 @@ const V6: Ipv6Addr = Ipv6Addr::new(0xff15, 0, 0, 0, 0, 0, 0, 7);
 const LO: u32 = 1;
 
 /// A bed, its first host's lists, and the index of its interface.
-fn set_up() -> (Bed, Memberships, u32) {
-    let bed = Bed::builder().ipv6().build().unwrap();
+fn set_up() -> (Testbed, Memberships, u32) {
+    let bed = Testbed::builder().ipv6().build().unwrap();
     let memberships = bed.hosts()[0].run(Memberships::open).unwrap().unwrap();
     let index = bed.hosts()[0].interface_index();
     (bed, memberships, index)
 }
 
-fn socket(bed: &Bed, address: &str) -> UdpSocket {
+fn socket(bed: &Testbed, address: &str) -> UdpSocket {
     let address: SocketAddr = address.parse().unwrap();
     bed.hosts()[0].run(|| shared(address)).unwrap()
 }

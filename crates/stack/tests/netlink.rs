@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_testbed::{
-    Bed, Capability, Certainty, Host, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule,
+    Capability, Certainty, Host, Route as NewRoute, RouteKind as NewKind, Rtnetlink, Rule, Testbed,
     become_ordinary_user,
 };
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -26,8 +26,8 @@ use source::netlink::{Change, InterfaceAddress, NeighbourState, Netlink, Route, 
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 9];
 
 /// A bed with IPv6, and what one of its hosts is asked and changed by.
-fn set_up() -> (Bed, Netlink, Rtnetlink, u32) {
-    let bed = Bed::builder().ipv6().build().unwrap();
+fn set_up() -> (Testbed, Netlink, Rtnetlink, u32) {
+    let bed = Testbed::builder().ipv6().build().unwrap();
     let host = &bed.hosts()[0];
     let netlink = host.run(Netlink::open).unwrap().unwrap();
     let (rtnetlink, index) = (host.rtnetlink().unwrap(), host.interface_index());
@@ -460,7 +460,7 @@ fn a_list_is_whole_however_much_it_changes() {
 #[test]
 #[ignore = "needs root"]
 fn an_ordinary_user_reads_all_and_changes_nothing() {
-    let bed = Bed::builder().ipv6().build().unwrap();
+    let bed = Testbed::builder().ipv6().build().unwrap();
     let [host, peer] = bed.hosts();
     let index = host.interface_index();
     let peers = [peer.address().into(), peer.address_v6().unwrap().into()];
@@ -505,7 +505,7 @@ fn ports(host: &Host) -> Vec<u32> {
 #[test]
 #[ignore = "needs root"]
 fn strangers_are_not_believed() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let host = &bed.hosts()[0];
     let mut netlink = host.run(Netlink::open).unwrap().unwrap();
     let ports = ports(host);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use hairpin_stack::{RawFrames, SocketOptions, Stack, StackSettings, UdpSocket};
-use hairpin_testbed::{Bed, Host};
+use hairpin_testbed::{Host, Testbed};
 
 const ETHER_TYPE: u16 = 0x88b5;
 /// Long enough that what has not come does not come.
@@ -45,7 +45,7 @@ fn take(frames: &mut RawFrames) {
 #[test]
 #[ignore = "needs root"]
 fn frames_wake_nobody_while_their_reader_spins() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [ours, theirs] = [0, 1].map(|host| on(&bed.hosts()[host]));
     let mut sender = ours.raw_frames(ETHER_TYPE).unwrap();
     let mut reader = theirs.raw_frames(ETHER_TYPE).unwrap();
@@ -75,7 +75,7 @@ fn bind(stack: &Stack, host: &Host) -> UdpSocket {
 #[test]
 #[ignore = "needs root"]
 fn datagrams_wake_nobody_while_their_reader_spins() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let hosts = bed.hosts();
     let [ours, theirs] = [0, 1].map(|host| on(&hosts[host]));
     let mut sender = bind(&ours, &hosts[0]);

@@ -6,7 +6,7 @@ mod hosts;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use hairpin_stack::{Mode, Notice, Reason, StackSettings};
+use hairpin_stack::{FallbackReason, Mode, PathEvent, StackSettings};
 use hairpin_testbed::Host;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
@@ -55,8 +55,9 @@ fn datagrams_of_every_length_come_and_go_as_they_are() {
             let too_long = socket.send_to(&vec![0; 65_536], peer.local_addr().unwrap());
             assert_eq!(too_long.unwrap_err().raw_os_error(), Some(libc::EMSGSIZE));
         }
-        let is_length =
-            |n: &Notice| matches!(n, Notice::SendsByKernel { reason: Reason::TooLong, .. });
+        let is_length = |n: &PathEvent| {
+            matches!(n, PathEvent::TxFallback { reason: FallbackReason::TooLong, .. })
+        };
         let told = std::iter::from_fn(|| stack.notice()).filter(is_length).count();
         assert_eq!(told, 2, "said once for each destination");
     });
@@ -242,9 +243,9 @@ fn what_goes_through_the_kernel_is_said_or_in_a_strict_stack_refused() {
             let _ = socket.send_to(b"", here);
             let _ = socket.send_to(b"", broadcast);
             let wanted = [
-                Notice::ReceivesByKernel { address: local, reason: Reason::OtherInterface },
-                Notice::SendsByKernel { address: here, reason: Reason::ThisHost },
-                Notice::SendsByKernel { address: broadcast, reason: Reason::Broadcast },
+                PathEvent::RxFallback { address: local, reason: FallbackReason::OtherInterface },
+                PathEvent::TxFallback { address: here, reason: FallbackReason::ThisHost },
+                PathEvent::TxFallback { address: broadcast, reason: FallbackReason::Broadcast },
             ];
             for wanted in wanted {
                 assert!(is_said(&stack, |notice| *notice == wanted), "{mode}: {wanted}");

@@ -8,7 +8,7 @@ use std::io;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use hairpin_testbed::{Bed, Direction, Host, RelaySettings, enter_user_namespace};
+use hairpin_testbed::{Direction, Host, RelaySettings, Testbed, enter_user_namespace};
 
 const ROUND_TRIPS: usize = 20_000;
 const FRAMES: u64 = 400_000;
@@ -18,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     enter_user_namespace()?;
-    let relayed = || Bed::builder().relay(RelaySettings::seeded(1)).build();
-    for bed in [Bed::namespaces()?, relayed()?] {
+    let relayed = || Testbed::builder().relay(RelaySettings::seeded(1)).build();
+    for bed in [Testbed::namespaces()?, relayed()?] {
         let mut times = round_trips(&bed)?;
         times.sort_unstable();
         let at = |part: usize| times[times.len() * part / 100].as_nanos() as f64 / 1_000.0;
@@ -39,7 +39,7 @@ fn bound(host: &Host) -> io::Result<UdpSocket> {
 }
 
 /// Echoes between two hosts, one after the other.
-fn round_trips(bed: &Bed) -> io::Result<Vec<Duration>> {
+fn round_trips(bed: &Testbed) -> io::Result<Vec<Duration>> {
     let [near, far] = [bound(&bed.hosts()[0])?, bound(&bed.hosts()[1])?];
     near.connect(far.local_addr()?)?;
     far.connect(near.local_addr()?)?;
@@ -64,7 +64,7 @@ fn round_trips(bed: &Bed) -> io::Result<Vec<Duration>> {
 }
 
 /// Sends flat out and waits for the relay to be done.
-fn flood(bed: &Bed) -> Result<(), Box<dyn std::error::Error>> {
+fn flood(bed: &Testbed) -> Result<(), Box<dyn std::error::Error>> {
     let [near, far] = [bound(&bed.hosts()[0])?, bound(&bed.hosts()[1])?];
     let relay = bed.relay().ok_or("a bed without a relay")?;
     let tally = || relay.tally(Direction::FirstToSecond);

@@ -16,7 +16,8 @@ use crate::spawner::Spawner;
 const UP_POLLS: u32 = 1000;
 const UP_POLL_PAUSE: Duration = Duration::from_millis(5);
 
-/// One end of a [`Bed`](crate::Bed): a network namespace of its own, or this machine's loopback.
+/// One end of a [`Testbed`](crate::Testbed): a network namespace of its own, or this machine's
+/// loopback.
 ///
 /// It owns what runs in it: when it is dropped, its children are killed, and when they are gone
 /// so is the namespace.
@@ -89,7 +90,7 @@ impl Host {
     }
 
     /// The IPv6 address that the other host reaches this one at; there is one if it was
-    /// [asked for](crate::BedBuilder::ipv6).
+    /// [asked for](crate::TestbedBuilder::ipv6).
     #[must_use]
     pub fn address_v6(&self) -> Option<Ipv6Addr> {
         self.address_v6

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::bed::switch_ipv6_off;
 use crate::ethtool::{self, Offloads};
 use crate::faults::Faults;
 use crate::frame::{ETHERNET_HEADER, VLAN_TAG};
@@ -16,6 +15,7 @@ use crate::namespace;
 use crate::packet_socket::{BATCH, PacketSocket};
 use crate::rtnetlink::{Rtnetlink, Veth};
 use crate::tally::{Board, Tally};
+use crate::testbed::switch_ipv6_off;
 
 /// The relay's own ends of the two veths, each named after the host that it leads to.
 pub(crate) const INTERFACES: [&str; 2] = ["first", "second"];

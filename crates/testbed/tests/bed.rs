@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Host};
+use hairpin_testbed::{Host, Testbed};
 
 /// Set in the environment of a copy of this test binary that a test starts to be killed.
 const OWNER: &str = "HAIRPIN_TESTBED_OWNER";
@@ -74,7 +74,7 @@ fn namespaces_in_use() -> BTreeSet<String> {
         .collect()
 }
 
-fn pings_both_ways(bed: &Bed) {
+fn pings_both_ways(bed: &Testbed) {
     let [first, second] = bed.hosts();
     let (here, there) = (udp(first), udp(second));
     let mut bytes = [0; 16];
@@ -86,15 +86,15 @@ fn pings_both_ways(bed: &Bed) {
     assert_eq!((&bytes[..length], from), (&b"order"[..], there.local_addr().unwrap()));
 }
 
-fn dies_with_its_host(bed: Bed) {
+fn dies_with_its_host(bed: Testbed) {
     let mut child = bed.hosts()[0].spawn(shell("exec sleep 60"), &[]).unwrap();
     assert!(is_running(child.id()));
     drop(bed);
     assert_eq!(child.wait().unwrap().signal(), Some(9));
 }
 
-fn loopback() -> Bed {
-    Bed::loopback("a test").unwrap()
+fn loopback() -> Testbed {
+    Testbed::loopback("a test").unwrap()
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn what_a_host_runs_may_panic() {
 #[ignore = "needs root"]
 fn namespaces_are_two_and_neither_is_ours() {
     let ours = fs::read_link("/proc/thread-self/ns/net").unwrap();
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [first, second] = bed.hosts();
     let names = BTreeSet::from([first, second].map(namespace_of));
     assert_eq!(names.len(), 2);
@@ -196,7 +196,7 @@ fn namespaces_are_two_and_neither_is_ours() {
 #[test]
 #[ignore = "needs root"]
 fn a_child_sees_its_own_namespace_only() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     for host in bed.hosts() {
         assert_eq!(stdout_of(host, shell("readlink /proc/self/ns/net")).trim(), namespace_of(host));
         let devices = stdout_of(host, shell("cat /proc/net/dev"));
@@ -218,7 +218,7 @@ fn is_of_every_namespace(name: &str) -> bool {
 #[test]
 #[ignore = "needs root"]
 fn hosts_have_the_addresses_and_interfaces_they_name() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [first, second] = bed.hosts();
     assert_eq!(first.address(), Ipv4Addr::new(10, 77, 0, 1));
     assert_eq!(second.address(), Ipv4Addr::new(10, 77, 0, 2));
@@ -235,13 +235,13 @@ fn hosts_have_the_addresses_and_interfaces_they_name() {
 #[test]
 #[ignore = "needs root"]
 fn datagrams_cross_the_veth_both_ways() {
-    pings_both_ways(&Bed::namespaces().unwrap());
+    pings_both_ways(&Testbed::namespaces().unwrap());
 }
 
 #[test]
 #[ignore = "needs root"]
 fn streams_cross_the_veth() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [server, client] = bed.hosts();
     let listener = server.run(|| TcpListener::bind((server.address(), 0)).unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
@@ -259,7 +259,7 @@ fn streams_cross_the_veth() {
 #[test]
 #[ignore = "needs root"]
 fn each_host_reaches_itself() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     for host in bed.hosts() {
         let text = host.run(|| {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -279,7 +279,7 @@ fn each_host_reaches_itself() {
 #[ignore = "needs root"]
 fn multicast_crosses_the_veth_both_ways() {
     const GROUP: Ipv4Addr = Ipv4Addr::new(239, 192, 7, 7);
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [first, second] = bed.hosts();
     for (from, to) in [(first, second), (second, first)] {
         let receiver = to.run(|| {
@@ -302,7 +302,7 @@ fn multicast_crosses_the_veth_both_ways() {
 #[test]
 #[ignore = "needs root"]
 fn two_beds_do_not_meet() {
-    let beds = [Bed::namespaces().unwrap(), Bed::namespaces().unwrap()];
+    let beds = [Testbed::namespaces().unwrap(), Testbed::namespaces().unwrap()];
     let receivers = beds.each_ref().map(|bed| {
         let [_, host] = bed.hosts();
         let bind = || UdpSocket::bind((host.address(), 7777)).unwrap();
@@ -326,7 +326,7 @@ fn two_beds_do_not_meet() {
 #[test]
 #[ignore = "needs root"]
 fn nothing_but_what_is_sent_is_on_the_wire() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     for host in bed.hosts() {
         let addresses = stdout_of(host, shell("cat /proc/net/if_inet6 2>/dev/null || true"));
         assert_eq!(addresses, "");
@@ -336,7 +336,7 @@ fn nothing_but_what_is_sent_is_on_the_wire() {
 #[test]
 #[ignore = "needs root"]
 fn a_dropped_bed_takes_children_and_namespaces_with_it() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let names = bed.hosts().each_ref().map(namespace_of);
     let in_use = namespaces_in_use();
     assert!(names.iter().all(|name| in_use.contains(name)));
@@ -372,7 +372,7 @@ fn killing_the_owner_leaves_no_child_and_no_namespace() {
 }
 
 fn own_a_bed_until_killed() -> ! {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let children = bed.hosts().each_ref().map(|host| {
         println!("namespace {}", namespace_of(host));
         host.spawn(shell("exec sleep 60"), &[]).unwrap()

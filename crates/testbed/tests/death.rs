@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Chance, Delay, Direction, Faults, Offloads, Queues, RelaySettings};
+use hairpin_testbed::{Chance, Delay, Direction, Faults, Offloads, Queues, RelaySettings, Testbed};
 
 /// Set in the environment of the owner, and so in that of its children; the value is its mark.
 const OWNER: &str = "HAIRPIN_TESTBED_DEATH";
@@ -173,7 +173,7 @@ fn own_a_bed_until_killed() -> ! {
         ..Faults::NONE
     };
     let relay = RelaySettings { seed: 7, faults: [faults; 2] };
-    let builder = Bed::builder().queues(Queues::pairs(2)).offloads(Offloads::OFF).relay(relay);
+    let builder = Testbed::builder().queues(Queues::pairs(2)).offloads(Offloads::OFF).relay(relay);
     let bed = builder.build().unwrap();
     println!("{MADE}");
     let children: Vec<Child> = bed
@@ -208,7 +208,7 @@ fn own_a_bed_until_killed() -> ! {
 #[test]
 #[ignore = "needs root"]
 fn a_dropped_bed_takes_relay_and_children_with_it() {
-    let bed = Bed::builder().relay(RelaySettings::seeded(7)).build().unwrap();
+    let bed = Testbed::builder().relay(RelaySettings::seeded(7)).build().unwrap();
     let names = bed.hosts().each_ref().map(|host| {
         let name = || fs::read_link("/proc/thread-self/ns/net").unwrap().display().to_string();
         host.run(name).unwrap()

@@ -4,7 +4,7 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Delay, Direction, Faults, RelaySettings};
+use hairpin_testbed::{Delay, Direction, Faults, RelaySettings, Testbed};
 
 /// The nanoseconds that the thread of this name has run for.
 fn nanoseconds_run(name: &str) -> u64 {
@@ -21,7 +21,7 @@ fn a_relay_with_nothing_to_do_sleeps() {
     let delay = Delay::exactly(Duration::from_secs(1_000));
     let faults = Faults { delay, ..Faults::NONE };
     let settings = RelaySettings::seeded(7).with(Direction::FirstToSecond, faults);
-    let bed = Bed::builder().relay(settings).build().unwrap();
+    let bed = Testbed::builder().relay(settings).build().unwrap();
     let [first, second] = bed.hosts();
     let sender = first.run(|| UdpSocket::bind((first.address(), 0)).unwrap()).unwrap();
     sender.send_to(b"waits", (second.address(), 7_777)).unwrap();

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, BedBuilder, Host, Offloads, Queues, RelaySettings};
+use hairpin_testbed::{Host, Offloads, Queues, RelaySettings, Testbed, TestbedBuilder};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -30,12 +30,12 @@ fn queues_of_sysfs(host: &Host) -> Option<Queues> {
     Some(Queues { rx: count("rx-"), tx: count("tx-") })
 }
 
-fn with_and_without_relay(builder: BedBuilder) -> [Bed; 2] {
+fn with_and_without_relay(builder: TestbedBuilder) -> [Testbed; 2] {
     let relay = RelaySettings::seeded(7);
     [builder.build().unwrap(), builder.relay(relay).build().unwrap()]
 }
 
-fn pings(bed: &Bed) {
+fn pings(bed: &Testbed) {
     let sockets = bed.hosts().each_ref().map(|host| {
         let socket = host.run(|| UdpSocket::bind((host.address(), 0)).unwrap()).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -51,7 +51,7 @@ fn pings(bed: &Bed) {
 #[ignore = "needs root"]
 fn queues_are_as_many_as_asked_for_and_real() {
     for wanted in [Queues::pairs(1), Queues::pairs(2), Queues { rx: 4, tx: 3 }] {
-        for bed in with_and_without_relay(Bed::builder().queues(wanted)) {
+        for bed in with_and_without_relay(Testbed::builder().queues(wanted)) {
             for host in bed.hosts() {
                 assert_eq!((host.queues().unwrap(), host.queues_max().unwrap()), (wanted, wanted));
                 assert_eq!(queues_of_sysfs(host).unwrap_or(wanted), wanted);
@@ -64,7 +64,7 @@ fn queues_are_as_many_as_asked_for_and_real() {
 #[test]
 #[ignore = "needs root"]
 fn without_a_wish_there_is_one_queue_of_each_kind() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     for host in bed.hosts() {
         assert_eq!(host.queues().unwrap(), Queues::pairs(1));
     }
@@ -74,7 +74,7 @@ fn without_a_wish_there_is_one_queue_of_each_kind() {
 #[ignore = "needs root"]
 fn queues_change_while_all_goes_on_up_to_the_room_there_is() {
     let most = Queues::pairs(4);
-    for bed in with_and_without_relay(Bed::builder().queues_max(most)) {
+    for bed in with_and_without_relay(Testbed::builder().queues_max(most)) {
         for count in [1, 4, 2, 1, 3] {
             for host in bed.hosts() {
                 host.set_queues(Queues::pairs(count)).unwrap();
@@ -95,7 +95,7 @@ fn queues_change_while_all_goes_on_up_to_the_room_there_is() {
 #[test]
 #[ignore = "needs root"]
 fn queues_are_those_that_other_programs_see() {
-    let builder = Bed::builder().queues(Queues { rx: 3, tx: 2 }).queues_max(Queues::pairs(5));
+    let builder = Testbed::builder().queues(Queues { rx: 3, tx: 2 }).queues_max(Queues::pairs(5));
     let bed = builder.mtu(4_000).build().unwrap();
     for host in bed.hosts() {
         if let Some(text) = ask(host, "ip", &["-d", "-o", "link", "show", "veth0"]) {
@@ -120,7 +120,7 @@ fn queues_are_those_that_other_programs_see() {
 fn offloads_are_on_or_off_as_asked_for() {
     let some = Offloads { tso: false, rx_checksum: false, ..Offloads::ON };
     for wanted in [Offloads::ON, Offloads::OFF, some] {
-        for bed in with_and_without_relay(Bed::builder().offloads(wanted)) {
+        for bed in with_and_without_relay(Testbed::builder().offloads(wanted)) {
             for host in bed.hosts() {
                 assert_eq!(host.offloads().unwrap(), wanted);
                 assert_eq!(offloads_of_ethtool(host).unwrap_or(wanted), wanted);
@@ -149,7 +149,7 @@ fn offloads_of_ethtool(host: &Host) -> Option<Offloads> {
 #[test]
 #[ignore = "needs root"]
 fn offloads_change_while_all_goes_on_and_one_at_a_time() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [host, other] = bed.hosts();
     let kernels_own = Offloads { gro: false, ..Offloads::ON };
     assert_eq!(host.offloads().unwrap(), kernels_own);
@@ -173,7 +173,7 @@ fn offloads_change_while_all_goes_on_and_one_at_a_time() {
 #[ignore = "needs root"]
 fn an_offload_that_needs_another_is_refused_without_it() {
     let wanted = Offloads { tx_checksum: false, ..Offloads::ON };
-    let error = Bed::builder().offloads(wanted).build().unwrap_err().to_string();
+    let error = Testbed::builder().offloads(wanted).build().unwrap_err().to_string();
     assert!(error.starts_with("the offloads cannot be had: asked for rx-checksumming"), "{error}");
     assert!(
         error.contains("does not switch tx-tcp-segmentation") && !error.contains('\n'),
@@ -185,11 +185,11 @@ fn an_offload_that_needs_another_is_refused_without_it() {
 #[ignore = "needs root"]
 fn what_the_kernel_refuses_is_one_line() {
     for (builder, step) in [
-        (Bed::builder().mtu(67), "a veth is refused: "),
-        (Bed::builder().mtu(67).relay(RelaySettings::default()), "a relay is refused: "),
-        (Bed::builder().queues(Queues::pairs(5_000)), "a veth is refused: "),
+        (Testbed::builder().mtu(67), "a veth is refused: "),
+        (Testbed::builder().mtu(67).relay(RelaySettings::default()), "a relay is refused: "),
+        (Testbed::builder().queues(Queues::pairs(5_000)), "a veth is refused: "),
         (
-            Bed::builder().queues(Queues { rx: 1, tx: 0 }).queues_max(Queues::pairs(2)),
+            Testbed::builder().queues(Queues { rx: 1, tx: 0 }).queues_max(Queues::pairs(2)),
             "the queues cannot be had: ",
         ),
     ] {
@@ -200,7 +200,7 @@ fn what_the_kernel_refuses_is_one_line() {
 
 #[test]
 fn over_loopback_no_offload_of_the_machine_is_touched() {
-    let bed = Bed::loopback("a test").unwrap();
+    let bed = Testbed::loopback("a test").unwrap();
     let error = bed.hosts()[0].set_offloads(Offloads::OFF).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
     assert!(bed.hosts()[0].queues().is_err() && bed.relay().is_none());
@@ -211,7 +211,7 @@ fn over_loopback_no_offload_of_the_machine_is_touched() {
 #[ignore = "needs root"]
 fn packets_are_as_long_as_the_mtu_at_most() {
     for mtu in [576, 1_500, 9_000, 65_535] {
-        for bed in with_and_without_relay(Bed::builder().mtu(mtu)) {
+        for bed in with_and_without_relay(Testbed::builder().mtu(mtu)) {
             let [first, second] = bed.hosts();
             let [sender, receiver] = [first, second].map(|host| {
                 assert_eq!(host.mtu().unwrap(), mtu);
@@ -242,7 +242,7 @@ fn forbid_fragments(socket: &UdpSocket) {
 }
 
 /// The first UDP datagram of IPv4 that arrives at a host, as the wire had it.
-fn captured(bed: &Bed) -> Vec<u8> {
+fn captured(bed: &Testbed) -> Vec<u8> {
     let [first, second] = bed.hosts();
     let tap = second.run(packet_socket).unwrap();
     let sender = first.run(|| UdpSocket::bind((first.address(), 0)).unwrap()).unwrap();
@@ -281,8 +281,8 @@ fn has_sound_checksum(frame: &[u8]) -> bool {
 #[test]
 #[ignore = "needs root"]
 fn checksums_on_the_wire_are_finished_without_offloads_and_behind_a_relay() {
-    let on = Bed::builder().offloads(Offloads::ON);
-    let off = Bed::builder().offloads(Offloads::OFF);
+    let on = Testbed::builder().offloads(Offloads::ON);
+    let off = Testbed::builder().offloads(Offloads::OFF);
     assert!(!has_sound_checksum(&captured(&on.build().unwrap())), "a veth finishes nothing");
     assert!(has_sound_checksum(&captured(&off.build().unwrap())));
     for builder in [on, off] {

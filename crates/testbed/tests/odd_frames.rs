@@ -6,15 +6,15 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use hairpin_testbed::Direction::FirstToSecond;
-use hairpin_testbed::{Bed, Host, RelaySettings, Tally};
+use hairpin_testbed::{Host, RelaySettings, Tally, Testbed};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn bed() -> Bed {
-    Bed::builder().relay(RelaySettings::seeded(7)).build().unwrap()
+fn bed() -> Testbed {
+    Testbed::builder().relay(RelaySettings::seeded(7)).build().unwrap()
 }
 
-fn tally(bed: &Bed) -> Tally {
+fn tally(bed: &Testbed) -> Tally {
     bed.relay().unwrap().tally(FirstToSecond)
 }
 

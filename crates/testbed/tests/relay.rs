@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use hairpin_testbed::Direction::{FirstToSecond, SecondToFirst};
 use hairpin_testbed::{
-    Bed, BedBuilder, Chance, Delay, Direction, Faults, Filter, Holding, Host, Offloads, Part,
-    Protocol, Queues, Rate, Relay, RelaySettings, Tally,
+    Chance, Delay, Direction, Faults, Filter, Holding, Host, Offloads, Part, Protocol, Queues,
+    Rate, Relay, RelaySettings, Tally, Testbed, TestbedBuilder,
 };
 
 /// A defect shows as a time-out instead of a hang; long, because the machine may be busy.
@@ -17,11 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const COUNT: u32 = 2_000;
 const MS: Duration = Duration::from_millis(1);
 
-fn builder() -> BedBuilder {
-    Bed::builder().relay(RelaySettings::seeded(7))
+fn builder() -> TestbedBuilder {
+    Testbed::builder().relay(RelaySettings::seeded(7))
 }
 
-fn relay(bed: &Bed) -> &Relay {
+fn relay(bed: &Testbed) -> &Relay {
     bed.relay().unwrap()
 }
 
@@ -63,14 +63,14 @@ fn kernel_count(host: &Host, protocol: &str, name: &str) -> u64 {
 /// Two sockets joined by the relay, from the first host to the second or back. They have passed a
 /// datagram each way, so that ARP is done with; the relay's chance has not begun.
 struct Path<'a> {
-    bed: &'a Bed,
+    bed: &'a Testbed,
     direction: Direction,
     sender: UdpSocket,
     receiver: UdpSocket,
 }
 
 impl<'a> Path<'a> {
-    fn new(bed: &'a Bed, direction: Direction) -> Self {
+    fn new(bed: &'a Testbed, direction: Direction) -> Self {
         let [first, second] = bed.hosts();
         let hosts = if direction == FirstToSecond { [first, second] } else { [second, first] };
         let [sender, receiver] = hosts.map(udp);
@@ -172,7 +172,7 @@ fn a_bed_with_a_relay_says_so() {
     let bed = builder().build().unwrap();
     assert!(bed.describe().starts_with("two network namespaces joined by a relay (seed 7)"));
     assert_eq!(relay(&bed).seed(), 7);
-    assert!(Bed::namespaces().unwrap().relay().is_none());
+    assert!(Testbed::namespaces().unwrap().relay().is_none());
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn long_delays_come_late() {
 }
 
 /// Each flipped bit is seen by the kernel of the receiver, and none of it by a program.
-fn corrupted_datagrams_are_noticed(bed: &Bed, corrupted_part: Part) -> (u64, u64) {
+fn corrupted_datagrams_are_noticed(bed: &Testbed, corrupted_part: Part) -> (u64, u64) {
     let path = Path::new(bed, FirstToSecond);
     path.set(Faults { corruption: Chance::percent(10), corrupted_part, ..Faults::NONE });
     let [_, host] = bed.hosts();
@@ -313,7 +313,7 @@ fn corrupted_headers_are_noticed_too() {
 }
 
 fn same_seed_run(seed: u64) -> (Vec<u32>, Tally) {
-    let bed = Bed::builder().relay(RelaySettings::seeded(seed)).build().unwrap();
+    let bed = Testbed::builder().relay(RelaySettings::seeded(seed)).build().unwrap();
     let path = Path::new(&bed, FirstToSecond);
     let holding = Holding { chance: Chance::percent(5), frames: 4, at_most: MS * 2_500 };
     path.set(Faults {
@@ -341,7 +341,7 @@ fn one_seed_is_one_run_and_another_seed_another() {
 fn each_direction_has_its_own_faults() {
     let faults = Faults { loss: Chance::ALWAYS, ..Faults::NONE };
     let settings = RelaySettings::seeded(7).with(SecondToFirst, faults);
-    let bed = Bed::builder().relay(settings).build().unwrap();
+    let bed = Testbed::builder().relay(settings).build().unwrap();
     let [there, back] = Direction::BOTH.map(|direction| Path::new(&bed, direction));
     assert_eq!(there.numbers_arriving(100), Vec::from_iter(0..100));
     assert_eq!(back.numbers_arriving(100), []);
@@ -428,7 +428,7 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Streams both ways at the same time, as long as asked.
-fn streams_are_byte_exact(bed: &Bed, length: usize) {
+fn streams_are_byte_exact(bed: &Testbed, length: usize) {
     let [server, client] = bed.hosts();
     let listener = server.run(|| TcpListener::bind((server.address(), 0)).unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
@@ -453,7 +453,7 @@ fn streams_are_byte_exact(bed: &Bed, length: usize) {
 }
 
 /// Datagrams of many sizes, whole, in fragments, and several handed over at once.
-fn datagrams_are_byte_exact(bed: &Bed) {
+fn datagrams_are_byte_exact(bed: &Testbed) {
     let path = Path::new(bed, FirstToSecond);
     let mut received = vec![0; 65_536];
     for length in (0..=1_473).step_by(31).chain([1_472, 5_000, 65_507]) {
@@ -471,7 +471,7 @@ fn datagrams_are_byte_exact(bed: &Bed) {
     }
 }
 
-fn assert_nothing_wrong(bed: &Bed) {
+fn assert_nothing_wrong(bed: &Testbed) {
     for direction in Direction::BOTH {
         let Tally { missed, refused, malformed, .. } = relay(bed).tally(direction);
         assert_eq!((missed, refused, malformed), (0, 0, 0), "{direction:?}");
@@ -533,7 +533,7 @@ fn streams_survive_everything_at_once() {
     };
     let settings = RelaySettings { seed: 11, faults: [faults; 2] };
     for offloads in [Offloads::ON, Offloads::OFF] {
-        let bed = Bed::builder().offloads(offloads).relay(settings).build().unwrap();
+        let bed = Testbed::builder().offloads(offloads).relay(settings).build().unwrap();
         streams_are_byte_exact(&bed, 1 << 20);
         let tallies = Direction::BOTH.map(|direction| relay(&bed).tally(direction));
         let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();

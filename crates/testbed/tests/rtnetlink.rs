@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use hairpin_testbed::{
-    Bed, Capability, Certainty, Host, Route, RouteKind, Rule, become_ordinary_user,
+    Capability, Certainty, Host, Route, RouteKind, Rule, Testbed, become_ordinary_user,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ fn source_for(host: &Host, destination: &str) -> Result<IpAddr, ErrorKind> {
 #[test]
 #[ignore = "needs root"]
 fn ipv6_is_there_at_once_where_it_is_asked_for_and_else_not() {
-    let bed = Bed::builder().ipv6().build().unwrap();
+    let bed = Testbed::builder().ipv6().build().unwrap();
     let sockets = bed.hosts().each_ref().map(|host| {
         let address = host.address_v6().unwrap();
         let socket = host.run(|| UdpSocket::bind((address, 0))).unwrap().unwrap();
@@ -41,7 +41,7 @@ fn ipv6_is_there_at_once_where_it_is_asked_for_and_else_not() {
     });
     sockets[0].send_to(b"tick", sockets[1].local_addr().unwrap()).unwrap();
     assert_eq!(sockets[1].recv(&mut [0; 8]).unwrap(), 4);
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     assert_eq!(bed.hosts()[0].address_v6(), None);
     assert!(bed.hosts()[0].run(|| UdpSocket::bind("[::1]:0")).unwrap().is_err());
 }
@@ -49,7 +49,7 @@ fn ipv6_is_there_at_once_where_it_is_asked_for_and_else_not() {
 #[test]
 #[ignore = "needs root"]
 fn links_are_as_they_were_set() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let host = &bed.hosts()[0];
     let mut rtnetlink = host.rtnetlink().unwrap();
     let link = rtnetlink.link("veth0").unwrap();
@@ -65,13 +65,13 @@ fn links_are_as_they_were_set() {
     assert_ne!(rtnetlink.link("one").unwrap().index, rtnetlink.link("other").unwrap().index);
     rtnetlink.remove_link("one").unwrap();
     assert!(rtnetlink.link("other").is_err());
-    assert!(Bed::loopback("a test").unwrap().hosts()[0].rtnetlink().is_err());
+    assert!(Testbed::loopback("a test").unwrap().hosts()[0].rtnetlink().is_err());
 }
 
 #[test]
 #[ignore = "needs root"]
 fn sockets_go_by_addresses_routes_and_rules_that_were_set() {
-    let bed = Bed::builder().ipv6().build().unwrap();
+    let bed = Testbed::builder().ipv6().build().unwrap();
     let host = &bed.hosts()[0];
     let mut rtnetlink = host.rtnetlink().unwrap();
     let index = host.interface_index();
@@ -109,7 +109,7 @@ fn sockets_go_by_addresses_routes_and_rules_that_were_set() {
 #[test]
 #[ignore = "needs root"]
 fn neighbours_are_known_as_they_were_set() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let host = &bed.hosts()[0];
     let mut rtnetlink = host.rtnetlink().unwrap();
     let index = host.interface_index();
@@ -135,7 +135,7 @@ fn line<'a>(status: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 #[ignore = "needs root"]
 fn an_ordinary_user_has_the_capabilities_that_were_given_and_so_have_its_programs() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let host = &bed.hosts()[0];
     let given: [(&[_], u64); 3] = [
         (&[], 0),

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hairpin_testbed::{
-    Bed, Chance, Direction, Faults, Offloads, Queues, RelaySettings, UserNamespaceError,
+    Chance, Direction, Faults, Offloads, Queues, RelaySettings, Testbed, UserNamespaceError,
     enter_user_namespace,
 };
 
@@ -94,7 +94,7 @@ fn state() -> [String; 4] {
 
 fn gets_a_bed() {
     let before = state();
-    let bed = Bed::available().expect("loopback at the least");
+    let bed = Testbed::available().expect("loopback at the least");
     let refused = bed.describe().strip_prefix("loopback (");
     if let Some(refused) = refused {
         println!("user namespaces are refused here: {refused}");
@@ -137,7 +137,7 @@ fn gets_a_relay() {
     }
     let faults = Faults { duplication: Chance::ALWAYS, ..Faults::NONE };
     let settings = RelaySettings::seeded(7).with(Direction::SecondToFirst, faults);
-    let wanted = Bed::builder().queues(Queues::pairs(2)).offloads(Offloads::OFF).mtu(4_000);
+    let wanted = Testbed::builder().queues(Queues::pairs(2)).offloads(Offloads::OFF).mtu(4_000);
     let bed = wanted.relay(settings).build().expect("what root may in its own namespaces");
     assert!(bed.describe().ends_with("joined by a relay (seed 7) (in a user namespace)"));
     let [first, second] = bed.hosts();
@@ -192,8 +192,8 @@ fn refusal_changes_nothing(limit: &str, refusal: &str) {
     let line = error.to_string();
     assert!(line.starts_with(refusal) && !line.contains('\n'), "{line}");
     assert_eq!(state(), before);
-    assert!(Bed::available().expect("loopback").describe().contains(&line));
-    let bed = Bed::namespaces().expect_err("no privileges");
+    assert!(Testbed::available().expect("loopback").describe().contains(&line));
+    let bed = Testbed::namespaces().expect_err("no privileges");
     assert!(bed.to_string().starts_with("a network namespace is refused: "), "{bed}");
 }
 

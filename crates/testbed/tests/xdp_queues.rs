@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Host, Queues, RelaySettings};
+use hairpin_testbed::{Host, Queues, RelaySettings, Testbed};
 
 const CHUNK: usize = 4_096;
 const CHUNKS: usize = 16;
@@ -112,7 +112,7 @@ fn bind_and_close(interface_index: u32, queue: u32) -> io::Result<()> {
 #[test]
 #[ignore = "needs root"]
 fn xdp_sockets_find_as_many_queues_as_there_are() {
-    let builder = Bed::builder().queues(Queues::pairs(2)).queues_max(Queues::pairs(4));
+    let builder = Testbed::builder().queues(Queues::pairs(2)).queues_max(Queues::pairs(4));
     for bed in [builder.build().unwrap(), builder.relay(RelaySettings::seeded(7)).build().unwrap()]
     {
         for host in bed.hosts() {
@@ -133,7 +133,7 @@ fn xdp_sockets_find_as_many_queues_as_there_are() {
 #[test]
 #[ignore = "needs root"]
 fn without_a_wish_an_xdp_socket_finds_one() {
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     for host in bed.hosts() {
         assert_eq!(queues_to_be_had(host, 2).unwrap_or(vec![0]), [0]);
     }

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-use hairpin_testbed::Bed;
+use hairpin_testbed::Testbed;
 use hairpin_xdp::{
     Entry, Filter, FilterSettings, Protocol, Socket, SocketSettings, Umem, UmemSettings, Verdict,
 };
@@ -74,7 +74,7 @@ fn others() -> [Entry; 5] {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let bed = Bed::namespaces()?;
+    let bed = Testbed::namespaces()?;
     let host = &bed.hosts()[0];
     let filter = Filter::load(&FilterSettings::default())?;
     let (umem, _pool) = Umem::create(&UmemSettings { frames: 64, ..UmemSettings::default() })?;

@@ -25,7 +25,7 @@ pub use entry::{Entry, EntryError, Protocol};
 pub use link::{Link, LinkError, Mode};
 pub(crate) use program::STAMP as STAMP_BYTES;
 
-use crate::forked::NotInherited;
+use crate::forked::ForkGuardedFd;
 use bpf::Refusal;
 use maps::{Capacity, Maps};
 use program::{Parts, Stamper};
@@ -137,7 +137,7 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Filter {
     maps: Maps,
-    program: NotInherited,
+    program: ForkGuardedFd,
     settings: FilterSettings,
 }
 
@@ -201,11 +201,11 @@ impl Filter {
     /// written into a map is as long as that one's entries.
     ///
     /// # Errors
-    /// Those of [`NotInherited::make`], and of mapping the kinds.
+    /// Those of [`ForkGuardedFd::make`], and of mapping the kinds.
     pub unsafe fn adopt(descriptors: [OwnedFd; 6], settings: &FilterSettings) -> io::Result<Self> {
         let [flows, locals, groups, kinds, sockets, program] = descriptors;
         let maps = Maps::adopt([flows, locals, groups, kinds, sockets])?;
-        let program = NotInherited::make(|| Ok(program))?;
+        let program = ForkGuardedFd::make(|| Ok(program))?;
         Ok(Self { maps, program, settings: *settings })
     }
 

@@ -34,12 +34,12 @@ static INERT: OnceLock<OwnedFd> = OnceLock::new();
 /// exec(2). So no other descriptor can get the number, and what the child calls on it fails; to
 /// drop it there closes nothing.
 #[derive(Debug)]
-pub struct NotInherited {
+pub struct ForkGuardedFd {
     descriptor: ManuallyDrop<OwnedFd>,
     process: Process,
 }
 
-impl NotInherited {
+impl ForkGuardedFd {
     /// Makes a descriptor. A fork by another thread waits for that, so it must be quick.
     ///
     /// # Errors
@@ -62,19 +62,19 @@ impl NotInherited {
     }
 }
 
-impl AsFd for NotInherited {
+impl AsFd for ForkGuardedFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 }
 
-impl AsRawFd for NotInherited {
+impl AsRawFd for ForkGuardedFd {
     fn as_raw_fd(&self) -> RawFd {
         self.descriptor.as_raw_fd()
     }
 }
 
-impl Drop for NotInherited {
+impl Drop for ForkGuardedFd {
     fn drop(&mut self) {
         without_forks(|| {
             if !self.is_inherited() {
@@ -142,7 +142,7 @@ extern "C" fn in_child() {
 /// Puts what does nothing in a descriptor's place, or closes it.
 fn make_inert(descriptor: RawFd) {
     let inert = INERT.get().map_or(-1, AsRawFd::as_raw_fd);
-    // SAFETY: the descriptor is one that is owned by a `NotInherited`, which in this process never
+    // SAFETY: the descriptor is one that is owned by a `ForkGuardedFd`, which in this process never
     // closes it nor expects anything of it.
     unsafe {
         if libc::dup3(inert, descriptor, libc::O_CLOEXEC) < 0 {
@@ -160,9 +160,9 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
-    fn pipe() -> (PipeReader, NotInherited) {
+    fn pipe() -> (PipeReader, ForkGuardedFd) {
         let mut reader = None;
-        let writer = NotInherited::make(|| {
+        let writer = ForkGuardedFd::make(|| {
             let (end, writer) = std::io::pipe()?;
             reader = Some(end);
             Ok(writer)
@@ -297,7 +297,7 @@ mod tests {
             let mut readers = Vec::new();
             for round in 1..=ROUNDS {
                 let (mut reader, is_over) = (None, Arc::new(AtomicBool::new(false)));
-                let writer = NotInherited::make(|| {
+                let writer = ForkGuardedFd::make(|| {
                     let (end, writer) = std::io::pipe()?;
                     reader = Some(end);
                     moment.send(Arc::clone(&is_over)).unwrap();
@@ -347,7 +347,7 @@ mod tests {
     fn no_end_of_a_descriptor_is_seen_by_a_fork() {
         for _ in 0..50 {
             let (reader, writer) = std::io::pipe().unwrap();
-            let copy = || NotInherited::make(|| writer.try_clone()).unwrap();
+            let copy = || ForkGuardedFd::make(|| writer.try_clone()).unwrap();
             let copies: Vec<_> = (0..60).map(|_| copy()).collect();
             drop(writer);
             let together = std::sync::Barrier::new(2);
@@ -377,7 +377,7 @@ mod tests {
             unsafe { OwnedFd::from_raw_fd(copy) }
         };
         let (_first, first) = pipe();
-        let dropped = NotInherited::make(|| Ok(copy())).unwrap();
+        let dropped = ForkGuardedFd::make(|| Ok(copy())).unwrap();
         let (_last, last) = pipe();
         drop(dropped);
         let others = copy();

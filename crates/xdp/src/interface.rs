@@ -11,10 +11,10 @@ use crate::filter::{
 };
 use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
-use crate::glance::Glance;
-use crate::kicker::Kicker;
-use crate::socket::{Copying, Socket, SocketError, SocketSettings};
+use crate::rx_probe::RxProbe;
+use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
 use crate::stamp::{ReceiveStamps, Stamp};
+use crate::tx_wakeup::TxWakeup;
 use crate::umem::{Umem, UmemError, UmemSettings};
 
 /// How many packets of a queue come before those of the next: as many as the kernel hands on at a
@@ -150,10 +150,10 @@ impl Interface {
         socket.receive_stamps = receive_stamps;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
         if link.mode() == Mode::Generic {
-            if socket.copying == Copying::ZeroCopy {
+            if socket.copying == CopyMode::ZeroCopy {
                 return Err(failed(SocketError::NoZeroCopy(0)));
             }
-            socket.copying = Copying::Copy;
+            socket.copying = CopyMode::Copy;
         }
         let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
         let slot = filter.slot(0).expect("a filter has a slot");
@@ -318,8 +318,8 @@ impl Interface {
 
     /// A look from outside at whether there is anything to receive.
     #[must_use]
-    pub fn glance(&self) -> Glance {
-        Glance::of(&self.sockets)
+    pub fn glance(&self) -> RxProbe {
+        RxProbe::of(&self.sockets)
     }
 
     /// How many frames the sockets are short of.
@@ -392,7 +392,7 @@ impl Interface {
 
     /// What does the other half without this interface; `None` if there is no such queue.
     #[must_use]
-    pub fn kicker(&self, queue: u32) -> Option<Kicker> {
+    pub fn kicker(&self, queue: u32) -> Option<TxWakeup> {
         self.sockets.get(queue as usize).map(Socket::kicker)
     }
 

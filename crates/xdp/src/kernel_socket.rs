@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use crate::forked::NotInherited;
+use crate::forked::ForkGuardedFd;
 use crate::mapping::Mapping;
 use crate::ring::Offsets;
 use crate::umem::{TRANSMIT_METADATA, Umem};
@@ -74,12 +74,12 @@ pub(crate) enum Sent {
 
 /// An AF_XDP socket as the kernel has it.
 #[derive(Debug)]
-pub(crate) struct KernelSocket(NotInherited);
+pub(crate) struct KernelSocket(ForkGuardedFd);
 
 impl KernelSocket {
     /// A new one; close-on-exec.
     pub(crate) fn open() -> io::Result<Self> {
-        NotInherited::make(|| {
+        ForkGuardedFd::make(|| {
             // SAFETY: takes numbers and touches no memory of ours.
             let fd = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
             if fd < 0 {
@@ -93,7 +93,7 @@ impl KernelSocket {
 
     /// The socket behind a descriptor that another process made.
     pub(crate) fn of(descriptor: OwnedFd) -> io::Result<Self> {
-        NotInherited::make(|| Ok(descriptor)).map(Self)
+        ForkGuardedFd::make(|| Ok(descriptor)).map(Self)
     }
 
     pub(crate) fn register(&self, umem: &Umem) -> io::Result<()> {

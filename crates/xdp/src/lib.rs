@@ -44,15 +44,15 @@ mod filter;
 mod forked;
 mod frame;
 mod frame_pool;
-mod glance;
 mod interface;
 mod kernel_socket;
-mod kicker;
 mod mapping;
 mod netdev;
 mod ring;
+mod rx_probe;
 mod socket;
 mod stamp;
+mod tx_wakeup;
 mod umem;
 
 pub use btf::BtfError;
@@ -62,15 +62,15 @@ pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
     Stamping, Verdict,
 };
-pub use forked::NotInherited;
+pub use forked::ForkGuardedFd;
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
-pub use glance::Glance;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
-pub use kicker::Kicker;
 pub use netdev::Features;
+pub use rx_probe::RxProbe;
 pub use socket::{
-    BusyPolling, Completion, Copying, Socket, SocketError, SocketSettings, Statistics,
+    BusyPolling, Completion, CopyMode, Socket, SocketError, SocketSettings, Statistics,
 };
 pub use stamp::{ReceiveStamps, Stamp, StampSource};
+pub use tx_wakeup::TxWakeup;
 pub use umem::{Backing, KERNEL_HEADROOM, TRANSMIT_METADATA, Umem, UmemError, UmemSettings};

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
 use crate::kernel_socket::{KernelSocket, Ring};
-use crate::kicker::Kicker;
 use crate::ring::{Consumer, Cursors, Descriptor, Producer};
 use crate::stamp::{ReceiveStamps, Stamp, StampSource};
+use crate::tx_wakeup::TxWakeup;
 use crate::umem::{TRANSMIT_METADATA, Umem, UmemSettings};
 
 /// Between two tries to bind while the kernel still clears the last socket of the queue away.
@@ -21,7 +21,7 @@ const SHORTEST: u32 = 14;
 /// Whether frames go between device and UMEM without a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Copying {
+pub enum CopyMode {
     /// Without, where the driver can; else with. Which of the two is told.
     #[default]
     Auto,
@@ -48,7 +48,7 @@ pub struct SocketSettings {
     /// Entries of each of the four rings, a power of two.
     pub ring: u32,
     /// With or without a copy.
-    pub copying: Copying,
+    pub copying: CopyMode,
     /// Polling by the socket's own calls.
     pub busy_polling: Option<BusyPolling>,
     /// How long to try while the queue is taken. The kernel clears a closed socket away in its own
@@ -62,7 +62,7 @@ impl Default for SocketSettings {
     fn default() -> Self {
         Self {
             ring: 1_024,
-            copying: Copying::Auto,
+            copying: CopyMode::Auto,
             busy_polling: None,
             patience: Duration::from_secs(3),
             receive_stamps: ReceiveStamps::Off,
@@ -157,7 +157,7 @@ pub struct Socket {
     /// Entries from the kernel that are no frames.
     invalid: u64,
     kernel: Arc<KernelSocket>,
-    kicker: Kicker,
+    kicker: TxWakeup,
     queue: u32,
     is_zero_copy: bool,
     settings: SocketSettings,
@@ -183,9 +183,9 @@ impl Socket {
         })?;
         let flags = libc::XDP_USE_NEED_WAKEUP
             | match settings.copying {
-                Copying::Auto => 0,
-                Copying::Copy => libc::XDP_COPY,
-                Copying::ZeroCopy => libc::XDP_ZEROCOPY,
+                CopyMode::Auto => 0,
+                CopyMode::Copy => libc::XDP_COPY,
+                CopyMode::ZeroCopy => libc::XDP_ZEROCOPY,
             };
         Self::set_up(kernel, umem.clone(), settings, queue, |kernel| {
             kernel.bind(interface, queue, flags, None)
@@ -217,7 +217,7 @@ impl Socket {
     ///
     /// # Errors
     /// `Ring` if it is no such socket; `Open` as of
-    /// [`NotInherited::make`](crate::NotInherited::make).
+    /// [`ForkGuardedFd::make`](crate::ForkGuardedFd::make).
     pub unsafe fn adopt(
         descriptor: OwnedFd,
         queue: u32,
@@ -251,7 +251,7 @@ impl Socket {
                     return Err(SocketError::Taken { queue, patience: settings.patience });
                 }
                 Some(libc::EOPNOTSUPP | libc::EPROTONOSUPPORT)
-                    if settings.copying == Copying::ZeroCopy =>
+                    if settings.copying == CopyMode::ZeroCopy =>
                 {
                     return Err(SocketError::NoZeroCopy(queue));
                 }
@@ -296,7 +296,7 @@ impl Socket {
                 transmitting: 0,
                 front,
                 invalid: 0,
-                kicker: Kicker::new(kernel.clone()),
+                kicker: TxWakeup::new(kernel.clone()),
                 kernel,
                 queue,
                 is_zero_copy,
@@ -458,7 +458,7 @@ impl Socket {
     }
 
     /// Shows the kernel what was put into the transmit ring, and has it sent. It is
-    /// [`submit`](Self::submit) and [`Kicker::kick`] in one.
+    /// [`submit`](Self::submit) and [`TxWakeup::kick`] in one.
     ///
     /// # Errors
     /// The kernel's: `NetworkDown` while the interface is down; the packets stay in the ring. A
@@ -470,7 +470,8 @@ impl Socket {
     }
 
     /// Shows the kernel what was put into the transmit ring. How many frames it must be
-    /// [kicked](Kicker::kick) for, those among them that it has not taken yet; nought if it goes on
+    /// [kicked](TxWakeup::kick) for, those among them that it has not taken yet; nought if it goes
+    /// on
     /// by itself.
     #[inline(always)]
     pub fn submit(&mut self) -> u32 {
@@ -480,7 +481,7 @@ impl Socket {
 
     /// What has the kernel send what was submitted, without this socket.
     #[must_use]
-    pub fn kicker(&self) -> Kicker {
+    pub fn kicker(&self) -> TxWakeup {
         self.kicker.clone()
     }
 
@@ -521,7 +522,7 @@ impl Socket {
         self.umem.transmit_stamp(packet, source)
     }
 
-    /// What a [`Glance`](crate::Glance) looks at: the receive ring, the fill ring, and whether it
+    /// What a [`RxProbe`](crate::RxProbe) looks at: the receive ring, the fill ring, and whether it
     /// is no use, for this polls.
     pub(crate) fn glance(&self) -> (Cursors, Cursors, bool) {
         let polls = self.settings.busy_polling.is_some();

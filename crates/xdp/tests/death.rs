@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use death::objects::{self, Kind, Objects};
 use death::owner::{self, PHASES, PORT, Plan};
-use hairpin_testbed::{Bed, Host};
+use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::Mode;
 
 const TEST: &str = "nothing_is_left_of_one_who_is_killed";
@@ -110,7 +110,7 @@ fn nothing_is_left_of_one_who_is_killed() {
     }
     let seed = std::env::var("HAIRPIN_SEED").map_or(1, |seed| seed.parse().unwrap());
     println!("seed {seed}");
-    let bed = Bed::namespaces().unwrap();
+    let bed = Testbed::namespaces().unwrap();
     let [ours, theirs] = bed.hosts();
     let peer = theirs.run(|| UdpSocket::bind((theirs.address(), 0))).unwrap().unwrap();
     peer.connect((ours.address(), PORT)).unwrap();

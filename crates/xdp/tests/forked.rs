@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Host};
+use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::{Backing, Entry, Interface, InterfaceSettings, Protocol, UmemSettings};
 
 /// Set in the environment of the copy: how the parent ends with the interface.
@@ -120,7 +120,7 @@ fn a_child_keeps_no_flow_alive_and_can_have_its_own() {
         parent(&end);
     }
     for end in ["closes", "is killed"] {
-        let bed = Bed::namespaces().unwrap();
+        let bed = Testbed::namespaces().unwrap();
         let [ours, theirs] = bed.hosts();
         let peer = theirs.run(|| UdpSocket::bind((theirs.address(), 0))).unwrap().unwrap();
         peer.connect((ours.address(), PORT)).unwrap();

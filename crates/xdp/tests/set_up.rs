@@ -5,17 +5,17 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, Capability, Host, Queues, become_ordinary_user};
+use hairpin_testbed::{Capability, Host, Queues, Testbed, become_ordinary_user};
 use hairpin_xdp::{
-    Backing, BusyPolling, Completion, Copying, Device, Entry, Features, Filter, FilterSettings,
+    Backing, BusyPolling, Completion, CopyMode, Device, Entry, Features, Filter, FilterSettings,
     Interface, InterfaceSettings, Mode, ReceiveStamps, Socket, SocketSettings, StampSource, Umem,
     UmemSettings, check_capabilities,
 };
 
 const RAW: Entry = Entry::EtherType { vlan: None, ether_type: 0x88b5 };
 
-fn bed() -> Bed {
-    Bed::namespaces().unwrap()
+fn bed() -> Testbed {
+    Testbed::namespaces().unwrap()
 }
 
 fn open(host: &Host, settings: &InterfaceSettings) -> Result<Interface, String> {
@@ -34,7 +34,8 @@ fn sockets() -> SocketSettings {
 #[test]
 #[ignore = "needs root"]
 fn a_veth_is_described_as_it_is() {
-    let bed = Bed::builder().queues(Queues::pairs(2)).queues_max(Queues::pairs(4)).build().unwrap();
+    let bed =
+        Testbed::builder().queues(Queues::pairs(2)).queues_max(Queues::pairs(4)).build().unwrap();
     let host = &bed.hosts()[0];
     let device = host.run(|| Device::named(host.interface())).unwrap().unwrap();
     assert_eq!((device.queues, device.queues_max, device.mtu), (2, 4, 1_500));
@@ -52,12 +53,12 @@ fn a_veth_is_described_as_it_is() {
 fn an_mtu_beyond_a_frame_is_refused_and_one_that_fits_is_not() {
     let large = UmemSettings { frame_size: 4_096, ..UmemSettings::default() };
     let large = InterfaceSettings { umem: large, mode: Mode::Generic, ..Default::default() };
-    let bed = Bed::builder().mtu(1_775).build().unwrap();
+    let bed = Testbed::builder().mtu(1_775).build().unwrap();
     let host = &bed.hosts()[0];
     let error = open(host, &InterfaceSettings::default()).unwrap_err();
     assert_eq!(error, "veth0 has an MTU of 1775; frames of 2048 bytes have room for 1774");
     open(host, &large).unwrap();
-    let bed = Bed::builder().mtu(1_774).build().unwrap();
+    let bed = Testbed::builder().mtu(1_774).build().unwrap();
     let host = &bed.hosts()[0];
     let settings = InterfaceSettings { mode: Mode::Generic, ..Default::default() };
     let mut interface = open(host, &settings).unwrap();
@@ -105,14 +106,14 @@ fn what_a_veth_has_not_is_named() {
         let opened = host.run(|| Socket::open(index, queue, &small().0, &settings));
         opened.unwrap().map(|socket| socket.is_zero_copy()).map_err(|error| error.to_string())
     };
-    assert_eq!(open(0, Copying::ZeroCopy), Err("queue 0 has no zero-copy".to_string()));
-    assert_eq!(open(0, Copying::Copy), Ok(false));
-    assert_eq!(open(0, Copying::Auto), Ok(false));
-    let socket = SocketSettings { copying: Copying::ZeroCopy, ..sockets() };
+    assert_eq!(open(0, CopyMode::ZeroCopy), Err("queue 0 has no zero-copy".to_string()));
+    assert_eq!(open(0, CopyMode::Copy), Ok(false));
+    assert_eq!(open(0, CopyMode::Auto), Ok(false));
+    let socket = SocketSettings { copying: CopyMode::ZeroCopy, ..sockets() };
     let settings = InterfaceSettings { mode: Mode::Generic, socket, ..Default::default() };
     let error = host.run(|| Interface::open(host.interface(), &settings).unwrap_err().to_string());
     assert_eq!(error.unwrap(), "veth0: queue 0 has no zero-copy");
-    let beyond = open(64, Copying::Auto).unwrap_err();
+    let beyond = open(64, CopyMode::Auto).unwrap_err();
     assert!(beyond.starts_with("queue 64 cannot be had"), "{beyond}");
     let busy_polling = Some(BusyPolling { microseconds: 20, budget: 16 });
     let settings = SocketSettings { busy_polling, ..sockets() };

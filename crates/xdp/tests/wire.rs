@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use hairpin_testbed::{Bed, CountingAllocator, Host, Offloads, Queues, allocations};
+use hairpin_testbed::{CountingAllocator, Host, Offloads, Queues, Testbed, allocations};
 use hairpin_xdp::{
     BusyPolling, Entry, Interface, InterfaceSettings, Mode, Packet, Protocol, SocketSettings,
     UmemSettings,
@@ -20,8 +20,8 @@ const RAW: Entry = Entry::EtherType { vlan: None, ether_type: 0x88b5 };
 /// Long enough that a lost frame is lost, and not late.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn bed(queues: u32) -> Bed {
-    Bed::builder().queues(Queues::pairs(queues)).offloads(Offloads::OFF).build().unwrap()
+fn bed(queues: u32) -> Testbed {
+    Testbed::builder().queues(Queues::pairs(queues)).offloads(Offloads::OFF).build().unwrap()
 }
 
 fn open(host: &Host, mode: Mode) -> Interface {

@@ -5,9 +5,9 @@
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket as StdSocket};
 use std::time::Duration;
 
-use hairpin_endpoint::xdp::{Notice, Stack, StackSettings};
+use hairpin_endpoint::xdp::{PathEvent, Stack, StackSettings};
 use hairpin_endpoint::{Meta, Receive, Transmit, Transport};
-use hairpin_testbed::{Bed, Host, Offloads, Queues};
+use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 
 pub(crate) const PORT: u16 = 7_000;
 pub(crate) const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 192, 9, 1), 7_100);
@@ -29,7 +29,7 @@ pub(crate) struct Past<'a> {
 /// Runs a test on the first of two hosts, with a stack on its interface.
 pub(crate) fn past(settings: &StackSettings, test: impl FnOnce(&Past<'_>) + Send) {
     let one = Queues::pairs(1);
-    let bed = Bed::builder().queues(one).offloads(Offloads::OFF).build().unwrap();
+    let bed = Testbed::builder().queues(one).offloads(Offloads::OFF).build().unwrap();
     let [host, peer] = bed.hosts();
     host.run(|| {
         let stack = Stack::open(host.interface(), settings).unwrap();
@@ -68,7 +68,7 @@ impl Past<'_> {
     /// What the stack has said since it was asked last.
     pub(crate) fn notices(&self) -> Vec<String> {
         std::iter::from_fn(|| self.stack.notice())
-            .map(|notice: Notice| notice.to_string())
+            .map(|notice: PathEvent| notice.to_string())
             .collect()
     }
 }

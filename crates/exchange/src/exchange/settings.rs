@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::Transport;
 
-use crate::{Credentials, FloorSettings};
+use crate::{Credentials, SimulatedMarketSettings};
 
 /// One of the two sides on which each feed is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,7 +85,7 @@ pub struct Addresses {
 #[derive(Debug, Clone)]
 pub struct ExchangeSettings {
     /// Instruments, order flow, publisher.
-    pub floor: FloorSettings,
+    pub floor: SimulatedMarketSettings,
     /// With it off nothing of the generator's flow is applied after the seeding, and there are no
     /// ticks. Sessions' orders are matched all the same.
     pub matching: bool,

@@ -2,8 +2,9 @@
 
 use hairpin_cme_codecs::ilink3::Terminate507;
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Designation, Floor, FloorSettings, Gateway,
-    GatewayCounters, GatewaySettings, Instrument, Listener, OrderId, Rejected, SessionState,
+    Action, Capacity, ConnectionId, Credentials, Designation, Gateway, GatewayCounters,
+    GatewaySettings, Instrument, Listener, OrderId, Rejected, SessionState, SimulatedMarket,
+    SimulatedMarketSettings,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -69,7 +70,7 @@ impl Listener for Notes {
 
 pub(crate) struct Bench {
     pub(crate) now: Now,
-    pub(crate) floor: Floor,
+    pub(crate) floor: SimulatedMarket,
     pub(crate) gateway: Gateway,
     pub(crate) notes: Notes,
 }
@@ -90,8 +91,9 @@ impl Bench {
         let other = Credentials::new("OTHERKEY", KEY, "XYZ", "DEFGH").unwrap();
         let now = Now { monotonic: Instant::from_nanos(1), utc: Utc::from_nanos(START) };
         let instruments = Instrument::numbered(2);
-        let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
-        let floor = Floor::new(&settings, now);
+        let settings =
+            SimulatedMarketSettings { instruments, capacity: CAPACITY, ..Default::default() };
+        let floor = SimulatedMarket::new(&settings, now);
         let accounts = vec![credentials(), other, third];
         let mut settings = GatewaySettings::lenient(accounts, places, CAPACITY.orders);
         change(&mut settings);
@@ -103,8 +105,8 @@ impl Bench {
     pub(crate) fn resize(&mut self, orders: u32) {
         let (instruments, capacity) =
             (Instrument::numbered(2), Capacity { orders, levels: CAPACITY.levels });
-        let settings = FloorSettings { instruments, capacity, ..Default::default() };
-        self.floor = Floor::new(&settings, self.now);
+        let settings = SimulatedMarketSettings { instruments, capacity, ..Default::default() };
+        self.floor = SimulatedMarket::new(&settings, self.now);
     }
 
     /// A bench with an established session on the returned connection.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hairpin_exchange::{
-    Capacity, Feed, Fingerprint, Floor, FloorSettings, Flow, Instrument, MAX_PAYLOAD, Pace,
-    PublisherSettings, Transmit,
+    Capacity, Feed, Fingerprint, Flow, Instrument, MAX_PAYLOAD, Pace, PublisherSettings,
+    SimulatedMarket, SimulatedMarketSettings, Transmit,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -14,7 +14,7 @@ type Books = BTreeMap<i32, follower::Instrument>;
 
 pub(crate) struct Stage {
     pub(crate) now: Now,
-    pub(crate) floor: Floor,
+    pub(crate) floor: SimulatedMarket,
     pub(crate) follower: Follower,
     pub(crate) definitions: Definitions,
     /// The last whole loop of definitions.
@@ -43,8 +43,9 @@ impl Stage {
         let publisher = PublisherSettings { fingerprints: true, ..settings };
         let count = instruments.len() as u32;
         let capacity = Capacity { orders: 4_096 + 120 * count, levels: 2_048 + 48 * count };
-        let floor = FloorSettings { instruments, seed, flow: Flow::ALL, capacity, publisher };
-        let mut floor = Floor::new(&floor, now);
+        let floor =
+            SimulatedMarketSettings { instruments, seed, flow: Flow::ALL, capacity, publisher };
+        let mut floor = SimulatedMarket::new(&floor, now);
         floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let has_tops = floor.publisher().published_top_orders(0).is_some();
         Self {

@@ -1,6 +1,8 @@
 //! Where events end.
 
-use hairpin_exchange::{Feed, Floor, FloorSettings, MAX_PAYLOAD, PublisherSettings};
+use hairpin_exchange::{
+    Feed, MAX_PAYLOAD, PublisherSettings, SimulatedMarket, SimulatedMarketSettings,
+};
 use hairpin_time::{Instant, Now, Utc};
 
 use crate::receiver;
@@ -10,7 +12,10 @@ use crate::receiver;
 fn packets(plain_endings: bool) -> (u64, u64) {
     let now = Now { monotonic: Instant::ZERO, utc: Utc::from_nanos(1_800_000_000_000_000_000) };
     let publisher = PublisherSettings { plain_endings, ..PublisherSettings::default() };
-    let mut floor = Floor::new(&FloorSettings { publisher, ..FloorSettings::default() }, now);
+    let mut floor = SimulatedMarket::new(
+        &SimulatedMarketSettings { publisher, ..SimulatedMarketSettings::default() },
+        now,
+    );
     let mut buffer = [0; MAX_PAYLOAD];
     let (mut packets, mut with_empty_end) = (0, 0);
     let seeded = floor.publisher().events();

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_endpoint::Transport;
-use hairpin_mdp3::Side;
+use hairpin_mdp3::FeedLine;
 
 use super::{ChannelConfig, ConfigError, ConnectionConfig, FeedType, Protocol};
 use crate::{Addresses, Group, Lines, Multicast, ReplayServer, TcpLines};
@@ -43,8 +43,8 @@ impl ChannelConfig {
                 found.map(ConnectionConfig::host).transpose()
             };
             return Ok(Addresses::Tcp(TcpLines {
-                a: side(Side::A)?,
-                b: side(Side::B)?,
+                a: side(FeedLine::A)?,
+                b: side(FeedLine::B)?,
                 interface,
             }));
         }
@@ -88,7 +88,7 @@ impl ChannelConfig {
                     (FeedType::SnapshotMbo, snapshot_orders),
                 ];
                 for (feed_type, lines) in feeds {
-                    for (side, group) in [(Side::A, &lines.a), (Side::B, &lines.b)] {
+                    for (side, group) in [(FeedLine::A, &lines.a), (FeedLine::B, &lines.b)] {
                         let of = |group| multicast(id, feed_type.clone(), side, group);
                         connections.extend(group.as_ref().map(of));
                     }
@@ -97,7 +97,7 @@ impl ChannelConfig {
                 connections.extend(replay.map(|(number, host)| replay_host(id, number, host)));
             }
             Addresses::Tcp(TcpLines { a, b, .. }) => {
-                for (side, address) in [(Side::A, a), (Side::B, b)] {
+                for (side, address) in [(FeedLine::A, a), (FeedLine::B, b)] {
                     connections.extend(address.map(|address| tcp(id, side, address)));
                 }
             }
@@ -114,14 +114,14 @@ impl ChannelConfig {
             let found = self.connection(feed_type, Protocol::Udp, side)?;
             found.map(ConnectionConfig::multicast_group).transpose()
         };
-        Ok(Lines { a: group(Side::A)?, b: group(Side::B)? })
+        Ok(Lines { a: group(FeedLine::A)?, b: group(FeedLine::B)? })
     }
 
     fn connection(
         &self,
         feed_type: &FeedType,
         protocol: Protocol,
-        side: Side,
+        side: FeedLine,
     ) -> Result<Option<&ConnectionConfig>, ConfigError> {
         let mut found = self.connections.iter().filter(|connection| {
             connection.feed_type == *feed_type
@@ -159,7 +159,12 @@ impl ConnectionConfig {
     }
 }
 
-fn multicast(channel: &str, feed_type: FeedType, side: Side, group: &Group) -> ConnectionConfig {
+fn multicast(
+    channel: &str,
+    feed_type: FeedType,
+    side: FeedLine,
+    group: &Group,
+) -> ConnectionConfig {
     ConnectionConfig {
         id: format!("{channel}{}{side}", feed_type.code()),
         feed_type,
@@ -179,11 +184,11 @@ fn replay_host(channel: &str, number: u32, host: &SocketAddrV4) -> ConnectionCon
         group: None,
         hosts: vec![*host.ip()],
         port: host.port(),
-        side: Side::A,
+        side: FeedLine::A,
     }
 }
 
-fn tcp(channel: &str, side: Side, address: SocketAddrV4) -> ConnectionConfig {
+fn tcp(channel: &str, side: FeedLine, address: SocketAddrV4) -> ConnectionConfig {
     ConnectionConfig {
         id: format!("{channel}I{side}"),
         feed_type: FeedType::Incremental,

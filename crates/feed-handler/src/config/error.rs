@@ -3,7 +3,7 @@
 use std::io;
 use std::net::Ipv4Addr;
 
-use hairpin_mdp3::Side;
+use hairpin_mdp3::FeedLine;
 
 /// Why a configuration file cannot be used; in one line.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +87,7 @@ pub enum ConfigError {
         /// The feed-type.
         feed_type: String,
         /// The side.
-        side: Side,
+        side: FeedLine,
     },
     /// Two channels, or two connections of a channel, have the same id.
     #[error("line {line}: <{element}> {id} is there twice")]

@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::str::FromStr;
 
-use hairpin_mdp3::Side;
+use hairpin_mdp3::FeedLine;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::{ChannelConfig, Config, ConfigError, ConnectionConfig, FeedType, Product, Protocol};
@@ -91,8 +91,8 @@ fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, ConfigError> {
         hosts: children(node, "host-ip").map(address).collect::<Result<_, _>>()?,
         port: parse(child("port", "a port")?, "port")?,
         side: match text(child("feed", "a feed")?) {
-            "A" => Side::A,
-            "B" => Side::B,
+            "A" => FeedLine::A,
+            "B" => FeedLine::B,
             _ => return Err(bad(child("feed", "a feed")?, "side A or B")),
         },
     })

@@ -25,7 +25,7 @@
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
 
-use hairpin_mdp3::Side;
+use hairpin_mdp3::FeedLine;
 use serde::Deserialize;
 
 use super::{ChannelConfig, Config, ConfigError, ConnectionConfig, FeedType, Product, Protocol};
@@ -127,8 +127,8 @@ impl Connection {
     fn read(self, channel: &str) -> ConnectionConfig {
         let feed_type = FeedType::from_code(&self.feed);
         let side = match self.side {
-            SideName::A => Side::A,
-            SideName::B => Side::B,
+            SideName::A => FeedLine::A,
+            SideName::B => FeedLine::B,
         };
         let protocol = match (self.protocol, &feed_type) {
             (Some(name), _) => Protocol::from_name(name.trim()),

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use hairpin_endpoint::ReceiveBuffer;
-use hairpin_mdp3::{Feed, Side};
+use hairpin_mdp3::{Feed, FeedLine};
 
 use crate::{LineAddress, LineFigures, LineStatistics};
 
@@ -23,7 +23,7 @@ pub(crate) struct SharedLine {
 pub(crate) struct Subscription {
     pub(crate) handler: usize,
     pub(crate) feed: Feed,
-    pub(crate) side: Side,
+    pub(crate) side: FeedLine,
     /// Whether the channel wants it now.
     pub(crate) is_joined: bool,
     pub(crate) packets: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    pub(crate) fn new(handler: usize, feed: Feed, side: Side) -> Self {
+    pub(crate) fn new(handler: usize, feed: Feed, side: FeedLine) -> Self {
         Self { handler, feed, side, is_joined: false, packets: 0, bytes: 0 }
     }
 

@@ -8,8 +8,8 @@ use std::net::SocketAddrV4;
 
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::{
-    BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, Gap, Group, Listener, Multicast,
-    Settings, Side,
+    BookUpdate, ChannelState, EndOfEvent, Feed, FeedHandler, FeedLine, Gap, Group, Listener,
+    Multicast, Settings,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -134,7 +134,7 @@ impl<'a> Market<'a> {
         assert!(self.told.stamped, "the receive timestamp reaches the callback");
     }
 
-    pub(crate) fn joined(&self) -> Vec<(Feed, Side)> {
+    pub(crate) fn joined(&self) -> Vec<(Feed, FeedLine)> {
         let lines = self.handler.lines().filter(|line| line.is_joined);
         lines.map(|line| (line.feed, line.side)).collect()
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hairpin_feed_handler::{Book, Channel, EndOfEvent, Input, Level, Listener, Side};
+use hairpin_feed_handler::{Book, Channel, EndOfEvent, FeedLine, Input, Level, Listener};
 use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
@@ -140,13 +140,13 @@ impl Walk {
         let begun = match self.case {
             Case::OneEntry | Case::AverageMix => {
                 let begun = Instant::now();
-                measured_packets(recording, measured.clone(), Side::A, channel, seen);
+                measured_packets(recording, measured.clone(), FeedLine::A, channel, seen);
                 begun.elapsed()
             }
             Case::Duplicate => {
                 replay(recording, measured.clone(), channel);
                 let begun = Instant::now();
-                measured_packets(recording, measured.clone(), Side::B, channel, seen);
+                measured_packets(recording, measured.clone(), FeedLine::B, channel, seen);
                 begun.elapsed()
             }
             Case::Best => {
@@ -192,7 +192,7 @@ impl Walk {
 fn measured_packets(
     recording: &Recording,
     range: Range<usize>,
-    side: Side,
+    side: FeedLine,
     channel: &mut Channel,
     seen: &mut Seen,
 ) {

@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Range;
 
 use hairpin_exchange::{
-    Floor, FloorSettings, MAX_PAYLOAD, Market, NewOrder, OrderId, Owner, Pace, Side as BookSide,
-    Submitted,
+    MAX_PAYLOAD, Market, NewOrder, OrderId, Owner, Pace, Side as BookSide, SimulatedMarket,
+    SimulatedMarketSettings, Submitted,
 };
 use hairpin_feed_handler::{
-    Channel, ChannelState, Counters, EndOfEvent, Feed, Input, Listener, Settings, Side,
+    Channel, ChannelState, Counters, EndOfEvent, Feed, FeedLine, Input, Listener, Settings,
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 use rand_chacha::ChaCha8Rng;
@@ -143,7 +143,7 @@ fn settings() -> Settings {
 
 /// An exchange without sockets, and a channel that judges when it has said enough.
 struct Recorder {
-    floor: Floor,
+    floor: SimulatedMarket,
     now: Now,
     channel: Channel,
     bytes: Vec<u8>,
@@ -157,7 +157,7 @@ impl Recorder {
         let utc = Utc::from_nanos(1_800_000_000_000_000_000);
         let now = Now { monotonic: Instant::from_nanos(1_000_000_000), utc };
         let mut recorder = Self {
-            floor: Floor::new(&FloorSettings::default(), now),
+            floor: SimulatedMarket::new(&SimulatedMarketSettings::default(), now),
             now,
             channel: Channel::new(settings()),
             bytes: Vec::new(),
@@ -201,7 +201,7 @@ impl Recorder {
                 Feed::Snapshot
             }
         };
-        let input = Input { feed, side: Side::A, received: Some(self.now.utc) };
+        let input = Input { feed, side: FeedLine::A, received: Some(self.now.utc) };
         let packet = &buffer[..sent.length];
         self.channel.handle_packet(self.now, input, packet, &mut ());
         while self.channel.poll_action().is_some() {}
@@ -248,7 +248,7 @@ impl Recorder {
         let mut below = |bound: u32| random.next_u32() % bound;
         let instrument = below(INSTRUMENTS);
         let side = BookSide::BOTH[below(2) as usize];
-        let tick = FloorSettings::default().instruments[0].tick.0;
+        let tick = SimulatedMarketSettings::default().instruments[0].tick.0;
         let matching = self.floor.matching();
         let best = |side| matching.levels(instrument, side).next().expect("a seeded book").price;
         let spread = (best(BookSide::Offer).0 - best(BookSide::Bid).0) / tick;

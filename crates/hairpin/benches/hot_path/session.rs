@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
-use hairpin_exchange::{Credentials, Floor, FloorSettings, Gateway};
+use hairpin_exchange::{Credentials, Gateway, SimulatedMarket, SimulatedMarketSettings};
 use hairpin_mapped::Journal;
 use hairpin_order_entry::{
-    Binding, Dial, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
+    Binding, Connect, KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings, State,
     WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
@@ -100,7 +100,7 @@ impl Source for Connection {
 /// Gives the one wire there is.
 pub(crate) struct MemoryDial(Rc<Wire>);
 
-impl Dial for MemoryDial {
+impl Connect for MemoryDial {
     type Stream = Connection;
 
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {
@@ -139,8 +139,8 @@ fn logon() -> Logon {
 
 /// Carries bytes between the session and a gateway until both are done.
 fn log_on(session: &mut Session<MemoryDial>, wire: &Wire, now: Now) {
-    let settings = FloorSettings::default();
-    let mut floor = Floor::new(&settings, now);
+    let settings = SimulatedMarketSettings::default();
+    let mut floor = SimulatedMarket::new(&settings, now);
     let account = Credentials::new("HAIRPIN", KEY, "ABC", "DEFGH").expect("credentials");
     let mut gateway = Gateway::new(vec![account], 1, settings.capacity.orders);
     let id = gateway.handle_connected(now, &mut ()).expect("a free place");

@@ -1,7 +1,7 @@
 //! What `hairpin stat` sees of a running exchange.
 
 use hairpin_exchange::Exchange;
-use hairpin_mapped::{Sheet, Unit};
+use hairpin_mapped::{CounterWriter, Unit};
 
 use super::recording::Recording;
 use crate::setup::ExchangeSetup;
@@ -23,7 +23,7 @@ pub(super) fn title(
 /// States all figures: of the sockets, the gateway, the run, and each trader. Those of traders are
 /// totals over all rounds.
 pub(super) fn tell(
-    sheet: &mut Sheet<'_>,
+    sheet: &mut CounterWriter<'_>,
     exchange: &Exchange,
     recording: &Recording,
     is_ticking: bool,

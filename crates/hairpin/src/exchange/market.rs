@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use clap::ValueEnum;
 use hairpin_exchange::{
-    Capacity, Credentials, FaultSettings, FeedFaults, FloorSettings, GatewaySettings, Group,
-    Groups, Instrument, PublisherSettings, ReplaySettings, SideFaults,
+    Capacity, Credentials, FaultSettings, FeedFaults, GatewaySettings, Group, Groups, Instrument,
+    PublisherSettings, ReplaySettings, SideFaults, SimulatedMarketSettings,
 };
 use hairpin_time::Duration;
 
@@ -115,7 +115,7 @@ impl Arguments {
     }
 
     /// The floor of this market.
-    pub(crate) fn floor(&self, seed: u64) -> FloorSettings {
+    pub(crate) fn floor(&self, seed: u64) -> SimulatedMarketSettings {
         let publisher = match self.group {
             GroupKind::Levels => PublisherSettings::default(),
             GroupKind::Premium => PublisherSettings::premium(),
@@ -129,7 +129,13 @@ impl Arguments {
             levels: levels.max(60 * self.instruments),
         };
         let instruments = Instrument::numbered(self.instruments);
-        FloorSettings { instruments, seed, capacity, publisher, ..FloorSettings::default() }
+        SimulatedMarketSettings {
+            instruments,
+            seed,
+            capacity,
+            publisher,
+            ..SimulatedMarketSettings::default()
+        }
     }
 
     /// Where snapshots of orders go, if they are published: the two groups behind those of the
@@ -228,7 +234,7 @@ mod tests {
     #[test]
     fn a_benchmark_has_the_floor_it_always_had() {
         let floor = Arguments::benchmark().floor(7);
-        let usual = FloorSettings { seed: 7, ..FloorSettings::default() };
+        let usual = SimulatedMarketSettings { seed: 7, ..SimulatedMarketSettings::default() };
         assert_eq!(floor.instruments, usual.instruments);
         assert_eq!((floor.capacity, floor.publisher), (usual.capacity, usual.publisher));
     }

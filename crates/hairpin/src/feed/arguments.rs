@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::ArgGroup;
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
-use hairpin_feed_handler::{Addresses, Feed, Filter, Multicast, OrderBooks, Side, Text};
+use hairpin_feed_handler::{Addresses, Feed, FeedLine, Filter, Multicast, OrderBooks, Text};
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
@@ -243,7 +243,7 @@ impl Arguments {
 /// Which group carries what; nothing of a channel by TCP.
 pub(super) fn groups_of(addresses: &Addresses) -> Option<Groups> {
     let Addresses::Multicast(feeds) = addresses else { return None };
-    let each = Feed::ALL.into_iter().flat_map(|feed| Side::ALL.map(|side| (feed, side)));
+    let each = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
     Some(Groups::new(each.filter_map(|(feed, side)| {
         let group = feeds.group(feed, side)?;
         Some((SocketAddr::V4(group.address), feed, side))

@@ -248,8 +248,8 @@ pub(super) fn replay<'a>(update: &ReplayUpdate, reason: &'a str) -> Record<'a> {
 pub(super) fn silence<'a>(silence: &Silence, feed: &'a str, state: &'a str) -> Record<'a> {
     let record = Record::new("Silence").text("State", state);
     match silence.scope {
-        SilenceScope::Side { side, .. } => {
-            let side = if side == hairpin_feed_handler::Side::A { "A" } else { "B" };
+        SilenceScope::FeedLine { side, .. } => {
+            let side = if side == hairpin_feed_handler::FeedLine::A { "A" } else { "B" };
             record.text("Feed", feed).text("Side", side)
         }
         SilenceScope::Feed(_) => record.text("Feed", feed).with("Side", Value::Null),

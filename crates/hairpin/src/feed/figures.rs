@@ -2,7 +2,7 @@
 
 use hairpin_feed_handler::{Channel, ChannelState};
 use hairpin_host::Clock;
-use hairpin_mapped::{Sheet, Unit};
+use hairpin_mapped::{CounterWriter, Unit};
 
 use crate::decode::Counts;
 use crate::live::Live;
@@ -43,7 +43,7 @@ impl Figures {
     }
 }
 
-fn tell(sheet: &mut Sheet<'_>, counts: &Counts, channel: &Channel) {
+fn tell(sheet: &mut CounterWriter<'_>, counts: &Counts, channel: &Channel) {
     let Counts { packets, messages, unknown, errors } = *counts;
     let is_in_sync = channel.state() == ChannelState::InSync;
     let printed =

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hairpin_cme_codecs::mdp3;
-use hairpin_feed_handler::{Feed, Group, Lines, Multicast, Side};
+use hairpin_feed_handler::{Feed, FeedLine, Group, Lines, Multicast};
 use hairpin_sbe::MessageHeader;
 
 use crate::decode::capture::{self, Payload};
@@ -17,11 +17,11 @@ const COMPARED: usize = 1 << 16;
 /// Destinations of datagrams, and what they carry. Whoever knows better, as from a config.xml, may
 /// make one with [`Groups::new`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Groups(Vec<(SocketAddr, Feed, Side)>);
+pub(crate) struct Groups(Vec<(SocketAddr, Feed, FeedLine)>);
 
 impl Groups {
     /// Groups that are known.
-    pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, Side)>) -> Self {
+    pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, FeedLine)>) -> Self {
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|&(group, feed, side)| (feed as u8, side as u8, group));
         Self(groups)
@@ -73,9 +73,10 @@ impl Groups {
             let same: Vec<_> = seen.iter().filter(|group| group.feed() == feed).collect();
             match same[..] {
                 [] => {}
-                [one] => groups.push((one.group, feed, Side::A)),
+                [one] => groups.push((one.group, feed, FeedLine::A)),
                 [one, other] if feed != Feed::Incremental || one.may_be_side_of(other) => {
-                    groups.extend([(one.group, feed, Side::A), (other.group, feed, Side::B)]);
+                    groups
+                        .extend([(one.group, feed, FeedLine::A), (other.group, feed, FeedLine::B)]);
                 }
                 _ => {
                     let names: Vec<_> = same.iter().map(|group| group.group.to_string()).collect();
@@ -100,7 +101,7 @@ impl Groups {
                 SocketAddr::V6(_) => None,
             })
         };
-        let lines = |feed| Lines { a: group(feed, Side::A), b: group(feed, Side::B) };
+        let lines = |feed| Lines { a: group(feed, FeedLine::A), b: group(feed, FeedLine::B) };
         Multicast {
             incremental: lines(Feed::Incremental),
             instrument: lines(Feed::Instrument),
@@ -115,7 +116,7 @@ impl Groups {
     /// What a datagram's destination carries. A channel has eight groups at most: that of the
     /// incremental feed is found faster by looking at each than by their order.
     #[inline]
-    pub(crate) fn find(&self, group: SocketAddr) -> Option<(Feed, Side)> {
+    pub(crate) fn find(&self, group: SocketAddr) -> Option<(Feed, FeedLine)> {
         self.0.iter().find(|(other, ..)| *other == group).map(|&(_, feed, side)| (feed, side))
     }
 
@@ -227,11 +228,11 @@ mod tests {
             seen(5, &[(1, 50, 56)]),
         ]);
         let expected = Groups::new([
-            (group(1), Feed::Incremental, Side::A),
-            (group(4), Feed::Incremental, Side::B),
-            (group(2), Feed::Instrument, Side::A),
-            (group(5), Feed::Instrument, Side::B),
-            (group(3), Feed::Snapshot, Side::A),
+            (group(1), Feed::Incremental, FeedLine::A),
+            (group(4), Feed::Incremental, FeedLine::B),
+            (group(2), Feed::Instrument, FeedLine::A),
+            (group(5), Feed::Instrument, FeedLine::B),
+            (group(3), Feed::Snapshot, FeedLine::A),
         ]);
         assert_eq!(groups.unwrap(), expected);
     }

@@ -374,7 +374,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
 
     fn on_silence(&mut self, silence: &Silence) {
         let feed = match silence.scope {
-            SilenceScope::Side { feed, .. } | SilenceScope::Feed(feed) => feed.to_string(),
+            SilenceScope::FeedLine { feed, .. } | SilenceScope::Feed(feed) => feed.to_string(),
             _ => String::new(),
         };
         let state = format!("{:?}", silence.state);

@@ -1,6 +1,6 @@
 //! A line of statistics now and then.
 
-use hairpin_feed_handler::{Channel, ChannelState, Counters, InstrumentIndex, Lead};
+use hairpin_feed_handler::{Channel, ChannelState, Counters, FeedSkew, InstrumentIndex};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::decode::Format;
@@ -99,7 +99,7 @@ struct Figures {
     first_a: u64,
     first_b: u64,
     /// Since the beginning.
-    lead: Lead,
+    lead: FeedSkew,
     gaps: u64,
     missed: u64,
     drops: u64,
@@ -207,7 +207,7 @@ fn micros(nanos: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use hairpin_feed_handler::{Feed, Input, Settings, Side};
+    use hairpin_feed_handler::{Feed, FeedLine, Input, Settings};
     use hairpin_mdp3::PacketHeader;
     use hairpin_time::Utc;
 
@@ -267,7 +267,7 @@ mod tests {
             let mut packet = PacketHeader { sequence, sending_time: sent.utc }.encode().to_vec();
             // MessageSize 10, BlockLength 0, AdminHeartbeat12, schema 1 version 13.
             packet.extend([10, 0, 0, 0, 12, 0, 1, 0, 13, 0]);
-            for (side, micros) in [(Side::A, 10), (Side::B, 12 + u64::from(sequence % 2))] {
+            for (side, micros) in [(FeedLine::A, 10), (FeedLine::B, 12 + u64::from(sequence % 2))] {
                 let received = Some(sent.utc + Duration::from_micros(micros));
                 let input = Input { feed: Feed::Incremental, side, received };
                 channel.handle_packet(sent, input, &packet, &mut ());

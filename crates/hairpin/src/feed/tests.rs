@@ -7,7 +7,7 @@ use hairpin_cme_codecs::mdp3::{
     AdminHeartbeat12, MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction,
     MatchEventIndicator, Price9,
 };
-use hairpin_feed_handler::{Input, Side};
+use hairpin_feed_handler::{FeedLine, Input};
 use hairpin_time::{Instant, Now, Utc};
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 use proptest::prelude::*;
@@ -174,7 +174,7 @@ struct Received<'a> {
 }
 
 impl Received<'_> {
-    fn packet(&mut self, feed: Feed, side: Side, packet: &[u8]) {
+    fn packet(&mut self, feed: Feed, side: FeedLine, packet: &[u8]) {
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(self.now, input, packet, &mut self.printer);
         while self.channel.poll_action().is_some() {}
@@ -210,13 +210,13 @@ fn received(settings: Settings, play: impl FnOnce(&mut Received<'_>)) -> Vec<Str
 fn silence_is_told_of_a_side_a_feed_and_the_channel() {
     let settings = Settings { silence: Duration::from_secs(30), ..live_settings() };
     let told = received(settings, |it| {
-        for side in Side::ALL {
+        for side in FeedLine::ALL {
             it.packet(Feed::Incremental, side, &heartbeat(1));
         }
         it.wait(Duration::from_secs(20));
-        it.packet(Feed::Incremental, Side::B, &heartbeat(2));
+        it.packet(Feed::Incremental, FeedLine::B, &heartbeat(2));
         it.wait(Duration::from_secs(60));
-        it.packet(Feed::Incremental, Side::A, &heartbeat(3));
+        it.packet(Feed::Incremental, FeedLine::A, &heartbeat(3));
         it.wait(Duration::from_secs(5));
     });
     assert_eq!(
@@ -237,12 +237,12 @@ fn silence_is_told_of_a_side_a_feed_and_the_channel() {
 fn what_becomes_of_a_replay_is_told() {
     let settings = Settings { replay: Some(Refill::default()), ..live_settings() };
     let told = received(settings, |it| {
-        it.packet(Feed::Incremental, Side::A, &heartbeat(1));
-        it.packet(Feed::Incremental, Side::A, &heartbeat(4));
+        it.packet(Feed::Incremental, FeedLine::A, &heartbeat(1));
+        it.packet(Feed::Incremental, FeedLine::A, &heartbeat(4));
         it.wait(Duration::from_secs(1));
-        it.packet(Feed::Replay, Side::A, &heartbeat(2));
-        it.packet(Feed::Replay, Side::A, &heartbeat(3));
-        it.packet(Feed::Incremental, Side::A, &heartbeat(6));
+        it.packet(Feed::Replay, FeedLine::A, &heartbeat(2));
+        it.packet(Feed::Replay, FeedLine::A, &heartbeat(3));
+        it.packet(Feed::Incremental, FeedLine::A, &heartbeat(6));
         it.wait(Duration::from_secs(20));
     });
     assert_eq!(
@@ -262,7 +262,7 @@ fn what_becomes_of_a_replay_is_told() {
 /// Those of a channel on the network of which there is the incremental feed alone.
 fn live_settings() -> Settings {
     let group = "239.1.1.1:1".parse().unwrap();
-    settings(&Groups::new([(group, Feed::Incremental, Side::A)]), OrderBooks::None)
+    settings(&Groups::new([(group, Feed::Incremental, FeedLine::A)]), OrderBooks::None)
 }
 
 proptest! {

@@ -5,7 +5,7 @@ use std::net::SocketAddrV4;
 
 use anyhow::Result;
 use hairpin_order_entry::{
-    Binding, ConnectorSettings, KeptSession, Listener, NamedZone, Sender, Session,
+    Binding, ConnectorSettings, Listener, NamedZone, ReconnectingSession, Sender, Session,
 };
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
@@ -15,7 +15,7 @@ pub(super) enum Line {
     /// Once: when it ends, all ends.
     Once(Box<Session>),
     /// Whenever it is to be.
-    Kept(Box<KeptSession>),
+    Kept(Box<ReconnectingSession>),
 }
 
 impl Line {
@@ -28,7 +28,7 @@ impl Line {
         connector: ConnectorSettings<SocketAddrV4>,
         zone: NamedZone,
     ) -> Self {
-        Self::Kept(Box::new(KeptSession::new(session, connector, zone)))
+        Self::Kept(Box::new(ReconnectingSession::new(session, connector, zone)))
     }
 
     /// Connects.

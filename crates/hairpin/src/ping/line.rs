@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::{Context, Result, bail};
 use hairpin_endpoint::{
-    Blocker, Intake, Meta, MulticastGroup, Notice, Receive, Received, Source, Stream, TcpOptions,
+    Blocker, DropNotifier, Meta, MulticastGroup, Receive, Received, Source, Stream, TcpOptions,
     TcpStream, Timestamping, Transmit, Transmitted, Transport, UdpOptions, UdpReceiver, UdpSender,
-    UdpSocket,
+    UdpSocket, UringHandle,
 };
 use hairpin_host::Clock;
 use hairpin_time::Duration;
@@ -156,8 +156,11 @@ impl Source for Multicast {
         self.receiver.set_blocking(timeout)
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
-        self.receiver.set_intake(notice)
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
+        self.receiver.set_uring_handle(notice)
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {

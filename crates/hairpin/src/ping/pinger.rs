@@ -5,7 +5,7 @@ use std::io;
 use anyhow::{Result, bail};
 use hairpin_endpoint::{Received, Timestamping};
 use hairpin_host::Clock;
-use hairpin_mapped::{Sheet, Unit};
+use hairpin_mapped::{CounterWriter, Unit};
 use hairpin_reactor::{Interest, Reactor, Token};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -229,7 +229,7 @@ impl<'a, L: Line> Pinger<'a, L> {
 }
 
 /// What `hairpin stat` sees of a running ping.
-fn tell(sheet: &mut Sheet<'_>, rally: &Rally) {
+fn tell(sheet: &mut CounterWriter<'_>, rally: &Rally) {
     sheet.gauge("ping", "waiting", Unit::Count, rally.waiting());
     sheet.counters("ping", rally.counts().iter());
 }

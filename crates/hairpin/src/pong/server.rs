@@ -3,7 +3,7 @@
 use std::io;
 
 use hairpin_host::Clock;
-use hairpin_mapped::Sheet;
+use hairpin_mapped::CounterWriter;
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant};
 
@@ -151,7 +151,7 @@ impl<S: Serve> Server<S> {
 }
 
 /// What `hairpin stat` sees of a running pong.
-fn tell(sheet: &mut Sheet<'_>, desk: &Desk) {
+fn tell(sheet: &mut CounterWriter<'_>, desk: &Desk) {
     let Counts { answered, refused } = desk.counts;
     let counted = desk.tally.messages();
     sheet.counters(

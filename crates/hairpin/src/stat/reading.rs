@@ -1,6 +1,6 @@
 //! What live counters said at one moment.
 
-use hairpin_mapped::{Found, LivePages, LiveView, Metric, PageError};
+use hairpin_mapped::{CounterPages, CounterView, Found, Metric, PageError};
 use hairpin_time::Utc;
 
 use super::pattern::Pattern;
@@ -64,7 +64,7 @@ impl Page<'_> {
 impl<'a> Reading<'a> {
     /// Reads what is wanted of the pages that are known. Pages of which no value is wanted are left
     /// out.
-    pub(super) fn take(pages: &'a LivePages, wanted: &Wanted, taken: Utc) -> Self {
+    pub(super) fn take(pages: &'a CounterPages, wanted: &Wanted, taken: Utc) -> Self {
         let found = || pages.found.iter().filter(|found| wanted.process(found.process));
         let read = |found: &'a Found| {
             let view = found.page.as_ref().ok()?;
@@ -83,7 +83,7 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn read(process: u32, view: &'a LiveView, wanted: &Wanted, is_one_of_several: bool) -> Self {
+    fn read(process: u32, view: &'a CounterView, wanted: &Wanted, is_one_of_several: bool) -> Self {
         let command = match is_one_of_several {
             true => format!("{}/{}", view.command(), view.name()),
             false => view.command().to_owned(),
@@ -100,14 +100,14 @@ impl<'a> Page<'a> {
     }
 }
 
-fn found_of(pages: &LivePages, process: u32) -> impl Iterator<Item = &Found> {
+fn found_of(pages: &CounterPages, process: u32) -> impl Iterator<Item = &Found> {
     pages.found.iter().filter(move |found| found.process == process && found.page.is_ok())
 }
 
 /// Pages for the tests of what is printed.
 #[cfg(test)]
 pub(super) mod tests {
-    use hairpin_mapped::{Kind, LivePage, Unit};
+    use hairpin_mapped::{CounterPage, Kind, Unit};
 
     use super::*;
 
@@ -140,13 +140,13 @@ pub(super) mod tests {
     fn reads_what_is_wanted() {
         let title = "reads_what_is_wanted --of this";
         let publish = |name| {
-            LivePage::create(title, name, |sheet| {
+            CounterPage::create(title, name, |sheet| {
                 sheet.counter("feed", "gaps", Unit::Count, 7);
                 sheet.gauge("session", "waiting", Unit::Bytes, 8);
             })
         };
         let (_a, _b) = (publish("a").unwrap(), publish("b").unwrap());
-        let pages = LivePages::find().unwrap();
+        let pages = CounterPages::find().unwrap();
         let read = |processes: &[u32], names: &[&str]| {
             let names = names.iter().map(|name| name.parse().unwrap()).collect();
             let wanted = Wanted { processes: processes.to_vec(), names };

@@ -1,7 +1,7 @@
 //! How far a run has come, for `hairpin stat`.
 
 use hairpin_host::Clock;
-use hairpin_mapped::{Sheet, Unit};
+use hairpin_mapped::{CounterWriter, Unit};
 
 use super::plan::Plan;
 use crate::live::Live;
@@ -49,7 +49,7 @@ impl Standing {
 }
 
 impl Counts {
-    fn tell(&self, sheet: &mut Sheet<'_>) {
+    fn tell(&self, sheet: &mut CounterWriter<'_>) {
         sheet.gauge("run", "rounds_planned", Unit::Count, self.planned);
         sheet.counter("run", "rounds", Unit::Count, self.done);
         sheet.counter("run", "failed_rounds", Unit::Count, self.failed);

@@ -1,7 +1,7 @@
 //! What `hairpin stat` sees of a running trader.
 
 use hairpin_feed_handler::{ChannelState, FeedHandler};
-use hairpin_mapped::{Sheet, Unit};
+use hairpin_mapped::{CounterWriter, Unit};
 use hairpin_order_entry::{Session, State};
 use hairpin_time::Instant;
 
@@ -29,13 +29,13 @@ pub(super) fn update(live: &mut Live, turn: &Turn<'_>) {
 }
 
 /// States all figures: of the strategy, the market data and the session.
-fn tell(sheet: &mut Sheet<'_>, turn: &Turn<'_>) {
+fn tell(sheet: &mut CounterWriter<'_>, turn: &Turn<'_>) {
     tell_strategy(sheet, turn.counts);
     tell_feed(sheet, turn.feed);
     tell_session(sheet, turn.session);
 }
 
-fn tell_strategy(sheet: &mut Sheet<'_>, counts: &Counts) {
+fn tell_strategy(sheet: &mut CounterWriter<'_>, counts: &Counts) {
     let Counts { orders, acknowledgements, cancels, rejects, gaps, unsynced, errors, .. } = counts;
     let outstanding = orders.saturating_sub(cancels + rejects);
     sheet.gauge("trader", "outstanding", Unit::Orders, outstanding);
@@ -51,7 +51,7 @@ fn tell_strategy(sheet: &mut Sheet<'_>, counts: &Counts) {
     sheet.counters("trader", counters.into_iter());
 }
 
-fn tell_feed(sheet: &mut Sheet<'_>, feed: &FeedHandler) {
+fn tell_feed(sheet: &mut CounterWriter<'_>, feed: &FeedHandler) {
     let channel = feed.channel();
     let is_in_sync = channel.state() == ChannelState::InSync;
     sheet.gauge("feed", "in_sync", Unit::Flag, is_in_sync.into());
@@ -60,7 +60,7 @@ fn tell_feed(sheet: &mut Sheet<'_>, feed: &FeedHandler) {
     sheet.counters("feed.sockets", feed.statistics().iter());
 }
 
-fn tell_session(sheet: &mut Sheet<'_>, session: &Session) {
+fn tell_session(sheet: &mut CounterWriter<'_>, session: &Session) {
     let is_established = session.state() == State::Established;
     sheet.gauge("session", "established", Unit::Flag, is_established.into());
     sheet.gauge("session", "waiting", Unit::Bytes, session.waiting() as u64);

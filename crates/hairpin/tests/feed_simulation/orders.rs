@@ -2,7 +2,7 @@
 //! moved, cancelled.
 
 use hairpin_exchange::{
-    Floor, Instrument, Market, NewOrder, OrderId, Owner, Replaced, Replacement, Side,
+    Instrument, Market, NewOrder, OrderId, Owner, Replaced, Replacement, Side, SimulatedMarket,
 };
 use hairpin_netsim::Random;
 use hairpin_time::Now;
@@ -29,7 +29,7 @@ impl Orders {
     }
 
     /// Submits, replaces or cancels an order.
-    pub(crate) fn act(&mut self, now: Now, floor: &mut Floor, on: (u32, &Instrument)) {
+    pub(crate) fn act(&mut self, now: Now, floor: &mut SimulatedMarket, on: (u32, &Instrument)) {
         while floor.next_notice().is_some() {}
         let is_full = self.resting.len() >= MOST;
         match self.random.below(3) {
@@ -40,7 +40,12 @@ impl Orders {
         }
     }
 
-    fn submit(&mut self, now: Now, floor: &mut Floor, (index, instrument): (u32, &Instrument)) {
+    fn submit(
+        &mut self,
+        now: Now,
+        floor: &mut SimulatedMarket,
+        (index, instrument): (u32, &Instrument),
+    ) {
         let side = *self.random.pick(&Side::BOTH);
         // Beyond the published depth, or anywhere within it.
         let away = *self.random.pick(&[0, 3, 9, 25]) + self.random.below(6) as i64;
@@ -54,7 +59,7 @@ impl Orders {
         }
     }
 
-    fn replace(&mut self, now: Now, floor: &mut Floor) {
+    fn replace(&mut self, now: Now, floor: &mut SimulatedMarket) {
         let id = *self.random.pick(&self.resting);
         let Some(&order) = floor.order(id) else {
             return self.resting.retain(|resting| *resting != id);
@@ -67,7 +72,7 @@ impl Orders {
         }
     }
 
-    fn cancel(&mut self, now: Now, floor: &mut Floor) {
+    fn cancel(&mut self, now: Now, floor: &mut SimulatedMarket) {
         let place = self.random.below(self.resting.len() as u64) as usize;
         let id = self.resting.swap_remove(place);
         // It may have traded meanwhile.

@@ -1,6 +1,6 @@
 //! A receiver: the real channel at the end of its lines, and who judges it.
 
-use hairpin_mdp3::{Action, Channel, ChannelState, Feed, Input, PacketHeader, Settings, Side};
+use hairpin_mdp3::{Action, Channel, ChannelState, Feed, FeedLine, Input, PacketHeader, Settings};
 use hairpin_netsim::{Census, Link, Random};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -94,7 +94,7 @@ impl Receiver {
         if !self.joined[place] {
             return;
         }
-        for side in Side::ALL {
+        for side in FeedLine::ALL {
             if self.settings.feeds.sides(feed).has(side) {
                 self.lines[place][side as usize].send(now, bytes);
             }
@@ -139,7 +139,7 @@ impl Receiver {
         let mut channel = Channel::new_with_filter(self.settings, filter);
         self.judge.state = Some(channel.state());
         if self.way == Way::Cached && !stage.cache.is_empty() {
-            let input = Input { feed: Feed::Instrument, side: Side::A, received: None };
+            let input = Input { feed: Feed::Instrument, side: FeedLine::A, received: None };
             let hearing = &mut Hearing { judge: &mut self.judge, truth: &stage.truth, now };
             for packet in &stage.cache {
                 channel.handle_packet(now, input, packet, hearing);
@@ -175,7 +175,7 @@ impl Receiver {
         }
         trace!(now, "{}: {:?}", self.name, self.trouble);
         for (feed, place) in FEEDS {
-            for side in Side::ALL {
+            for side in FeedLine::ALL {
                 let distance = self.distances[place][side as usize];
                 let trouble = self.trouble.filter(|t| t.reaches_loops || place == 0);
                 let fault = trouble.map_or(Fault::Nothing, |t| t.faults[side as usize]);
@@ -215,7 +215,7 @@ impl Receiver {
     fn receive(&mut self, now: Now, stage: &Stage) {
         let Self { channel: Some(channel), judge, lines, .. } = self else { return };
         for (feed, place) in FEEDS.map(|(feed, _)| (feed, place_of(feed))) {
-            for side in Side::ALL {
+            for side in FeedLine::ALL {
                 let input = Input { feed, side, received: None };
                 lines[place][side as usize].receive(now.monotonic, |_, bytes| {
                     let before = left_out(channel);
@@ -258,7 +258,7 @@ impl Receiver {
 
     fn run_call(&mut self, now: Now, stage: &mut Stage) {
         let Self { channel: Some(channel), judge, call: Some(call), .. } = self else { return };
-        let input = Input { feed: Feed::Replay, side: Side::A, received: None };
+        let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
         let (truth, server) = (&stage.truth, &mut stage.replay);
         let outcome = call.run(now, server, |packet| {
             channel.handle_packet(now, input, packet, &mut Hearing { judge, truth, now });

@@ -1,10 +1,10 @@
 //! The exchange: a floor with its order flow, and all that it says besides.
 
 use hairpin_exchange::{
-    Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Floor, FloorSettings, Flow,
-    Instrument, InstrumentKind, Ladder, Leg, Limits, MAX_PAYLOAD, OptionRight, Pace, PriceLevel,
-    Publication, PublisherSettings, QuoteRequest, ReplayServer, ReplaySettings, Settlement, Side,
-    TradingStatus, Transmit,
+    Capacity, Collateral, DailyStatistic, Feed as Loop, Fingerprint, Flow, Instrument,
+    InstrumentKind, Ladder, Leg, Limits, MAX_PAYLOAD, OptionRight, Pace, PriceLevel, Publication,
+    PublisherSettings, QuoteRequest, ReplayServer, ReplaySettings, Settlement, Side,
+    SimulatedMarket, SimulatedMarketSettings, TradingStatus, Transmit,
 };
 use hairpin_mdp3::Feed;
 use hairpin_netsim::{Census, Random};
@@ -32,8 +32,8 @@ enum Listing {
 /// The exchange and what it has published.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    settings: FloorSettings,
-    floor: Floor,
+    settings: SimulatedMarketSettings,
+    floor: SimulatedMarket,
     pub(crate) truth: Truth,
     pub(crate) replay: ReplayServer,
     pub(crate) census: Census,
@@ -75,12 +75,13 @@ impl Stage {
         let capacity = Capacity { orders: 4_096 + 120 * count, levels: 2_048 + 48 * count };
         let instruments = instruments(count, &mut random);
         let seed = random.any();
-        let settings = FloorSettings { instruments, seed, flow: Flow::ALL, capacity, publisher };
+        let settings =
+            SimulatedMarketSettings { instruments, seed, flow: Flow::ALL, capacity, publisher };
         let mut chapters = std::mem::take(&mut plan.chapters).into_iter();
         let mut upheavals = std::mem::take(&mut plan.upheavals).into_iter();
         let replay = ReplaySettings { packets: 300, sessions: 16, ..ReplaySettings::default() };
         let mut stage = Self {
-            floor: Floor::new(&settings, now),
+            floor: SimulatedMarket::new(&settings, now),
             truth: Truth::default(),
             replay: ReplayServer::new(replay),
             census: Census::new(),
@@ -197,7 +198,7 @@ impl Stage {
         self.numbering += 1;
         self.replacements += 1;
         self.settings.seed = self.random.any();
-        self.floor = Floor::new(&self.settings, now);
+        self.floor = SimulatedMarket::new(&self.settings, now);
         self.open(now);
     }
 

@@ -108,7 +108,7 @@ impl Doomed {
     }
 }
 
-impl Tracks for Doomed {
+impl TrackOrders for Doomed {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -214,7 +214,9 @@ fn trades_until_it_is_killed() {
         }
         let look = now.monotonic + Duration::from_millis(1);
         let ready = reactor.wait(now.monotonic, Some(look)).unwrap();
-        session.process(clock.now(), ready, &mut reactor, &mut Tracked::new(&mut doomed)).unwrap();
+        session
+            .process(clock.now(), ready, &mut reactor, &mut OrderTracking::new(&mut doomed))
+            .unwrap();
         if session.state() != State::Established {
             continue;
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_exchange::{
-    Addresses, ConnectionId, Credentials, Exchange, ExchangeSettings, FloorSettings, Instrument,
-    Listener, Owner, Pace, Side,
+    Addresses, ConnectionId, Credentials, Exchange, ExchangeSettings, Instrument, Listener, Owner,
+    Pace, Side, SimulatedMarketSettings,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
@@ -59,7 +59,7 @@ impl House {
         let account = Credentials::new(ACCESS_KEY_ID, KEY, "ABC", "DEFGH").unwrap();
         let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
         let settings = ExchangeSettings {
-            floor: FloorSettings { instruments, ..FloorSettings::default() },
+            floor: SimulatedMarketSettings { instruments, ..SimulatedMarketSettings::default() },
             matching: false,
             accounts: vec![account],
             connections: 4,

@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use hairpin_exchange::Designation;
 use hairpin_mapped::MemoryStorage;
 use hairpin_order_entry::{
-    Binding, Conduct, ConnectorSettings, FixedZone, KeptSession, Logon, Operator, Progress,
-    Schedule, SecretKey, Sender, Session, Settings, State, Tracked, WeekTime,
+    Binding, ConnectorSettings, FixedZone, Logon, Operator, OrderTracking, Progress,
+    ReconnectingSession, Schedule, SecretKey, Sender, Session, SessionPolicy, Settings, State,
+    WeekTime,
 };
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -27,7 +28,7 @@ type Own = Session<Dialler, Disk>;
 
 /// Who keeps the session connected.
 enum Keeper {
-    Kept(Box<KeptSession<Dialler, Disk, FixedZone>>),
+    Kept(Box<ReconnectingSession<Dialler, Disk, FixedZone>>),
     Own { session: Box<Own>, connects_at: Instant },
 }
 
@@ -52,13 +53,13 @@ impl Life {
             operator: Operator::automated("TRADER", "US,IL"),
         };
         let gateway = address(Designation::Primary);
-        let conduct = Conduct {
+        let conduct = SessionPolicy {
             held_bytes: plan.held_bytes,
             retransmission_timeout: Duration::from_millis(400),
             // A line stands still for longer: the connection is given up, and nothing is lost.
             retransmission_attempts: 5,
             not_applied: plan.preferred(),
-            ..Conduct::default()
+            ..SessionPolicy::default()
         };
         let settings =
             Settings { conduct, waiting_max: plan.waiting_max, ..Settings::new(gateway, logon) };
@@ -178,7 +179,7 @@ fn process(
     reactor: &mut Reactor,
     trader: &mut Trader,
 ) {
-    let listener = &mut Tracked::new(trader);
+    let listener = &mut OrderTracking::new(trader);
     match keeper {
         Keeper::Kept(kept) => kept.process(now, ready, reactor, listener),
         Keeper::Own { session, connects_at } => {
@@ -194,7 +195,7 @@ fn process(
 }
 
 /// A session that is connected from Sunday to Friday, unless a week begins.
-fn kept(session: Own, has_backup: bool, now: Now) -> KeptSession<Dialler, Disk, FixedZone> {
+fn kept(session: Own, has_backup: bool, now: Now) -> ReconnectingSession<Dialler, Disk, FixedZone> {
     let at = |day, hour| WeekTime::new(day, hour, 0).expect("it is a time");
     let (opens, closes) = (at(0, 17), at(5, 16));
     let schedule = Schedule::weekly(opens, &[(opens, closes)]).expect("it has a window");
@@ -205,7 +206,7 @@ fn kept(session: Own, has_backup: bool, now: Now) -> KeptSession<Dialler, Disk, 
         interval: PAUSE,
         schedule: Some(schedule),
     };
-    let mut kept = KeptSession::new(session, settings, FixedZone(0));
+    let mut kept = ReconnectingSession::new(session, settings, FixedZone(0));
     kept.start(now);
     kept
 }

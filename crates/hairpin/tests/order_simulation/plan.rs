@@ -10,7 +10,7 @@ use crate::trader::Ways;
 /// Who keeps the session connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// `KeptSession`, with its connector: it resumes whenever it can.
+    /// `ReconnectingSession`, with its connector: it resumes whenever it can.
     Kept,
     /// The trader itself, which now and then negotiates anew though it need not.
     Own,

@@ -7,7 +7,7 @@ use hairpin_netsim::{Census, Random};
 use hairpin_order_entry::{
     Active, BackupNotice, ClOrdId, Decimal, Error, Established, Failover, Gap, Listener, Message,
     NewOrder, NotApplied, NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent,
-    SideReq, State, TerminateCode, Terminated, Tracks, Warning,
+    SideReq, State, TerminateCode, Terminated, TrackOrders, Warning,
 };
 
 use crate::fuse::Fuse;
@@ -126,7 +126,7 @@ impl Trader {
     }
 }
 
-impl Tracks for Trader {
+impl TrackOrders for Trader {
     fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }

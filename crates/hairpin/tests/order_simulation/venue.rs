@@ -9,9 +9,9 @@ use hairpin_cme_codecs::ilink3::{
     Establish503, EstablishmentAck504, NegotiationResponse501, Sequence506,
 };
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Designation, Floor, FloorSettings, Gateway,
-    GatewayCounters, GatewaySettings, Instrument, MAX_PAYLOAD, Market, NewOrder, Owner, Pace,
-    PublisherSettings, SessionState, Side, TimeInForce,
+    Action, Capacity, ConnectionId, Credentials, Designation, Gateway, GatewayCounters,
+    GatewaySettings, Instrument, MAX_PAYLOAD, Market, NewOrder, Owner, Pace, PublisherSettings,
+    SessionState, Side, SimulatedMarket, SimulatedMarketSettings, TimeInForce,
 };
 use hairpin_netsim::{Census, ConnectionState, End, Random, Reading};
 use hairpin_sbe::MessageHeader;
@@ -41,7 +41,7 @@ pub(crate) fn address(of: Designation) -> SocketAddrV4 {
 
 /// Exchange and connections.
 pub(crate) struct Venue {
-    pub(crate) floor: Floor,
+    pub(crate) floor: SimulatedMarket,
     pub(crate) gateway: Gateway,
     pub(crate) ledger: Rc<RefCell<Ledger>>,
     pub(crate) census: Census,
@@ -83,8 +83,13 @@ impl Venue {
         };
         let instruments = Instrument::numbered(2);
         let seed = plan.random.any();
-        let settings =
-            FloorSettings { instruments, seed, capacity, publisher, ..FloorSettings::default() };
+        let settings = SimulatedMarketSettings {
+            instruments,
+            seed,
+            capacity,
+            publisher,
+            ..SimulatedMarketSettings::default()
+        };
         let account = Credentials::new("ACCESS", KEY, "ABC", "FIRM").expect("they fit");
         let gateway = GatewaySettings {
             cancels_on_disconnect: plan.cancels_on_disconnect,
@@ -92,7 +97,7 @@ impl Venue {
             faults: plan.faults,
             ..GatewaySettings::lenient(vec![account], 16, capacity.orders)
         };
-        let mut floor = Floor::new(&settings, now);
+        let mut floor = SimulatedMarket::new(&settings, now);
         floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         Self {
             gateway: Gateway::with_settings(gateway),
@@ -154,7 +159,7 @@ impl Venue {
             let order = NewOrder::limit(0, Side::Offer, price, quantity, Owner::HOUSE);
             NewOrder { time_in_force, ..order }
         };
-        let is_traders = |floor: &Floor| {
+        let is_traders = |floor: &SimulatedMarket| {
             let best = floor.matching().orders_at_best(0, Side::Bid).next();
             best.is_none_or(|order| order.owner == Owner(1))
         };

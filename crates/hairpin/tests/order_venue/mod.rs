@@ -10,7 +10,9 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use hairpin_exchange as exchange;
-use hairpin_exchange::{Addresses, Credentials, Exchange, ExchangeSettings, FloorSettings, Pace};
+use hairpin_exchange::{
+    Addresses, Credentials, Exchange, ExchangeSettings, Pace, SimulatedMarketSettings,
+};
 use hairpin_host::Clock;
 use hairpin_mapped::Journal;
 use hairpin_order_entry::*;
@@ -61,9 +63,9 @@ fn run(stop: &AtomicBool, fail: &AtomicBool, told: &mpsc::Sender<(SocketAddrV4, 
     let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
     let account = |session| Credentials::new(ACCESS_KEY_ID, KEY, session, "DEFGH").unwrap();
     let settings = ExchangeSettings {
-        floor: FloorSettings {
+        floor: SimulatedMarketSettings {
             instruments: exchange::Instrument::numbered(2),
-            ..FloorSettings::default()
+            ..SimulatedMarketSettings::default()
         },
         matching: false,
         accounts: ["ABC", "ABD"].map(account).into(),

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use hairpin_feed_handler::{ChannelState, Feed, Side};
+use hairpin_feed_handler::{ChannelState, Feed, FeedLine};
 use hairpin_mapped::Journal;
 use hairpin_mdp3::Input;
 use hairpin_netsim::{Census, Change, End, FaultSchedule, Random};
@@ -344,7 +344,7 @@ impl Desk {
         let Venue { groups, truth, ledgers, .. } = venue;
         let ledger = &mut ledgers[self.trader];
         for feed in [Feed::Incremental, Feed::Instrument, Feed::Snapshot] {
-            for side in Side::ALL {
+            for side in FeedLine::ALL {
                 let place = self.places[feed as usize][side as usize];
                 let group = &mut groups[feed as usize][side as usize];
                 if group.poll_timeout(place).is_some_and(|at| at <= now.monotonic) {

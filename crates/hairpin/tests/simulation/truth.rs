@@ -1,6 +1,6 @@
 //! What the exchange has published, event by event: what every book is held against.
 
-use hairpin_exchange::{Floor, Published};
+use hairpin_exchange::{Published, SimulatedMarket};
 use hairpin_feed_handler::Book;
 
 /// The first SecurityID of [`hairpin_exchange::Instrument::numbered`].
@@ -19,7 +19,7 @@ pub(crate) struct Truth {
 
 impl Truth {
     /// The floor as it was seeded: instrument `n` is event `n + 1`.
-    pub(crate) fn new(floor: &Floor, instruments: u32) -> Self {
+    pub(crate) fn new(floor: &SimulatedMarket, instruments: u32) -> Self {
         let events = floor.publisher().events();
         assert_eq!(events, u64::from(instruments), "each book is seeded by an event of its own");
         let seeded = |instrument| {
@@ -29,7 +29,7 @@ impl Truth {
     }
 
     /// Notes what was published since the last time; returns how many books that changed.
-    pub(crate) fn record(&mut self, floor: &Floor) -> usize {
+    pub(crate) fn record(&mut self, floor: &SimulatedMarket) -> usize {
         let publisher = floor.publisher();
         let (before, events) = (self.events, publisher.events());
         self.events = events;

@@ -1,8 +1,9 @@
 //! The exchange of the simulation: the real floor and gateway, netsim for their sockets.
 
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, EventPart, Feed, Floor, FloorSettings, Gateway,
-    Instrument, MAX_PAYLOAD, Matching, Pace, Publication, PublisherSettings, SessionState,
+    Action, Capacity, ConnectionId, Credentials, EventPart, Feed, Gateway, Instrument, MAX_PAYLOAD,
+    Matching, Pace, Publication, PublisherSettings, SessionState, SimulatedMarket,
+    SimulatedMarketSettings,
 };
 use hairpin_netsim::{Census, ConnectionState, End, Group, Link, Random, Reading, ReceiverId};
 use hairpin_time::{Duration, Instant, Now};
@@ -22,7 +23,7 @@ pub(crate) type Places = [[ReceiverId; 2]; 3];
 
 /// Exchange, its lines out, and its connections.
 pub(crate) struct Venue {
-    pub(crate) floor: Floor,
+    pub(crate) floor: SimulatedMarket,
     pub(crate) gateway: Gateway,
     pub(crate) truth: Truth,
     pub(crate) ledgers: [Ledger; TRADERS],
@@ -58,9 +59,14 @@ impl Venue {
         };
         let instruments = Instrument::numbered(plan.instruments);
         let seed = plan.random.any();
-        let settings =
-            FloorSettings { instruments, seed, capacity, publisher, ..FloorSettings::default() };
-        let mut floor = Floor::new(&settings, now);
+        let settings = SimulatedMarketSettings {
+            instruments,
+            seed,
+            capacity,
+            publisher,
+            ..SimulatedMarketSettings::default()
+        };
+        let mut floor = SimulatedMarket::new(&settings, now);
         floor.publisher_mut().set_pace(Pace::Paced, now.monotonic);
         let accounts = (0..TRADERS).map(|trader| {
             let (key, session) = (format!("ACCESS-{trader}"), format!("TR{trader}"));

@@ -6,7 +6,7 @@ use super::{Context, Session};
 use crate::listener::{Active, Failover};
 use crate::pending::Pending;
 use crate::{
-    ConnectError, Ending, Error, Gap, Listener, Outlet, Progress, SEQ_NUM_MAX, State, Warning,
+    ConnectError, Ending, Error, Gap, Listener, OutboundSink, Progress, SEQ_NUM_MAX, State, Warning,
 };
 
 impl Session {
@@ -64,7 +64,7 @@ impl Session {
         &mut self,
         now: Now,
         primary: Progress,
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         let Some((failover, since)) = self.failover.take() else { return };
@@ -81,7 +81,7 @@ impl Session {
         &mut self,
         now: Now,
         primary: &mut Self,
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         let Some((failover, promoted)) = self.failover.take() else { return };

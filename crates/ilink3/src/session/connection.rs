@@ -7,7 +7,7 @@ use super::{Context, Inbound, Session};
 use crate::pending::{Pending, Wanted};
 use crate::replay::Told;
 use crate::{
-    Binding, EarlierStreams, Ending, Error, Listener, Outlet, SEQ_NUM_MAX, State, Warning,
+    Binding, Ending, Error, Listener, OutboundSink, PreviousUuids, SEQ_NUM_MAX, State, Warning,
 };
 
 /// Why a session does not connect.
@@ -53,7 +53,7 @@ impl Session {
     pub fn handle_connected<L: Listener>(
         &mut self,
         now: Now,
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         if self.state() != State::Connecting {
@@ -90,7 +90,7 @@ impl Session {
         let uuid = progress.new_uuid(now.utc.as_nanos());
         self.earlier.negotiate(progress, uuid);
         if self.binding == Binding::NewWeek {
-            progress.earlier = EarlierStreams::default();
+            progress.earlier = PreviousUuids::default();
         }
         (progress.uuid, progress.next_outgoing, progress.next_incoming) = (uuid, 1, 1);
     }
@@ -99,7 +99,7 @@ impl Session {
     pub fn handle_disconnected<L: Listener>(
         &mut self,
         now: Now,
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         let mut context = Context { now, outlet, listener };

@@ -5,11 +5,12 @@ use hairpin_time::Now;
 
 use super::inbound::Frame;
 use super::{Context, Session};
-use crate::{Listener, Outlet, Warning};
+use crate::{Listener, OutboundSink, Warning};
 
 impl Session {
     /// Calls the listener for a message that an earlier process was [given to
-    /// keep](Outlet::keep) and never to [mark](Outlet::mark): it died before the callback had
+    /// keep](OutboundSink::keep) and never to [mark](OutboundSink::mark): it died before the
+    /// callback had
     /// returned, or before it was called. The [`Message`](crate::Message) says so.
     ///
     /// `message` is as it was kept. The numbers stay as they are: what was kept is counted in the
@@ -19,7 +20,7 @@ impl Session {
         &mut self,
         now: Now,
         message: &[u8],
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         let mut context = Context { now, outlet, listener };

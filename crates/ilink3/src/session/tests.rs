@@ -18,7 +18,7 @@ use crate::reassembly::write_framing_header;
 use crate::settings::tests::settings;
 use crate::{
     Active, CancelOrder, ClOrdId, Delivery, Established, Failover, FramingError, Gap, MassCancel,
-    Message, NewOrder, NotApplied, NotAppliedAnswer, Outgoing, OutletError, Rate, Rejected,
+    Message, NewOrder, NotApplied, NotAppliedAnswer, OutboundError, Outgoing, Rate, Rejected,
     RetransmitRejected, SEQ_NUM_MAX, Stamp, TerminateCode, Terminated,
 };
 
@@ -250,7 +250,7 @@ fn order(id: u64) -> NewOrder {
 struct Wire {
     frames: Vec<Vec<u8>>,
     claimed: Vec<u8>,
-    refusal: Option<OutletError>,
+    refusal: Option<OutboundError>,
     delivery: Option<Delivery>,
     /// Business messages, to be sent again.
     kept: Vec<Vec<u8>>,
@@ -261,8 +261,8 @@ struct Wire {
     batches: (u32, u32),
 }
 
-impl Outlet for Wire {
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+impl OutboundSink for Wire {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.claimed = vec![0xEE; max];
         self.refusal.map_or(Ok(&mut self.claimed), Err)
     }
@@ -283,12 +283,12 @@ impl Outlet for Wire {
         (self.delivery.unwrap_or(Delivery::Written), usize::from(self.delivery.is_some()))
     }
 
-    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutletError> {
+    fn resend(&mut self, seq_num: u32) -> Result<Delivery, OutboundError> {
         let has_number = |frame: &&Vec<u8>| {
             frame[6..8] == 514_u16.to_le_bytes() && frame[29..33] == seq_num.to_le_bytes()
         };
         let kept = self.kept.iter().rfind(has_number).filter(|_| !self.forgets);
-        let frame = kept.ok_or(OutletError::NotKept)?.clone();
+        let frame = kept.ok_or(OutboundError::NotKept)?.clone();
         self.refusal.map_or(Ok(()), Err)?;
         self.frames.push(frame);
         Ok(self.delivery.unwrap_or(Delivery::Written))
@@ -319,10 +319,10 @@ impl Trace {
     }
 
     fn with(progress: Progress) -> Self {
-        Self::conducted(progress, Conduct::default())
+        Self::conducted(progress, SessionPolicy::default())
     }
 
-    fn conducted(progress: Progress, conduct: Conduct) -> Self {
+    fn conducted(progress: Progress, conduct: SessionPolicy) -> Self {
         Self {
             session: Session::with_conduct(settings(), progress, conduct).unwrap(),
             log: Log::default(),

@@ -5,14 +5,14 @@ use hairpin_time::{Instant, Now};
 use super::{Context, Session};
 use crate::key_expiry::DAY;
 use crate::pending::Wanted;
-use crate::{Error, Listener, Outlet, State, Warning};
+use crate::{Error, Listener, OutboundSink, State, Warning};
 
 impl Session {
     /// Does what is due at `now`; nothing if no deadline has passed.
     pub fn handle_timeout<L: Listener>(
         &mut self,
         now: Now,
-        outlet: &mut dyn Outlet,
+        outlet: &mut dyn OutboundSink,
         listener: &mut L,
     ) {
         let mut context = Context { now, outlet, listener };

@@ -15,8 +15,8 @@ pub(crate) const UUID: u64 = UTC / 1_000;
 #[derive(Default)]
 pub(crate) struct Discard(Vec<u8>);
 
-impl Outlet for Discard {
-    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutletError> {
+impl OutboundSink for Discard {
+    fn claim(&mut self, max: usize) -> Result<&mut [u8], OutboundError> {
         self.0.resize(max, 0);
         Ok(&mut self.0)
     }

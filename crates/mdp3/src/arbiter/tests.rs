@@ -1,7 +1,7 @@
 //! The arbiter by traces of packets.
 
 use super::*;
-use Side::{A, B};
+use FeedLine::{A, B};
 use Verdict::{Ahead, Confirms, Doubtful, Duplicate, Next, OlderEpoch};
 
 /// Drives an arbiter with `side sequence @ seconds`, processing whatever is next. Packets come
@@ -10,7 +10,7 @@ struct Trace {
     arbiter: Arbiter,
     restarts: u32,
     /// The packet set aside.
-    aside: Option<(Side, PacketHeader)>,
+    aside: Option<(FeedLine, PacketHeader)>,
     clock: Option<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Default for Trace {
 
 impl Trace {
     #[track_caller]
-    fn packet(&mut self, side: Side, sequence: u32, second: u64, verdict: Verdict) {
+    fn packet(&mut self, side: FeedLine, sequence: u32, second: u64, verdict: Verdict) {
         let at = |second: u64| Utc::from_nanos(second * 1_000_000_000);
         let header = PacketHeader { sequence, sending_time: at(second) };
         let utc = at(self.clock.unwrap_or(second));
@@ -44,7 +44,7 @@ impl Trace {
         }
     }
 
-    fn settle(&mut self, side: Side, header: PacketHeader) {
+    fn settle(&mut self, side: FeedLine, header: PacketHeader) {
         let arbitration = self.arbiter.settle(side, header);
         self.take(header, arbitration);
     }
@@ -58,7 +58,7 @@ impl Trace {
     }
 
     #[track_caller]
-    fn reset(&mut self, side: Side, sequence: u32, second: u64) {
+    fn reset(&mut self, side: FeedLine, sequence: u32, second: u64) {
         self.packet(side, sequence, second, Next);
         self.arbiter.note_reset(sequence);
     }

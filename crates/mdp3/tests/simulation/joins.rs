@@ -1,6 +1,6 @@
 //! Channels that join at random times, in every way and by whatever feeds there are.
 
-use hairpin_mdp3::{ChannelState, Feed, Feeds, LateJoin, Replay, Settings, Side, Sides};
+use hairpin_mdp3::{ChannelState, Feed, FeedLine, Feeds, LateJoin, Replay, Settings, Sides};
 use hairpin_time::Duration;
 use rand_chacha::rand_core::Rng;
 
@@ -36,7 +36,7 @@ fn join(seed: u64, settings: Settings) -> Simulation {
     for (feed, packets) in loops {
         let seen = simulation.rng.next_u32() as usize % (packets.len() + 1);
         for packet in packets.iter().skip(seen) {
-            simulation.send_on(feed, Side::A, packet);
+            simulation.send_on(feed, FeedLine::A, packet);
         }
     }
     simulation

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use exchange::{Exchange, Sent};
 use hairpin_mdp3::{
-    Action, Channel, Feed, Input, PacketHeader, ReplayOutcome, Settings, Side, Sides,
+    Action, Channel, Feed, FeedLine, Input, PacketHeader, ReplayOutcome, Settings, Sides,
 };
 use hairpin_time::{Duration, Instant, Now};
 use judge::Judge;
@@ -97,7 +97,7 @@ impl Simulation {
         Now { monotonic: self.now, utc }
     }
 
-    fn hand_over(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+    fn hand_over(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let now = self.clock();
         if self.joined[feed as usize] {
             let input = Input { feed, side, received: None };
@@ -115,7 +115,7 @@ impl Simulation {
     }
 
     /// One side sends a packet, unless it is lost; a delayed one comes after the next.
-    fn send_on(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+    fn send_on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         if !self.sides.has(side) || self.chance(self.loss) {
             return;
         }
@@ -132,13 +132,13 @@ impl Simulation {
 
     fn send_incremental(&mut self, packet: &PacketBuilder) {
         self.note(packet);
-        self.send_on(Feed::Incremental, Side::A, packet);
+        self.send_on(Feed::Incremental, FeedLine::A, packet);
         // B sends in order, also while it catches up.
         let now = self.exchange.millis;
         let last = self.b_line.back().map_or(0, |(due, _)| *due);
         self.b_line.push_back((last.max(now + self.b_lag), packet.clone()));
         while let Some((_, packet)) = self.b_line.pop_front_if(|(due, _)| *due <= now) {
-            self.send_on(Feed::Incremental, Side::B, &sent_now(packet, self.exchange.stamp()));
+            self.send_on(Feed::Incremental, FeedLine::B, &sent_now(packet, self.exchange.stamp()));
         }
         if self.chance(self.stray) && self.exchange.millis >= self.next_stray {
             self.send_stray();
@@ -168,7 +168,7 @@ impl Simulation {
         let replayed: Vec<_> = self.history.range(first..=last).map(|(_, p)| p.clone()).collect();
         for packet in &replayed {
             let now = self.clock();
-            let input = Input { feed: Feed::Replay, side: Side::A, received: None };
+            let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
             if !self.chance(self.replay_loss) {
                 self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
             }
@@ -182,7 +182,7 @@ impl Simulation {
         self.strays += 1;
         self.next_stray = self.exchange.millis + STRAY_SPACING_MILLIS;
         let (sequence, millis) = (self.exchange.sequence, self.exchange.millis);
-        let side = if self.rng.next_u32().is_multiple_of(2) { Side::A } else { Side::B };
+        let side = if self.rng.next_u32().is_multiple_of(2) { FeedLine::A } else { FeedLine::B };
         let (feed, stray) = match self.rng.next_u32() % 5 {
             0 => (Feed::Incremental, sent_at(sequence.wrapping_add(1 << 30), millis)),
             1 => (Feed::Incremental, sent_at(sequence + 1, millis + 1_000_000)),
@@ -245,7 +245,7 @@ impl Simulation {
         ];
         for (feed, packets) in loops {
             for packet in &packets {
-                for side in Side::ALL {
+                for side in FeedLine::ALL {
                     self.send_on(feed, side, packet);
                 }
             }

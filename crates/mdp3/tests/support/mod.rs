@@ -13,7 +13,7 @@ pub use orders::*;
 pub use packets::*;
 pub use recorder::Recorder;
 
-use hairpin_mdp3::{Action, Channel, Feed, Input, ReplayOutcome, Settings, Side};
+use hairpin_mdp3::{Action, Channel, Feed, FeedLine, Input, ReplayOutcome, Settings};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 /// A channel, its clock, and what it told.
@@ -89,7 +89,7 @@ impl Trace {
     }
 
     /// A packet of any feed and side.
-    pub fn on(&mut self, feed: Feed, side: Side, packet: &PacketBuilder) {
+    pub fn on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let now = Now { monotonic: self.now, utc: self.utc };
         let input = Input { feed, side, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
@@ -97,17 +97,17 @@ impl Trace {
 
     /// An incremental packet on side A.
     pub fn a(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::Incremental, Side::A, packet);
+        self.on(Feed::Incremental, FeedLine::A, packet);
     }
 
     /// An incremental packet on side B.
     pub fn b(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::Incremental, Side::B, packet);
+        self.on(Feed::Incremental, FeedLine::B, packet);
     }
 
     /// A packet of the instrument feed, side A.
     pub fn instrument(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::Instrument, Side::A, packet);
+        self.on(Feed::Instrument, FeedLine::A, packet);
     }
 
     /// What is known of the trading status of an instrument, by its number.
@@ -124,17 +124,17 @@ impl Trace {
 
     /// A packet of the snapshot feed, side A.
     pub fn snapshot(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::Snapshot, Side::A, packet);
+        self.on(Feed::Snapshot, FeedLine::A, packet);
     }
 
     /// A packet of the snapshot feed, side B.
     pub fn snapshot_b(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::Snapshot, Side::B, packet);
+        self.on(Feed::Snapshot, FeedLine::B, packet);
     }
 
     /// A packet of TCP replay.
     pub fn replay(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::Replay, Side::A, packet);
+        self.on(Feed::Replay, FeedLine::A, packet);
     }
 
     /// The connection for replay has ended.

@@ -1,13 +1,13 @@
 //! Order books as text.
 
-use hairpin_mdp3::{Feed, Order, OrderBook, OrderIter, OrderUpdate, Side, UpdateSource};
+use hairpin_mdp3::{Feed, FeedLine, Order, OrderBook, OrderIter, OrderUpdate, UpdateSource};
 
 use super::{PacketBuilder, Trace};
 
 impl Trace {
     /// A packet of the order snapshot feed, side A.
     pub fn order_snapshots(&mut self, packet: &PacketBuilder) {
-        self.on(Feed::SnapshotOrders, Side::A, packet);
+        self.on(Feed::SnapshotOrders, FeedLine::A, packet);
     }
 
     /// The order book of an instrument: `id:quantity@price …| id:quantity@price …`, best first.

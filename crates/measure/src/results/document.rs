@@ -8,7 +8,7 @@ use hairpin_time::Utc;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
-use super::{Host, ResultsError, Row, Truth};
+use super::{EnvironmentReport, Host, ResultsError, Row};
 use crate::file;
 
 /// The version of the format. Fields are added to it, never renamed.
@@ -32,7 +32,7 @@ pub struct Results {
     pub host: Host,
     /// What the measuring itself was good for; `None` in a file that does not tell it.
     #[serde(default)]
-    pub truth: Option<Truth>,
+    pub truth: Option<EnvironmentReport>,
     /// One per case and setting, in the order they were measured.
     pub rows: Vec<Row>,
 }
@@ -94,8 +94,8 @@ impl Results {
                 cause,
             })?;
         }
-        let truth = results.truth.as_ref().map_or(Ok(()), Truth::validate);
-        truth.map_err(|cause| ResultsError::Truth { path: name(), cause })?;
+        let truth = results.truth.as_ref().map_or(Ok(()), EnvironmentReport::validate);
+        truth.map_err(|cause| ResultsError::EnvironmentReport { path: name(), cause })?;
         Ok(results)
     }
 }

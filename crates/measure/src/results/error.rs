@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Write};
 use std::io;
 
-use super::TruthError;
+use super::EnvironmentError;
 
 /// Why a results file could not be written, or is not one.
 ///
@@ -53,11 +53,11 @@ pub enum ResultsError {
     },
     /// The truth checks contradict themselves.
     #[error("{path}: truth: {cause}")]
-    Truth {
+    EnvironmentReport {
         /// The file.
         path: String,
         /// The contradiction.
-        cause: TruthError,
+        cause: EnvironmentError,
     },
 }
 

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
-use hairpin_order_entry::Dial;
+use hairpin_order_entry::Connect;
 use hairpin_time::Duration;
 
 use crate::exchange::Exchange;
@@ -114,7 +114,7 @@ impl Source for Connection {
 /// Gives the one wire there is.
 pub(crate) struct MemoryDial(pub(crate) Rc<Wire>);
 
-impl Dial for MemoryDial {
+impl Connect for MemoryDial {
     type Stream = Connection;
 
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {

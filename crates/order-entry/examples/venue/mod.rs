@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, FloorSettings, Instrument, Pace,
-    TcpFeed,
+    Addresses, Credentials, Exchange, ExchangeSettings, FeedSide, Instrument, Pace,
+    SimulatedMarketSettings, TcpFeed,
 };
 use hairpin_host::Clock;
 use hairpin_mapped::Journal;
@@ -87,7 +87,7 @@ impl Venue {
 
     /// The session of this name, which connects again when it has lost its connection; it has not
     /// started.
-    pub fn kept(&self, session: &str) -> KeptSession {
+    pub fn kept(&self, session: &str) -> ReconnectingSession {
         let journal = Journal::anonymous(1 << 18).expect("memory");
         let session = Session::new(self.settings_of(session), journal).expect("sound settings");
         let connector = ConnectorSettings {
@@ -98,7 +98,7 @@ impl Venue {
             schedule: None,
         };
         let zone = NamedZone::new("America/Chicago").expect("a zone");
-        KeptSession::new(session, connector, zone)
+        ReconnectingSession::new(session, connector, zone)
     }
 
     /// The primary's connections end, and the backup is the primary.
@@ -142,7 +142,10 @@ fn run(is_busy: bool, command: &AtomicU32, tell: &mpsc::Sender<Told>) {
         Credentials::new(&access_key_of(session), KEY, session, "DEFGH").expect("an account")
     };
     let settings = ExchangeSettings {
-        floor: FloorSettings { instruments: Instrument::numbered(2), ..FloorSettings::default() },
+        floor: SimulatedMarketSettings {
+            instruments: Instrument::numbered(2),
+            ..SimulatedMarketSettings::default()
+        },
         matching: is_busy,
         accounts: SESSIONS.map(account).into(),
         connections: 8,

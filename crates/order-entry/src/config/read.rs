@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
-    self as ilink3, Conduct, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry,
-    NotAppliedAnswer, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, Version, WeekTime,
+    self as ilink3, ConnectorSettings, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, NotAppliedAnswer,
+    Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SessionPolicy, Version, WeekTime,
 };
 use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
 use hairpin_time::{Duration, Utc};
@@ -284,7 +284,7 @@ impl Config {
         let zone = zone.map_err(|what| source.wrong_in("schedule", &what))?;
         let keep_inbound = file.journal.as_ref().and_then(|it| it.keep_inbound).unwrap_or(true);
         let session = Settings {
-            conduct: Conduct { key_expires, ..file.conduct.read(source)? },
+            conduct: SessionPolicy { key_expires, ..file.conduct.read(source)? },
             waiting_max: file.sending.waiting_max.unwrap_or(WAITING_DEFAULT),
             batch_bytes: file.sending.batch_bytes.unwrap_or(BATCH_BYTES_DEFAULT),
             when_full: match file.sending.when_full {
@@ -398,8 +398,8 @@ impl OperatorTable {
 }
 
 impl ConductTable {
-    fn read(self, source: &Source<'_>) -> Result<Conduct, ConfigError> {
-        let default = Conduct::default();
+    fn read(self, source: &Source<'_>) -> Result<SessionPolicy, ConfigError> {
+        let default = SessionPolicy::default();
         let version = match self.version {
             None => default.version,
             Some(number) => Version::new(*number.as_ref()).ok_or_else(|| {
@@ -409,7 +409,7 @@ impl ConductTable {
         };
         let timeout = self.retransmission_timeout_ms.map(Duration::from_millis);
         let attempts = self.retransmission_attempts;
-        Ok(Conduct {
+        Ok(SessionPolicy {
             version,
             on_demand_party_id: self.on_demand_party_id.unwrap_or(default.on_demand_party_id),
             held_bytes: self.held_bytes.unwrap_or(default.held_bytes),

@@ -7,7 +7,7 @@ use hairpin_ilink3::Delivery;
 use hairpin_mapped::Storage;
 
 use super::{Link, taken};
-use crate::Dial;
+use crate::Connect;
 
 /// The most records of one write: as many orders as a loopback segment holds.
 const PARTS: usize = 64;
@@ -33,7 +33,7 @@ impl Batch {
     }
 }
 
-impl<D: Dial, J: Storage> Link<D, J> {
+impl<D: Connect, J: Storage> Link<D, J> {
     pub(super) fn open_batch(&mut self) {
         if !self.batch.is_open() {
             self.batch.before = self.backlog.len();

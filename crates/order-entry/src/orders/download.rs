@@ -19,9 +19,10 @@ const QUALIFIERS: [MassStatusTIF; 2] = [MassStatusTIF::GTC, MassStatusTIF::GTD];
 /// last UUID, and the session asks for that by itself. How they stand it does not say unless it is
 /// asked: a client that has no journal of their beginning learns it so.
 ///
-/// A listener in [`Tracked`](super::Tracked) that names one as its
-/// [`download`](super::Tracks::download) need only start it: each report brings its
-/// [`Orders`](super::Orders) up to date, and [`on_download`](super::Tracks::on_download) tells the
+/// A listener in [`OrderTracking`](super::OrderTracking) that names one as its
+/// [`download`](super::TrackOrders::download) need only start it: each report brings its
+/// [`Orders`](super::Orders) up to date, and [`on_download`](super::TrackOrders::on_download) tells
+/// the
 /// end. Its [deadline](Self::poll_timeout) is the loop's to keep.
 #[derive(Debug, Clone)]
 pub struct Download {

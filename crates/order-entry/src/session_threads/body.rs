@@ -9,10 +9,10 @@ use hairpin_reactor::{Calls, Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
 use super::{Call, ThreadError, ThreadSession};
-use crate::Dial;
+use crate::Connect;
 
 /// A thread's reactor, sessions and listeners.
-pub(super) struct Body<L, D: Dial, J: Storage, Z: Zone> {
+pub(super) struct Body<L, D: Connect, J: Storage, Z: Zone> {
     reactor: Reactor,
     sessions: Vec<ThreadSession<L, D, J, Z>>,
     calls: Calls<Call<L>>,
@@ -21,7 +21,7 @@ pub(super) struct Body<L, D: Dial, J: Storage, Z: Zone> {
     leaving: Option<Instant>,
 }
 
-impl<L: Listener, D: Dial, J: Storage, Z: Zone> Body<L, D, J, Z> {
+impl<L: Listener, D: Connect, J: Storage, Z: Zone> Body<L, D, J, Z> {
     pub(super) fn open(
         wait: Wait,
         sessions: Vec<ThreadSession<L, D, J, Z>>,

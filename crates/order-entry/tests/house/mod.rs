@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
 use hairpin_exchange::{
-    Action, Capacity, ConnectionId, Credentials, Designation, Floor, FloorSettings, Gateway,
-    GatewaySettings, Instrument, OrderId,
+    Action, Capacity, ConnectionId, Credentials, Designation, Gateway, GatewaySettings, Instrument,
+    OrderId, SimulatedMarket, SimulatedMarketSettings,
 };
 use hairpin_mapped::{Direction, MemoryStorage, Storage};
 use hairpin_order_entry::*;
@@ -72,7 +72,7 @@ struct Line {
 /// A gateway and its market, and the connections to it.
 pub(crate) struct Inner {
     pub(crate) gateway: Gateway,
-    floor: Floor,
+    floor: SimulatedMarket,
     now: Now,
     pub(crate) accepted: Accepted,
     lines: Vec<Line>,
@@ -99,13 +99,14 @@ impl House {
     pub(crate) fn new() -> Self {
         let now = now(0);
         let instruments = Instrument::numbered(2);
-        let settings = FloorSettings { instruments, capacity: CAPACITY, ..Default::default() };
+        let settings =
+            SimulatedMarketSettings { instruments, capacity: CAPACITY, ..Default::default() };
         let key = "AAECAwQFBgcICQoLDA0ODw";
         let account = Credentials::new("ACCESS-KEY-ID-123456", key, "ABC", "DEFGH").unwrap();
         let gateway = GatewaySettings::lenient(vec![account], 8, CAPACITY.orders);
         Self(Arc::new(Mutex::new(Inner {
             gateway: Gateway::with_settings(gateway),
-            floor: Floor::new(&settings, now),
+            floor: SimulatedMarket::new(&settings, now),
             now,
             accepted: Accepted::default(),
             lines: Vec::new(),
@@ -295,7 +296,7 @@ impl Source for Connection {
     }
 }
 
-impl Dial for House {
+impl Connect for House {
     type Stream = Connection;
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Connection> {
         let mut inner = self.inner();
@@ -398,7 +399,7 @@ fn order(id: u32) -> NewOrder {
 
 pub(crate) struct World {
     pub(crate) house: House,
-    pub(crate) kept: KeptSession<House, MemoryStorage, FixedZone>,
+    pub(crate) kept: ReconnectingSession<House, MemoryStorage, FixedZone>,
     reactor: Reactor,
     pub(crate) told: Told,
     pub(crate) millis: u64,
@@ -419,7 +420,7 @@ impl World {
         journal: MemoryStorage,
     ) -> Self {
         let session = Session::with_dial(settings, journal, house.clone()).unwrap();
-        let kept = KeptSession::new(session, connector, FixedZone(0));
+        let kept = ReconnectingSession::new(session, connector, FixedZone(0));
         let reactor = Reactor::new(Wait::Spin).unwrap();
         let (told, sent) = (Told::default(), Vec::new());
         Self { house, kept, reactor, told, millis: 0, sent }

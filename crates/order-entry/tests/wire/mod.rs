@@ -128,7 +128,7 @@ impl Source for Connection {
     }
 }
 
-impl Dial for Shared {
+impl Connect for Shared {
     type Stream = Connection;
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Connection> {
         self.wire().dialled.push(gateway);
@@ -177,7 +177,8 @@ impl Bench {
 
     /// Established, and sends again what was not applied.
     pub(crate) fn replaying(waiting_max: usize) -> Self {
-        let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+        let conduct =
+            SessionPolicy { not_applied: NotAppliedAnswer::Replay, ..SessionPolicy::default() };
         Self::with(Settings { waiting_max, conduct, ..exchange::settings(1) }).establish()
     }
 

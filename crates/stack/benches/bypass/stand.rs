@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use hairpin_stack::{Mode, StackSettings};
-use hairpin_testbed::{Bed, Host};
+use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::{InterfaceSettings, UmemSettings};
 
 use crate::arguments::{Arguments, Way};
@@ -52,7 +52,7 @@ impl Side {
 #[derive(Debug)]
 pub(crate) struct Stand {
     /// One for each side.
-    beds: Vec<Bed>,
+    beds: Vec<Testbed>,
     /// Of pong and ping.
     cores: [usize; 2],
     samples: u32,
@@ -67,7 +67,7 @@ impl Stand {
         };
         let mut umem = UmemSettings::default();
         umem.frames = arguments.frames.unwrap_or(umem.frames);
-        let beds: Result<_, _> = (0..sides).map(|_| Bed::namespaces()).collect();
+        let beds: Result<_, _> = (0..sides).map(|_| Testbed::namespaces()).collect();
         Ok(Self {
             beds: beds.map_err(io::Error::other)?,
             cores: [pong, ping],
@@ -82,7 +82,7 @@ impl Stand {
         format!(
             "{}, for each way and mode; pong on core {pong}, ping on core {ping}; {samples} round \
              trips a round, in turns",
-            self.beds.first().map_or("", Bed::describe)
+            self.beds.first().map_or("", Testbed::describe)
         )
     }
 
@@ -111,7 +111,7 @@ impl Stand {
     }
 
     /// Both ends of a side, pong's first.
-    fn open(&self, side: Side, bed: &Bed) -> io::Result<[Box<dyn Rally>; 2]> {
+    fn open(&self, side: Side, bed: &Testbed) -> io::Result<[Box<dyn Rally>; 2]> {
         let mode = side.mode;
         Ok(match side.way {
             Way::KernelUdp => boxed(both(bed, open_kernel)?),
@@ -171,7 +171,7 @@ fn boxed<P: Rally + 'static>(ends: [P; 2]) -> [Box<dyn Rally>; 2] {
 
 /// A port on each host, pong's first.
 fn both<P: Port + Send>(
-    bed: &Bed,
+    bed: &Testbed,
     open: impl Fn(&Host) -> io::Result<P> + Sync,
 ) -> io::Result<[P; 2]> {
     let [pong, ping] = bed.hosts();

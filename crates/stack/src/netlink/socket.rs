@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 
-use hairpin_xdp::NotInherited;
+use hairpin_xdp::ForkGuardedFd;
 
 /// A socket. A child that read from it would have what its parent is to read; what it calls on it
 /// fails.
@@ -13,7 +13,7 @@ use hairpin_xdp::NotInherited;
 pub(super) struct Socket {
     /// Never dropped: it closes nothing.
     socket: ManuallyDrop<netlink_sys::Socket>,
-    _descriptor: NotInherited,
+    _descriptor: ForkGuardedFd,
 }
 
 impl Socket {
@@ -22,7 +22,7 @@ impl Socket {
     /// # Errors
     /// The kernel's.
     pub(super) fn new(protocol: isize) -> io::Result<Self> {
-        let descriptor = NotInherited::make(|| {
+        let descriptor = ForkGuardedFd::make(|| {
             let descriptor = netlink_sys::Socket::new(protocol)?.into_raw_fd();
             // SAFETY: it is open, and the socket has given it up.
             Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })

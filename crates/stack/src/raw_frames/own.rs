@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use hairpin_xdp::{
-    FilterError, FilterSettings, Interface, InterfaceError, InterfaceSettings, Kicker, Packet,
-    Stamp,
+    FilterError, FilterSettings, Interface, InterfaceError, InterfaceSettings, Packet, Stamp,
+    TxWakeup,
 };
 
 use crate::StackError;
@@ -25,7 +25,7 @@ const NAP: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Own {
     interface: Interface,
-    kicker: Kicker,
+    kicker: TxWakeup,
     queue: u32,
     mac: [u8; 6],
     epoll: Epoll,

@@ -11,7 +11,7 @@ use super::UdpSocket;
 use crate::addresses::is_multicast;
 use crate::destination::{self, Destination, Direct, Way};
 use crate::stack::{Shared, unsupported};
-use crate::{Notice, Reason};
+use crate::{FallbackReason, PathEvent};
 
 /// Destinations that `send_to` remembers.
 pub(super) const RECENT: usize = 16;
@@ -26,7 +26,7 @@ impl UdpSocket {
         let mut destination = Destination {
             address: to,
             socket: self.id,
-            way: Way::Kernel(Reason::NoNeighbour),
+            way: Way::Kernel(FallbackReason::NoNeighbour),
             generation: 0,
             is_length_told: false,
         };
@@ -51,10 +51,10 @@ impl UdpSocket {
         }
         let Some(reason) = destination.by_kernel() else { return Ok(()) };
         // What is only not known yet is no reason to say anything.
-        if reason == Reason::NoNeighbour || !is_new && before == Some(reason) {
+        if reason == FallbackReason::NoNeighbour || !is_new && before == Some(reason) {
             return Ok(());
         }
-        let notice = Notice::SendsByKernel { address: to, reason };
+        let notice = PathEvent::TxFallback { address: to, reason };
         if self.shared.is_strict {
             return Err(unsupported(&notice.to_string()));
         }
@@ -193,12 +193,12 @@ impl UdpSocket {
         let Some(payload) = self.buffer.get_mut(..length) else {
             return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
         };
-        let (address, reason) = (to.address, to.by_kernel().unwrap_or(Reason::TooLong));
-        let notice = Notice::SendsByKernel { address, reason };
-        if self.shared.is_strict && reason != Reason::NoNeighbour {
+        let (address, reason) = (to.address, to.by_kernel().unwrap_or(FallbackReason::TooLong));
+        let notice = PathEvent::TxFallback { address, reason };
+        if self.shared.is_strict && reason != FallbackReason::NoNeighbour {
             return Err(unsupported(&notice.to_string()));
         }
-        if reason == Reason::TooLong && !std::mem::replace(&mut to.is_length_told, true) {
+        if reason == FallbackReason::TooLong && !std::mem::replace(&mut to.is_length_told, true) {
             self.shared.control().tell(notice);
         }
         fill(payload);

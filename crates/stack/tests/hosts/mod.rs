@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr, UdpSocket as KernelSocket};
 use std::time::Duration;
 
 use hairpin_stack::{
-    Destination, Meta, Mode, Notice, Packet, RawFrames, SocketOptions, Stack, StackSettings,
+    Destination, Meta, Mode, Packet, PathEvent, RawFrames, SocketOptions, Stack, StackSettings,
     UdpSocket,
 };
-use hairpin_testbed::{Bed, Host, Queues};
+use hairpin_testbed::{Host, Queues, Testbed};
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 /// Long enough that what has not come is lost, and not late.
@@ -16,8 +16,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) const MODES: [Mode; 2] = [Mode::Generic, Mode::Native];
 
 /// Two hosts with both families, joined by so many queues.
-pub(crate) fn bed(queues: u32) -> Bed {
-    let bed = Bed::builder().queues(Queues::pairs(queues)).ipv6().build().unwrap();
+pub(crate) fn bed(queues: u32) -> Testbed {
+    let bed = Testbed::builder().queues(Queues::pairs(queues)).ipv6().build().unwrap();
     for host in bed.hosts() {
         // As often as somebody asks.
         let free = || std::fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "0");
@@ -27,7 +27,7 @@ pub(crate) fn bed(queues: u32) -> Bed {
 }
 
 /// Each number of queues in each mode.
-pub(crate) fn each_way(mut test: impl FnMut(&Bed, Mode)) {
+pub(crate) fn each_way(mut test: impl FnMut(&Testbed, Mode)) {
     for queues in [1, 2] {
         for mode in MODES {
             test(&bed(queues), mode);
@@ -151,7 +151,7 @@ pub(crate) fn take(raw: &mut RawFrames) -> Packet {
 }
 
 /// Whether something of this kind was said, among what is left to be said.
-pub(crate) fn is_said(stack: &Stack, mut is_it: impl FnMut(&Notice) -> bool) -> bool {
+pub(crate) fn is_said(stack: &Stack, mut is_it: impl FnMut(&PathEvent) -> bool) -> bool {
     eventually(|| std::iter::from_fn(|| stack.notice()).any(|notice| is_it(&notice)))
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::assembler::Instruction;
 use super::program::BOUND_MAX;
-use crate::forked::NotInherited;
+use crate::forked::ForkGuardedFd;
 
 const MAP_CREATE: i32 = 0;
 const MAP_LOOKUP: i32 = 1;
@@ -144,8 +144,8 @@ fn call<C: Command>(command: i32, attributes: &mut C) -> io::Result<i64> {
 }
 
 /// Of a command that makes a descriptor; it is close-on-exec.
-fn make<C: Command>(command: i32, attributes: &mut C) -> io::Result<NotInherited> {
-    NotInherited::make(|| {
+fn make<C: Command>(command: i32, attributes: &mut C) -> io::Result<ForkGuardedFd> {
+    ForkGuardedFd::make(|| {
         let number = call(command, attributes)?;
         // SAFETY: the kernel has just given us this descriptor and nobody else knows it.
         Ok(unsafe { OwnedFd::from_raw_fd(number as i32) })
@@ -160,7 +160,7 @@ pub(crate) fn create_map(
     entries: u32,
     flags: u32,
     name: &str,
-) -> io::Result<NotInherited> {
+) -> io::Result<ForkGuardedFd> {
     let (inner_map, numa_node) = (0, 0);
     let name = name_of(name);
     let mut create =
@@ -229,7 +229,7 @@ pub(crate) fn load_program(
     code: &[Instruction],
     name: &str,
     bound_to: Option<u32>,
-) -> Result<NotInherited, Refusal> {
+) -> Result<ForkGuardedFd, Refusal> {
     let (flags, interface) = binding(code.len(), bound_to)?;
     let mut load = ProgramLoad {
         kind: PROGRAM_XDP,
@@ -296,7 +296,7 @@ pub(crate) fn create_link(
     program: BorrowedFd<'_>,
     interface: u32,
     flags: u32,
-) -> io::Result<NotInherited> {
+) -> io::Result<ForkGuardedFd> {
     let program = program.as_raw_fd() as u32;
     let mut create = LinkCreate { program, interface, attach: ATTACH_XDP, flags };
     make(LINK_CREATE, &mut create)

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::bpf;
 use super::entry::{Kind, Protocol};
-use crate::forked::NotInherited;
+use crate::forked::ForkGuardedFd;
 use crate::mapping::Mapping;
 
 /// EtherTypes that the program compares with, in place of looking them up.
@@ -62,7 +62,7 @@ impl Value {
 /// Any number of handles may count; one at a time changes EtherTypes.
 #[derive(Debug)]
 pub(super) struct Kinds {
-    map: NotInherited,
+    map: ForkGuardedFd,
     mapping: Mapping,
 }
 
@@ -78,7 +78,7 @@ impl Kinds {
     }
 
     /// Those of another process.
-    pub(super) fn of(map: NotInherited) -> io::Result<Self> {
+    pub(super) fn of(map: ForkGuardedFd) -> io::Result<Self> {
         let mapping = Mapping::shared(map.as_fd(), size_of::<Value>(), 0)?;
         Ok(Self { map, mapping })
     }

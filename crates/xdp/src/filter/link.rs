@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::bpf;
-use crate::forked::NotInherited;
+use crate::forked::ForkGuardedFd;
 
 /// `XDP_FLAGS_SKB_MODE` and `XDP_FLAGS_DRV_MODE` of linux/if_link.h.
 const GENERIC: u32 = 1 << 1;
@@ -49,7 +49,7 @@ pub enum LinkError {
 /// descriptor that was handed to another process keeps it there; a forked child has none.
 #[derive(Debug)]
 pub struct Link {
-    descriptor: NotInherited,
+    descriptor: ForkGuardedFd,
     mode: Mode,
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::bpf;
 use super::entry::{EntryError, FLOW_KEY, Key, Kind, LOCAL_KEY};
 use super::kinds::Kinds;
-use crate::forked::NotInherited;
+use crate::forked::ForkGuardedFd;
 
 /// Bytes of a value: the base of a slot, or that the kernel keeps the frame.
 const VALUE: usize = 4;
@@ -23,11 +23,11 @@ pub(super) struct Capacity {
 
 #[derive(Debug)]
 pub(super) struct Maps {
-    pub(super) flows: NotInherited,
-    pub(super) locals: NotInherited,
-    pub(super) groups: NotInherited,
+    pub(super) flows: ForkGuardedFd,
+    pub(super) locals: ForkGuardedFd,
+    pub(super) groups: ForkGuardedFd,
     pub(super) kinds: Kinds,
-    pub(super) sockets: NotInherited,
+    pub(super) sockets: ForkGuardedFd,
     /// Held over a change, of which entry and count are two parts.
     changing: Mutex<()>,
 }
@@ -50,7 +50,7 @@ impl Maps {
     /// Those of another process, in the order of the fields.
     pub(super) fn adopt(descriptors: [OwnedFd; 5]) -> io::Result<Self> {
         let [flows, locals, groups, kinds, sockets] =
-            descriptors.map(|descriptor| NotInherited::make(|| Ok(descriptor)));
+            descriptors.map(|descriptor| ForkGuardedFd::make(|| Ok(descriptor)));
         let (flows, locals, groups, sockets) = (flows?, locals?, groups?, sockets?);
         let kinds = Kinds::of(kinds?)?;
         Ok(Self { flows, locals, groups, kinds, sockets, changing: Mutex::new(()) })

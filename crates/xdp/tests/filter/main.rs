@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
 use frames::{Chance, GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6};
-use hairpin_testbed::{Bed, Queues};
+use hairpin_testbed::{Queues, Testbed};
 use hairpin_xdp::{
     Device, Entry, Filter, FilterSettings, Link, Mode, Protocol, Socket, SocketSettings, Umem,
     UmemSettings, Verdict,
@@ -184,7 +184,7 @@ fn cut_off(chance: &mut Chance) -> Vec<Vec<u8>> {
 #[test]
 #[ignore = "needs root"]
 fn the_program_decides_as_the_reference_does() {
-    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
     bed.hosts()[0]
         .run(|| {
             let kernel = Kernel::new();
@@ -227,7 +227,7 @@ fn agree(kernel: &Kernel, reference: &Reference, frames: &[Vec<u8>], what: &str)
 #[test]
 #[ignore = "needs root"]
 fn the_first_of_a_kind_is_seen_and_after_the_last_nothing_is() {
-    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
     bed.hosts()[0]
         .run(|| {
             let kernel = Kernel::new();
@@ -262,7 +262,7 @@ fn the_first_of_a_kind_is_seen_and_after_the_last_nothing_is() {
 #[test]
 #[ignore = "needs root"]
 fn ether_types_come_change_and_go_whether_they_have_a_place_or_not() {
-    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
     bed.hosts()[0]
         .run(|| {
             let kernel = Kernel::new();
@@ -304,7 +304,7 @@ fn ether_types_come_change_and_go_whether_they_have_a_place_or_not() {
 #[test]
 #[ignore = "needs root"]
 fn a_filter_of_one_ether_type_knows_nothing_else() {
-    let bed = Bed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
+    let bed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
     bed.hosts()[0]
         .run(|| {
             let mut chance = Chance(4);

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use anyhow::{Result, bail};
 use hairpin_exchange::{Feed as Published, MAX_PAYLOAD, Pace};
-use hairpin_feed_handler::{Channel, ChannelState, EndOfEvent, Feed, Input, Listener, Side};
+use hairpin_feed_handler::{Channel, ChannelState, EndOfEvent, Feed, FeedLine, Input, Listener};
 use hairpin_host::Clock;
 use hairpin_measure::BatchRecorder;
 use hairpin_time::{Duration, Now};
@@ -101,7 +101,7 @@ impl Bench {
                 Published::Instruments => Feed::Instrument,
                 _ => Feed::Snapshot,
             };
-            let input = Input { feed, side: Side::A, received: Some(bench.now.utc) };
+            let input = Input { feed, side: FeedLine::A, received: Some(bench.now.utc) };
             bench.channel.handle_packet(bench.now, input, &packet[..sent.length], &mut ());
             while bench.channel.poll_action().is_some() {}
             if bench.channel.state() == ChannelState::InSync {
@@ -142,7 +142,8 @@ impl Bench {
     fn take(&mut self, packets: &Packets, range: std::ops::Range<usize>) {
         let Self { channel, seen, .. } = self;
         for (bytes, &now) in packets.bytes[range.clone()].iter().zip(&packets.times[range]) {
-            let input = Input { feed: Feed::Incremental, side: Side::A, received: Some(now.utc) };
+            let input =
+                Input { feed: Feed::Incremental, side: FeedLine::A, received: Some(now.utc) };
             channel.handle_packet(black_box(now), input, bytes, seen);
         }
     }

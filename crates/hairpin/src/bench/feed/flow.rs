@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use hairpin_exchange::{
-    Floor, FloorSettings, Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId, Owner, Pace,
-    PublisherSettings, Side, Transmit,
+    Instrument, MAX_PAYLOAD, Market, NewOrder, OrderId, Owner, Pace, PublisherSettings, Side,
+    SimulatedMarket, SimulatedMarketSettings, Transmit,
 };
 use hairpin_time::{Instant, Now};
 
@@ -25,7 +25,7 @@ const OWNER: Owner = Owner(1);
 /// The exchange's books and publisher, and orders that join a published level or leave it. So
 /// every event is one entry of template 46, a level changed, and ends in its packet.
 pub(super) struct Flow {
-    floor: Floor,
+    floor: SimulatedMarket,
     random: u64,
     resting: VecDeque<OrderId>,
 }
@@ -35,9 +35,14 @@ impl Flow {
     pub(super) fn new(seed: u64, now: Now) -> Self {
         let publisher = PublisherSettings { plain_endings: true, ..PublisherSettings::default() };
         let instruments = Instrument::numbered(INSTRUMENTS);
-        let settings = FloorSettings { instruments, seed, publisher, ..FloorSettings::default() };
+        let settings = SimulatedMarketSettings {
+            instruments,
+            seed,
+            publisher,
+            ..SimulatedMarketSettings::default()
+        };
         let resting = VecDeque::with_capacity(RESTING);
-        Self { floor: Floor::new(&settings, now), random: seed, resting }
+        Self { floor: SimulatedMarket::new(&settings, now), random: seed, resting }
     }
 
     /// Makes the next event.

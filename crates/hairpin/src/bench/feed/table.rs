@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hairpin_measure::{Figure, Host, Results, Row, Truth, is_too_short};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_short};
 
 use super::plan::{Receiver, name};
 use super::published::{FIGURES, SOURCE, TABLES, Table};
@@ -18,7 +18,7 @@ pub(super) fn render(results: &Results) -> String {
     for table in TABLES {
         let _ = write!(text, "\n{}", block(&table, &rows, step));
     }
-    let truth = results.truth.as_ref().map(Truth::describe).unwrap_or_default();
+    let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
     text + LEGEND + &machines(&results.host, rows.first().copied()) + &truth
 }
 
@@ -128,7 +128,7 @@ mod tests {
             governor: None,
         };
         let host = Host::new(facts, "veth", Timestamping::Software);
-        let truth = Truth { clock_step_ns: 10.0, ..Truth::default() };
+        let truth = EnvironmentReport { clock_step_ns: 10.0, ..EnvironmentReport::default() };
         let results = Results::new(Utc::EPOCH, "hairpin bench feed", host);
         Results { rows, truth: Some(truth), ..results }
     }

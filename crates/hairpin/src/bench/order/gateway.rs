@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hairpin_endpoint::TcpListener;
 use hairpin_exchange::{
-    Addresses, Credentials, Exchange, ExchangeSettings, FloorSettings, Instrument, Pace,
+    Addresses, Credentials, Exchange, ExchangeSettings, Instrument, Pace, SimulatedMarketSettings,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
@@ -62,10 +62,10 @@ fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
     let Account { access_key_id, session } = Account::of(1);
     let account = Credentials::new(&access_key_id, &key.base64url, &session, setup::FIRM)?;
     Ok(ExchangeSettings {
-        floor: FloorSettings {
+        floor: SimulatedMarketSettings {
             instruments: Instrument::numbered(1),
             seed: setup.seed,
-            ..FloorSettings::default()
+            ..SimulatedMarketSettings::default()
         },
         matching: false,
         accounts: vec![account],

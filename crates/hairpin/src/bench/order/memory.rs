@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
-use hairpin_order_entry::Dial;
+use hairpin_order_entry::Connect;
 use hairpin_time::Duration;
 
 use super::answers::Answers;
@@ -137,7 +137,7 @@ impl Source for Connection {
 #[derive(Debug)]
 pub(super) struct MemoryDial(pub(super) Rc<Wire>);
 
-impl Dial for MemoryDial {
+impl Connect for MemoryDial {
     type Stream = Connection;
 
     fn dial(&mut self, _: SocketAddrV4) -> io::Result<Connection> {

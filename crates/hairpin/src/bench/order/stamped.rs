@@ -7,10 +7,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use hairpin_endpoint::{
-    Blocker, Intake, Meta, Notice, Receive, Received, Source, Stream, TcpStream, Transmit,
+    Blocker, DropNotifier, Meta, Receive, Received, Source, Stream, TcpStream, Transmit,
+    UringHandle,
 };
 use hairpin_host::Clock;
-use hairpin_order_entry::{Dial, TcpDial};
+use hairpin_order_entry::{Connect, TcpConnect};
 use hairpin_time::{Duration, Instant};
 
 /// When bytes last passed.
@@ -41,11 +42,11 @@ pub(super) struct StampedDial {
     pub(super) stamps: Rc<Stamps>,
 }
 
-impl Dial for StampedDial {
+impl Connect for StampedDial {
     type Stream = Stamped;
 
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Stamped> {
-        let stream = TcpDial::default().dial(gateway)?;
+        let stream = TcpConnect::default().dial(gateway)?;
         Ok(Stamped { stream, clock: self.clock.clone(), stamps: Rc::clone(&self.stamps) })
     }
 }
@@ -110,7 +111,10 @@ impl Source for Stamped {
         self.stream.set_blocking(timeout)
     }
 
-    fn set_intake(&mut self, notice: Option<Notice>) -> io::Result<Option<Intake>> {
-        self.stream.set_intake(notice)
+    fn set_uring_handle(
+        &mut self,
+        notice: Option<DropNotifier>,
+    ) -> io::Result<Option<UringHandle>> {
+        self.stream.set_uring_handle(notice)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hairpin_measure::{Figure, Host, Results, Row, Truth, is_too_short};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_short};
 
 use super::plan::Subject;
 use super::published::{COLUMNS, SOURCE, Stage};
@@ -20,7 +20,7 @@ pub(super) fn render(results: &Results) -> String {
         let rows: Vec<&Row> = rows.iter().filter(of).copied().collect();
         let _ = write!(text, "\n{} between orders\n{}", pause(interval_us), block(&rows, step));
     }
-    let truth = results.truth.as_ref().map(Truth::describe).unwrap_or_default();
+    let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
     text + LEGEND + &machines(&results.host, rows.first().copied()) + &truth
 }
 
@@ -182,7 +182,7 @@ mod tests {
             governor: None,
         };
         let host = Host::new(facts, "veth", Timestamping::Software);
-        let truth = Truth { clock_step_ns: 10.0, ..Truth::default() };
+        let truth = EnvironmentReport { clock_step_ns: 10.0, ..EnvironmentReport::default() };
         let results = Results::new(Utc::EPOCH, "hairpin bench order", host);
         Results { rows, truth: Some(truth), ..results }
     }

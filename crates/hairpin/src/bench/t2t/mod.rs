@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use hairpin_measure::{Host, Results, Row, Truth};
+use hairpin_measure::{EnvironmentReport, Host, Results, Row};
 use hairpin_reactor::Wait;
 
 pub(super) use arguments::Arguments;
@@ -54,7 +54,7 @@ fn render(results: &Results, case: Case) -> String {
     for block in blocks(&results.rows, case) {
         let _ = write!(text, "\n{block}");
     }
-    let truth = results.truth.as_ref().map(Truth::describe).unwrap_or_default();
+    let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
     text + LEGEND + &machines(&results.host, results.rows.first()) + &truth
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hairpin_order_entry::{ClOrdId, Pricing, Qualifier, SideReq};
+use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Pricing, SideReq};
 use hairpin_time::Duration;
 
 /// One command.
@@ -15,7 +15,7 @@ pub(in crate::order) enum Command {
         target: Target,
         quantity: Option<u32>,
         pricing: Option<Pricing>,
-        qualifier: Option<Qualifier>,
+        qualifier: Option<OrderTimeInForce>,
     },
     /// `cancel` of one order.
     Cancel(Target),
@@ -38,7 +38,7 @@ pub(in crate::order) struct Enter {
     pub(in crate::order) quantity: u32,
     pub(in crate::order) pricing: Pricing,
     pub(in crate::order) security_id: i32,
-    pub(in crate::order) qualifier: Qualifier,
+    pub(in crate::order) qualifier: OrderTimeInForce,
     pub(in crate::order) min_quantity: Option<u32>,
     pub(in crate::order) display_quantity: Option<u32>,
     /// One is made if it is not given.

@@ -1,6 +1,6 @@
 //! Which words make a command.
 
-use hairpin_order_entry::{ClOrdId, Price9, Pricing, Qualifier, SideReq};
+use hairpin_order_entry::{ClOrdId, OrderTimeInForce, Price9, Pricing, SideReq};
 use hairpin_time::Duration;
 
 use super::ScriptError;
@@ -120,18 +120,18 @@ impl Words<'_> {
     }
 
     /// How long an order stands, if that is said next.
-    fn qualifier(&mut self) -> Result<Option<Qualifier>, ScriptError> {
+    fn qualifier(&mut self) -> Result<Option<OrderTimeInForce>, ScriptError> {
         Ok(Some(if self.take("day") {
-            Qualifier::Day
+            OrderTimeInForce::Day
         } else if self.take("gtc") {
-            Qualifier::GoodTillCancel
+            OrderTimeInForce::GoodTillCancel
         } else if self.take("fak") {
-            Qualifier::FillAndKill
+            OrderTimeInForce::FillAndKill
         } else if self.take("fok") {
-            Qualifier::FillOrKill
+            OrderTimeInForce::FillOrKill
         } else if self.take("gtd") {
             let expire_date = self.read("a date such as 2026-12-31", values::days)?;
-            Qualifier::GoodTillDate { expire_date }
+            OrderTimeInForce::GoodTillDate { expire_date }
         } else {
             return Ok(None);
         }))

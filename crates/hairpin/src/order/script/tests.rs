@@ -1,6 +1,6 @@
 //! What is read, what is refused, and where.
 
-use hairpin_order_entry::{ClOrdId, Decimal, Pricing, Qualifier, SideReq};
+use hairpin_order_entry::{ClOrdId, Decimal, OrderTimeInForce, Pricing, SideReq};
 use hairpin_time::Duration;
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ const BUY: Enter = Enter {
     quantity: 10,
     pricing: Pricing::Market,
     security_id: 12_345,
-    qualifier: Qualifier::Day,
+    qualifier: OrderTimeInForce::Day,
     min_quantity: None,
     display_quantity: None,
     cl_ord_id: None,
@@ -53,10 +53,10 @@ fn orders_of_every_type_and_qualifier_are_read() {
         assert_eq!(read(&text), Command::Enter(Enter { pricing, ..BUY }), "{text}");
     }
     for (words, qualifier) in [
-        ("gtc", Qualifier::GoodTillCancel),
-        ("fak", Qualifier::FillAndKill),
-        ("fok", Qualifier::FillOrKill),
-        ("gtd 1970-01-31", Qualifier::GoodTillDate { expire_date: 30 }),
+        ("gtc", OrderTimeInForce::GoodTillCancel),
+        ("fak", OrderTimeInForce::FillAndKill),
+        ("fok", OrderTimeInForce::FillOrKill),
+        ("gtd 1970-01-31", OrderTimeInForce::GoodTillDate { expire_date: 30 }),
     ] {
         let text = format!("buy 10 market ESZ6 {words}");
         assert_eq!(read(&text), Command::Enter(Enter { qualifier, ..BUY }), "{text}");
@@ -74,7 +74,7 @@ fn orders_of_every_type_and_qualifier_are_read() {
 #[test]
 fn the_other_commands_are_read() {
     let target = Target::Last;
-    let (quantity, qualifier) = (Some(5), Some(Qualifier::GoodTillCancel));
+    let (quantity, qualifier) = (Some(5), Some(OrderTimeInForce::GoodTillCancel));
     let pricing = Some(limit(4_500_500_000_000));
     let replace = Command::Replace { target, quantity, pricing, qualifier: None };
     assert_eq!(read("replace last qty 5 @ 4500.50"), replace);

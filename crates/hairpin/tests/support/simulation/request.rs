@@ -174,7 +174,7 @@ pub(crate) fn believed(orders: &Orders) -> Vec<Row> {
 }
 
 /// What the exchange holds of the first account.
-pub(crate) fn held(floor: &exchange::Floor) -> Vec<Row> {
+pub(crate) fn held(floor: &exchange::SimulatedMarket) -> Vec<Row> {
     let matching = floor.matching();
     let resting = (0..matching.instruments())
         .flat_map(|instrument| exchange::Side::BOTH.map(|side| matching.orders(instrument, side)))

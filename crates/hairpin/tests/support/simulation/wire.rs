@@ -13,7 +13,7 @@ use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timesta
 use hairpin_netsim::{
     Census, Connection, ConnectionState, End, Random, Reading, StreamError, StreamFaults,
 };
-use hairpin_order_entry::Dial;
+use hairpin_order_entry::Connect;
 use hairpin_time::{Duration, Instant};
 
 use crate::frames::{Frames, cut_in};
@@ -108,7 +108,7 @@ impl Exit {
 #[derive(Debug)]
 pub(crate) struct Dialler(pub(crate) Rc<RefCell<Exit>>);
 
-impl Dial for Dialler {
+impl Connect for Dialler {
     type Stream = Wire;
 
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<Wire> {

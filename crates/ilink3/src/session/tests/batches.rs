@@ -51,8 +51,8 @@ fn a_rehearsed_send_leaves_everything_as_it_was() {
 #[test]
 fn a_rehearsed_send_that_finds_no_room_says_so() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutletError::Full);
+    trace.wire.refusal = Some(OutboundError::Full);
     let refused = trace.session.sender(trace.now, &mut trace.wire).warm_up(&order(1));
-    assert_eq!(refused, Err(SendError::Outlet(OutletError::Full)));
+    assert_eq!(refused, Err(SendError::OutboundSink(OutboundError::Full)));
     assert_eq!(trace.session.outbound_counters().refused_by_outlet, 0);
 }

@@ -112,7 +112,7 @@ fn counts_gaps_only() {
 
 #[test]
 fn counts_held_overflows_only() {
-    let conduct = Conduct { held_bytes: 0, ..Conduct::default() };
+    let conduct = SessionPolicy { held_bytes: 0, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.log_on();
@@ -153,7 +153,7 @@ fn counts_lost_only() {
 
 #[test]
 fn counts_retransmission_errors_only() {
-    let conduct = Conduct { retransmission_attempts: 1, ..Conduct::default() };
+    let conduct = SessionPolicy { retransmission_attempts: 1, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.log_on();
@@ -263,7 +263,7 @@ fn counts_sequence_errors_only() {
 
 #[test]
 fn counts_timeouts_only() {
-    let conduct = Conduct { logon_attempts: 1, ..Conduct::default() };
+    let conduct = SessionPolicy { logon_attempts: 1, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.transmitted();
@@ -395,7 +395,7 @@ fn counts_refused_on_backup_only() {
 #[test]
 fn counts_refused_replaying_only() {
     let mut trace = super::replay::having_sent(2);
-    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 1 });
+    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 1 });
     trace.receive(&not_applied(1, 1));
     assert_eq!(trace.send(1), Err(SendError::Replaying));
     assert_eq!(trace.session.outbound_counters().refused_replaying, 1);
@@ -412,7 +412,7 @@ fn counts_refused_requests_only() {
 #[test]
 fn counts_refused_by_outlet_only() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutletError::Full);
+    trace.wire.refusal = Some(OutboundError::Full);
     assert!(trace.send(1).is_err());
     assert_only(&trace, "refused_by_outlet");
 }

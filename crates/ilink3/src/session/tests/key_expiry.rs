@@ -9,7 +9,7 @@ const DAY: u64 = 86_400_000_000_000;
 fn expiring(left: u64) -> Trace {
     let at = Utc::from_nanos(UTC + left);
     let key_expires = Some(KeyExpiry { at, warning_days: 2 });
-    let conduct = Conduct { key_expires, ..Conduct::default() };
+    let conduct = SessionPolicy { key_expires, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     let requested = trace.sent_request();

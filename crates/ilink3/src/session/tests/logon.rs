@@ -217,7 +217,7 @@ fn an_answer_from_before_the_first_request_is_a_fault() {
 
 #[test]
 fn a_logon_is_sent_once_if_so_conducted() {
-    let conduct = Conduct { logon_attempts: 1, ..Conduct::default() };
+    let conduct = SessionPolicy { logon_attempts: 1, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.transmitted();

@@ -43,7 +43,7 @@ fn party_details_are_registered_under_their_id() {
 #[test]
 fn on_demand_they_go_right_before_their_message_and_both_have_the_id_for_it() {
     for id in [0xFFFF_FFFF, u64::MAX] {
-        let conduct = Conduct { on_demand_party_id: id, ..Conduct::default() };
+        let conduct = SessionPolicy { on_demand_party_id: id, ..SessionPolicy::default() };
         let mut trace = Trace::conducted(Progress::default(), conduct);
         trace.connect(Binding::New);
         trace.log_on();
@@ -80,7 +80,7 @@ fn neither_is_sent_if_one_of_them_cannot_be() {
 fn all_that_is_sent_is_of_the_version_that_was_chosen() {
     for (number, order_length) in [(5, 116), (6, 124), (7, 124), (8, 132), (9, 132)] {
         let version = Version::new(number).unwrap();
-        let conduct = Conduct { version, ..Conduct::default() };
+        let conduct = SessionPolicy { version, ..SessionPolicy::default() };
         let mut trace = Trace::conducted(Progress::default(), conduct);
         trace.connect(Binding::New);
         let frames = trace.transmitted();
@@ -103,7 +103,7 @@ fn all_that_is_sent_is_of_the_version_that_was_chosen() {
 
 #[test]
 fn a_sequence_that_fills_a_gap_is_of_the_chosen_version_too() {
-    let conduct = Conduct { version: Version::OLDEST, ..Conduct::default() };
+    let conduct = SessionPolicy { version: Version::OLDEST, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.log_on();

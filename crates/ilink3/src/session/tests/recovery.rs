@@ -214,7 +214,7 @@ fn a_gap_within_the_messages_that_are_held_is_asked_for_too() {
 #[test]
 fn what_finds_no_room_is_asked_for_later() {
     let one = report(1).len() + 2;
-    let conduct = Conduct { held_bytes: 2 * one, ..Conduct::default() };
+    let conduct = SessionPolicy { held_bytes: 2 * one, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.log_on();
@@ -392,7 +392,7 @@ fn a_message_that_comes_allows_three_connections_again() {
 #[test]
 fn a_line_that_stands_still_ends_the_connection_and_loses_nothing_however_short_the_timeout() {
     let timeout = Duration::from_millis(100);
-    let conduct = Conduct { retransmission_timeout: timeout, ..Conduct::default() };
+    let conduct = SessionPolicy { retransmission_timeout: timeout, ..SessionPolicy::default() };
     let progress = Progress { uuid: 7, next_incoming: 3, ..Progress::default() };
     let mut trace = Trace::conducted(progress, conduct);
     trace.connect(Binding::New);
@@ -477,7 +477,8 @@ fn an_announcement_of_something_else_is_ignored() {
 
 #[test]
 fn a_retransmission_may_stand_still_for_a_millisecond_at_least() {
-    let conduct = Conduct { retransmission_timeout: Duration::ZERO, ..Conduct::default() };
+    let conduct =
+        SessionPolicy { retransmission_timeout: Duration::ZERO, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.log_on();

@@ -4,7 +4,8 @@ use super::*;
 
 /// An established session that sends again what was not applied, and has sent 1 to `count`.
 pub(super) fn having_sent(count: u64) -> Trace {
-    let conduct = Conduct { not_applied: NotAppliedAnswer::Replay, ..Conduct::default() };
+    let conduct =
+        SessionPolicy { not_applied: NotAppliedAnswer::Replay, ..SessionPolicy::default() };
     let mut trace = Trace::conducted(Progress::default(), conduct);
     trace.connect(Binding::New);
     trace.log_on();
@@ -122,7 +123,7 @@ fn what_was_not_kept_is_passed_over() {
 #[test]
 fn nothing_else_is_sent_until_all_is_sent_again() {
     let mut trace = having_sent(2);
-    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 9 });
+    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 9 });
     trace.receive(&not_applied(1, 2));
     assert_eq!(trace.send(3), Err(SendError::Replaying));
     assert_eq!(trace.deadline_millis(), Some(1), "tried again");
@@ -140,7 +141,7 @@ fn nothing_else_is_sent_until_all_is_sent_again() {
 #[test]
 fn a_send_brings_the_rest_before_itself() {
     let mut trace = having_sent(2);
-    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 9 });
+    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 9 });
     trace.receive(&not_applied(1, 2));
     trace.wire.refusal = None;
     assert_eq!(trace.send(3), Ok(3));

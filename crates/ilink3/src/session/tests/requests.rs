@@ -1,7 +1,7 @@
 //! Orders, their replacements and their cancels as they stand on the wire.
 
 use super::*;
-use crate::{InFlightMitigation, Pricing, Qualifier, ReplaceOrder, RequestError};
+use crate::{InFlightMitigation, OrderTimeInForce, Pricing, ReplaceOrder, RequestError};
 
 const PRICE: Decimal<-9> = Decimal(4_500_250_000_000);
 const STOP: Decimal<-9> = Decimal(4_499_000_000_000);
@@ -94,7 +94,7 @@ fn an_order_has_the_date_of_its_qualifier_and_no_other() {
     let dated = Terms { expire_date: Some(20_800), ..standing(6) };
     assert_eq!(terms_of(order.good_till_date(20_800)), dated);
     assert_eq!(terms_of(order.good_till_date(20_800).fill_and_kill()), standing(3));
-    let session = NewOrder { qualifier: Qualifier::GoodForSession, ..order };
+    let session = NewOrder { qualifier: OrderTimeInForce::GoodForSession, ..order };
     assert_eq!(terms_of(session), standing(99));
 }
 

@@ -34,8 +34,8 @@ fn business_messages_are_numbered_from_one_and_stamped() {
 #[test]
 fn a_refused_message_uses_no_number() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutletError::Full);
-    assert_eq!(trace.send(1), Err(SendError::Outlet(OutletError::Full)));
+    trace.wire.refusal = Some(OutboundError::Full);
+    assert_eq!(trace.send(1), Err(SendError::OutboundSink(OutboundError::Full)));
     trace.wire.refusal = None;
     assert_eq!(trace.send(2), Ok(1));
     assert_eq!(trace.session.outbound_counters().refused_by_outlet, 1);
@@ -85,7 +85,7 @@ fn not_applied_is_filled_before_the_listener_sends() {
 #[test]
 fn a_gap_fill_the_outlet_refuses_leaves_with_control_traffic() {
     let mut trace = Trace::established();
-    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 7 });
+    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 7 });
     trace.receive(&not_applied(1, 2));
     assert_eq!(trace.sent(), ["Sequence 1"]);
 }
@@ -220,8 +220,10 @@ impl Outgoing for Quotes {
 #[test]
 fn what_a_version_does_not_have_is_refused_and_uses_no_number() {
     let version = crate::Version::new(8).unwrap();
-    let mut trace =
-        Trace::conducted(Progress::default(), Conduct { version, ..Conduct::default() });
+    let mut trace = Trace::conducted(
+        Progress::default(),
+        SessionPolicy { version, ..SessionPolicy::default() },
+    );
     trace.connect(Binding::New);
     trace.log_on();
     let sent = trace.session.sender(trace.now, &mut trace.wire).send(&Quotes);

@@ -110,7 +110,7 @@ fn a_send_looks_closer_once_after_a_logon_and_always_with_a_limit() {
 fn while_messages_are_sent_again_nothing_is_as_usual() {
     let mut trace = having_sent(3);
     assert!(trace.is_usual() && !trace.is_restrained());
-    trace.wire.refusal = Some(OutletError::WouldBlock { waiting: 9 });
+    trace.wire.refusal = Some(OutboundError::WouldBlock { waiting: 9 });
     trace.receive(&not_applied(2, 2));
     assert!(!trace.is_usual() && trace.is_restrained());
     assert_eq!(trace.send(4), Err(SendError::Replaying));

@@ -47,7 +47,7 @@ fn the_documented_sample_is_read_whole() {
     assert_eq!((&*session.logon.session, &*session.logon.firm), ("ABC", "DEFGH"));
     assert_eq!(session.logon.keep_alive_interval, Duration::from_secs(10));
     assert_eq!(session.logon.operator, Operator::automated("TRADER", "US,IL"));
-    assert_eq!(session.conduct, Conduct::default());
+    assert_eq!(session.conduct, SessionPolicy::default());
     assert_eq!((session.waiting_max, session.when_full), (WAITING_DEFAULT, WhenFull::Refuse));
     assert!(session.keep_inbound);
     let throttle = session.throttle.unwrap();

@@ -8,7 +8,7 @@ use hairpin_cme_codecs::mdp3::DecimalQty;
 /// A lot that an instrument is traded in (an entry of group NoLotTypeRules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lot {
+pub struct LotTypeRule {
     /// LotType (1093): 1 odd, 2 round, 3 block, 4 round by the unit of measure.
     pub lot_type: i8,
     /// MinLotSize (1231): the least of it.
@@ -18,32 +18,33 @@ pub struct Lot {
 /// The lots of an instrument: at most one of each of the four types that FIX knows. More are left
 /// out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Lots {
-    lots: [Lot; 4],
+pub struct LotTypeRules {
+    lots: [LotTypeRule; 4],
     count: u8,
 }
 
-impl Lots {
-    pub(crate) const NONE: Self = Self { lots: [Lot { lot_type: 0, min_size: None }; 4], count: 0 };
+impl LotTypeRules {
+    pub(crate) const NONE: Self =
+        Self { lots: [LotTypeRule { lot_type: 0, min_size: None }; 4], count: 0 };
 
     pub(crate) fn push(&mut self, lot_type: i8, min_size: Option<DecimalQty>) {
         if let Some(slot) = self.lots.get_mut(usize::from(self.count)) {
-            *slot = Lot { lot_type, min_size };
+            *slot = LotTypeRule { lot_type, min_size };
             self.count += 1;
         }
     }
 }
 
 /// In the order of the message.
-impl Deref for Lots {
-    type Target = [Lot];
+impl Deref for LotTypeRules {
+    type Target = [LotTypeRule];
 
-    fn deref(&self) -> &[Lot] {
+    fn deref(&self) -> &[LotTypeRule] {
         &self.lots[..usize::from(self.count).min(self.lots.len())]
     }
 }
 
-impl fmt::Debug for Lots {
+impl fmt::Debug for LotTypeRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_fifth_lot_is_left_out() {
-        let mut lots = Lots::NONE;
+        let mut lots = LotTypeRules::NONE;
         (1..=5).for_each(|lot_type| lots.push(lot_type, Some(DecimalQty(10_000))));
         assert!(lots.iter().map(|lot| lot.lot_type).eq(1..=4));
     }

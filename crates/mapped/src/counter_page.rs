@@ -24,7 +24,7 @@ pub const INTERVAL_MAX: Duration = Duration::from_millis(100);
 /// Counters and gauges of this process in a sealed memory file, for whoever may look.
 ///
 /// The file is anonymous: `/proc/PID/fd` shows it, nothing else does, and it is gone with the
-/// process, however that ends. [`LivePages`](crate::LivePages) finds such pages.
+/// process, however that ends. [`CounterPages`](crate::CounterPages) finds such pages.
 ///
 /// One thread writes a page, and the page is its own (a process of several threads has several): it
 /// stores plain 64-bit words, relaxed; no lock, no atomic addition, no fence, and after
@@ -33,19 +33,19 @@ pub const INTERVAL_MAX: Duration = Duration::from_millis(100);
 /// sees is each value whole; values of one update may meet those of the one before.
 ///
 /// ```
-/// use hairpin_mapped::{INTERVAL, LivePage, Sheet, Unit};
+/// use hairpin_mapped::{INTERVAL, CounterPage, CounterWriter, Unit};
 /// use hairpin_time::Instant;
 ///
 /// struct Echo { received: u64, is_connected: bool }
 /// impl Echo {
-///     fn tell(&self, sheet: &mut Sheet<'_>) {
+///     fn tell(&self, sheet: &mut CounterWriter<'_>) {
 ///         sheet.counter("echo", "received", Unit::Packets, self.received);
 ///         sheet.gauge("echo", "connected", Unit::Flag, self.is_connected.into());
 ///     }
 /// }
 ///
 /// let mut echo = Echo { received: 0, is_connected: true };
-/// let mut page = LivePage::create("echo --port 7", "echo", |sheet| echo.tell(sheet))?;
+/// let mut page = CounterPage::create("echo --port 7", "echo", |sheet| echo.tell(sheet))?;
 /// // In the loop, at the end of a turn:
 /// echo.received += 1;
 /// let now = Instant::from_nanos(1_000_000_000);
@@ -54,13 +54,13 @@ pub const INTERVAL_MAX: Duration = Duration::from_millis(100);
 /// # Ok::<(), hairpin_mapped::PageError>(())
 /// ```
 #[derive(Debug)]
-pub struct LivePage {
+pub struct CounterPage {
     page: Page,
     file: File,
     updated: Instant,
 }
 
-impl LivePage {
+impl CounterPage {
     /// Makes the page, with the values that `tell` names and states.
     ///
     /// `title` says for a person what the process is: its command first, then what tells it from
@@ -75,10 +75,10 @@ impl LivePage {
     pub fn create(
         title: &str,
         name: &str,
-        tell: impl Fn(&mut Sheet<'_>),
+        tell: impl Fn(&mut CounterWriter<'_>),
     ) -> Result<Self, PageError> {
         let mut metrics = Vec::new();
-        tell(&mut Sheet(Pass::Naming(&mut metrics)));
+        tell(&mut CounterWriter(Pass::Naming(&mut metrics)));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let layout = Layout {
             title: printable(title),
@@ -104,7 +104,7 @@ impl LivePage {
         &mut self,
         now: Instant,
         is_quiet: bool,
-        tell: impl FnOnce(&mut Sheet<'_>),
+        tell: impl FnOnce(&mut CounterWriter<'_>),
     ) -> bool {
         let interval = if is_quiet { INTERVAL } else { INTERVAL_MAX };
         let is_due = now.saturating_since(self.updated) >= interval;
@@ -119,9 +119,9 @@ impl LivePage {
     ///
     /// # Panics
     /// If it states more values, or fewer.
-    pub fn update(&mut self, now: Instant, tell: impl FnOnce(&mut Sheet<'_>)) {
+    pub fn update(&mut self, now: Instant, tell: impl FnOnce(&mut CounterWriter<'_>)) {
         self.updated = now;
-        let mut sheet = Sheet(Pass::Stating { page: &self.page, next: 0 });
+        let mut sheet = CounterWriter(Pass::Stating { page: &self.page, next: 0 });
         tell(&mut sheet);
         if let Pass::Stating { next, .. } = sheet.0 {
             assert_eq!(next, self.page.layout.metrics.len(), "values that were not told");
@@ -138,7 +138,7 @@ impl LivePage {
 /// Where a part of a process tells its values: the same words name them once, when the page is
 /// made, and state them each time it is brought up to date.
 #[derive(Debug)]
-pub struct Sheet<'a>(Pass<'a>);
+pub struct CounterWriter<'a>(Pass<'a>);
 
 #[derive(Debug)]
 enum Pass<'a> {
@@ -146,7 +146,7 @@ enum Pass<'a> {
     Stating { page: &'a Page, next: usize },
 }
 
-impl Sheet<'_> {
+impl CounterWriter<'_> {
     /// A value that only grows, called `part.name`.
     #[inline]
     pub fn counter(&mut self, part: impl Display, name: &str, unit: Unit, value: u64) {
@@ -225,18 +225,18 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn page() -> LivePage {
-        LivePage::create("test of\tpages", "test", |sheet| tell(sheet, 1)).unwrap()
+    fn page() -> CounterPage {
+        CounterPage::create("test of\tpages", "test", |sheet| tell(sheet, 1)).unwrap()
     }
 
-    fn tell(sheet: &mut Sheet<'_>, value: u64) {
+    fn tell(sheet: &mut CounterWriter<'_>, value: u64) {
         sheet.counter("feed", "gaps", Unit::Count, value);
         sheet.gauge(format_args!("trader.{}", 3), "waiting", Unit::Orders, 2 * value);
         let counters = [("bytes_sent", 3 * value), ("lapses", 4 * value)];
         sheet.counters("gateway", counters.into_iter());
     }
 
-    fn values(page: &LivePage) -> Vec<u64> {
+    fn values(page: &CounterPage) -> Vec<u64> {
         let count = page.page.layout.metrics.len();
         (0..count).map(|index| page.page.value(index).load(Ordering::Relaxed)).collect()
     }
@@ -291,14 +291,14 @@ mod tests {
 
     #[test]
     fn values_that_are_told_twice_make_no_page() {
-        let outcome = LivePage::create("test", "test", |sheet| {
+        let outcome = CounterPage::create("test", "test", |sheet| {
             tell(sheet, 1);
             tell(sheet, 1);
         });
         assert!(matches!(outcome, Err(PageError::Names)));
-        assert!(matches!(LivePage::create("test", "test", |_| ()), Err(PageError::Names)));
+        assert!(matches!(CounterPage::create("test", "test", |_| ()), Err(PageError::Names)));
         assert!(matches!(
-            LivePage::create("", "test", |sheet| tell(sheet, 1)),
+            CounterPage::create("", "test", |sheet| tell(sheet, 1)),
             Err(PageError::Title)
         ));
     }
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn two_hundred_values_are_25_cache_lines() {
-        let page = LivePage::create("test", "test", |sheet| {
+        let page = CounterPage::create("test", "test", |sheet| {
             (0..200).for_each(|n| sheet.counter(n, "n", Unit::Count, n));
         });
         let page = page.unwrap();

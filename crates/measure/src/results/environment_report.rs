@@ -8,7 +8,7 @@ use crate::table::micros;
 ///
 /// Of one run; a results file holds it beside its rows, and every table prints it below them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Truth {
+pub struct EnvironmentReport {
     /// The least step between two readings of the clock that differ, in nanoseconds.
     pub clock_step_ns: f64,
     /// What one reading of the clock costs, in nanoseconds.
@@ -47,10 +47,10 @@ pub struct CoreTruth {
     pub steal_ns: Option<u64>,
 }
 
-/// How a [`Truth`] contradicts itself.
+/// How a [`EnvironmentReport`] contradicts itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TruthError {
+pub enum EnvironmentError {
     /// A figure that is negative, infinite or no number.
     #[error("{name} is not a number of at least zero")]
     NotANumber {
@@ -72,12 +72,12 @@ pub enum TruthError {
     },
 }
 
-impl Truth {
+impl EnvironmentReport {
     /// Whether it agrees with itself.
     ///
     /// # Errors
-    /// One [`TruthError`] for each rule.
-    pub fn validate(&self) -> Result<(), TruthError> {
+    /// One [`EnvironmentError`] for each rule.
+    pub fn validate(&self) -> Result<(), EnvironmentError> {
         let spans = [
             ("clock_step_ns", self.clock_step_ns),
             ("clock_read_ns", self.clock_read_ns),
@@ -87,15 +87,15 @@ impl Truth {
         ];
         if let Some((name, _)) = spans.iter().find(|(_, nanos)| !nanos.is_finite() || *nanos < 0.0)
         {
-            return Err(TruthError::NotANumber { name });
+            return Err(EnvironmentError::NotANumber { name });
         }
         for (index, core) in self.cores.iter().enumerate() {
             if self.cores[..index].iter().any(|other| other.core == core.core) {
-                return Err(TruthError::SameCore { core: core.core });
+                return Err(EnvironmentError::SameCore { core: core.core });
             }
             let CoreTruth { interruptions, interrupted_ns, longest_ns, .. } = *core;
             if longest_ns > interrupted_ns || (interruptions == 0 && interrupted_ns > 0) {
-                return Err(TruthError::Interruptions { core: core.core });
+                return Err(EnvironmentError::Interruptions { core: core.core });
             }
         }
         Ok(())
@@ -157,8 +157,8 @@ mod tests {
         steal_ns: Some(20_000_000),
     };
 
-    fn truth() -> Truth {
-        Truth {
+    fn truth() -> EnvironmentReport {
+        EnvironmentReport {
             clock_step_ns: 10.0,
             clock_read_ns: 11.4,
             clock_pair_ns: 30.0,
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    fn changed(change: fn(&mut Truth)) -> Result<(), TruthError> {
+    fn changed(change: fn(&mut EnvironmentReport)) -> Result<(), EnvironmentError> {
         let mut truth = truth();
         change(&mut truth);
         truth.validate()
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn spans_are_numbers_of_at_least_zero() {
         assert_eq!(changed(|_| {}), Ok(()));
-        let refused = |name| Err(TruthError::NotANumber { name });
+        let refused = |name| Err(EnvironmentError::NotANumber { name });
         assert_eq!(changed(|it| it.clock_step_ns = -1.0), refused("clock_step_ns"));
         assert_eq!(changed(|it| it.clock_read_ns = f64::NAN), refused("clock_read_ns"));
         assert_eq!(changed(|it| it.clock_pair_ns = f64::INFINITY), refused("clock_pair_ns"));
@@ -187,12 +187,12 @@ mod tests {
 
     #[test]
     fn a_core_is_there_once() {
-        assert_eq!(changed(|it| it.cores[0].core = 1), Err(TruthError::SameCore { core: 1 }));
+        assert_eq!(changed(|it| it.cores[0].core = 1), Err(EnvironmentError::SameCore { core: 1 }));
     }
 
     #[test]
     fn interruptions_add_up() {
-        let refused = Err(TruthError::Interruptions { core: 1 });
+        let refused = Err(EnvironmentError::Interruptions { core: 1 });
         assert_eq!(changed(|it| it.cores[1].longest_ns = 1_000_001), refused);
         assert_eq!(changed(|it| it.cores[1].interruptions = 0), refused);
     }
@@ -207,6 +207,6 @@ mod tests {
                         core 1: interrupted 3 times in 2.0 s, 0.050 % of it, longest 800.00 µs; \
                         stolen 20 ms\n";
         assert_eq!(truth().describe(), expected);
-        assert!(Truth::default().describe().ends_with("drift not known\n"));
+        assert!(EnvironmentReport::default().describe().ends_with("drift not known\n"));
     }
 }

@@ -6,25 +6,25 @@ use std::net::{IpAddr, SocketAddr};
 /// Something that a user should know of where datagrams go. Each is said when it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum PathEvent {
     /// A socket's datagrams come by the kernel.
-    ReceivesByKernel {
+    RxFallback {
         /// What it is bound to, or the group.
         address: SocketAddr,
         /// Why.
-        reason: Reason,
+        reason: FallbackReason,
     },
     /// They come past the kernel again.
-    ReceivesDirectly {
+    RxRestored {
         /// What it is bound to, or the group.
         address: SocketAddr,
     },
     /// Datagrams leave through the kernel.
-    SendsByKernel {
+    TxFallback {
         /// Where to.
         address: SocketAddr,
         /// Why.
-        reason: Reason,
+        reason: FallbackReason,
     },
     /// The interface is down; nothing goes either way.
     Down,
@@ -39,7 +39,7 @@ pub enum Notice {
 /// Why something goes through the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum FallbackReason {
     /// The local address is not one of the stack's interface.
     OtherInterface,
     /// The socket talks to another peer.
@@ -62,7 +62,7 @@ pub enum Reason {
     FilterFull,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for FallbackReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OtherInterface => "the way is by another interface",
@@ -79,24 +79,24 @@ impl fmt::Display for Reason {
     }
 }
 
-impl Notice {
+impl PathEvent {
     /// Whether something goes through the kernel that was to go past it.
     #[must_use]
     pub fn is_fallback(&self) -> bool {
-        matches!(self, Self::ReceivesByKernel { .. } | Self::SendsByKernel { .. })
+        matches!(self, Self::RxFallback { .. } | Self::TxFallback { .. })
     }
 }
 
-impl fmt::Display for Notice {
+impl fmt::Display for PathEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ReceivesByKernel { address, reason } => {
+            Self::RxFallback { address, reason } => {
                 write!(f, "{} comes by the kernel: {reason}", Place(*address))
             }
-            Self::ReceivesDirectly { address } => {
+            Self::RxRestored { address } => {
                 write!(f, "{} comes past the kernel", Place(*address))
             }
-            Self::SendsByKernel { address, reason } => {
+            Self::TxFallback { address, reason } => {
                 write!(f, "to {} by the kernel: {reason}", Place(*address))
             }
             Self::Down => f.write_str("the interface is down"),

@@ -11,9 +11,9 @@ use crate::{
     SessionFill, Side, Step, Submitted, TradingStatus,
 };
 
-/// What a [`Floor`] is made from.
+/// What a [`SimulatedMarket`] is made from.
 #[derive(Debug, Clone)]
-pub struct FloorSettings {
+pub struct SimulatedMarketSettings {
     /// What is traded.
     pub instruments: Vec<Instrument>,
     /// Seed of the order flow.
@@ -26,7 +26,7 @@ pub struct FloorSettings {
     pub publisher: PublisherSettings,
 }
 
-impl Default for FloorSettings {
+impl Default for SimulatedMarketSettings {
     /// A hundred futures, seed 1, the default flow.
     fn default() -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Default for FloorSettings {
 
 /// Every order and every step of the order flow is matched and published as one event.
 #[derive(Debug)]
-pub struct Floor {
+pub struct SimulatedMarket {
     matching: Matching,
     events: Accumulator,
     generator: Generator,
@@ -55,13 +55,13 @@ pub struct Floor {
     seen_trades: usize,
 }
 
-impl Floor {
+impl SimulatedMarket {
     /// A floor with seeded books. Each book is an event of its own, yet to be sent.
     ///
     /// # Panics
     /// If instruments are not as [`Instrument`] says, or do not fit the capacity.
     #[must_use]
-    pub fn new(settings: &FloorSettings, now: Now) -> Self {
+    pub fn new(settings: &SimulatedMarketSettings, now: Now) -> Self {
         let instruments = &settings.instruments;
         let terms = instruments.iter().map(Instrument::terms);
         let matching = Matching::new(terms, settings.capacity);
@@ -309,7 +309,7 @@ impl Floor {
     }
 }
 
-impl Market for Floor {
+impl Market for SimulatedMarket {
     fn instrument(&self, security_id: i32) -> Option<u32> {
         let place = self.securities.binary_search_by_key(&security_id, |&(id, _)| id).ok()?;
         Some(self.securities[place].1)

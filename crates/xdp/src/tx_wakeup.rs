@@ -13,11 +13,11 @@ const CALL: u32 = 32;
 ///
 /// It keeps the kernel's socket, and so its queue is taken as long as this lives.
 #[derive(Debug, Clone)]
-pub struct Kicker {
+pub struct TxWakeup {
     kernel: Arc<KernelSocket>,
 }
 
-impl Kicker {
+impl TxWakeup {
     pub(crate) fn new(kernel: Arc<KernelSocket>) -> Self {
         Self { kernel }
     }

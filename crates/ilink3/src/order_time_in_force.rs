@@ -7,7 +7,7 @@ use hairpin_cme_codecs::ilink3::TimeInForce;
 ///
 /// Source: CME Client Systems Wiki, "iLink 3 - New Order - Single", tags 59, 432.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub enum Qualifier {
+pub enum OrderTimeInForce {
     /// Day (0): until the end of the trading session.
     #[default]
     Day,
@@ -26,7 +26,7 @@ pub enum Qualifier {
     GoodForSession,
 }
 
-impl Qualifier {
+impl OrderTimeInForce {
     /// TimeInForce (59).
     #[inline]
     #[must_use]

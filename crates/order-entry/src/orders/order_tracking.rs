@@ -19,7 +19,7 @@ use hairpin_ilink3::{
 use super::{Download, DownloadEnd, Orders};
 
 /// A listener that keeps track of its orders.
-pub trait Tracks {
+pub trait TrackOrders {
     /// Its orders.
     fn orders(&mut self) -> &mut Orders;
 
@@ -39,16 +39,16 @@ pub trait Tracks {
 /// Calls a listener, each time with its [`Orders`] brought up to date before.
 ///
 /// Give it to [`Session::process`](crate::Session::process) in place of the listener, anew each
-/// time: `session.process(now, ready, &mut reactor, &mut Tracked::new(&mut strategy))`. The
+/// time: `session.process(now, ready, &mut reactor, &mut OrderTracking::new(&mut strategy))`. The
 /// listener sends its orders by [`Orders::send`].
 #[derive(Debug)]
-pub struct Tracked<'a, L> {
+pub struct OrderTracking<'a, L> {
     listener: &'a mut L,
     /// What the listener has just said of messages that were not applied.
     answer: Option<NotAppliedAnswer>,
 }
 
-impl<'a, L: Listener + Tracks> Tracked<'a, L> {
+impl<'a, L: Listener + TrackOrders> OrderTracking<'a, L> {
     /// `listener`, with its orders kept up to date.
     pub fn new(listener: &'a mut L) -> Self {
         Self { listener, answer: None }
@@ -90,7 +90,7 @@ macro_rules! forward {
     )*};
 }
 
-impl<L: Listener + Tracks> Listener for Tracked<'_, L> {
+impl<L: Listener + TrackOrders> Listener for OrderTracking<'_, L> {
     business! {
         on_execution_report_new report: ExecutionReportNew522,
         on_execution_report_cancel report: ExecutionReportCancel534,

@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::counter_page::FILE_NAME;
+use crate::counter_view::{CounterView, FileId};
 use crate::layout::PageError;
-use crate::live::FILE_NAME;
-use crate::live_view::{FileId, LiveView};
 
 /// More pages of one process are not looked at.
 const PAGES_MAX: usize = 64;
@@ -18,7 +18,7 @@ const PAGES_MAX: usize = 64;
 /// go stale. Network namespaces make no difference. A user sees his own processes, root sees all; a
 /// process in another PID namespace is known here by the number it has here.
 #[derive(Debug, Default)]
-pub struct LivePages {
+pub struct CounterPages {
     /// What was found, by process id, then in the order in which a process has made its pages.
     pub found: Vec<Found>,
     /// Processes that may not be looked into: other users'. Kernel threads are not among them.
@@ -31,7 +31,7 @@ pub struct Found {
     /// The process that has made it; if that has ended and left the page to others, one of those.
     pub process: u32,
     /// The page, or why it is not believed: a later version's, or not sound.
-    pub page: Result<LiveView, PageError>,
+    pub page: Result<CounterView, PageError>,
 }
 
 /// Who has a page open, and one way to it.
@@ -40,7 +40,7 @@ struct Holders {
     link: PathBuf,
 }
 
-impl LivePages {
+impl CounterPages {
     /// Looks for the pages of all processes.
     ///
     /// # Errors
@@ -69,12 +69,12 @@ impl LivePages {
                 Ok(()) | Err(_) => {}
             }
         }
-        let mut known: BTreeMap<FileId, LiveView> = std::mem::take(&mut self.found)
+        let mut known: BTreeMap<FileId, CounterView> = std::mem::take(&mut self.found)
             .into_iter()
             .filter_map(|found| found.page.ok().map(|view| (view.id(), view)))
             .collect();
         let found = holders.into_iter().filter_map(|(id, holders)| {
-            let page = known.remove(&id).map_or_else(|| LiveView::open(&holders.link), Ok);
+            let page = known.remove(&id).map_or_else(|| CounterView::open(&holders.link), Ok);
             holders.found(page)
         });
         self.found = found.collect();
@@ -87,11 +87,11 @@ impl LivePages {
 
 impl Holders {
     /// The page, unless it is gone meanwhile.
-    fn found(self, page: Result<LiveView, PageError>) -> Option<Found> {
+    fn found(self, page: Result<CounterView, PageError>) -> Option<Found> {
         if matches!(&page, Err(PageError::Io(error)) if error.kind() == io::ErrorKind::NotFound) {
             return None;
         }
-        let maker = page.as_ref().ok().map(LiveView::maker);
+        let maker = page.as_ref().ok().map(CounterView::maker);
         let made = self.processes.iter().copied().find(|&process| Some(process) == maker);
         Some(Found { process: made.or(self.processes.first().copied())?, page })
     }
@@ -142,14 +142,14 @@ mod tests {
     use hairpin_time::Instant;
 
     use super::*;
-    use crate::{LivePage, Sheet, Unit, memory};
+    use crate::{CounterPage, CounterWriter, Unit, memory};
 
-    fn tell(value: u64) -> impl Fn(&mut Sheet<'_>) {
+    fn tell(value: u64) -> impl Fn(&mut CounterWriter<'_>) {
         move |sheet| sheet.counter("test", "value", Unit::Count, value)
     }
 
     /// Other tests of this process publish too: ours are known by their titles.
-    fn ours<'a>(pages: &'a LivePages, title: &str) -> Vec<&'a LiveView> {
+    fn ours<'a>(pages: &'a CounterPages, title: &str) -> Vec<&'a CounterView> {
         let process = std::process::id();
         let found = pages.found.iter().filter(|found| found.process == process);
         found.filter_map(|found| found.page.as_ref().ok()).filter(|v| v.title() == title).collect()
@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn every_page_of_a_process_is_found_once() {
         let title = "every_page_of_a_process_is_found_once";
-        let pages = ["a", "b"].map(|name| LivePage::create(title, name, tell(1)).unwrap());
+        let pages = ["a", "b"].map(|name| CounterPage::create(title, name, tell(1)).unwrap());
         let duplicate = pages[1].fd().try_clone_to_owned().unwrap();
-        let found = LivePages::find().unwrap();
+        let found = CounterPages::find().unwrap();
         let names = ours(&found, title).iter().map(|view| view.name()).collect::<Vec<_>>();
         assert_eq!(names, ["a", "b"]);
         drop(duplicate);
@@ -169,16 +169,16 @@ mod tests {
     #[test]
     fn what_is_known_stays_mapped_and_what_is_closed_goes() {
         let title = "what_is_known_stays_mapped_and_what_is_closed_goes";
-        let mut page = LivePage::create(title, "a", tell(1)).unwrap();
-        let mut pages = LivePages::find().unwrap();
-        let values = |pages: &LivePages| ours(pages, title)[0].values().collect::<Vec<_>>();
+        let mut page = CounterPage::create(title, "a", tell(1)).unwrap();
+        let mut pages = CounterPages::find().unwrap();
+        let values = |pages: &CounterPages| ours(pages, title)[0].values().collect::<Vec<_>>();
         assert_eq!(values(&pages), [1]);
         let metrics = ours(&pages, title)[0].metrics().as_ptr();
         page.update(Instant::ZERO, tell(2));
         assert_eq!(values(&pages), [2]);
         pages.refresh().unwrap();
         assert_eq!(ours(&pages, title)[0].metrics().as_ptr(), metrics);
-        let later = LivePage::create(title, "b", tell(3)).unwrap();
+        let later = CounterPage::create(title, "b", tell(3)).unwrap();
         pages.refresh().unwrap();
         assert_eq!(ours(&pages, title).len(), 2);
         drop(page);
@@ -196,7 +196,7 @@ mod tests {
         file
     }
 
-    fn refusals(pages: &LivePages) -> Vec<String> {
+    fn refusals(pages: &CounterPages) -> Vec<String> {
         let refused = pages.found.iter().filter_map(|found| found.page.as_ref().err());
         refused.map(ToString::to_string).collect()
     }
@@ -206,7 +206,7 @@ mod tests {
         let mut image = crate::layout::tests::layout().encode();
         image[8..12].copy_from_slice(&77_u32.to_le_bytes());
         let files = [impostor(&image), impostor(b"?")];
-        let refused = refusals(&LivePages::find().unwrap());
+        let refused = refusals(&CounterPages::find().unwrap());
         for expected in ["a page of version 77", "not a page of values"] {
             assert!(refused.iter().any(|words| words.starts_with(expected)), "{refused:?}");
         }
@@ -216,24 +216,24 @@ mod tests {
     #[test]
     fn a_page_is_known_by_its_name_and_a_journal_is_not_one() {
         let title = "a_page_is_known_by_its_name_and_a_journal_is_not_one";
-        let page = LivePage::create(title, "a", tell(1)).unwrap();
+        let page = CounterPage::create(title, "a", tell(1)).unwrap();
         let link = |fd: &dyn AsRawFd| PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
         assert!(is_page(&link(&page.fd())));
-        assert!(!is_page(&link(&crate::Control::create(&["a"]).unwrap().fd())));
+        assert!(!is_page(&link(&crate::SharedCounterPage::create(&["a"]).unwrap().fd())));
         assert!(!is_page(&link(&tempfile::tempfile().unwrap())));
         assert!(!is_page(&link(&memory::create(c"hairpin-counters-").unwrap())));
     }
 
     #[test]
     fn a_page_is_its_makers_whoever_else_has_it_open() {
-        let page = LivePage::create("a page", "a", tell(1)).unwrap();
+        let page = CounterPage::create("a page", "a", tell(1)).unwrap();
         let link = PathBuf::from(format!("/proc/self/fd/{}", page.fd().as_raw_fd()));
         let ours = std::process::id();
         for (processes, expected) in
             [(vec![ours], ours), (vec![1, ours, u32::MAX], ours), (vec![1, 2], 1)]
         {
             let holders = Holders { processes, link: link.clone() };
-            assert_eq!(holders.found(LiveView::open(&link)).unwrap().process, expected);
+            assert_eq!(holders.found(CounterView::open(&link)).unwrap().process, expected);
         }
     }
 

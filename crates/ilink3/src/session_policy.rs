@@ -10,13 +10,13 @@ pub const HELD_BYTES_DEFAULT: usize = 1 << 20;
 /// What a session does where CME's rules leave a choice, and how much it may hold meanwhile.
 ///
 /// ```
-/// use hairpin_ilink3::Conduct;
+/// use hairpin_ilink3::SessionPolicy;
 ///
-/// let conduct = Conduct { held_bytes: 64 << 10, ..Conduct::default() };
+/// let conduct = SessionPolicy { held_bytes: 64 << 10, ..SessionPolicy::default() };
 /// assert_eq!(conduct.logon_attempts, 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conduct {
+pub struct SessionPolicy {
     /// The version of the schema that messages are sent in: 9, or an older one.
     pub version: Version,
     /// PartyDetailsListReqID (1505) of party details on demand and of the message they are for.
@@ -56,12 +56,13 @@ pub enum NotAppliedAnswer {
     /// after them: until the first of them has come the exchange takes none.
     ///
     /// Not done, and the gap filled, if a Sequence of ours has told the exchange of later numbers
-    /// already, if the [`Outlet`](crate::Outlet) has not kept them, or if one of them is known to
+    /// already, if the [`OutboundSink`](crate::OutboundSink) has not kept them, or if one of them
+    /// is known to
     /// have been refused without using its number: it would be refused for ever.
     Replay,
 }
 
-impl Default for Conduct {
+impl Default for SessionPolicy {
     fn default() -> Self {
         Self {
             version: Version::NEWEST,

@@ -7,7 +7,7 @@ use std::net::SocketAddrV4;
 use hairpin_endpoint::{Meta, Source, Stream, TcpOptions, TcpStream};
 
 /// Makes the connections of a session, and may see what leaves and comes by them.
-pub trait Dial {
+pub trait Connect {
     /// What it makes.
     type Stream: Stream + Source;
 
@@ -45,12 +45,12 @@ pub trait Dial {
 
 /// Connects by the kernel's TCP.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct TcpDial {
+pub struct TcpConnect {
     /// Options of each connection.
     pub options: TcpOptions,
 }
 
-impl Dial for TcpDial {
+impl Connect for TcpConnect {
     type Stream = TcpStream;
 
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<TcpStream> {
@@ -59,35 +59,35 @@ impl Dial for TcpDial {
 }
 
 /// Connects as another does, and shows each frame to a closure before it leaves: see
-/// [`Dial::on_frame`].
+/// [`Connect::on_frame`].
 ///
 /// ```
-/// use hairpin_order_entry::{TcpDial, Watched};
+/// use hairpin_order_entry::{TcpConnect, FrameTap};
 ///
 /// let mut bytes = 0;
-/// let dial = Watched::new(TcpDial::default(), |frame: &[u8]| bytes += frame.len());
+/// let dial = FrameTap::new(TcpConnect::default(), |frame: &[u8]| bytes += frame.len());
 /// # let _ = dial;
 /// ```
 #[derive(Clone, Copy)]
-pub struct Watched<D, F> {
+pub struct FrameTap<D, F> {
     dial: D,
     watch: F,
 }
 
-impl<D: Dial, F: FnMut(&[u8])> Watched<D, F> {
+impl<D: Connect, F: FnMut(&[u8])> FrameTap<D, F> {
     /// Connects as `dial` does; `watch` sees what leaves.
     pub const fn new(dial: D, watch: F) -> Self {
         Self { dial, watch }
     }
 }
 
-impl<D: fmt::Debug, F> fmt::Debug for Watched<D, F> {
+impl<D: fmt::Debug, F> fmt::Debug for FrameTap<D, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watched").field("dial", &self.dial).finish_non_exhaustive()
+        f.debug_struct("FrameTap").field("dial", &self.dial).finish_non_exhaustive()
     }
 }
 
-impl<D: Dial, F: FnMut(&[u8])> Dial for Watched<D, F> {
+impl<D: Connect, F: FnMut(&[u8])> Connect for FrameTap<D, F> {
     type Stream = D::Stream;
 
     fn dial(&mut self, gateway: SocketAddrV4) -> io::Result<D::Stream> {

@@ -19,7 +19,7 @@ use crate::page::Page;
 /// stores, each read whole. Reading takes no system call and the writer does not notice. While a
 /// view is held the memory stays, the process's end notwithstanding.
 #[derive(Debug)]
-pub struct LiveView {
+pub struct CounterView {
     page: Page,
     id: FileId,
 }
@@ -39,7 +39,7 @@ impl FileId {
     }
 }
 
-impl LiveView {
+impl CounterView {
     /// Opens the page that `link`, an entry of some `/proc/PID/fd`, stands for. A stranger may put
     /// anything there at any time: nothing but a sealed memory file is even opened.
     ///
@@ -108,7 +108,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::{LivePage, Unit};
+    use crate::{CounterPage, Unit};
 
     fn link(file: &impl AsRawFd) -> PathBuf {
         format!("/proc/self/fd/{}", file.as_raw_fd()).into()
@@ -117,10 +117,12 @@ mod tests {
     #[test]
     fn values_are_seen_while_they_change() {
         let tell = |value| {
-            move |sheet: &mut crate::Sheet<'_>| sheet.counter("a", "b", Unit::Messages, value)
+            move |sheet: &mut crate::CounterWriter<'_>| {
+                sheet.counter("a", "b", Unit::Messages, value)
+            }
         };
-        let mut page = LivePage::create("echo --port 7", "loop", tell(1)).unwrap();
-        let view = LiveView::open(&link(&page.fd())).unwrap();
+        let mut page = CounterPage::create("echo --port 7", "loop", tell(1)).unwrap();
+        let view = CounterView::open(&link(&page.fd())).unwrap();
         assert_eq!((view.title(), view.command(), view.name()), ("echo --port 7", "echo", "loop"));
         assert_eq!(view.metrics()[0].name, "a.b");
         assert_eq!(view.values().collect::<Vec<_>>(), [1]);
@@ -134,10 +136,10 @@ mod tests {
     fn what_is_no_memory_file_is_not_opened() {
         let file = tempfile::tempfile().unwrap();
         for link in ["/dev/zero".into(), "/proc".into(), link(&file)] {
-            let outcome = LiveView::open(&link);
+            let outcome = CounterView::open(&link);
             assert!(matches!(outcome, Err(PageError::NotSealed)), "{outcome:?}");
         }
-        assert!(matches!(LiveView::open(Path::new("/nothing")), Err(PageError::Io(_))));
+        assert!(matches!(CounterView::open(Path::new("/nothing")), Err(PageError::Io(_))));
     }
 
     /// To open a pipe that nobody writes waits until somebody does.
@@ -148,7 +150,7 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
         let (told, outcome) = std::sync::mpsc::channel();
-        std::thread::spawn(move || told.send(LiveView::open(&pipe).map(drop)));
+        std::thread::spawn(move || told.send(CounterView::open(&pipe).map(drop)));
         let outcome = outcome.recv_timeout(std::time::Duration::from_secs(20));
         assert!(matches!(outcome, Ok(Err(PageError::NotSealed))), "{outcome:?}");
     }

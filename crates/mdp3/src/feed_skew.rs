@@ -4,7 +4,7 @@
 //! other side. Which it is, the second copy of an earlier one decides, so that first copies are
 //! not burdened with it: the one to be measured is noted after it has been processed.
 
-use crate::{Packet, Side};
+use crate::{FeedLine, Packet};
 
 /// How many second copies go by from one measurement to the next.
 const SPACING: u32 = 32;
@@ -16,7 +16,7 @@ const SPACING: u32 = 32;
 /// which they were handed over; copies handed over by one wake then count as simultaneous.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lead {
+pub struct FeedSkew {
     /// Packets measured.
     pub samples: u64,
     /// Packets measured that came first on A.
@@ -30,7 +30,7 @@ pub struct Lead {
     sum_ns: i128,
 }
 
-impl Lead {
+impl FeedSkew {
     /// The mean lead of A, `None` if nothing has been measured.
     #[must_use]
     pub fn mean_ns(&self) -> Option<i64> {
@@ -38,14 +38,14 @@ impl Lead {
         i64::try_from(mean).ok()
     }
 
-    fn add(&mut self, first: Side, lead_ns: i64) {
+    fn add(&mut self, first: FeedLine, lead_ns: i64) {
         if self.samples == 0 {
             (self.min_ns, self.max_ns) = (lead_ns, lead_ns);
         }
         self.samples += 1;
         *match first {
-            Side::A => &mut self.a_first,
-            Side::B => &mut self.b_first,
+            FeedLine::A => &mut self.a_first,
+            FeedLine::B => &mut self.b_first,
         } += 1;
         (self.min_ns, self.max_ns) = (self.min_ns.min(lead_ns), self.max_ns.max(lead_ns));
         self.sum_ns += i128::from(lead_ns);
@@ -64,20 +64,20 @@ enum Probe {
 }
 
 #[derive(Debug)]
-pub(crate) struct LeadMeter {
-    lead: Lead,
+pub(crate) struct FeedSkewMeter {
+    lead: FeedSkew,
     probe: Probe,
     /// The lowest sequence of a second copy that is of interest.
     look_at: u32,
 }
 
-impl LeadMeter {
+impl FeedSkewMeter {
     pub(crate) const fn new() -> Self {
-        let lead = Lead { samples: 0, a_first: 0, b_first: 0, min_ns: 0, max_ns: 0, sum_ns: 0 };
+        let lead = FeedSkew { samples: 0, a_first: 0, b_first: 0, min_ns: 0, max_ns: 0, sum_ns: 0 };
         Self { lead, probe: Probe::Idle, look_at: 0 }
     }
 
-    pub(crate) fn lead(&self) -> Lead {
+    pub(crate) fn lead(&self) -> FeedSkew {
         self.lead
     }
 
@@ -139,8 +139,8 @@ fn elapsed_ns(first: &Packet, second: &Packet) -> i64 {
 
 fn signed(first: &Packet, elapsed_ns: i64) -> i64 {
     match first.side {
-        Side::A => elapsed_ns,
-        Side::B => elapsed_ns.saturating_neg(),
+        FeedLine::A => elapsed_ns,
+        FeedLine::B => elapsed_ns.saturating_neg(),
     }
 }
 
@@ -149,15 +149,15 @@ mod tests {
     use super::*;
     use hairpin_time::{Instant, Utc};
 
-    fn copy(sequence: u32, side: Side, nanos: u64) -> Packet {
+    fn copy(sequence: u32, side: FeedLine, nanos: u64) -> Packet {
         let handed_over = Instant::from_nanos(nanos);
         Packet { side, handed_over, ..Packet::of_sequence(sequence) }
     }
 
     /// A meter that waits for a first copy.
-    fn waiting() -> LeadMeter {
-        let mut meter = LeadMeter::new();
-        meter.note_second(&copy(1, Side::B, 0));
+    fn waiting() -> FeedSkewMeter {
+        let mut meter = FeedSkewMeter::new();
+        meter.note_second(&copy(1, FeedLine::B, 0));
         assert!(meter.is_waiting());
         meter
     }
@@ -165,16 +165,16 @@ mod tests {
     #[test]
     fn the_lead_is_positive_where_a_is_first() {
         let mut meter = waiting();
-        meter.note_first(&copy(2, Side::A, 100));
+        meter.note_first(&copy(2, FeedLine::A, 100));
         assert!(meter.is_due(2) && !meter.is_due(1));
-        meter.note_second(&copy(2, Side::B, 350));
+        meter.note_second(&copy(2, FeedLine::B, 350));
         let lead = meter.lead();
         assert_eq!((lead.samples, lead.a_first, lead.min_ns, lead.max_ns), (1, 1, 250, 250));
         // The next in a while.
         assert!(!meter.is_due(33) && meter.is_due(34));
-        meter.note_second(&copy(34, Side::A, 500));
-        meter.note_first(&copy(35, Side::B, 600));
-        meter.note_second(&copy(35, Side::A, 650));
+        meter.note_second(&copy(34, FeedLine::A, 500));
+        meter.note_first(&copy(35, FeedLine::B, 600));
+        meter.note_second(&copy(35, FeedLine::A, 650));
         let lead = meter.lead();
         assert_eq!((lead.samples, lead.b_first, lead.min_ns, lead.max_ns), (2, 1, -50, 250));
         assert_eq!(lead.mean_ns(), Some(100));
@@ -183,18 +183,18 @@ mod tests {
     #[test]
     fn the_same_side_twice_measures_nothing() {
         let mut meter = waiting();
-        meter.note_first(&copy(2, Side::A, 100));
-        meter.note_second(&copy(2, Side::A, 350));
+        meter.note_first(&copy(2, FeedLine::A, 100));
+        meter.note_second(&copy(2, FeedLine::A, 350));
         assert_eq!((meter.lead().samples, meter.lead().mean_ns()), (0, None));
-        meter.note_second(&copy(2, Side::B, 450));
+        meter.note_second(&copy(2, FeedLine::B, 450));
         assert_eq!(meter.lead().max_ns, 350);
     }
 
     #[test]
     fn a_second_copy_that_was_lost_is_not_waited_for() {
         let mut meter = waiting();
-        meter.note_first(&copy(2, Side::A, 100));
-        meter.note_second(&copy(3, Side::B, 350));
+        meter.note_first(&copy(2, FeedLine::A, 100));
+        meter.note_second(&copy(3, FeedLine::B, 350));
         assert!(meter.is_waiting());
     }
 
@@ -202,12 +202,12 @@ mod tests {
     fn receive_times_count_where_both_copies_have_them() {
         let mut meter = waiting();
         let received = |nanos| Some(Utc::from_nanos(nanos));
-        meter.note_first(&Packet { received: received(1_000), ..copy(2, Side::A, 100) });
-        meter.note_second(&Packet { received: received(1_007), ..copy(2, Side::B, 100) });
+        meter.note_first(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });
+        meter.note_second(&Packet { received: received(1_007), ..copy(2, FeedLine::B, 100) });
         assert_eq!(meter.lead().max_ns, 7);
         let mut meter = waiting();
-        meter.note_first(&Packet { received: received(1_000), ..copy(2, Side::A, 100) });
-        meter.note_second(&copy(2, Side::B, 103));
+        meter.note_first(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });
+        meter.note_second(&copy(2, FeedLine::B, 103));
         assert_eq!(meter.lead().max_ns, 3);
     }
 }

@@ -22,24 +22,24 @@ const MULTICAST: (Ipv4Addr, u8) = (Ipv4Addr::new(224, 0, 0, 0), 4);
 /// Why there are no two namespaces: the step that failed, and the kernel's reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {reason}")]
-pub struct BedError {
+pub struct TestbedError {
     step: &'static str,
     reason: io::Error,
 }
 
 /// Two hosts with a wire between them; all of it is gone when it is dropped or the process ends.
 #[derive(Debug)]
-pub struct Bed {
+pub struct Testbed {
     hosts: [Host; 2],
     relay: Option<Relay>,
     description: String,
     /// How it was made, where it was.
-    builder: Option<BedBuilder>,
+    builder: Option<TestbedBuilder>,
 }
 
-/// What two hosts in namespaces and the wire between them are to be like; see [`Bed::builder`].
+/// What two hosts in namespaces and the wire between them are to be like; see [`Testbed::builder`].
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct BedBuilder {
+pub struct TestbedBuilder {
     queues: Option<Queues>,
     queues_max: Option<Queues>,
     offloads: Option<Offloads>,
@@ -48,7 +48,7 @@ pub struct BedBuilder {
     relay: Option<RelaySettings>,
 }
 
-impl Bed {
+impl Testbed {
     /// Two hosts, each a network namespace of its own, joined by a veth.
     ///
     /// In each, `lo` and `veth0` are up when this returns. `veth0` has 10.77.0.1/24 in the first
@@ -58,18 +58,18 @@ impl Bed {
     /// # Errors
     /// The step that the kernel refused: an ordinary user is refused the namespace, unless
     /// [`enter_user_namespace`] was called before.
-    pub fn namespaces() -> Result<Self, BedError> {
+    pub fn namespaces() -> Result<Self, TestbedError> {
         Self::builder().build()
     }
 
     /// The same with queues, offloads and an MTU of one's choice, and a relay between the hosts.
     ///
     /// ```no_run
-    /// use hairpin_testbed::{Bed, Chance, Direction, Faults, Offloads, Queues, RelaySettings};
+    /// use hairpin_testbed::{Testbed, Chance, Direction, Faults, Offloads, Queues, RelaySettings};
     ///
     /// let faults = Faults { loss: Chance::percent(1), ..Faults::NONE };
     /// let relay = RelaySettings::seeded(7).with(Direction::FirstToSecond, faults);
-    /// let bed = Bed::builder()
+    /// let bed = Testbed::builder()
     ///     .queues(Queues::pairs(2))
     ///     .offloads(Offloads::OFF)
     ///     .mtu(9_000)
@@ -77,11 +77,11 @@ impl Bed {
     ///     .build()?;
     /// let relay = bed.relay().expect("asked for");
     /// println!("{:?}", relay.tally(Direction::FirstToSecond));
-    /// # Ok::<(), hairpin_testbed::BedError>(())
+    /// # Ok::<(), hairpin_testbed::TestbedError>(())
     /// ```
     #[must_use]
-    pub fn builder() -> BedBuilder {
-        BedBuilder::default()
+    pub fn builder() -> TestbedBuilder {
+        TestbedBuilder::default()
     }
 
     /// Two hosts that are both this machine, at 127.0.0.1; `reason` is for [`describe`].
@@ -142,12 +142,12 @@ impl Bed {
     ///
     /// # Errors
     /// The step that the kernel refused.
-    pub fn mend(&mut self) -> Result<(), BedError> {
+    pub fn mend(&mut self) -> Result<(), TestbedError> {
         match &self.builder {
             Some(builder) if self.relay.is_none() => builder.lay(&mut self.hosts).map(drop),
             _ => {
                 let reason = io::ErrorKind::Unsupported.into();
-                Err(BedError { step: "there is no wire to mend", reason })
+                Err(TestbedError { step: "there is no wire to mend", reason })
             }
         }
     }
@@ -160,7 +160,7 @@ impl Bed {
     }
 }
 
-impl BedBuilder {
+impl TestbedBuilder {
     /// So many real queues at each host's interface. The kernel's own choice is one of each kind.
     #[must_use]
     pub fn queues(self, queues: Queues) -> Self {
@@ -202,12 +202,12 @@ impl BedBuilder {
         Self { relay: Some(settings), ..self }
     }
 
-    /// Makes hosts and wire; see [`Bed::namespaces`].
+    /// Makes hosts and wire; see [`Testbed::namespaces`].
     ///
     /// # Errors
     /// The step that the kernel refused. An ordinary user is refused the namespace, unless
     /// [`enter_user_namespace`] was called before.
-    pub fn build(&self) -> Result<Bed, BedError> {
+    pub fn build(&self) -> Result<Testbed, TestbedError> {
         let [first, second] = ADDRESSES;
         let mut hosts = [new_host(first)?, new_host(second)?];
         if self.ipv6 {
@@ -221,30 +221,30 @@ impl BedBuilder {
             .map_or("a veth".into(), |relay| format!("a relay (seed {})", relay.seed()));
         let how = if in_user_namespace() { " (in a user namespace)" } else { "" };
         let description = format!("two network namespaces joined by {wire}{how}");
-        Ok(Bed { hosts, relay, description, builder: Some(self.clone()) })
+        Ok(Testbed { hosts, relay, description, builder: Some(self.clone()) })
     }
 
     /// Joins the hosts, and waits until packets pass.
-    fn lay(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, BedError> {
+    fn lay(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, TestbedError> {
         let relay = self.join(hosts)?;
         for host in &mut *hosts {
             let queues = self.queues.or(self.queues_max.map(|_| Queues::pairs(1)));
             queues
                 .map_or(Ok(()), |queues| host.set_queues(queues))
-                .map_err(|reason| BedError { step: "the queues cannot be had", reason })?;
+                .map_err(|reason| TestbedError { step: "the queues cannot be had", reason })?;
             run(host, "the offloads cannot be had", || self.set_offloads())?;
             let index = run(host, "the interfaces cannot be set up", || set_up(host))?;
             host.set_interface_index(index);
         }
         for host in hosts {
             host.wait_until_up()
-                .map_err(|reason| BedError { step: "the veth does not come up", reason })?;
+                .map_err(|reason| TestbedError { step: "the veth does not come up", reason })?;
         }
         Ok(relay)
     }
 
     /// Lays a veth from host to host, or from each to a relay.
-    fn join(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, BedError> {
+    fn join(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, TestbedError> {
         let veth = Veth { queues: self.queues_made(), mtu: self.mtu };
         let Some(settings) = &self.relay else {
             let [first, second] = hosts;
@@ -254,7 +254,7 @@ impl BedBuilder {
             })
             .map(|()| None);
         };
-        let refused = |reason| BedError { step: "a relay is refused", reason };
+        let refused = |reason| TestbedError { step: "a relay is refused", reason };
         let relay = start_relay(settings, veth, hosts).map_err(refused)?;
         for (host, interface) in hosts.iter_mut().zip(INTERFACES) {
             host.set_relay_end(relay.namespace().clone(), interface);
@@ -283,9 +283,9 @@ fn start_relay(settings: &RelaySettings, veth: Veth, hosts: &[Host; 2]) -> io::R
     Relay::start(settings, veth, [namespace(first)?, namespace(second)?], INTERFACE)
 }
 
-fn new_host(address: Ipv4Addr) -> Result<Host, BedError> {
+fn new_host(address: Ipv4Addr) -> Result<Host, TestbedError> {
     Host::in_new_namespace(address, INTERFACE)
-        .map_err(|reason| BedError { step: "a network namespace is refused", reason })
+        .map_err(|reason| TestbedError { step: "a network namespace is refused", reason })
 }
 
 /// Sets up the namespace of the calling thread, which is the host's; the number of the veth in it.
@@ -334,6 +334,6 @@ fn run<R: Send>(
     host: &Host,
     step: &'static str,
     body: impl FnOnce() -> io::Result<R> + Send,
-) -> Result<R, BedError> {
-    host.run(body).flatten().map_err(|reason| BedError { step, reason })
+) -> Result<R, TestbedError> {
+    host.run(body).flatten().map_err(|reason| TestbedError { step, reason })
 }

@@ -10,7 +10,7 @@ use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
 use crate::standby::Standby;
-use crate::{Counters, Dial, NamedZone, Session, TcpDial};
+use crate::{Connect, Counters, NamedZone, Session, TcpConnect};
 
 /// A session that a [`Connector`] keeps connected: it connects when the schedule is open, again
 /// after a failure, to the next host, and resumes as long as there is something to resume.
@@ -21,7 +21,7 @@ use crate::{Counters, Dial, NamedZone, Session, TcpDial};
 /// The other one is tried as the backup from then on.
 ///
 /// Drive it like a [`Session`].
-pub struct KeptSession<D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZone> {
+pub struct ReconnectingSession<D: Connect = TcpConnect, J: Storage = Journal, Z: Zone = NamedZone> {
     session: Session<D, J>,
     /// What stands by on the backup, if there is one.
     standby: Option<Box<Standby<D::Stream>>>,
@@ -31,15 +31,15 @@ pub struct KeptSession<D: Dial = TcpDial, J: Storage = Journal, Z: Zone = NamedZ
     has_given_up: [bool; 2],
 }
 
-impl<D: Dial, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for KeptSession<D, J, Z> {
+impl<D: Connect, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for ReconnectingSession<D, J, Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut it = f.debug_struct("KeptSession");
+        let mut it = f.debug_struct("ReconnectingSession");
         it.field("progress", &self.session.progress()).field("connector", &self.connector);
         it.finish_non_exhaustive()
     }
 }
 
-impl<D: Dial, J: Storage, Z: Zone> KeptSession<D, J, Z> {
+impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
     /// Keeps `session`, which is disconnected; nothing is connected before [`start`](Self::start).
     /// The schedule is by the clock of `zone`. The gateway of the session's own settings counts
     /// only as far as it is among the hosts.

@@ -14,7 +14,7 @@ use crate::page::Page;
 /// What stands in the page's header: it is nobody's live counters, and not found as such.
 const NAME: &str = "control";
 
-/// One counter of a [`Control`] page, found once by name and then used on the hot path.
+/// One counter of a [`SharedCounterPage`] page, found once by name and then used on the hot path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(usize);
 
@@ -24,16 +24,17 @@ pub struct Slot(usize);
 /// by inheritance, and both then speak through it: progress one way, a stop flag the other. All
 /// access is relaxed: a counter says how far something got, never that other memory is ready.
 ///
-/// The layout is that of every page of values (see [`LivePage`](crate::LivePage)); here each value
+/// The layout is that of every page of values (see [`CounterPage`](crate::CounterPage)); here each
+/// value
 /// has a cache line to itself, since it is not one process that writes them all, and everybody who
 /// holds the descriptor may write.
 #[derive(Debug)]
-pub struct Control {
+pub struct SharedCounterPage {
     page: Page,
     file: File,
 }
 
-impl Control {
+impl SharedCounterPage {
     /// Makes a page with one counter, at zero, for each of `names`.
     ///
     /// The descriptor is close-on-exec until it is handed to a child on purpose.
@@ -128,13 +129,13 @@ mod tests {
     use crate::layout::VALUES_MAX;
     use crate::metric::NAME_MAX;
 
-    fn again(control: &Control) -> Result<Control, PageError> {
-        Control::open(control.fd().try_clone_to_owned().unwrap())
+    fn again(control: &SharedCounterPage) -> Result<SharedCounterPage, PageError> {
+        SharedCounterPage::open(control.fd().try_clone_to_owned().unwrap())
     }
 
     #[test]
     fn both_sides_see_each_other_count() {
-        let ours = Control::create(&["stop", "orders"]).unwrap();
+        let ours = SharedCounterPage::create(&["stop", "orders"]).unwrap();
         let theirs = again(&ours).unwrap();
         let (stop, orders) = (ours.slot("stop").unwrap(), theirs.slot("orders").unwrap());
         assert_eq!(theirs.add(orders, 3), 0);
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn values_of_neighbours_are_a_cache_line_apart() {
-        let control = Control::create(&["a", "b"]).unwrap();
+        let control = SharedCounterPage::create(&["a", "b"]).unwrap();
         let at = |name| control.page.value(control.slot(name).unwrap().0).as_ptr() as usize;
         assert_eq!(at("b") - at("a"), 64);
         assert_eq!(at("a") % 64, 0);
@@ -159,31 +160,31 @@ mod tests {
         let many: Vec<String> = (0..=VALUES_MAX).map(|n| n.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         for names in [&[][..], &[""], &["a", "a"], &[&long], &["a\0b"], &many] {
-            assert!(matches!(Control::create(names), Err(PageError::Names)), "{names:?}");
+            assert!(matches!(SharedCounterPage::create(names), Err(PageError::Names)), "{names:?}");
         }
-        let longest = Control::create(&[&long[1..]]).unwrap();
+        let longest = SharedCounterPage::create(&[&long[1..]]).unwrap();
         assert!(again(&longest).unwrap().slot(&long[1..]).is_some());
-        assert!(again(&Control::create(&many[1..]).unwrap()).is_ok());
+        assert!(again(&SharedCounterPage::create(&many[1..]).unwrap()).is_ok());
     }
 
     #[test]
     fn a_page_that_only_its_maker_writes_is_no_control() {
-        let live = crate::LivePage::create("test", "test", |sheet| {
+        let live = crate::CounterPage::create("test", "test", |sheet| {
             sheet.counter("a", "b", Unit::Count, 0);
         });
         let fd = live.unwrap().fd().try_clone_to_owned().unwrap();
-        assert!(Control::open(fd).is_err());
+        assert!(SharedCounterPage::open(fd).is_err());
         let file = memory::create(c"hairpin-test").unwrap();
         file.write_all_at(&crate::layout::tests::layout().encode(), 0).unwrap();
         memory::seal(&file).unwrap();
-        assert!(matches!(Control::open(file.into()), Err(PageError::NotPage)));
+        assert!(matches!(SharedCounterPage::open(file.into()), Err(PageError::NotPage)));
     }
 
     #[test]
     #[should_panic(expected = "a value of another page")]
     fn a_slot_of_a_larger_page_is_a_defect() {
-        let larger = Control::create(&["a", "b"]).unwrap();
-        let smaller = Control::create(&["a"]).unwrap();
+        let larger = SharedCounterPage::create(&["a", "b"]).unwrap();
+        let smaller = SharedCounterPage::create(&["a"]).unwrap();
         let _ = smaller.load(larger.slot("b").unwrap());
     }
 }

@@ -9,7 +9,7 @@ use crate::socket::Socket;
 ///
 /// It keeps the sockets' rings, and so their queues taken, as long as it lives.
 #[derive(Debug)]
-pub struct Glance {
+pub struct RxProbe {
     queues: Box<[Queue]>,
 }
 
@@ -21,7 +21,7 @@ struct Queue {
     polls: bool,
 }
 
-impl Glance {
+impl RxProbe {
     pub(crate) fn of(sockets: &[Socket]) -> Self {
         let queue = |socket: &Socket| {
             let (receive, fill, polls) = socket.glance();
