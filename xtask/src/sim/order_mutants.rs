@@ -255,7 +255,7 @@ pub(super) const ORDER_MUTANTS: &[Mutant] = &[
     Mutant {
         name: "failover: the connector is not notified",
         changes: &[change(
-            "order-entry/src/kept_session.rs",
+            "order-entry/src/reconnecting_session.rs",
             "        self.connector.handle_failover(now);\n",
             "",
         )],

@@ -178,7 +178,7 @@ mod tests {
         let run = shell("sleep 1000 & sleep 1000");
         assert_eq!(run.counts.failed, 1);
         let output = String::from_utf8_lossy(&run.output);
-        assert_eq!(output.matches("sleep 1000\n").count(), 2, "{output}");
+        assert_eq!(output.matches(": sleep 1000\n").count(), 2, "{output}");
     }
 
     #[test]
