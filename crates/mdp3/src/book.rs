@@ -1,10 +1,23 @@
 //! A direct price book, and how it is looked at.
 
+pub(crate) mod apply_entry;
+pub(crate) mod book_copy;
+pub(crate) mod book_display;
+pub(crate) mod book_slot;
+pub(crate) mod changes;
+pub(crate) mod consolidated_book;
+pub(crate) mod implied_book;
+pub(crate) mod ladder;
+pub(crate) mod level_order;
+pub(crate) mod levels;
+pub(crate) mod natural_refresh_book;
+pub(crate) mod orders;
+
 use core::fmt;
 
-use crate::cell::DirectCell;
-use crate::levels::{Level, Levels};
-use crate::sync::SyncState;
+use crate::book::book_slot::DirectCell;
+use crate::book::levels::{Level, Levels};
+use crate::recovery::sync_state::SyncState;
 
 /// One side of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

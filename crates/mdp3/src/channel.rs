@@ -2,13 +2,13 @@
 
 use hairpin_time::{Instant, Now, Utc};
 
-use crate::arbiter::Arbiter;
-use crate::aside::Aside;
-use crate::feed_skew::{FeedSkew, FeedSkewMeter};
-use crate::holding::HoldingArea;
+use crate::feed::arbiter::Arbiter;
+use crate::feed::feed_skew::{FeedSkew, FeedSkewMeter};
+use crate::feed::pending_packet::Aside;
+use crate::feed::reorder_buffer::HoldingArea;
+use crate::feed::silence::SilenceWatch;
 use crate::market::Market;
-use crate::silence::SilenceWatch;
-use crate::tcp_replay::{ReplayDesk, ReplayFailure};
+use crate::recovery::tcp_replay::{ReplayDesk, ReplayFailure};
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, FeedLine, Filter, InstrumentIndex, Instruments,
     Listener, OrderBook, Packet, PacketHeader, Settings, Warning,

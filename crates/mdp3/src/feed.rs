@@ -1,5 +1,15 @@
 //! Where packets come from.
 
+pub(crate) mod arbiter;
+pub(crate) mod feed_skew;
+pub(crate) mod feeds;
+pub(crate) mod gaps;
+pub(crate) mod incremental_feed;
+pub(crate) mod loop_tracker;
+pub(crate) mod pending_packet;
+pub(crate) mod reorder_buffer;
+pub(crate) mod silence;
+
 use core::fmt;
 
 /// One of the feeds of a channel. Each multicast feed numbers its packets on its own.

@@ -41,118 +41,67 @@
 
 extern crate alloc;
 
-mod admission;
-mod arbiter;
-mod aside;
 mod book;
-mod book_copy;
-mod book_display;
-mod book_entry;
-mod cell;
-mod changes;
 mod channel;
-mod collateral;
-mod consolidated_book;
 mod counters;
-mod definition;
-mod definition_decoder;
-mod definition_details;
-mod definition_loop;
-mod display_price;
-mod entries;
 mod error;
 mod feed;
-mod feed_skew;
-mod feeds;
-mod filter;
-mod holding;
-mod holes;
-mod implied_book;
-mod incremental;
-mod instrument_index;
-mod instruments;
-mod ladder;
-mod levels;
+mod instrument;
 mod listener;
-mod loop_tracker;
-mod lot_type_rules;
 mod market;
-mod natural;
-mod orders;
-mod other_messages;
-mod packet;
-mod presets;
-mod quote_request;
-mod ranks;
-mod recovery_queue;
-mod related;
-mod replay;
+mod message;
+mod recovery;
 mod settings;
-mod silence;
-mod snapshot;
-mod snapshot_loop;
-mod statistic_kind;
-mod statistic_update;
-mod statistics;
-mod status;
-mod stream;
-mod sync;
-mod tcp_replay;
-mod template_ids;
-mod text;
-mod tick_rule;
-mod trade_orders;
-mod workup;
 
-pub use book::{Best, Book, BookSide};
-pub use book_copy::BookCopy;
-pub use book_display::BookDisplay;
-pub use changes::Changes;
-pub use channel::{Action, Channel, Input};
-pub use collateral::{Collateral, CollateralValue};
-pub use consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
-pub use counters::Counters;
-pub use definition::{Definition, DefinitionAction};
-pub use definition_details::{
-    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+pub use book::book_copy::BookCopy;
+pub use book::book_display::BookDisplay;
+pub use book::changes::Changes;
+pub use book::consolidated_book::{ConsolidatedBook, ConsolidatedLevel};
+pub use book::implied_book::ImpliedBook;
+pub use book::levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use book::orders::{
+    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
+    OrderUpdate,
 };
-pub use display_price::DisplayPrice;
+pub use book::{Best, Book, BookSide};
+pub use channel::{Action, Channel, Input};
+pub use counters::Counters;
 pub use error::{Error, Warning};
+pub use feed::feed_skew::FeedSkew;
+pub use feed::feeds::{Feeds, Sides};
+pub use feed::silence::{Silence, SilenceScope, SilenceState};
 pub use feed::{Feed, FeedLine};
-pub use feed_skew::FeedSkew;
-pub use feeds::{Feeds, Sides};
-pub use filter::Filter;
 pub use hairpin_cme_codecs::mdp3::{
     AggressorFlag, AggressorSide, DecimalQty, HaltReason, InstAttribValue, LegSide, MDUpdateAction,
     OpenCloseSettlFlag, Price9, PriceSource, PutOrCall, RepoSubType, SecurityAltIDSource,
     SecurityTradingEvent, SecurityTradingStatus, SettlPriceType,
 };
 pub use hairpin_sbe::MonthYear;
-pub use implied_book::ImpliedBook;
-pub use instrument_index::InstrumentIndex;
-pub use instruments::Instruments;
-pub use levels::{Level, Levels, LevelsIter, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+pub use instrument::definition::{Definition, DefinitionAction};
+pub use instrument::definition_details::{
+    Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
+};
+pub use instrument::display_price::DisplayPrice;
+pub use instrument::filter::Filter;
+pub use instrument::instrument_index::InstrumentIndex;
+pub use instrument::instruments::Instruments;
+pub use instrument::lot_type_rules::{LotTypeRule, LotTypeRules};
+pub use instrument::related::{Leg, Related, Underlying};
+pub use instrument::statistic_kind::StatisticKind;
+pub use instrument::statistic_update::{LimitsUpdate, Statistic};
+pub use instrument::statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
+pub use instrument::status::{InstrumentStatus, StatusScope};
 pub use listener::{
     BookUpdate, ChannelReset, ChannelState, DefinitionUpdate, EndOfEvent, Gap,
     InstrumentStateChange, Listener, SecurityStatus, Trade, UpdateSource, Volume,
 };
-pub use lot_type_rules::{LotTypeRule, LotTypeRules};
-pub use orders::{
-    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter,
-    OrderUpdate,
-};
-pub use packet::{Message, Messages, Packet, PacketHeader};
-pub use quote_request::{QuoteRequest, QuoteRequestEntry};
-pub use related::{Leg, Related, Underlying};
+pub use message::collateral::{Collateral, CollateralValue};
+pub use message::packet::{Message, Messages, Packet, PacketHeader};
+pub use message::quote_request::{QuoteRequest, QuoteRequestEntry};
+pub use message::template_ids::TemplateIds;
+pub use message::text::Text;
+pub use message::trade_orders::{TradeOrder, TradeOrders};
+pub use message::workup::{Workup, WorkupOrder};
+pub use recovery::sync_state::SyncState;
+pub use recovery::tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};
 pub use settings::{LateJoin, Settings};
-pub use silence::{Silence, SilenceScope, SilenceState};
-pub use statistic_kind::StatisticKind;
-pub use statistic_update::{LimitsUpdate, Statistic};
-pub use statistics::{InstrumentStatistics, PriceLimits, StatisticValue};
-pub use status::{InstrumentStatus, StatusScope};
-pub use sync::SyncState;
-pub use tcp_replay::{Replay, ReplayFailure, ReplayOutcome, ReplayUpdate};
-pub use template_ids::TemplateIds;
-pub use text::Text;
-pub use trade_orders::{TradeOrder, TradeOrders};
-pub use workup::{Workup, WorkupOrder};

@@ -5,7 +5,7 @@ use hairpin_cme_codecs::mdp3::{
 };
 use hairpin_time::{Now, Utc};
 
-use crate::entries::Place;
+use crate::message::entries::Place;
 use crate::{
     Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
     Instruments, Leg, LimitsUpdate, Message, OrderBookStateChange, OrderUpdate, Packet, Price9,

@@ -9,14 +9,14 @@ use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
-use crate::definition_loop::DefinitionLoop;
-use crate::filter::{Filter, Unwanted};
-use crate::natural::NaturalBook;
-use crate::orders::OrderKeeping;
-use crate::recovery_queue::RecoveryQueue;
-use crate::related::{MOST_RELATED, Related};
-use crate::replay::QueuedEntry;
-use crate::snapshot_loop::SnapshotLoop;
+use crate::book::natural_refresh_book::NaturalBook;
+use crate::book::orders::OrderKeeping;
+use crate::instrument::definition_loop::DefinitionLoop;
+use crate::instrument::filter::{Filter, Unwanted};
+use crate::instrument::related::{MOST_RELATED, Related};
+use crate::recovery::queued_entry::QueuedEntry;
+use crate::recovery::recovery_queue::RecoveryQueue;
+use crate::recovery::snapshot_loop::SnapshotLoop;
 use crate::{
     ChannelState, Counters, Error, Feed, InstrumentIndex, Instruments, LateJoin, Listener, Message,
     Packet, Settings, Warning,

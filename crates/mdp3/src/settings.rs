@@ -1,5 +1,7 @@
 //! How large a channel is and how patient.
 
+mod presets;
+
 use hairpin_time::Duration;
 
 use crate::{Feed, Feeds, OrderBooks, Replay, TemplateIds};

@@ -1,0 +1,120 @@
+//! A book taken along: its levels without their channel.
+
+use crate::book::levels::{Level, Levels, MAX_DEPTH};
+use crate::{Book, BookSide, SyncState};
+
+/// What a direct book was when it was copied: plain data of about 500 bytes that borrows nothing,
+/// to be kept, compared or handed to another thread.
+#[derive(Debug, Clone, Copy)]
+pub struct BookCopy {
+    /// SecurityID (48).
+    pub security_id: i32,
+    /// Whether it could be relied on.
+    pub sync_state: SyncState,
+    /// RptSeq (83) of the last entry; `None` if there was none, or if the feed carries none.
+    pub rpt_seq: Option<u32>,
+    bids: [Level; MAX_DEPTH],
+    asks: [Level; MAX_DEPTH],
+    bid_count: u8,
+    ask_count: u8,
+}
+
+/// Whether they say the same, of the same instrument.
+impl PartialEq for BookCopy {
+    fn eq(&self, other: &Self) -> bool {
+        (self.security_id, self.sync_state, self.rpt_seq)
+            == (other.security_id, other.sync_state, other.rpt_seq)
+            && self.bids() == other.bids()
+            && self.asks() == other.asks()
+    }
+}
+
+impl Eq for BookCopy {}
+
+impl BookCopy {
+    /// The bids, highest price first.
+    #[must_use]
+    pub fn bids(&self) -> &[Level] {
+        &self.bids[..usize::from(self.bid_count).min(MAX_DEPTH)]
+    }
+
+    /// The asks, lowest price first.
+    #[must_use]
+    pub fn asks(&self) -> &[Level] {
+        &self.asks[..usize::from(self.ask_count).min(MAX_DEPTH)]
+    }
+
+    /// The levels of a side, best first.
+    #[must_use]
+    pub fn levels(&self, side: BookSide) -> &[Level] {
+        match side {
+            BookSide::Bid => self.bids(),
+            BookSide::Ask => self.asks(),
+        }
+    }
+
+    /// The level that CME numbers `level`: 1 is the best.
+    #[must_use]
+    pub fn level(&self, side: BookSide, level: usize) -> Option<&Level> {
+        self.levels(side).get(level.checked_sub(1)?)
+    }
+}
+
+impl Book<'_> {
+    /// A copy of the book as it is now, levels as amid a message.
+    #[must_use]
+    pub fn copied(self) -> BookCopy {
+        let side = |from: Levels<'_>| {
+            let mut levels = [Level::NONE; MAX_DEPTH];
+            levels.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            (levels, from.len().min(MAX_DEPTH) as u8)
+        };
+        let ((bids, bid_count), (asks, ask_count)) = (side(self.bids()), side(self.asks()));
+        BookCopy {
+            security_id: self.security_id(),
+            sync_state: self.sync_state(),
+            rpt_seq: self.rpt_seq(),
+            bids,
+            asks,
+            bid_count,
+            ask_count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Price9;
+    use crate::book::book_slot::DirectCell;
+
+    fn level(price: i64) -> Level {
+        Level { price: Price9(price), quantity: 1, orders: 1 }
+    }
+
+    fn cell(bids: &[Level], asks: &[Level]) -> DirectCell {
+        let mut cell = DirectCell::VACANT;
+        cell.set_depth(10);
+        cell.load(bids, asks);
+        cell
+    }
+
+    #[test]
+    fn a_copy_stays_when_the_book_goes_on() {
+        let mut cell = cell(&[level(9), level(8)], &[level(11)]);
+        let copy = Book::new(&cell).copied();
+        assert_eq!((copy.bids(), copy.asks()), (&[level(9), level(8)][..], &[level(11)][..]));
+        assert_eq!(copy.level(BookSide::Bid, 2), Some(&level(8)));
+        assert_eq!((copy.level(BookSide::Ask, 2), copy.level(BookSide::Ask, 0)), (None, None));
+        cell.clear();
+        assert_eq!(copy.bids().len(), 2);
+        assert_ne!(copy, Book::new(&cell).copied());
+    }
+
+    #[test]
+    fn what_lies_below_the_levels_does_not_count() {
+        let mut before = cell(&[level(9), level(8)], &[]);
+        before.load(&[level(9)], &[]);
+        assert_eq!(Book::new(&before).copied(), Book::new(&cell(&[level(9)], &[])).copied());
+    }
+}

@@ -1,0 +1,151 @@
+//! The direct and the implied book of an instrument as one, by price.
+
+use crate::{Book, BookSide, ImpliedBook, Level, Price9};
+
+/// A price of a [`ConsolidatedBook`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConsolidatedLevel {
+    /// The price, as on the wire.
+    pub price: Price9,
+    /// Quantity of both books.
+    pub quantity: u64,
+    /// How much of the quantity is implied.
+    pub implied_quantity: u64,
+    /// Number of orders at the direct level; implied ones have no orders of their own.
+    pub orders: u32,
+}
+
+/// A view of both books of an instrument as one. Nothing is stored: levels are merged while they
+/// are iterated over.
+///
+/// Its sides are as deep as both books together; below the last level of one book there may be
+/// more of its kind that CME does not publish.
+#[derive(Debug, Clone, Copy)]
+pub struct ConsolidatedBook<'a> {
+    direct: Book<'a>,
+    implied: ImpliedBook<'a>,
+}
+
+impl<'a> ConsolidatedBook<'a> {
+    pub(crate) const fn new(direct: Book<'a>, implied: ImpliedBook<'a>) -> Self {
+        Self { direct, implied }
+    }
+
+    /// The direct book, which also says whether both are in sync.
+    #[must_use]
+    pub const fn direct(self) -> Book<'a> {
+        self.direct
+    }
+
+    /// The implied book.
+    #[must_use]
+    pub const fn implied(self) -> ImpliedBook<'a> {
+        self.implied
+    }
+
+    /// The bids, highest price first.
+    pub fn bids(self) -> impl Iterator<Item = ConsolidatedLevel> + use<'a> {
+        self.levels(BookSide::Bid)
+    }
+
+    /// The asks, lowest price first.
+    pub fn asks(self) -> impl Iterator<Item = ConsolidatedLevel> + use<'a> {
+        self.levels(BookSide::Ask)
+    }
+
+    /// The levels of a side, best first.
+    pub fn levels(self, side: BookSide) -> impl Iterator<Item = ConsolidatedLevel> + use<'a> {
+        let (mut direct, mut implied) = (
+            self.direct.levels(side).iter().peekable(),
+            self.implied.levels(side).iter().peekable(),
+        );
+        core::iter::from_fn(move || {
+            let (first, second) = (direct.peek().copied(), implied.peek().copied());
+            let price = best(side, first, second)?;
+            let direct = direct.next_if(|level| level.price == price);
+            let implied = implied.next_if(|level| level.price == price);
+            Some(merge(price, direct, implied))
+        })
+    }
+}
+
+/// The better price of two levels, if there is any.
+fn best(side: BookSide, first: Option<&Level>, second: Option<&Level>) -> Option<Price9> {
+    let prices = first.into_iter().chain(second).map(|level| level.price);
+    match side {
+        BookSide::Bid => prices.max_by_key(|price| price.0),
+        BookSide::Ask => prices.min_by_key(|price| price.0),
+    }
+}
+
+fn merge(price: Price9, direct: Option<&Level>, implied: Option<&Level>) -> ConsolidatedLevel {
+    let implied_quantity = implied.map_or(0, |level| level.quantity);
+    let quantity = direct.map_or(0, |level| level.quantity).saturating_add(implied_quantity);
+    let orders = direct.map_or(0, |level| level.orders);
+    ConsolidatedLevel { price, quantity, implied_quantity, orders }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::book::book_slot::DirectCell;
+    use crate::book::implied_book::ImpliedCell;
+    use alloc::vec::Vec;
+
+    /// `(price, quantity)` as levels.
+    fn levels(stated: &[(i64, u64)]) -> Vec<Level> {
+        let level = |&(price, quantity)| Level { price: Price9(price), quantity, orders: 1 };
+        stated.iter().map(level).collect()
+    }
+
+    #[track_caller]
+    fn merges(
+        side: BookSide,
+        direct: &[(i64, u64)],
+        implied: &[(i64, u64)],
+        expected: &[(i64, u64, u64, u32)],
+    ) {
+        let (mut direct_cell, mut implied_cell) = (DirectCell::VACANT, ImpliedCell::VACANT);
+        direct_cell.set_depth(10);
+        implied_cell.set_depth(3);
+        let (direct, implied) = (levels(direct), levels(implied));
+        match side {
+            BookSide::Bid => {
+                direct_cell.load(&direct, &[]);
+                implied_cell.load(&implied, &[]);
+            }
+            BookSide::Ask => {
+                direct_cell.load(&[], &direct);
+                implied_cell.load(&[], &implied);
+            }
+        }
+        let book = ConsolidatedBook::new(Book::new(&direct_cell), ImpliedBook::new(&implied_cell));
+        let merged: Vec<_> = book
+            .levels(side)
+            .map(|level| (level.price.0, level.quantity, level.implied_quantity, level.orders))
+            .collect();
+        assert_eq!(merged, expected);
+    }
+
+    #[test]
+    fn levels_come_by_price_the_best_first() {
+        let bids = [(10, 2, 2, 0), (9, 5, 0, 1), (8, 7, 0, 1), (6, 1, 1, 0)];
+        merges(BookSide::Bid, &[(9, 5), (8, 7)], &[(10, 2), (6, 1)], &bids);
+        let asks = [(10, 2, 2, 0), (11, 5, 0, 1), (12, 7, 0, 1), (13, 1, 1, 0)];
+        merges(BookSide::Ask, &[(11, 5), (12, 7)], &[(10, 2), (13, 1)], &asks);
+    }
+
+    #[test]
+    fn what_is_at_the_same_price_is_added_up() {
+        merges(BookSide::Bid, &[(9, 5)], &[(9, 3)], &[(9, 8, 3, 1)]);
+        merges(BookSide::Bid, &[(9, u64::MAX)], &[(9, 3)], &[(9, u64::MAX, 3, 1)]);
+    }
+
+    #[test]
+    fn either_book_may_be_empty() {
+        merges(BookSide::Ask, &[], &[(9, 3)], &[(9, 3, 3, 0)]);
+        merges(BookSide::Ask, &[(9, 3)], &[], &[(9, 3, 0, 1)]);
+        merges(BookSide::Ask, &[], &[], &[]);
+    }
+}

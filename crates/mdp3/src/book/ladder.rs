@@ -1,0 +1,298 @@
+//! One side of a price book and what an entry does to it.
+//!
+//! The rules are CME's for multiple-depth books (Client Systems Wiki, "MDP 3.0 - Market By Price
+//! Multiple Depth Book"), with FIX's reading of DeleteThru and DeleteFrom, which CME's text does
+//! not spell out: *thru* n removes everything from the best through n, *from* n removes n and
+//! everything worse. Sources disagree: EPAM's handler has Thru empty the side and From remove the
+//! levels 1 to n. No public capture has either action.
+//!
+//! A Delete in a full book leaves the last level empty; if the exchange has one for it, that comes
+//! as an entry of its own. A New in a full book drops the last level, which no entry says.
+//!
+//! Levels never move: what a New and a Delete move are their ranks, all of them in one word.
+
+use core::hint::select_unpredictable;
+
+use crate::book::level_order::Ranks;
+use crate::book::levels::{Level, Levels};
+
+/// MDUpdateAction (tag 279) of a book entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    New,
+    Change,
+    Delete,
+    DeleteThru,
+    DeleteFrom,
+    Overlay,
+}
+
+impl Action {
+    /// The action of a wire value, `None` for one that schema version 13 does not have.
+    pub(crate) const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            0 => Self::New,
+            1 => Self::Change,
+            2 => Self::Delete,
+            3 => Self::DeleteThru,
+            4 => Self::DeleteFrom,
+            5 => Self::Overlay,
+            _ => return None,
+        })
+    }
+}
+
+/// The book does not have the level that the entry needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inapplicable;
+
+/// One side of a book in memory, of up to `N` levels. A rank counts from 0, the best.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Ladder<const N: usize> {
+    ranks: Ranks,
+    slots: [Level; N],
+}
+
+impl<const N: usize> Ladder<N> {
+    /// Without levels.
+    pub(crate) const VACANT: Self = Self { ranks: Ranks::first::<N>(0), slots: [Level::NONE; N] };
+
+    /// The levels, best first.
+    #[inline]
+    pub(crate) fn levels(&self) -> Levels<'_> {
+        Levels::new(&self.slots, self.ranks)
+    }
+
+    /// The memory of the levels, in no order.
+    #[inline]
+    pub(crate) const fn slots(&self) -> &[Level; N] {
+        &self.slots
+    }
+
+    /// Makes these the levels, as far as there is room.
+    pub(crate) fn load(&mut self, levels: &[Level]) {
+        let count = levels.len().min(N);
+        self.slots[..count].copy_from_slice(&levels[..count]);
+        self.ranks = Ranks::first::<N>(count);
+    }
+
+    /// Leaves the first `count` levels.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.ranks = self.ranks.with_count(self.ranks.count().min(count));
+    }
+
+    /// Replaces a level; returns what it was.
+    #[inline]
+    pub(crate) fn replace(&mut self, rank: usize, stated: Level) -> Result<Level, Inapplicable> {
+        let level = self.level_mut(rank).ok_or(Inapplicable)?;
+        Ok(core::mem::replace(level, stated))
+    }
+
+    /// Applies a New, a Delete, or a Change at the same price, to a book of `depth`, at most `N`;
+    /// `rank` is below that. If it is none of them, or not for these levels, it does nothing and
+    /// returns false.
+    ///
+    /// All of them go one way without a branch: which comes next cannot be foreseen, and to guess
+    /// wrong takes longer than to do all three.
+    #[inline(always)]
+    pub(crate) fn apply_usual(
+        &mut self,
+        depth: usize,
+        (action, rank): (Action, usize),
+        stated: Level,
+    ) -> bool {
+        let (is_new, is_change) = (action == Action::New, action == Action::Change);
+        let (ranks, count) = (self.ranks, self.ranks.count());
+        debug_assert!(count <= depth && rank < depth && depth <= N);
+        // What a Delete states goes where the level was that nobody sees from here on.
+        let slot = select_unpredictable(is_new, ranks.spare::<N>(), ranks.slot(rank));
+        let Some(level) = self.slots.get_mut(slot) else { return false };
+        // Only a Change has to wait for what the level is.
+        let before = *select_unpredictable(is_change, &level.price, &stated.price);
+        if before != stated.price || rank >= count + usize::from(is_new) {
+            return false;
+        }
+        *level = stated;
+        let after = select_unpredictable(is_change, ranks, ranks.closed::<N>(rank));
+        let after = select_unpredictable(is_new, ranks.opened::<N>(rank), after);
+        let count = (count + usize::from(is_new)).min(depth);
+        self.ranks = after.with_count(count - usize::from(action == Action::Delete));
+        true
+    }
+
+    /// Applies one entry to a book of `depth`, at most `N`.
+    ///
+    /// `rank` is below `depth` for all actions that state a level; `stated` is what they state.
+    // Always inlined: where it is called the action is known, but for two.
+    #[inline(always)]
+    pub(crate) fn apply(
+        &mut self,
+        depth: usize,
+        (action, rank): (Action, usize),
+        stated: Level,
+    ) -> Result<(), Inapplicable> {
+        match action {
+            Action::New | Action::Delete => {
+                self.apply_usual(depth, (action, rank), stated).then_some(()).ok_or(Inapplicable)
+            }
+            Action::Change | Action::Overlay => self.replace(rank, stated).map(drop),
+            Action::DeleteThru => {
+                self.remove_best(rank + 1);
+                Ok(())
+            }
+            Action::DeleteFrom => {
+                self.truncate(rank);
+                Ok(())
+            }
+        }
+    }
+
+    fn remove_best(&mut self, count: usize) {
+        for left in (0..self.ranks.count()).rev().take(count) {
+            self.ranks = self.ranks.closed::<N>(0).with_count(left);
+        }
+    }
+
+    #[inline(always)]
+    fn level_mut(&mut self, rank: usize) -> Option<&mut Level> {
+        if rank >= self.ranks.count() {
+            return None;
+        }
+        self.slots.get_mut(self.ranks.slot(rank))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MAX_DEPTH, Price9};
+    use alloc::vec::Vec;
+
+    fn at(price: i64) -> Level {
+        Level { price: Price9(price), quantity: 1, orders: 1 }
+    }
+
+    /// A side of `depth` with the given prices, and the prices after one entry.
+    fn after(
+        prices: &[i64],
+        depth: usize,
+        action: Action,
+        level: usize,
+        price: i64,
+    ) -> Result<Vec<i64>, Inapplicable> {
+        let mut ladder = Ladder::<MAX_DEPTH>::VACANT;
+        for (rank, price) in prices.iter().enumerate().rev() {
+            // In any slots but those of their ranks.
+            assert!(ladder.apply_usual(MAX_DEPTH, (Action::New, 0), at(*price)));
+            assert_eq!(ladder.levels().len(), prices.len() - rank);
+        }
+        ladder.apply(depth, (action, level - 1), at(price))?;
+        Ok(ladder.levels().iter().map(|level| level.price.0).collect())
+    }
+
+    #[test]
+    fn new_shifts_down() {
+        assert_eq!(after(&[9, 7], 10, Action::New, 2, 8), Ok([9, 8, 7].to_vec()));
+        assert_eq!(after(&[], 10, Action::New, 1, 8), Ok([8].to_vec()));
+        assert_eq!(after(&[9, 7], 10, Action::New, 3, 5), Ok([9, 7, 5].to_vec()));
+    }
+
+    #[test]
+    fn new_in_a_full_book_drops_the_last_level() {
+        assert_eq!(after(&[9, 7, 5], 3, Action::New, 1, 10), Ok([10, 9, 7].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 3, Action::New, 3, 6), Ok([9, 7, 6].to_vec()));
+        let full = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
+        assert_eq!(
+            after(&full, 10, Action::New, 1, 11),
+            Ok([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].to_vec())
+        );
+    }
+
+    #[test]
+    fn new_beyond_the_next_level_is_inapplicable() {
+        assert_eq!(after(&[9, 7], 10, Action::New, 4, 5), Err(Inapplicable));
+    }
+
+    #[test]
+    fn change_and_overlay_replace_a_level_that_exists() {
+        for action in [Action::Change, Action::Overlay] {
+            assert_eq!(after(&[9, 7], 10, action, 2, 6), Ok([9, 6].to_vec()));
+            assert_eq!(after(&[9, 7], 10, action, 3, 6), Err(Inapplicable));
+        }
+    }
+
+    #[test]
+    fn delete_shifts_up() {
+        assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 1, 0), Ok([7, 5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 3, 0), Ok([9, 7].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 4, 0), Err(Inapplicable));
+    }
+
+    #[test]
+    fn delete_thru_removes_from_the_top_through_the_level() {
+        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteThru, 1, 0), Ok([7, 5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteThru, 2, 0), Ok([5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteThru, 7, 0), Ok([].to_vec()));
+    }
+
+    #[test]
+    fn delete_from_removes_the_level_and_all_below_it() {
+        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 1, 0), Ok([].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 2, 0), Ok([9].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 4, 0), Ok([9, 7, 5].to_vec()));
+    }
+
+    /// Any entries do to a ladder what they do to a list.
+    #[test]
+    fn a_ladder_is_a_list() {
+        let mut seed = 7_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for depth in [1, 2, 3, 9, 10] {
+            let (mut ladder, mut list) = (Ladder::<MAX_DEPTH>::VACANT, Vec::new());
+            for price in 0..20_000 {
+                let action = Action::from_wire(random(6) as u8).unwrap();
+                let rank = random(depth as u64) as usize;
+                // The two that remove most come rarely, or there were nothing to remove.
+                if matches!(action, Action::DeleteThru | Action::DeleteFrom) && random(8) > 0 {
+                    continue;
+                }
+                let applied = ladder.apply(depth, (action, rank), at(price)).is_ok();
+                let before = list.len();
+                let expected = match action {
+                    Action::New => rank <= before,
+                    Action::DeleteThru | Action::DeleteFrom => true,
+                    _ => rank < before,
+                };
+                assert_eq!(applied, expected);
+                match action {
+                    _ if !applied => {}
+                    Action::New => list.insert(rank, at(price)),
+                    Action::Change | Action::Overlay => list[rank] = at(price),
+                    Action::Delete => drop(list.remove(rank)),
+                    Action::DeleteThru => drop(list.drain(..(rank + 1).min(before))),
+                    Action::DeleteFrom => list.truncate(rank),
+                }
+                list.truncate(depth);
+                assert_eq!(ladder.levels(), list[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_is_usual_if_the_level_is_there_at_that_price() {
+        let mut ladder = Ladder::<MAX_DEPTH>::VACANT;
+        ladder.load(&[at(9), at(7)]);
+        // What a level that is gone leaves behind is no level.
+        assert!(ladder.apply_usual(10, (Action::New, 2), at(7)));
+        assert!(ladder.apply_usual(10, (Action::Delete, 2), at(7)));
+        let stated = Level { quantity: 5, ..at(7) };
+        let mut restate = |rank| ladder.apply_usual(10, (Action::Change, rank), stated);
+        assert!(!restate(0) && !restate(2));
+        assert!(restate(1));
+        assert_eq!(ladder.levels(), [at(9), stated][..]);
+    }
+}

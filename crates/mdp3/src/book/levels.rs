@@ -1,0 +1,226 @@
+//! Price levels, and how those of a side are looked at.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::FusedIterator;
+use core::ops::Index;
+
+use crate::Price9;
+use crate::book::level_order::Ranks;
+
+/// The most levels a direct book holds on each side: CME's deepest price book.
+pub const MAX_DEPTH: usize = 10;
+
+/// The most levels an implied book holds on each side: those of FX Spot+ are the deepest.
+pub const MAX_IMPLIED_DEPTH: usize = 3;
+
+/// One price level of a book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Level {
+    /// MDEntryPx, as on the wire: multiply by the definition's display factor to show it.
+    pub price: Price9,
+    /// MDEntrySize: the quantity of all orders at the price.
+    pub quantity: u64,
+    /// NumberOfOrders, 0 where the exchange does not tell it.
+    pub orders: u32,
+}
+
+impl Level {
+    /// What unused memory holds.
+    pub(crate) const NONE: Self = Self { price: Price9(0), quantity: 0, orders: 0 };
+}
+
+/// The levels of a side, best first.
+///
+/// A view: they do not lie in memory in this order. [`Book::copied`](crate::Book::copied) and
+/// [`to_vec`](Self::to_vec) put them one behind the other.
+#[derive(Clone, Copy)]
+pub struct Levels<'a> {
+    slots: &'a [Level],
+    ranks: Ranks,
+}
+
+impl<'a> Levels<'a> {
+    #[inline]
+    pub(crate) const fn new(slots: &'a [Level], ranks: Ranks) -> Self {
+        Self { slots, ranks }
+    }
+
+    /// How many there are.
+    #[must_use]
+    #[inline]
+    pub const fn len(self) -> usize {
+        self.ranks.count()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The level with so many better ones: 0 is the best.
+    #[must_use]
+    #[inline]
+    pub fn get(self, rank: usize) -> Option<&'a Level> {
+        if rank < self.len() { self.slots.get(self.ranks.slot(rank)) } else { None }
+    }
+
+    /// The best.
+    #[must_use]
+    #[inline]
+    pub fn first(self) -> Option<&'a Level> {
+        self.get(0)
+    }
+
+    /// The worst.
+    #[must_use]
+    #[inline]
+    pub fn last(self) -> Option<&'a Level> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// Goes through them, best first; backwards the worst first.
+    #[must_use]
+    #[inline]
+    pub const fn iter(self) -> LevelsIter<'a> {
+        LevelsIter { levels: self, from: 0, to: self.len() }
+    }
+
+    /// A copy, best first.
+    #[must_use]
+    pub fn to_vec(self) -> Vec<Level> {
+        self.iter().copied().collect()
+    }
+}
+
+/// The level with so many better ones.
+impl Index<usize> for Levels<'_> {
+    type Output = Level;
+
+    /// # Panics
+    /// If there are not so many.
+    fn index(&self, rank: usize) -> &Level {
+        self.get(rank).expect("a level of the side")
+    }
+}
+
+impl<'a> IntoIterator for Levels<'a> {
+    type Item = &'a Level;
+    type IntoIter = LevelsIter<'a>;
+
+    fn into_iter(self) -> LevelsIter<'a> {
+        self.iter()
+    }
+}
+
+impl PartialEq for Levels<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Levels<'_> {}
+
+impl PartialEq<[Level]> for Levels<'_> {
+    fn eq(&self, other: &[Level]) -> bool {
+        self.iter().eq(other)
+    }
+}
+
+impl fmt::Debug for Levels<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(*self).finish()
+    }
+}
+
+/// Goes through the levels of a side; see [`Levels::iter`].
+#[derive(Debug, Clone)]
+pub struct LevelsIter<'a> {
+    levels: Levels<'a>,
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Iterator for LevelsIter<'a> {
+    type Item = &'a Level;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Level> {
+        if self.from >= self.to {
+            return None;
+        }
+        self.from += 1;
+        self.levels.get(self.from - 1)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.to - self.from;
+        (left, Some(left))
+    }
+}
+
+impl DoubleEndedIterator for LevelsIter<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.from >= self.to {
+            return None;
+        }
+        self.to -= 1;
+        self.levels.get(self.to)
+    }
+}
+
+impl ExactSizeIterator for LevelsIter<'_> {}
+
+impl FusedIterator for LevelsIter<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::book::ladder::{Action, Ladder};
+    use alloc::vec;
+
+    fn at(price: i64) -> Level {
+        Level { price: Price9(price), quantity: 1, orders: 1 }
+    }
+
+    #[test]
+    fn levels_are_seen_by_rank_from_either_end() {
+        let mut ladder = Ladder::<MAX_DEPTH>::VACANT;
+        ladder.load(&[at(9), at(7)]);
+        assert!(ladder.apply_usual(10, (Action::New, 1), at(8)));
+        let levels = ladder.levels();
+        assert_eq!((levels.len(), levels.is_empty()), (3, false));
+        assert_eq!(levels.to_vec(), vec![at(9), at(8), at(7)]);
+        assert_eq!((levels.first(), levels.last()), (Some(&at(9)), Some(&at(7))));
+        assert_eq!((levels.get(1), levels.get(3), levels[2]), (Some(&at(8)), None, at(7)));
+        assert!(levels.iter().rev().eq(&[at(7), at(8), at(9)]));
+        let mut ends = levels.into_iter();
+        assert_eq!((ends.next(), ends.next_back(), ends.len()), (Some(&at(9)), Some(&at(7)), 1));
+        assert_eq!((ends.next(), ends.next(), ends.next_back()), (Some(&at(8)), None, None));
+        assert_eq!(levels, [at(9), at(8), at(7)][..]);
+        assert_ne!(levels, [at(9), at(8)][..]);
+    }
+
+    #[test]
+    fn sides_are_equal_wherever_their_levels_lie() {
+        let (mut one, mut other) = (Ladder::<MAX_DEPTH>::VACANT, Ladder::<MAX_DEPTH>::VACANT);
+        one.load(&[at(9), at(8)]);
+        other.load(&[at(8)]);
+        assert_ne!(one.levels(), other.levels());
+        assert!(other.apply_usual(10, (Action::New, 0), at(9)));
+        assert_eq!(one.levels(), other.levels());
+    }
+
+    #[test]
+    fn a_side_without_levels_has_none() {
+        let ladder = Ladder::<MAX_DEPTH>::VACANT;
+        let levels = ladder.levels();
+        assert!(levels.is_empty() && levels.first().is_none() && levels.last().is_none());
+        assert_eq!((levels.get(0), levels.iter().next(), levels.iter().len()), (None, None, 0));
+    }
+}

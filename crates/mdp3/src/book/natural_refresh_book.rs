@@ -1,0 +1,267 @@
+//! Books by natural refresh: empty at first, filled by what the stream states, while their
+//! instrument waits for a snapshot.
+//!
+//! After a loss nothing is known of a book. What an entry states is right all the same, so that a
+//! book that begins empty and takes every entry from here on knows some levels and not others. The
+//! levels that are known from the best on, without a hole, are shown; they are right, and there
+//! may be more below them. Only a snapshot, or a reset, makes the book whole; but a book of depth 1
+//! is whole when both its sides have been restated (CME Client Systems Wiki, "MDP 3.0 - Natural
+//! Refresh": books of more levels go by it only together with market recovery).
+
+use crate::book::apply_entry::Target;
+use crate::book::ladder::Action;
+use crate::book::levels::{Level, MAX_DEPTH};
+use crate::market::Market;
+use crate::message::entries::{BookEntry, Entry, Kind};
+use crate::recovery::sync_state::State;
+use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
+
+use hairpin_time::Utc;
+
+/// What is known of one side, best level first.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    levels: [Option<Level>; MAX_DEPTH],
+    /// An entry has said what the best level is, or that there is none.
+    is_restated: bool,
+}
+
+impl Side {
+    const UNKNOWN: Self = Self { levels: [None; MAX_DEPTH], is_restated: false };
+
+    /// Takes an entry; false if it cannot be read.
+    fn apply(&mut self, entry: &BookEntry, depth: usize) -> bool {
+        let Some(action) = Action::from_wire(entry.action) else { return false };
+        let Some(level) = usize::from(entry.level).checked_sub(1) else { return false };
+        let stated = match (entry.price, entry.quantity) {
+            (Some(price), Some(quantity)) => Some(Level { price, quantity, orders: entry.orders }),
+            _ => None,
+        };
+        let levels = &mut self.levels[..depth.min(MAX_DEPTH)];
+        let states = matches!(action, Action::New | Action::Change | Action::Overlay);
+        if states && stated.is_none() {
+            return false;
+        }
+        let is_thru = action == Action::DeleteThru;
+        if level >= levels.len() && !is_thru {
+            return true;
+        }
+        match action {
+            Action::New => {
+                levels[level..].rotate_right(1);
+                levels[level] = stated;
+            }
+            Action::Change | Action::Overlay => levels[level] = stated,
+            Action::Delete => {
+                levels[level] = None;
+                levels[level..].rotate_left(1);
+            }
+            Action::DeleteThru => {
+                let removed = (level + 1).min(levels.len());
+                levels[..removed].fill(None);
+                levels.rotate_left(removed);
+            }
+            Action::DeleteFrom => levels[level..].fill(None),
+        }
+        self.is_restated |= level == 0;
+        true
+    }
+
+    /// The levels that are known from the best on, and how many.
+    fn known(&self) -> ([Level; MAX_DEPTH], usize) {
+        let mut levels = [Level::NONE; MAX_DEPTH];
+        let mut count = 0;
+        for level in self.levels.iter().map_while(|level| *level) {
+            levels[count] = level;
+            count += 1;
+        }
+        (levels, count)
+    }
+}
+
+/// What is known of a book since it was last empty.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NaturalBook {
+    bids: Side,
+    asks: Side,
+    /// The RptSeq after the last entry.
+    next_rpt_seq: u32,
+}
+
+impl NaturalBook {
+    /// Nothing.
+    pub(crate) const UNKNOWN: Self =
+        Self { bids: Side::UNKNOWN, asks: Side::UNKNOWN, next_rpt_seq: 0 };
+
+    fn apply(&mut self, entry: &BookEntry, depth: usize) -> bool {
+        match Target::of(entry.entry_type) {
+            Target::Direct(BookSide::Bid) => self.bids.apply(entry, depth),
+            Target::Direct(BookSide::Ask) => self.asks.apply(entry, depth),
+            _ => true,
+        }
+    }
+
+    fn is_restated(&self) -> bool {
+        self.bids.is_restated && self.asks.is_restated
+    }
+}
+
+impl Market {
+    /// An entry of an instrument that waits for a snapshot: its book by natural refresh, if that
+    /// is asked for.
+    pub(crate) fn refresh(
+        &mut self,
+        instrument: InstrumentIndex,
+        entry: &Entry,
+        listener: &mut impl Listener,
+    ) {
+        let depth = usize::from(self.instruments.cells[instrument.as_usize()].head.depth);
+        let is_possible = depth == 1 || self.settings.feeds.has(Feed::Snapshot);
+        let Some(natural) = self.natural.get_mut(instrument.as_usize()) else { return };
+        if !is_possible {
+            return;
+        }
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        let begins = cell.head.state == State::Waiting;
+        let next = natural.next_rpt_seq;
+        let is_unnumbered = entry.rpt_seq == 0 && next <= 1;
+        if begins || (entry.rpt_seq != next && !is_unnumbered) {
+            *natural = NaturalBook::UNKNOWN;
+        }
+        natural.next_rpt_seq = if entry.rpt_seq == 0 { 0 } else { entry.rpt_seq.wrapping_add(1) };
+        if let Kind::Book(book_entry) = &entry.kind
+            && !natural.apply(book_entry, depth)
+        {
+            *natural = NaturalBook { next_rpt_seq: natural.next_rpt_seq, ..NaturalBook::UNKNOWN };
+        }
+        if begins {
+            self.instruments.empty(instrument);
+            let changes = self.instruments.settle(instrument);
+            self.touch(instrument, changes);
+            self.instruments.cells[instrument.as_usize()].head.state = State::Refreshing;
+            self.counters.refreshes += 1;
+            self.tell_state(instrument, listener);
+        }
+        self.show_refreshed(instrument, listener);
+    }
+
+    /// Puts what is known into the book; one of depth 1 may be whole.
+    fn show_refreshed(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        let Some(natural) = self.natural.get(instrument.as_usize()).copied() else { return };
+        let ((bids, bid_count), (asks, ask_count)) = (natural.bids.known(), natural.asks.known());
+        let has_implied = self.instruments.implied[instrument.as_usize()].head.depth > 0;
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        cell.load(&bids[..bid_count], &asks[..ask_count]);
+        cell.head.next_rpt_seq = natural.next_rpt_seq;
+        let is_whole = cell.head.depth == 1 && !has_implied && natural.is_restated();
+        self.touch(instrument, Changes::BOOK);
+        if is_whole {
+            self.recovery[instrument.as_usize()].forget_snapshot();
+            self.counters.refreshes_completed += 1;
+            self.come_in(instrument, State::InSync, listener);
+        }
+    }
+
+    /// What was known of a book that is naturally refreshed is no more.
+    #[cold]
+    pub(crate) fn end_refresh(
+        &mut self,
+        instrument: InstrumentIndex,
+        listener: &mut impl Listener,
+    ) {
+        self.instruments.empty(instrument);
+        self.instruments.settle(instrument);
+        self.instruments.cells[instrument.as_usize()].head.state = State::Waiting;
+        self.tell_state(instrument, listener);
+    }
+
+    /// Tells a book that a message has changed and that is naturally refreshed.
+    #[cold]
+    pub(crate) fn tell_refreshed(
+        &self,
+        packet: &Packet,
+        transact_time: Utc,
+        instrument: InstrumentIndex,
+        changes: Changes,
+        listener: &mut impl Listener,
+    ) {
+        listener.on_book_update(&BookUpdate {
+            packet,
+            transact_time,
+            instrument,
+            book: self.instruments.book(instrument),
+            instruments: &self.instruments,
+            changes,
+            source: UpdateSource::NaturalRefresh,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Price9;
+    use alloc::vec::Vec;
+
+    fn entry(action: u8, level: u8, price: i64) -> BookEntry {
+        let (price, quantity) = (Some(Price9(price)), Some(1));
+        BookEntry { entry_type: b'0', action, level, price, quantity, orders: 1 }
+    }
+
+    /// What is known of a side of depth 4 after some entries: prices from the best on.
+    fn known(entries: &[(u8, u8, i64)]) -> Vec<i64> {
+        let mut side = Side::UNKNOWN;
+        for &(action, level, price) in entries {
+            assert!(side.apply(&entry(action, level, price), 4));
+        }
+        let (levels, count) = side.known();
+        levels[..count].iter().map(|level| level.price.0).collect()
+    }
+
+    const NEW: u8 = 0;
+    const CHANGE: u8 = 1;
+    const DELETE: u8 = 2;
+    const DELETE_THRU: u8 = 3;
+    const DELETE_FROM: u8 = 4;
+
+    #[test]
+    fn levels_are_shown_as_far_as_they_are_known_from_the_best_on() {
+        assert_eq!(known(&[(CHANGE, 2, 8)]), []);
+        assert_eq!(known(&[(CHANGE, 2, 8), (CHANGE, 1, 9)]), [9, 8]);
+        assert_eq!(known(&[(CHANGE, 1, 9), (CHANGE, 3, 7)]), [9]);
+    }
+
+    #[test]
+    fn a_new_level_moves_what_is_known_down_and_out() {
+        assert_eq!(known(&[(CHANGE, 1, 9), (NEW, 1, 10)]), [10, 9]);
+        let full = [(CHANGE, 1, 9), (CHANGE, 2, 8), (CHANGE, 3, 7), (CHANGE, 4, 6)];
+        assert_eq!(known(&[&full[..], &[(NEW, 2, 20)]].concat()), [9, 20, 8, 7]);
+    }
+
+    #[test]
+    fn a_deleted_level_moves_what_is_known_up_and_leaves_the_last_unknown() {
+        let full = [(CHANGE, 1, 9), (CHANGE, 2, 8), (CHANGE, 3, 7), (CHANGE, 4, 6)];
+        assert_eq!(known(&[&full[..], &[(DELETE, 2, 0)]].concat()), [9, 7, 6]);
+        assert_eq!(known(&[&full[..], &[(DELETE, 2, 0), (NEW, 4, 5)]].concat()), [9, 7, 6, 5]);
+        assert_eq!(known(&[(CHANGE, 2, 8), (DELETE, 1, 0)]), [8]);
+        assert_eq!(known(&[&full[..], &[(DELETE_THRU, 3, 0)]].concat()), [6]);
+        assert_eq!(known(&[&full[..], &[(DELETE_THRU, 9, 0)]].concat()), []);
+        assert_eq!(known(&[&full[..], &[(DELETE_FROM, 3, 0)]].concat()), [9, 8]);
+    }
+
+    #[test]
+    fn a_level_below_the_depth_says_nothing() {
+        for action in [NEW, CHANGE, DELETE, DELETE_FROM] {
+            assert_eq!(known(&[(CHANGE, 1, 9), (action, 5, 1)]), [9]);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        let mut side = Side::UNKNOWN;
+        assert!(!side.apply(&entry(6, 1, 9), 4));
+        assert!(!side.apply(&entry(NEW, 0, 9), 4));
+        assert!(!side.apply(&BookEntry { price: None, ..entry(NEW, 1, 9) }, 4));
+        assert!(side.apply(&BookEntry { price: None, ..entry(DELETE, 1, 9) }, 4));
+    }
+}

@@ -1,0 +1,275 @@
+//! The order books of all instruments.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::order_book_head::Head;
+use super::order_entry::{Action, Flaw, OrderEntry};
+use super::order_slab::{Refusal, Slab, Trees, Walk};
+use super::top_orders::Top;
+use super::{Order, OrderBooks, OrderChange};
+use crate::{BookSide, InstrumentIndex, Settings, SyncState};
+
+/// Heads, one for each instrument, and the orders: in a slab, or ten a side in place. What is not
+/// kept has no memory.
+#[derive(Debug)]
+pub(crate) struct OrderArena {
+    pub(super) heads: Vec<Head>,
+    trees: Vec<Trees>,
+    slab: Slab,
+    tops: Vec<Top>,
+    /// The books that the event has changed.
+    pub(super) changed: Vec<InstrumentIndex>,
+}
+
+impl OrderArena {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let instruments = |books: &[OrderBooks]| {
+            if books.contains(&settings.order_books) { settings.max_instruments } else { 0 }
+        };
+        let full = instruments(&[OrderBooks::Full]);
+        let either = instruments(&[OrderBooks::Top, OrderBooks::Full]);
+        Self {
+            heads: vec![Head::UNKNOWN; either],
+            trees: vec![Trees::EMPTY; full],
+            slab: Slab::new(if full == 0 { 0 } else { settings.max_orders }),
+            tops: vec![Top::EMPTY; instruments(&[OrderBooks::Top])],
+            changed: Vec::with_capacity(either),
+        }
+    }
+
+    pub(super) fn sync_state(&self, instrument: InstrumentIndex) -> SyncState {
+        self.heads.get(instrument.as_usize()).map_or(SyncState::Unknown, |head| head.state)
+    }
+
+    pub(super) fn is_in_sync(&self, instrument: InstrumentIndex) -> bool {
+        self.sync_state(instrument) == SyncState::InSync
+    }
+
+    pub(super) fn find(&self, instrument: InstrumentIndex, id: u64) -> Option<(BookSide, Order)> {
+        if let Some(top) = self.tops.get(instrument.as_usize()) {
+            return top.find(id);
+        }
+        self.slab.find(instrument, id).map(|slot| self.slab.order(slot))
+    }
+
+    /// The orders of a side, best first.
+    pub(super) fn orders(&self, instrument: InstrumentIndex, side: BookSide) -> Source<'_> {
+        let place = instrument.as_usize();
+        match (self.tops.get(place), self.trees.get(place)) {
+            (Some(top), _) => Source::Top(top.orders(side).iter()),
+            (_, Some(trees)) => Source::Full(self.slab.orders(trees, side)),
+            _ => Source::Top([].iter()),
+        }
+    }
+
+    /// Removes all orders of an instrument.
+    pub(super) fn clear(&mut self, instrument: InstrumentIndex) {
+        let place = instrument.as_usize();
+        if let Some(top) = self.tops.get_mut(place) {
+            *top = Top::EMPTY;
+        } else if let Some(trees) = self.trees.get_mut(place) {
+            self.slab.clear(trees);
+        }
+    }
+
+    /// Enters an order that is not there.
+    pub(super) fn insert(
+        &mut self,
+        instrument: InstrumentIndex,
+        side: BookSide,
+        order: &Order,
+    ) -> Result<(), Flaw> {
+        let place = instrument.as_usize();
+        let entered = match (self.tops.get_mut(place), self.trees.get_mut(place)) {
+            (Some(top), _) => top.insert(side, order),
+            (_, Some(trees)) => self.slab.insert(trees, instrument, side, order),
+            _ => Err(Refusal::NoRoom),
+        };
+        entered.map_err(|refusal| match refusal {
+            Refusal::Exists => Flaw::Exists,
+            Refusal::NoRoom => Flaw::NoRoom,
+        })
+    }
+
+    /// Enters the order of a snapshot or of top orders.
+    pub(super) fn load(
+        &mut self,
+        instrument: InstrumentIndex,
+        entry: &OrderEntry,
+    ) -> Result<(), Flaw> {
+        let (side, order) = entry.order().ok_or(Flaw::Invalid)?;
+        self.insert(instrument, side, &order)
+    }
+
+    /// Applies an entry to a full book; `None`: it was a reset.
+    pub(super) fn apply(
+        &mut self,
+        instrument: InstrumentIndex,
+        entry: &OrderEntry,
+    ) -> Result<Option<OrderChange>, Flaw> {
+        let told = |side, order, before| {
+            Ok(Some(OrderChange { action: entry.told_action(), side, order, before }))
+        };
+        let Some(trees) = self.trees.get_mut(instrument.as_usize()) else {
+            return Err(Flaw::Invalid);
+        };
+        if entry.action == Action::New {
+            let (side, order) = entry.order().ok_or(Flaw::Invalid)?;
+            self.insert(instrument, side, &order)?;
+            return told(side, order, None);
+        }
+        if entry.action == Action::Reset {
+            self.slab.clear(trees);
+            return Ok(None);
+        }
+        if entry.action == Action::Invalid {
+            return Err(Flaw::Invalid);
+        }
+        let slot = self.slab.find(instrument, entry.id).ok_or(Flaw::Missing)?;
+        let (side, before) = self.slab.order(slot);
+        if entry.action == Action::Delete {
+            self.slab.remove(trees, slot);
+            return told(side, before, Some(before));
+        }
+        let (side, order) = entry.changed(&before).ok_or(Flaw::Invalid)?;
+        self.slab.change(trees, slot, side, &order);
+        told(side, order, Some(before))
+    }
+}
+
+/// Where the orders of a side come from.
+#[derive(Debug, Clone)]
+pub(super) enum Source<'a> {
+    Top(core::slice::Iter<'a, Order>),
+    Full(Walk<'a>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Price9;
+    use alloc::collections::BTreeMap;
+    use proptest::prelude::*;
+
+    const SEVEN: InstrumentIndex = InstrumentIndex(0);
+
+    fn arena(max_orders: usize) -> OrderArena {
+        OrderArena::new(&Settings {
+            order_books: OrderBooks::Full,
+            max_instruments: 2,
+            max_orders,
+            ..Settings::default()
+        })
+    }
+
+    fn entry(action: u8, kind: u8, id: u64, priority: u64, price: i64) -> OrderEntry {
+        OrderEntry::new(action, kind, (id, Some(priority)), (Some(Price9(price)), Some(1)))
+    }
+
+    fn ids(arena: &OrderArena, side: BookSide) -> Vec<u64> {
+        let mut source = arena.orders(SEVEN, side);
+        core::iter::from_fn(|| match &mut source {
+            Source::Top(orders) => orders.next().copied(),
+            Source::Full(walk) => walk.next(),
+        })
+        .map(|order| order.id)
+        .collect()
+    }
+
+    #[test]
+    fn a_new_order_that_exists_is_refused() {
+        let mut arena = arena(4);
+        assert!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)).is_ok());
+        assert_eq!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)), Err(Flaw::Exists));
+    }
+
+    #[test]
+    fn an_order_that_does_not_exist_cannot_change_or_go() {
+        let mut arena = arena(4);
+        assert_eq!(arena.apply(SEVEN, &entry(1, b'0', 1, 1, 5)), Err(Flaw::Missing));
+        assert_eq!(arena.apply(SEVEN, &entry(2, b'0', 1, 1, 5)), Err(Flaw::Missing));
+        assert_eq!(arena.apply(SEVEN, &entry(3, b'0', 1, 1, 5)), Err(Flaw::Invalid));
+    }
+
+    #[test]
+    fn a_change_moves_an_order_by_price_priority_and_side() {
+        let mut arena = arena(4);
+        for id in 1..=3 {
+            arena.apply(SEVEN, &entry(0, b'0', id, id, 5)).unwrap();
+        }
+        assert_eq!(ids(&arena, BookSide::Bid), [1, 2, 3]);
+        arena.apply(SEVEN, &entry(1, b'0', 1, 9, 5)).unwrap();
+        assert_eq!(ids(&arena, BookSide::Bid), [2, 3, 1]);
+        arena.apply(SEVEN, &entry(1, b'0', 3, 3, 6)).unwrap();
+        assert_eq!(ids(&arena, BookSide::Bid), [3, 2, 1]);
+        arena.apply(SEVEN, &entry(1, b'1', 2, 2, 7)).unwrap();
+        assert_eq!((ids(&arena, BookSide::Bid), ids(&arena, BookSide::Ask)), (vec![3, 1], vec![2]));
+    }
+
+    #[test]
+    fn what_is_not_kept_takes_no_memory() {
+        let settings = Settings { max_orders: 1_000, ..Settings::default() };
+        let mut arena = OrderArena::new(&settings);
+        assert_eq!((arena.heads.capacity(), arena.trees.capacity()), (0, 0));
+        assert_eq!((arena.tops.capacity(), arena.changed.capacity()), (0, 0));
+        assert_eq!(arena.sync_state(SEVEN), SyncState::Unknown);
+        let order = Order { id: 1, priority: 1, price: Price9(1), quantity: 1 };
+        assert_eq!(arena.insert(SEVEN, BookSide::Bid, &order), Err(Flaw::NoRoom));
+        assert_eq!(ids(&arena, BookSide::Bid), []);
+    }
+
+    proptest! {
+        /// New, Change, Delete and Reset, on two instruments that share the slab: every book is
+        /// what a sorted map makes of the same entries, and what does not fit is refused.
+        #[test]
+        fn agrees_with_a_sorted_map(
+            steps in prop::collection::vec(
+                (0u32..2, 0u8..4, any::<bool>(), 0u64..24, 0u64..3, -2i64..3), 0..300),
+        ) {
+            const ROOM: usize = 12;
+            let mut arena = arena(ROOM);
+            let mut model: BTreeMap<(u32, u64), (bool, i64, u64)> = BTreeMap::new();
+            for (instrument, action, is_bid, id, priority, price) in steps {
+                let kind = if is_bid { b'0' } else { b'1' };
+                let mut entry = entry(action, kind, id, priority, price);
+                if action == 3 && id < 2 {
+                    entry = OrderEntry::RESET;
+                }
+                let exists = model.contains_key(&(instrument, id));
+                let expected = match entry.action {
+                    Action::New if exists => Err(Flaw::Exists),
+                    Action::New if model.len() == ROOM => Err(Flaw::NoRoom),
+                    Action::Change | Action::Delete if !exists => Err(Flaw::Missing),
+                    Action::Invalid => Err(Flaw::Invalid),
+                    _ => Ok(()),
+                };
+                let applied = arena.apply(InstrumentIndex(instrument), &entry);
+                prop_assert_eq!(applied.map(|_| ()), expected);
+                match entry.action {
+                    _ if expected.is_err() => {}
+                    Action::Delete => {
+                        model.remove(&(instrument, id));
+                    }
+                    Action::Reset => model.retain(|(of, _), _| *of != instrument),
+                    _ => {
+                        model.insert((instrument, id), (is_bid, price, priority));
+                    }
+                }
+                for is_bid in [true, false] {
+                    let mut sorted: Vec<_> = model
+                        .iter()
+                        .filter(|((of, _), (bid, ..))| *of == 0 && *bid == is_bid)
+                        .map(|((_, id), (_, price, priority))| {
+                            (if is_bid { -price } else { *price }, *priority, *id)
+                        })
+                        .collect();
+                    sorted.sort_unstable();
+                    let sorted: Vec<_> = sorted.into_iter().map(|(_, _, id)| id).collect();
+                    let side = if is_bid { BookSide::Bid } else { BookSide::Ask };
+                    prop_assert_eq!(ids(&arena, side), sorted);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! What messages of the incremental feed say of orders.
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_time::Utc;
+
+use super::OrderBooks;
+use super::order_entry::{Action, Flaw, OrderEntry};
+use super::order_state::{MOST_ENTRIES, Noted, Reference};
+use crate::book::apply_entry::Target;
+use crate::market::Market;
+use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
+
+/// Takes a book message of one template, whose order entries refer to its price levels; the two
+/// differ in the type of the levels' quantities, which is of no interest here.
+macro_rules! combined {
+    ($market:ident, ($packet:ident, $message:ident, $on:ident), $type:ident, $module:ident) => {{
+        let mut scratch = codec::$type::SCRATCH;
+        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch).ok()?;
+        $market.orders.references.clear();
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
+        while let Some(entry) = entries.next(&mut scratch) {
+            $market.orders.references.push(Reference {
+                security_id: entry.security_id(),
+                price: entry.md_entry_px(),
+                entry_type: entry.md_entry_type().0,
+            });
+        }
+        $market.take_resets($packet, $on);
+        let mut orders = decoded.no_order_id_entries();
+        let mut scratch = codec::$module::NoOrderIDEntries::SCRATCH;
+        while let Some(order) = orders.next(&mut scratch) {
+            let reference = $market.reference(order.reference_id());
+            let entry = OrderEntry::new(
+                order.order_update_action().0,
+                reference.map_or(0, |reference| reference.entry_type),
+                (order.order_id(), order.md_order_priority()),
+                (reference.and_then(|reference| reference.price), order.md_display_qty()),
+            );
+            let reference_id = order.reference_id().unwrap_or(0);
+            $market.take_referring($packet, (reference, reference_id), &entry, $on);
+        }
+        Some(Utc::from_nanos(decoded.transact_time()))
+    }};
+}
+
+impl Market {
+    /// Takes what a sound message of the incremental feed says of orders, if any are kept. One that
+    /// cannot be read is left alone: it will be reported, and counts as lost.
+    #[cold]
+    pub(crate) fn order_message(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        self.begin_order_message();
+        let is_full = self.settings.order_books == OrderBooks::Full;
+        let transact_time = match message.header.template_id {
+            codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
+                self.book_with_orders(packet, message, listener)
+            }
+            codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => {
+                self.long_book_with_orders(packet, message, listener)
+            }
+            codec::MDIncrementalRefreshOrderBook47::TEMPLATE_ID if is_full => {
+                self.order_entries(packet, message, listener)
+            }
+            codec::SnapshotRefreshTopOrders59::TEMPLATE_ID if !is_full => {
+                self.top_orders(packet, message, listener)
+            }
+            _ => None,
+        };
+        if let Some(transact_time) = transact_time {
+            self.finish_orders(packet, transact_time, listener);
+        }
+    }
+
+    fn book_with_orders(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> Option<Utc> {
+        combined!(
+            self,
+            (packet, message, listener),
+            MDIncrementalRefreshBook46,
+            md_incremental_refresh_book46
+        )
+    }
+
+    fn long_book_with_orders(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> Option<Utc> {
+        combined!(
+            self,
+            (packet, message, listener),
+            MDIncrementalRefreshBookLongQty64,
+            md_incremental_refresh_book_long_qty64
+        )
+    }
+
+    /// Takes an order book message (template 47).
+    fn order_entries(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> Option<Utc> {
+        let mut scratch = codec::MDIncrementalRefreshOrderBook47::SCRATCH;
+        let decoded = codec::MDIncrementalRefreshOrderBook47::decode(
+            &message.header,
+            message.body,
+            &mut scratch,
+        )
+        .ok()?;
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::md_incremental_refresh_order_book47::NoMDEntries::SCRATCH;
+        while let Some(wire) = entries.next(&mut scratch) {
+            let entry = OrderEntry::new(
+                // An entry about no order in particular means nothing.
+                wire.order_id().map_or(u8::MAX, |_| wire.md_update_action().0),
+                wire.md_entry_type().0,
+                (wire.order_id().unwrap_or(u64::MAX), wire.md_order_priority()),
+                (wire.md_entry_px(), wire.md_display_qty()),
+            );
+            self.take_order(packet, wire.security_id(), &entry, listener);
+        }
+        Some(Utc::from_nanos(decoded.transact_time()))
+    }
+
+    /// Takes the top orders of an instrument (template 59), which replace those known. They state
+    /// the book whatever was missed before.
+    fn top_orders(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> Option<Utc> {
+        let mut scratch = codec::SnapshotRefreshTopOrders59::SCRATCH;
+        let decoded =
+            codec::SnapshotRefreshTopOrders59::decode(&message.header, message.body, &mut scratch)
+                .ok()?;
+        let security_id = decoded.security_id();
+        let instrument = self.find_or_meet(security_id, packet.sequence, listener)?;
+        let head = self.instruments.orders.heads[instrument.as_usize()];
+        if head.state == SyncState::InSync && packet.sequence <= head.snapshot_sequence {
+            self.counters.orders_in_snapshot += 1;
+            return None;
+        }
+        if head.state == SyncState::Unknown {
+            self.miss_order(packet, (instrument, security_id), &OrderEntry::RESET, listener);
+            return None;
+        }
+        self.instruments.orders.clear(instrument);
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::snapshot_refresh_top_orders59::NoMDEntries::SCRATCH;
+        while let Some(wire) = entries.next(&mut scratch) {
+            let entry = OrderEntry::new(
+                0,
+                wire.md_entry_type().0,
+                (wire.order_id(), Some(wire.md_order_priority())),
+                (Some(wire.md_entry_px()), Some(wire.md_display_qty())),
+            );
+            if let Err(flaw) = self.instruments.orders.load(instrument, &entry) {
+                self.odd_order(packet, (instrument, security_id), (entry.id, flaw), listener);
+                return None;
+            }
+        }
+        self.counters.order_overlays += 1;
+        // A snapshot from before a loss says nothing of what follows.
+        self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
+        self.order_book_comes_in(instrument, listener);
+        self.touch_orders(instrument, true);
+        Some(Utc::from_nanos(decoded.transact_time()))
+    }
+
+    /// Empties the order books of the instruments that the message's BookReset entries name.
+    fn take_resets(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        for position in 0..self.orders.references.len() {
+            let Reference { security_id, entry_type, .. } = self.orders.references[position];
+            if Target::of(entry_type) == Target::Reset {
+                self.take_order(packet, security_id, &OrderEntry::RESET, listener);
+            }
+        }
+    }
+
+    /// The price level with a ReferenceID, which counts from 1.
+    fn reference(&self, reference_id: Option<u8>) -> Option<Reference> {
+        let position = usize::from(reference_id?).checked_sub(1)?;
+        self.orders.references.get(position).copied()
+    }
+
+    /// Takes an entry that refers to a price level of its message.
+    fn take_referring(
+        &mut self,
+        packet: &Packet,
+        (reference, reference_id): (Option<Reference>, u8),
+        entry: &OrderEntry,
+        listener: &mut impl Listener,
+    ) {
+        if self.settings.order_books != OrderBooks::Full {
+            return;
+        }
+        let Some(reference) = reference else {
+            let error = Error::DanglingOrder { order_id: entry.id, reference_id };
+            self.report(Some(packet), &error, listener);
+            // Nothing tells whose it is.
+            return self.lose_orders(packet, listener);
+        };
+        self.take_order(packet, reference.security_id, entry, listener);
+    }
+
+    /// Every order book may lack an entry of this packet.
+    fn lose_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        if self.settings.late_join == LateJoin::Nothing {
+            return;
+        }
+        self.orders.floor = self.orders.floor.max(packet.sequence.saturating_add(1));
+        self.doubt_order_books(listener);
+    }
+
+    /// Applies an entry, keeps it, or leaves it, by the state of its order book.
+    fn take_order(
+        &mut self,
+        packet: &Packet,
+        security_id: i32,
+        entry: &OrderEntry,
+        listener: &mut impl Listener,
+    ) {
+        let met = self.find_or_meet(security_id, packet.sequence, listener);
+        let Some(instrument) = met else { return };
+        let head = self.instruments.orders.heads[instrument.as_usize()];
+        match head.state {
+            SyncState::InSync if packet.sequence <= head.snapshot_sequence => {
+                self.counters.orders_in_snapshot += 1;
+            }
+            SyncState::Unknown => {
+                self.miss_order(packet, (instrument, security_id), entry, listener);
+            }
+            _ if entry.action == Action::Reset => self.reset_orders(instrument, listener),
+            SyncState::InSync => {
+                self.apply_order(packet, (instrument, security_id), entry, listener);
+            }
+            _ => self.withhold_order(packet, instrument, entry, listener),
+        }
+    }
+
+    fn apply_order(
+        &mut self,
+        packet: &Packet,
+        (instrument, security_id): (InstrumentIndex, i32),
+        entry: &OrderEntry,
+        listener: &mut impl Listener,
+    ) {
+        match self.instruments.orders.apply(instrument, entry) {
+            Ok(change) => {
+                self.counters.order_entries += 1;
+                if let Some(change) = change
+                    && self.orders.changes.len() < MOST_ENTRIES
+                {
+                    self.orders.changes.push(Noted { instrument, change });
+                }
+                self.touch_orders(instrument, false);
+            }
+            Err(flaw) => {
+                self.odd_order(packet, (instrument, security_id), (entry.id, flaw), listener);
+            }
+        }
+    }
+
+    /// The exchange has emptied an instrument's books: that much is known, whatever was missed.
+    fn reset_orders(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        self.instruments.orders.clear(instrument);
+        self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
+        self.order_book_comes_in(instrument, listener);
+        self.touch_orders(instrument, true);
+    }
+
+    /// An entry that could not be applied: the book is not what the exchange has.
+    #[cold]
+    fn odd_order(
+        &mut self,
+        packet: &Packet,
+        (instrument, security_id): (InstrumentIndex, i32),
+        (order_id, flaw): (u64, Flaw),
+        listener: &mut impl Listener,
+    ) {
+        let error = match flaw {
+            Flaw::Exists => Error::ExistingOrder { security_id, order_id },
+            Flaw::Missing => Error::MissingOrder { security_id, order_id },
+            Flaw::Invalid => Error::InvalidOrder { security_id, order_id },
+            Flaw::NoRoom => {
+                self.instruments.orders.clear(instrument);
+                self.warn(&Warning::OrdersOverCapacity { security_id }, listener);
+                let waiting_from = packet.sequence.saturating_add(1);
+                return self.order_book_falls_out(instrument, waiting_from, listener);
+            }
+        };
+        self.report(Some(packet), &error, listener);
+        let can_recover = self.settings.late_join != LateJoin::Nothing;
+        if can_recover || self.settings.order_books == OrderBooks::Top {
+            let waiting_from = packet.sequence.saturating_add(1);
+            self.order_book_falls_out(instrument, waiting_from, listener);
+        }
+    }
+
+    /// An entry of an instrument without a definition. While definitions are being collected it
+    /// is kept, since its instrument's may be still to come; afterwards they are collected again.
+    fn miss_order(
+        &mut self,
+        packet: &Packet,
+        (instrument, security_id): (InstrumentIndex, i32),
+        entry: &OrderEntry,
+        listener: &mut impl Listener,
+    ) {
+        if !self.definition_loop.is_first() {
+            self.miss_definition(security_id, listener);
+        } else if self.settings.order_books == OrderBooks::Full {
+            self.withhold_order(packet, instrument, entry, listener);
+        } else {
+            // Top orders are not kept: a snapshot has to contain these.
+            let head = &mut self.instruments.orders.heads[instrument.as_usize()];
+            head.waiting_from = head.waiting_from.max(packet.sequence.saturating_add(1));
+        }
+    }
+}

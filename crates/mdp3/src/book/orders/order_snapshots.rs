@@ -1,0 +1,315 @@
+//! Market recovery of order books: snapshots in chunks (template 53), and what a whole pass of
+//! their loop says of those it does not name.
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_cme_codecs::mdp3::SCHEMA_ID;
+use hairpin_time::Utc;
+
+use super::OrderBooks;
+use super::order_book_head::{Chunk, Head};
+use super::order_entry::{Flaw, OrderEntry};
+use super::order_pass::Named;
+use crate::feed::loop_tracker::Position;
+use crate::market::Market;
+use crate::{
+    Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, SyncState, Warning,
+};
+
+/// A snapshot of another kind of book: its 369, TotNumReports and SecurityID.
+macro_rules! named {
+    ($message:ident, $type:ident) => {{
+        let mut scratch = codec::$type::SCRATCH;
+        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch).ok()?;
+        let sequence = decoded.last_msg_seq_num_processed();
+        Some((sequence, decoded.tot_num_reports(), decoded.security_id()))
+    }};
+}
+
+/// Whom a snapshot of price books names.
+fn named_price_book(message: &Message<'_>) -> Option<(u32, u32, i32)> {
+    match message.header.template_id {
+        codec::SnapshotFullRefresh52::TEMPLATE_ID => named!(message, SnapshotFullRefresh52),
+        codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => {
+            named!(message, SnapshotFullRefreshLongQty69)
+        }
+        _ => None,
+    }
+}
+
+impl Market {
+    /// Processes a packet of the feed that has order snapshots; `bytes` are its messages. If that
+    /// is the feed of price books, whatever concerns the packet as such has been told already.
+    #[cold]
+    pub(crate) fn process_order_snapshots(
+        &mut self,
+        packet: &Packet,
+        bytes: &[u8],
+        listener: &mut impl Listener,
+    ) {
+        let is_own = packet.feed == Feed::SnapshotOrders;
+        let was_empty = self.orders.pass.was_empty();
+        let without_orders = self.orders.pass.was_without_orders();
+        let position = self.orders.pass.observe(packet);
+        if is_own {
+            self.counters.order_snapshot_packets += 1;
+            if self.orders.pass.is_too_long() {
+                self.warn(&Warning::LoopTooLong { feed: packet.feed }, listener);
+            }
+        }
+        match position {
+            Position::Starts => {
+                if was_empty {
+                    self.conclude_pass_without_orders(packet, listener);
+                } else if let Some(lowest) = without_orders {
+                    let told = (packet, packet.sending_time);
+                    self.empty_unnamed(told, lowest, |_| false, listener);
+                }
+                self.start_order_pass();
+            }
+            Position::Continues => {}
+            Position::Repeats => {
+                self.counters.loop_duplicates += u64::from(is_own);
+                return;
+            }
+        }
+        if is_own {
+            listener.on_packet(packet);
+        }
+        let mut transact_time = Utc::EPOCH;
+        for message in Messages::new(bytes) {
+            match message {
+                Ok(message) if is_own => {
+                    let message = self.translate(message, listener);
+                    self.order_loop_message(packet, &message, &mut transact_time, listener);
+                    listener.on_end_of_message(packet, &message);
+                }
+                Ok(mut message) => {
+                    // What is odd about it has been told already.
+                    let id = message.header.template_id;
+                    message.header.template_id = self.settings.templates.template(id);
+                    self.order_loop_message(packet, &message, &mut transact_time, listener);
+                }
+                Err(error) => {
+                    self.orders.pass.has_contents = true;
+                    if is_own {
+                        self.report(Some(packet), &error, listener);
+                    }
+                }
+            }
+        }
+        while let Some((named, lowest)) = self.orders.pass.conclude() {
+            self.conclude_order_pass((packet, transact_time), named, lowest, listener);
+        }
+        if is_own {
+            listener.on_end_of_packet(packet);
+        }
+    }
+
+    fn start_order_pass(&mut self) {
+        self.orders.pass.start();
+        // If the stream has overtaken the loop, the pass may lack what came last.
+        if self.floor != u32::MAX && self.last_sent <= self.orders.pass.began() {
+            self.orders.pass.before = Some(self.next_sequence.saturating_sub(1));
+        }
+    }
+
+    fn order_loop_message(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        transact_time: &mut Utc,
+        listener: &mut impl Listener,
+    ) {
+        let header = &message.header;
+        if header.template_id != codec::AdminHeartbeat12::TEMPLATE_ID {
+            self.orders.pass.has_contents = true;
+        }
+        let is_own = packet.feed == Feed::SnapshotOrders;
+        let is_readable = if is_own {
+            self.is_readable(packet, message, listener)
+        } else {
+            header.schema_id == SCHEMA_ID
+        };
+        if !is_readable {
+            return;
+        }
+        if header.template_id == codec::SnapshotFullRefreshOrderBook53::TEMPLATE_ID {
+            self.order_snapshot(packet, message, transact_time, listener);
+        } else if let Some((sequence, total, security_id)) = named_price_book(message) {
+            let instrument = self.instruments.find(security_id);
+            let heads = &mut self.instruments.orders.heads;
+            let head = instrument.and_then(|instrument| heads.get_mut(instrument.as_usize()));
+            let mark = head.map(|head| &mut head.price_pass).ok_or(true);
+            self.orders.pass.count(Named::Prices, (sequence, total), mark);
+        } else if is_own {
+            self.loop_extra(packet, message, listener);
+        }
+    }
+
+    /// Takes a chunk of an instrument's order book.
+    fn order_snapshot(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        transact_time: &mut Utc,
+        listener: &mut impl Listener,
+    ) {
+        let mut scratch = codec::SnapshotFullRefreshOrderBook53::SCRATCH;
+        let decoded = codec::SnapshotFullRefreshOrderBook53::decode(
+            &message.header,
+            message.body,
+            &mut scratch,
+        );
+        let decoded = match decoded {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let template_id = message.header.template_id;
+                let error = Error::MalformedMessage { template_id, error };
+                return self.report(Some(packet), &error, listener);
+            }
+        };
+        *transact_time = Utc::from_nanos(decoded.transact_time());
+        let sequence = decoded.last_msg_seq_num_processed();
+        let (chunk, chunks) = (decoded.current_chunk(), decoded.no_chunks());
+        let instrument = self.find_named(decoded.security_id(), listener);
+        let heads = &mut self.instruments.orders.heads;
+        let head = instrument.and_then(|instrument| heads.get_mut(instrument.as_usize()));
+        let mark = head.map(|head| &mut head.pass).ok_or(chunk == 1);
+        self.orders.pass.count(Named::Orders, (sequence, decoded.tot_num_reports()), mark);
+        let Some(instrument) = instrument else { return };
+        if !self.is_useful_chunk(packet, instrument, (sequence, chunk, chunks), listener) {
+            return;
+        }
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::snapshot_full_refresh_order_book53::NoMDEntries::SCRATCH;
+        while let Some(wire) = entries.next(&mut scratch) {
+            let entry = OrderEntry::new(
+                0,
+                wire.md_entry_type().0,
+                (wire.order_id(), wire.md_order_priority()),
+                (Some(wire.md_entry_px()), Some(wire.md_display_qty())),
+            );
+            if let Err(flaw) = self.instruments.orders.load(instrument, &entry) {
+                return self.refuse_order_snapshot(packet, instrument, flaw, listener);
+            }
+        }
+        if self.instruments.orders.heads[instrument.as_usize()].loading.is_complete() {
+            self.counters.order_snapshots_applied += 1;
+            self.replay_orders((packet, *transact_time), instrument, sequence, listener);
+        }
+    }
+
+    /// Whether a chunk is part of what the instrument waits for; if it is the first of a snapshot,
+    /// the book is emptied for it.
+    fn is_useful_chunk(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        (sequence, chunk, chunks): (u32, u32, u32),
+        listener: &mut impl Listener,
+    ) -> bool {
+        if self.instruments.orders.sync_state(instrument) != SyncState::OutOfSync {
+            return false;
+        }
+        if !self.reaches_back(instrument, sequence) {
+            self.counters.order_snapshots_too_old += 1;
+            return false;
+        }
+        if sequence > self.farthest_snapshot() {
+            self.counters.order_snapshots_too_far_ahead += 1;
+            return false;
+        }
+        if chunk == 0 || chunk > chunks {
+            self.refuse_order_snapshot(packet, instrument, Flaw::Invalid, listener);
+            return false;
+        }
+        let pass = self.orders.pass.number();
+        let head = &mut self.instruments.orders.heads[instrument.as_usize()];
+        match head.loading.take(sequence, chunk, chunks, pass) {
+            Chunk::Useless => return false,
+            Chunk::Continues => {}
+            Chunk::Begins(was_left) => {
+                self.counters.order_snapshots_torn += u64::from(was_left);
+                self.instruments.orders.clear(instrument);
+            }
+        }
+        true
+    }
+
+    /// Whether the entries after packet `sequence` are all at hand or still to come.
+    fn reaches_back(&self, instrument: InstrumentIndex, sequence: u32) -> bool {
+        let waiting_from = self.instruments.orders.heads[instrument.as_usize()].waiting_from;
+        sequence.saturating_add(1) >= waiting_from.max(self.floor).max(self.orders.floor)
+    }
+
+    /// A snapshot cannot be loaded; the rest of it is of no use.
+    fn refuse_order_snapshot(
+        &mut self,
+        packet: &Packet,
+        instrument: InstrumentIndex,
+        flaw: Flaw,
+        listener: &mut impl Listener,
+    ) {
+        let pass = self.orders.pass.number();
+        self.instruments.orders.clear(instrument);
+        self.instruments.orders.heads[instrument.as_usize()].loading.refuse(pass);
+        let security_id = self.instruments.book(instrument).security_id();
+        if flaw == Flaw::NoRoom {
+            self.warn(&Warning::OrdersOverCapacity { security_id }, listener);
+        } else {
+            self.report(Some(packet), &Error::InvalidOrderSnapshot { security_id }, listener);
+        }
+    }
+
+    /// The pass is whole by one kind of snapshot: every instrument that waits and that it did not
+    /// name has no orders. If only its price books are known to be all, neither kind must have
+    /// named it.
+    fn conclude_order_pass(
+        &mut self,
+        told: (&Packet, Utc),
+        named: Named,
+        lowest: u32,
+        listener: &mut impl Listener,
+    ) {
+        let pass = self.orders.pass.number();
+        let was_named =
+            |head: &Head| head.pass == pass || (named == Named::Prices && head.price_pass == pass);
+        self.empty_unnamed(told, lowest, was_named, listener);
+    }
+
+    /// A pass has ended that named nobody: no instrument has orders, as of the packet before the
+    /// pass, unless it is known better.
+    fn conclude_pass_without_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        let Some(before) = self.orders.pass.before else { return };
+        let is_full = self.settings.order_books == OrderBooks::Full;
+        if is_full && self.orders.queue.oldest().is_some_and(|oldest| oldest <= before) {
+            // Someone was active before the pass began; the loop will name them yet.
+            return;
+        }
+        self.empty_unnamed((packet, packet.sending_time), before, |_| false, listener);
+    }
+
+    /// Finds in sync and empty, as of packet `lowest`, those that wait and were not named.
+    fn empty_unnamed(
+        &mut self,
+        told: (&Packet, Utc),
+        lowest: u32,
+        was_named: impl Fn(&Head) -> bool,
+        listener: &mut impl Listener,
+    ) {
+        for position in 0..self.instruments.orders.heads.len() {
+            let instrument = InstrumentIndex(position as u32);
+            let head = &self.instruments.orders.heads[position];
+            let waits = head.state == SyncState::OutOfSync && !was_named(head);
+            if waits && self.reaches_back(instrument, lowest) && lowest <= self.farthest_snapshot()
+            {
+                self.instruments.orders.clear(instrument);
+                self.counters.order_books_empty_by_absence += 1;
+                self.replay_orders(told, instrument, lowest, listener);
+            }
+        }
+        if lowest.saturating_add(1) >= self.floor.max(self.orders.floor) {
+            self.orders.pass.is_joining = false;
+        }
+    }
+}

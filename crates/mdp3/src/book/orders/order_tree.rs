@@ -1,0 +1,259 @@
+//! The orders of one side, best first: a treap whose links are slot numbers.
+//!
+//! Bids stand by price from high to low, asks from low to high; at one price the lower
+//! MDOrderPriority is first, and of two alike the lower OrderID. A slot's rank in the heap is its
+//! number, scrambled: the tree is as deep as a random one, whatever comes in what order, and the
+//! same input makes the same tree. Nothing recurses, so no depth can exhaust the stack.
+
+use super::order_slab::{NONE, Node};
+use crate::BookSide;
+
+/// What orders are sorted by.
+fn key(node: &Node) -> (i64, u64, u64) {
+    let price = match node.side {
+        BookSide::Bid => !node.price,
+        BookSide::Ask => node.price,
+    };
+    (price, node.priority, node.id)
+}
+
+/// A slot's rank in the heap: a mixture of its bits that is one to one.
+const fn rank(slot: u32) -> u32 {
+    let mixed = (slot ^ slot >> 16).wrapping_mul(0x85EB_CA6B);
+    let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xC2B2_AE35);
+    mixed ^ mixed >> 16
+}
+
+/// Enters a slot that is in no tree.
+pub(super) fn insert(nodes: &mut [Node], root: &mut u32, slot: u32) {
+    let new = key(&nodes[slot as usize]);
+    let (mut parent, mut below, mut goes_left) = (NONE, *root, false);
+    while below != NONE {
+        let node = &nodes[below as usize];
+        goes_left = new < key(node);
+        parent = below;
+        below = if goes_left { node.left } else { node.right };
+    }
+    let node = &mut nodes[slot as usize];
+    (node.left, node.right, node.parent) = (NONE, NONE, parent);
+    match nodes.get_mut(parent as usize) {
+        None => *root = slot,
+        Some(node) if goes_left => node.left = slot,
+        Some(node) => node.right = slot,
+    }
+    loop {
+        let parent = nodes[slot as usize].parent;
+        if parent == NONE || rank(parent) >= rank(slot) {
+            return;
+        }
+        lift(nodes, root, slot);
+    }
+}
+
+/// Takes a slot out of its tree.
+pub(super) fn remove(nodes: &mut [Node], root: &mut u32, slot: u32) {
+    loop {
+        let Node { left, right, .. } = nodes[slot as usize];
+        match (left, right) {
+            (NONE, NONE) => break,
+            (child, NONE) | (NONE, child) => lift(nodes, root, child),
+            (left, right) if rank(left) > rank(right) => lift(nodes, root, left),
+            (_, right) => lift(nodes, root, right),
+        }
+    }
+    if nodes[slot as usize].parent == NONE {
+        *root = NONE;
+    }
+    detach(nodes, slot);
+}
+
+/// Makes the parent of a leaf forget it.
+pub(super) fn detach(nodes: &mut [Node], leaf: u32) {
+    let parent = nodes[leaf as usize].parent;
+    if let Some(parent) = nodes.get_mut(parent as usize) {
+        if parent.left == leaf {
+            parent.left = NONE;
+        } else {
+            parent.right = NONE;
+        }
+    }
+}
+
+/// Turns a slot and its parent around, so that the parent is below it.
+fn lift(nodes: &mut [Node], root: &mut u32, slot: u32) {
+    let Node { left, right, parent, .. } = nodes[slot as usize];
+    let grandparent = nodes[parent as usize].parent;
+    let is_left = nodes[parent as usize].left == slot;
+    let moved = if is_left { right } else { left };
+    if is_left {
+        nodes[parent as usize].left = moved;
+        nodes[slot as usize].right = parent;
+    } else {
+        nodes[parent as usize].right = moved;
+        nodes[slot as usize].left = parent;
+    }
+    if let Some(moved) = nodes.get_mut(moved as usize) {
+        moved.parent = parent;
+    }
+    nodes[parent as usize].parent = slot;
+    nodes[slot as usize].parent = grandparent;
+    match nodes.get_mut(grandparent as usize) {
+        None => *root = slot,
+        Some(node) if node.left == parent => node.left = slot,
+        Some(node) => node.right = slot,
+    }
+}
+
+/// The best order below `slot`, itself included.
+pub(super) fn first(nodes: &[Node], mut slot: u32) -> u32 {
+    while let Some(node) = nodes.get(slot as usize).filter(|node| node.left != NONE) {
+        slot = node.left;
+    }
+    slot
+}
+
+/// The worst order below `slot`, itself included.
+pub(super) fn last(nodes: &[Node], mut slot: u32) -> u32 {
+    while let Some(node) = nodes.get(slot as usize).filter(|node| node.right != NONE) {
+        slot = node.right;
+    }
+    slot
+}
+
+/// The order after this one.
+pub(super) fn next(nodes: &[Node], slot: u32) -> u32 {
+    let node = &nodes[slot as usize];
+    if node.right != NONE {
+        return first(nodes, node.right);
+    }
+    ancestor(nodes, slot, |parent, child| parent.left == child)
+}
+
+/// The order before this one.
+pub(super) fn previous(nodes: &[Node], slot: u32) -> u32 {
+    let node = &nodes[slot as usize];
+    if node.left != NONE {
+        return last(nodes, node.left);
+    }
+    ancestor(nodes, slot, |parent, child| parent.right == child)
+}
+
+/// The nearest ancestor that has `slot` on the wanted side.
+fn ancestor(nodes: &[Node], mut slot: u32, is_wanted: fn(&Node, u32) -> bool) -> u32 {
+    loop {
+        let parent = nodes[slot as usize].parent;
+        match nodes.get(parent as usize) {
+            Some(node) if !is_wanted(node, slot) => slot = parent,
+            _ => return parent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn node(side: BookSide, price: i64, priority: u64, id: u64) -> Node {
+        Node {
+            id,
+            priority,
+            price,
+            quantity: 0,
+            instrument: 0,
+            left: NONE,
+            right: NONE,
+            parent: NONE,
+            side,
+        }
+    }
+
+    fn walk(nodes: &[Node], root: u32) -> Vec<u32> {
+        let mut slots = Vec::new();
+        let mut slot = first(nodes, root);
+        while slot != NONE {
+            slots.push(slot);
+            slot = next(nodes, slot);
+        }
+        slots
+    }
+
+    fn walk_back(nodes: &[Node], root: u32) -> Vec<u32> {
+        let mut slots = Vec::new();
+        let mut slot = last(nodes, root);
+        while slot != NONE {
+            slots.push(slot);
+            slot = previous(nodes, slot);
+        }
+        slots
+    }
+
+    fn depth(nodes: &[Node], slot: u32) -> usize {
+        let mut steps = 0;
+        let mut slot = slot;
+        while slot != NONE {
+            steps += 1;
+            slot = nodes[slot as usize].parent;
+        }
+        steps
+    }
+
+    #[test]
+    fn bids_stand_from_high_to_low_and_asks_from_low_to_high() {
+        for (side, expected) in [(BookSide::Bid, [1, 3, 0, 2]), (BookSide::Ask, [2, 0, 1, 3])] {
+            let mut nodes: Vec<_> = [(10, 1), (12, 1), (i64::MIN, 7), (12, 2)]
+                .into_iter()
+                .zip(0..)
+                .map(|((price, priority), id)| node(side, price, priority, id))
+                .collect();
+            let mut root = NONE;
+            (0..4).for_each(|slot| insert(&mut nodes, &mut root, slot));
+            assert_eq!(walk(&nodes, root), expected, "{side:?}");
+        }
+    }
+
+    #[test]
+    fn orders_that_come_sorted_do_not_make_a_list_of_the_tree() {
+        const COUNT: u32 = 100_000;
+        let mut nodes: Vec<_> =
+            (0..COUNT).map(|n| node(BookSide::Ask, i64::from(n), 0, u64::from(n))).collect();
+        let mut root = NONE;
+        (0..COUNT).for_each(|slot| insert(&mut nodes, &mut root, slot));
+        let deepest = (0..COUNT).map(|slot| depth(&nodes, slot)).max().unwrap();
+        assert!(deepest < 60, "{deepest} for a logarithm of 17");
+        assert!(walk(&nodes, root).is_sorted());
+    }
+
+    proptest! {
+        /// Slots go in and out; what is in stands sorted, both ways.
+        #[test]
+        fn stays_sorted(
+            keys in prop::collection::vec((-3i64..3, 0u64..3), 24),
+            steps in prop::collection::vec(0u32..24, 0..200),
+            is_bid in any::<bool>(),
+        ) {
+            let side = if is_bid { BookSide::Bid } else { BookSide::Ask };
+            let mut nodes: Vec<_> = keys
+                .into_iter()
+                .zip(0..)
+                .map(|((price, priority), id)| node(side, price, priority, id))
+                .collect();
+            let (mut root, mut present) = (NONE, Vec::new());
+            for slot in steps {
+                if let Some(at) = present.iter().position(|other| *other == slot) {
+                    present.remove(at);
+                    remove(&mut nodes, &mut root, slot);
+                } else {
+                    present.push(slot);
+                    insert(&mut nodes, &mut root, slot);
+                }
+                present.sort_by_key(|slot| key(&nodes[*slot as usize]));
+                prop_assert_eq!(&walk(&nodes, root), &present);
+                let mut backwards = walk_back(&nodes, root);
+                backwards.reverse();
+                prop_assert_eq!(&backwards, &present);
+            }
+        }
+    }
+}

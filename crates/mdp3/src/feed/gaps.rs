@@ -1,0 +1,124 @@
+//! Holes in the incremental feed: what is behind one is held until it is filled, or given up.
+
+use hairpin_time::Instant;
+
+use crate::feed::incremental_feed::{process, process_replayed};
+use crate::recovery::tcp_replay::ReplayFailure;
+use crate::{Channel, Feed, Gap, Listener, Packet, Warning};
+
+impl Channel {
+    /// A packet came before those it follows: it is held, unless the window is full. Then the
+    /// oldest holes are asked for, which widens the window, or given up, until it fits or is next.
+    #[cold]
+    pub(crate) fn handle_ahead(
+        &mut self,
+        packet: &Packet,
+        messages: &[u8],
+        listener: &mut impl Listener,
+    ) {
+        loop {
+            let expected = self.arbiter.expected();
+            if packet.sequence < expected {
+                // It was held already, and has just been processed from there.
+                self.market.counters.duplicates += 1;
+                return;
+            }
+            if packet.sequence == expected {
+                process(&mut self.arbiter, &mut self.market, packet, messages, listener);
+                return self.release_held(listener);
+            }
+            if self.has_room(expected, packet.sequence, messages.len()) {
+                return self.hold(packet, messages);
+            }
+            let is_oversized = messages.len() > self.market.settings.max_packet;
+            if is_oversized {
+                let warning = Warning::OversizedPacket { length: messages.len() };
+                self.market.warn(&warning, listener);
+            }
+            if self.replay.is_active() {
+                self.end_replay(ReplayFailure::HoldingFull, listener);
+            } else if !is_oversized
+                && self.ask_for_hole(packet.handed_over, Some(packet.sequence), listener)
+            {
+                continue;
+            }
+            self.lose_hole(Some(packet.sequence), listener);
+        }
+    }
+
+    /// Whether a packet that is ahead can be held: within the reorder window, or while replay is
+    /// under way, wherever there is memory.
+    fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
+        let is_near = ((sequence - expected) as usize) < self.market.settings.reorder_packets;
+        (is_near || self.replay.is_active()) && self.holding.has_room(expected, sequence, length)
+    }
+
+    fn hold(&mut self, packet: &Packet, messages: &[u8]) {
+        self.has_more = true;
+        if self.holding.hold(*packet, messages) {
+            self.market.counters.held_packets += 1;
+        } else {
+            self.market.counters.duplicates += 1;
+        }
+        if self.hole_deadline.is_none() && !self.replay.is_active() {
+            self.hole_deadline = Some(packet.handed_over + self.market.settings.reorder_wait);
+        }
+    }
+
+    /// The first packet at hand behind the hole: the lowest held, or `sequence` if that is lower.
+    pub(crate) fn end_of_hole(&self, sequence: Option<u32>) -> Option<u32> {
+        let held = self.holding.lowest(self.arbiter.expected());
+        held.into_iter().chain(sequence).min()
+    }
+
+    /// Asks for the holes that are overdue, or gives them up.
+    pub(crate) fn settle_holes(&mut self, now: Instant, listener: &mut impl Listener) {
+        while self.hole_deadline.is_some_and(|deadline| deadline <= now) {
+            if !self.ask_for_hole(now, None, listener) {
+                self.lose_hole(None, listener);
+            }
+        }
+    }
+
+    /// Calls the hole before the lowest packet held, or before `sequence` if that is lower, a gap.
+    #[cold]
+    pub(crate) fn lose_hole(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
+        let expected = self.arbiter.expected();
+        let Some(next) = self.end_of_hole(sequence) else {
+            self.hole_deadline = None;
+            return;
+        };
+        let gap = Gap { first: expected, count: next - expected };
+        self.market.counters.gaps += 1;
+        self.market.counters.missed_packets += u64::from(gap.count);
+        listener.on_gap(&gap);
+        self.market.doubt_all(gap.count, next, listener);
+        self.market.settle_state(listener);
+        self.arbiter.advance_to(next);
+        self.release_held(listener);
+    }
+
+    /// Processes what is held and has become next.
+    #[cold]
+    pub(crate) fn release_held(&mut self, listener: &mut impl Listener) {
+        let Self { arbiter, holding, market, .. } = self;
+        while let Some((packet, messages)) = holding.release(arbiter.expected()) {
+            if packet.feed == Feed::Replay {
+                process_replayed(arbiter, market, &packet, messages, listener);
+            } else {
+                process(arbiter, market, &packet, messages, listener);
+            }
+        }
+        self.has_more = !self.holding.is_empty() || self.lead.is_waiting();
+        self.end_if_filled(listener);
+        if self.replay.is_active() {
+            return;
+        }
+        let expected = self.arbiter.expected();
+        self.hole_deadline = self
+            .holding
+            .lowest(expected)
+            .and_then(|lowest| self.holding.handed_over(lowest))
+            .map(|handed_over| handed_over + self.market.settings.reorder_wait);
+    }
+}

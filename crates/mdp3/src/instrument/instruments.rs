@@ -1,0 +1,270 @@
+//! All instruments of a channel.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::book::book_slot::DirectCell;
+use crate::book::consolidated_book::ConsolidatedBook;
+use crate::book::implied_book::{ImpliedBook, ImpliedCell};
+use crate::book::orders::{OrderArena, OrderBook};
+use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
+use crate::instrument::related::{Leg, Related, RelatedLists, Underlying};
+use crate::instrument::statistics::{InstrumentStatistics, PriceLimits};
+use crate::instrument::status::InstrumentStatus;
+use crate::{Book, Changes, Definition, Settings};
+
+/// The depth of an implied book of which nothing says it: CME's usual one.
+pub(crate) const USUAL_IMPLIED_DEPTH: u8 = 2;
+
+/// The instruments of a channel with their books and definitions. Callbacks are shown this, so
+/// that a decision may look at other books than the one that changed.
+#[derive(Debug)]
+pub struct Instruments {
+    ids: IdTable,
+    /// The book arena; the first `count` are in use.
+    pub(crate) cells: Vec<DirectCell>,
+    /// Cold: implied books, definitions with legs and underlyings, statuses, statistics.
+    pub(crate) implied: Vec<ImpliedCell>,
+    pub(crate) definitions: Vec<Definition>,
+    pub(crate) related: RelatedLists,
+    pub(crate) statuses: Vec<InstrumentStatus>,
+    pub(crate) statistics: Vec<InstrumentStatistics>,
+    pub(crate) user_data: Vec<u64>,
+    pub(crate) orders: OrderArena,
+    count: usize,
+}
+
+impl Instruments {
+    /// Reads what a book entry for the instrument at `place` would read, and returns its place: no
+    /// more than there are.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize) -> usize {
+        let place = if place < self.count { place } else { 0 };
+        if let Some(cell) = self.cells.get(place) {
+            cell.prefetch();
+            core::hint::black_box(self.ids.find(cell.head.security_id));
+        }
+        place
+    }
+
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let capacity = settings.max_instruments;
+        Self {
+            ids: IdTable::new(capacity),
+            cells: vec![DirectCell::VACANT; capacity],
+            implied: vec![ImpliedCell::VACANT; capacity],
+            definitions: vec![Definition::none(0); capacity],
+            related: RelatedLists::new(capacity, settings.max_related),
+            statuses: vec![InstrumentStatus::UNKNOWN; capacity],
+            statistics: vec![InstrumentStatistics::UNKNOWN; capacity],
+            user_data: vec![0; capacity],
+            orders: OrderArena::new(settings),
+            count: 0,
+        }
+    }
+
+    /// How many instruments the channel has come across.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the channel has come across no instrument.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Every instrument, in the order in which the channel came across them.
+    pub fn iter(&self) -> impl Iterator<Item = InstrumentIndex> + use<> {
+        (0..self.count as u32).map(InstrumentIndex)
+    }
+
+    /// The instrument with a SecurityID.
+    #[must_use]
+    #[inline]
+    pub fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
+        self.ids.find(security_id)
+    }
+
+    /// The direct book of an instrument.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    #[inline]
+    pub fn book(&self, instrument: InstrumentIndex) -> Book<'_> {
+        Book::new(&self.cells[instrument.as_usize()])
+    }
+
+    /// The implied book of an instrument.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn implied_book(&self, instrument: InstrumentIndex) -> ImpliedBook<'_> {
+        ImpliedBook::new(&self.implied[instrument.as_usize()])
+    }
+
+    /// The direct and the implied book of an instrument as one.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn consolidated_book(&self, instrument: InstrumentIndex) -> ConsolidatedBook<'_> {
+        ConsolidatedBook::new(self.book(instrument), self.implied_book(instrument))
+    }
+
+    /// The order book of an instrument; always empty if `Settings::order_books` is `None`.
+    #[must_use]
+    pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
+        OrderBook::new(self, instrument)
+    }
+
+    /// The direct book of the instrument with a SecurityID.
+    #[must_use]
+    pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
+        self.find(security_id).map(|instrument| self.book(instrument))
+    }
+
+    /// The definition of an instrument; `None` if it has none in force.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn definition(&self, instrument: InstrumentIndex) -> Option<&Definition> {
+        let definition = &self.definitions[instrument.as_usize()];
+        definition.is_in_force().then_some(definition)
+    }
+
+    /// The legs of a spread as its definition has them; none of anything else.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn legs(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Leg> {
+        self.related(instrument).filter_map(|related| match related {
+            Related::Leg(leg) => Some(leg),
+            _ => None,
+        })
+    }
+
+    /// What an option or a repo is on, as its definition has it; nothing of anything else.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn underlyings(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Underlying> {
+        self.related(instrument).filter_map(|related| match related {
+            Related::Underlying(underlying) => Some(underlying),
+            _ => None,
+        })
+    }
+
+    /// Everything the definition of an instrument relates it to, in the order of the message:
+    /// legs, or underlyings and then related instruments.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    pub fn related(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
+        self.related.of(instrument)
+    }
+
+    /// What is known of an instrument's trading status.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn status(&self, instrument: InstrumentIndex) -> &InstrumentStatus {
+        &self.statuses[instrument.as_usize()]
+    }
+
+    /// What is known of an instrument's statistics, volume and last trade.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn statistics(&self, instrument: InstrumentIndex) -> &InstrumentStatistics {
+        &self.statistics[instrument.as_usize()]
+    }
+
+    /// The user's own word for an instrument, 0 unless one was set by
+    /// [`crate::Channel::set_user_data`] or [`crate::Listener::user_data`]: an index into the
+    /// user's own tables, say. The channel does not look at it; it stays whatever becomes of the
+    /// instrument.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    #[inline]
+    pub fn user_data(&self, instrument: InstrumentIndex) -> u64 {
+        self.user_data[instrument.as_usize()]
+    }
+
+    /// The limits of an instrument's price: those last sent, each of them, or else those of its
+    /// definition.
+    ///
+    /// # Panics
+    ///
+    /// If the index is from a larger channel.
+    #[must_use]
+    pub fn price_limits(&self, instrument: InstrumentIndex) -> PriceLimits {
+        let sent = self.statistics(instrument).limits();
+        let Some(defined) = self.definition(instrument) else { return sent };
+        PriceLimits {
+            high: sent.high.or(defined.high_limit_price),
+            low: sent.low.or(defined.low_limit_price),
+            max_price_variation: sent.max_price_variation.or(defined.max_price_variation),
+        }
+    }
+
+    /// Empties both books of an instrument.
+    pub(crate) fn empty(&mut self, instrument: InstrumentIndex) {
+        self.cells[instrument.as_usize()].clear();
+        self.implied[instrument.as_usize()].clear();
+    }
+
+    /// Takes the best levels of both books into their heads; returns what of them has changed.
+    pub(crate) fn settle(&mut self, instrument: InstrumentIndex) -> Changes {
+        let implied = self.implied[instrument.as_usize()].settle_best();
+        self.cells[instrument.as_usize()].settle_best().union(implied.of_implied())
+    }
+
+    /// Enters an instrument that is not there yet; `None` if there is no room.
+    pub(crate) fn insert(&mut self, security_id: i32, depth: u8) -> Option<InstrumentIndex> {
+        let cell = self.cells.get_mut(self.count)?;
+        let instrument = InstrumentIndex(self.count as u32);
+        cell.head.security_id = security_id;
+        cell.set_depth(depth);
+        self.implied[self.count].set_depth(USUAL_IMPLIED_DEPTH);
+        self.definitions[self.count] = Definition::none(security_id);
+        self.ids.insert(security_id, instrument);
+        self.count += 1;
+        Some(instrument)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_for_so_many_and_no_more() {
+        let mut instruments =
+            Instruments::new(&Settings { max_instruments: 2, ..Settings::default() });
+        assert_eq!(instruments.insert(7, 10), Some(InstrumentIndex(0)));
+        assert_eq!(instruments.insert(8, 10), Some(InstrumentIndex(1)));
+        assert_eq!(instruments.insert(9, 10), None);
+        assert_eq!((instruments.len(), instruments.find(9)), (2, None));
+        assert_eq!(instruments.book_of(8).map(Book::security_id), Some(8));
+        assert_eq!(instruments.definition(InstrumentIndex(0)), None);
+    }
+}

@@ -1,0 +1,347 @@
+//! Statistics of an instrument: what its session has seen, its daily figures, volume and limits.
+//!
+//! They come one by one in templates 37, 49, 50, 51, 66 and 67, and all that there are in the
+//! snapshots 52 and 69. What is kept of each is as of the latest packet that stated it, whichever
+//! way it came, so that a statistic lost in a gap is repaired by the next snapshot and none that
+//! came after the snapshot is undone by it. A kind that a snapshot does not state stays as it was.
+
+use core::fmt;
+
+use hairpin_cme_codecs::mdp3::SettlPriceType;
+
+use crate::instrument::statistic_kind::{ALL, KINDS, SESSION};
+use crate::{Price9, StatisticKind};
+
+/// What a statistic says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatisticValue {
+    /// MDEntryPx (270), or the limit.
+    pub price: Option<Price9>,
+    /// MDEntrySize (271).
+    pub quantity: Option<u64>,
+    /// TradingReferenceDate (5796), the trade date it is of: days since 1970-01-01.
+    pub reference_date: Option<u16>,
+    /// SettlPriceType (731): whether final, actual, rounded or intraday. A set; that of anything
+    /// but a settlement says nothing.
+    pub settlement_type: SettlPriceType,
+}
+
+impl StatisticValue {
+    /// A value without date and settlement type.
+    pub(crate) const fn new(price: Option<Price9>, quantity: Option<u64>) -> Self {
+        let settlement_type = SettlPriceType::NULL_VALUE;
+        Self { price, quantity, reference_date: None, settlement_type }
+    }
+
+    /// Whether it says anything.
+    const fn is_stated(&self) -> bool {
+        self.price.is_some() || self.quantity.is_some()
+    }
+}
+
+/// The least and the most that a price may be, and how far from the last it may go.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PriceLimits {
+    /// HighLimitPrice (1149).
+    pub high: Option<Price9>,
+    /// LowLimitPrice (1148).
+    pub low: Option<Price9>,
+    /// MaxPriceVariation (1143): half the width of the band around the last price.
+    pub max_price_variation: Option<Price9>,
+}
+
+impl PriceLimits {
+    /// The kinds under which the three are kept, with their values.
+    pub(crate) fn data(&self) -> [(StatisticKind, StatisticValue); 3] {
+        [
+            (StatisticKind::HighLimit, self.high),
+            (StatisticKind::LowLimit, self.low),
+            (StatisticKind::MaxPriceVariation, self.max_price_variation),
+        ]
+        .map(|(kind, price)| (kind, StatisticValue::new(price, None)))
+    }
+}
+
+/// A statistic as it is kept, 24 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Datum {
+    /// `i64::MAX`: none, as on the wire.
+    price: i64,
+    /// `u64::MAX`: none, as on the wire.
+    quantity: u64,
+    /// Statements of packets before this one are older than what is kept.
+    since: u32,
+    /// `u16::MAX`: none, as on the wire.
+    reference_date: u16,
+    settlement_type: u8,
+}
+
+const _: () = assert!(size_of::<Datum>() == 24);
+
+impl Datum {
+    const NONE: Self = Self {
+        price: i64::MAX,
+        quantity: u64::MAX,
+        since: 0,
+        reference_date: u16::MAX,
+        settlement_type: SettlPriceType::NULL_VALUE.0,
+    };
+
+    fn set(&mut self, value: &StatisticValue) {
+        self.price = value.price.map_or(i64::MAX, |price| price.0);
+        self.quantity = value.quantity.unwrap_or(u64::MAX);
+        self.reference_date = value.reference_date.unwrap_or(u16::MAX);
+        self.settlement_type = value.settlement_type.0;
+    }
+
+    fn clear(&mut self) {
+        *self = Self { since: self.since, ..Self::NONE };
+    }
+
+    fn value(&self) -> StatisticValue {
+        StatisticValue {
+            price: (self.price != i64::MAX).then_some(Price9(self.price)),
+            quantity: (self.quantity != u64::MAX).then_some(self.quantity),
+            reference_date: (self.reference_date != u16::MAX).then_some(self.reference_date),
+            settlement_type: SettlPriceType(self.settlement_type),
+        }
+    }
+}
+
+/// What is known of the statistics of an instrument, 456 bytes.
+///
+/// A ChannelReset empties all of it; the exchange sends the daily ones again only when they
+/// change, so until then a late snapshot has them. A SecurityTradingEvent `ResetStatistics`
+/// empties what is of the session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct InstrumentStatistics {
+    data: [Datum; KINDS],
+}
+
+impl InstrumentStatistics {
+    pub(crate) const UNKNOWN: Self = Self { data: [Datum::NONE; KINDS] };
+
+    /// A statistic, if it is known.
+    #[must_use]
+    pub fn value(&self, kind: StatisticKind) -> Option<StatisticValue> {
+        let value = self.data.get(kind as usize)?.value();
+        value.is_stated().then_some(value)
+    }
+
+    /// The price of a statistic, if it is known and has one.
+    #[must_use]
+    pub fn price(&self, kind: StatisticKind) -> Option<Price9> {
+        self.value(kind)?.price
+    }
+
+    /// The quantity of a statistic, if it is known and has one.
+    #[must_use]
+    pub fn quantity(&self, kind: StatisticKind) -> Option<u64> {
+        self.value(kind)?.quantity
+    }
+
+    /// The session's electronic volume.
+    #[must_use]
+    pub fn volume(&self) -> Option<u64> {
+        self.quantity(StatisticKind::Volume)
+    }
+
+    /// The limits last sent or stated by a snapshot; those of the definition are in there.
+    #[must_use]
+    pub fn limits(&self) -> PriceLimits {
+        PriceLimits {
+            high: self.price(StatisticKind::HighLimit),
+            low: self.price(StatisticKind::LowLimit),
+            max_price_variation: self.price(StatisticKind::MaxPriceVariation),
+        }
+    }
+
+    /// Every statistic that is known.
+    pub fn iter(&self) -> impl Iterator<Item = (StatisticKind, StatisticValue)> + '_ {
+        ALL.iter().filter_map(|kind| Some((*kind, self.value(*kind)?)))
+    }
+
+    /// Takes what packet `sequence` of the incremental feed says of a kind; `None`: it is no more.
+    #[inline]
+    pub(crate) fn note(
+        &mut self,
+        sequence: u32,
+        kind: StatisticKind,
+        value: Option<&StatisticValue>,
+    ) {
+        let Some(datum) = self.data.get_mut(kind as usize) else { return };
+        if sequence < datum.since {
+            return;
+        }
+        datum.since = sequence;
+        match value {
+            Some(value) => datum.set(value),
+            None => datum.clear(),
+        }
+    }
+
+    /// Takes a quantity that packet `sequence` of the incremental feed states.
+    #[inline]
+    pub(crate) fn note_volume(&mut self, sequence: u32, quantity: u64) {
+        let datum = &mut self.data[StatisticKind::Volume as usize];
+        if sequence >= datum.since {
+            (datum.since, datum.quantity) = (sequence, quantity);
+        }
+    }
+
+    /// Takes a trade of packet `sequence` of the incremental feed.
+    #[inline]
+    pub(crate) fn note_trade(&mut self, sequence: u32, price: Price9, quantity: u64) {
+        let datum = &mut self.data[StatisticKind::LastTrade as usize];
+        if sequence >= datum.since {
+            (datum.since, datum.price, datum.quantity) = (sequence, price.0, quantity);
+        }
+    }
+
+    /// Takes what a snapshot states of a kind as of packet `sequence`; whether that is news.
+    pub(crate) fn restore(
+        &mut self,
+        sequence: u32,
+        kind: StatisticKind,
+        value: &StatisticValue,
+    ) -> bool {
+        let Some(datum) = self.data.get_mut(kind as usize) else { return false };
+        let since = sequence.saturating_add(1);
+        if since <= datum.since || !value.is_stated() {
+            return false;
+        }
+        datum.since = since;
+        let is_news = datum.value() != *value;
+        datum.set(value);
+        is_news
+    }
+
+    /// Packet `sequence` of the incremental feed has emptied everything.
+    pub(crate) fn reset(&mut self, sequence: u32) {
+        self.data = [Datum { since: sequence, ..Datum::NONE }; KINDS];
+    }
+
+    /// Packet `sequence` of the incremental feed has begun a session.
+    pub(crate) fn reset_session(&mut self, sequence: u32) {
+        for datum in &mut self.data[SESSION] {
+            if sequence >= datum.since {
+                *datum = Datum { since: sequence, ..Datum::NONE };
+            }
+        }
+    }
+
+    /// The numbering of the incremental feed has begun again; unless a ChannelReset
+    /// explains it, what is known may be of the week before.
+    pub(crate) fn renumber(&mut self, keeps_values: bool) {
+        if !keeps_values {
+            self.reset(0);
+        }
+        self.data.iter_mut().for_each(|datum| datum.since = 0);
+    }
+}
+
+impl fmt::Debug for InstrumentStatistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use StatisticKind::*;
+
+    fn price(price: i64) -> StatisticValue {
+        StatisticValue::new(Some(Price9(price)), None)
+    }
+
+    #[test]
+    fn kinds_are_kept_under_their_numbers() {
+        for (number, kind) in ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            let mut statistics = InstrumentStatistics::UNKNOWN;
+            statistics.note(1, kind, Some(&price(7)));
+            assert!(statistics.iter().eq([(kind, price(7))]));
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_not_kept() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        statistics.note(1, Unknown, Some(&price(7)));
+        assert!(!statistics.restore(1, Unknown, &price(7)));
+        assert_eq!((statistics.value(Unknown), statistics.iter().count()), (None, 0));
+    }
+
+    #[test]
+    fn a_snapshot_replaces_what_its_packet_or_an_earlier_one_said() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        statistics.note(10, High, Some(&price(7)));
+        assert!(!statistics.restore(9, High, &price(5)), "older");
+        assert!(statistics.restore(10, High, &price(8)), "as of the same packet");
+        assert!(!statistics.restore(10, High, &price(8)), "the same once more");
+        assert!(!statistics.restore(12, High, &price(8)), "later, but no news");
+        assert_eq!(statistics.price(High), price(8).price);
+    }
+
+    #[test]
+    fn what_a_snapshot_already_has_is_not_taken_again() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        assert!(statistics.restore(10, High, &price(8)));
+        statistics.note(10, High, Some(&price(7)));
+        assert_eq!(statistics.price(High), price(8).price);
+        statistics.note(11, High, Some(&price(9)));
+        assert_eq!(statistics.price(High), price(9).price);
+        statistics.note(11, High, None);
+        assert_eq!(statistics.value(High), None);
+    }
+
+    #[test]
+    fn a_snapshot_that_states_nothing_of_a_kind_leaves_it() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        statistics.note(10, Settlement, Some(&price(7)));
+        assert!(!statistics.restore(11, Settlement, &StatisticValue::new(None, None)));
+        assert_eq!(statistics.price(Settlement), price(7).price);
+    }
+
+    #[test]
+    fn a_session_leaves_daily_figures_limits_and_the_last_trade() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        ALL.into_iter().for_each(|kind| statistics.note(3, kind, Some(&price(7))));
+        statistics.note(9, Low, Some(&price(6)));
+        statistics.reset_session(8);
+        let left = [
+            Low,
+            LastTrade,
+            Settlement,
+            ClearedVolume,
+            OpenInterest,
+            FixingPrice,
+            HighLimit,
+            LowLimit,
+            MaxPriceVariation,
+        ];
+        assert!(statistics.iter().map(|(kind, _)| kind).eq(left), "{statistics:?}");
+    }
+
+    #[test]
+    fn after_a_reset_no_snapshot_from_before_it_counts() {
+        let mut statistics = InstrumentStatistics::UNKNOWN;
+        statistics.note(3, High, Some(&price(7)));
+        statistics.reset(5);
+        assert_eq!(statistics.iter().count(), 0);
+        assert!(!statistics.restore(4, High, &price(7)));
+        statistics.note(5, Low, Some(&price(6)));
+        assert!(statistics.restore(5, High, &price(7)));
+        statistics.renumber(true);
+        statistics.note(1, High, Some(&price(8)));
+        assert_eq!(
+            (statistics.price(High), statistics.price(Low)),
+            (price(8).price, price(6).price)
+        );
+        statistics.renumber(false);
+        assert_eq!(statistics.iter().count(), 0);
+    }
+}

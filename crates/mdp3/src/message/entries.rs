@@ -1,0 +1,332 @@
+//! The entries of incremental messages, whatever their template.
+//!
+//! All of them carry the instrument's RptSeq, which counts through books, trades, volume,
+//! statistics and limits alike.
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction, OpenCloseSettlFlag};
+use hairpin_sbe::DecodeError;
+use hairpin_time::Utc;
+
+use crate::instrument::statistics::{PriceLimits, StatisticValue};
+use crate::{Message, Price9};
+
+/// What the root blocks of incremental messages say alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub(crate) transact_time: Utc,
+    pub(crate) match_event_indicator: u8,
+}
+
+/// MatchEventIndicator bit 7: the last message of the event.
+const END_OF_EVENT: u8 = 0x80;
+
+impl Root {
+    /// Whether the message ends the event.
+    pub(crate) const fn ends_event(self) -> bool {
+        self.match_event_indicator & END_OF_EVENT != 0
+    }
+}
+
+/// One entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) security_id: i32,
+    pub(crate) rpt_seq: u32,
+    pub(crate) kind: Kind,
+}
+
+/// What an entry is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Book(BookEntry),
+    Trade(TradeEntry),
+    Volume { quantity: u64, action: MDUpdateAction },
+    Statistic(StatisticEntry),
+    Limits(LimitsEntry),
+}
+
+/// An entry of templates 46 and 64.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BookEntry {
+    pub(crate) entry_type: u8,
+    pub(crate) action: u8,
+    pub(crate) level: u8,
+    pub(crate) price: Option<Price9>,
+    pub(crate) quantity: Option<u64>,
+    pub(crate) orders: u32,
+}
+
+/// An entry of templates 48 and 65.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TradeEntry {
+    pub(crate) price: Price9,
+    pub(crate) quantity: u64,
+    pub(crate) orders: u32,
+    pub(crate) aggressor: Option<AggressorSide>,
+    pub(crate) action: MDUpdateAction,
+    pub(crate) trade_entry_id: Option<u32>,
+    pub(crate) place: Place,
+}
+
+/// Where in its message a trade is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The message is of template 65, not 48.
+    pub(crate) is_long: bool,
+    /// Which trade it is, from 0.
+    pub(crate) trade: u8,
+}
+
+/// An entry of templates 49, 51 and 67.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StatisticEntry {
+    pub(crate) value: StatisticValue,
+    pub(crate) entry_type: u8,
+    pub(crate) open_close_flag: Option<OpenCloseSettlFlag>,
+    pub(crate) action: MDUpdateAction,
+}
+
+/// An entry of template 50: high and low limit and price variation, `i64::MAX` for none, so that
+/// no other kind of entry grows by it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LimitsEntry([i64; 3]);
+
+impl LimitsEntry {
+    fn new(prices: [Option<Price9>; 3]) -> Self {
+        Self(prices.map(|price| price.map_or(i64::MAX, |price| price.0)))
+    }
+
+    pub(crate) fn limits(self) -> PriceLimits {
+        let price = |mantissa: i64| (mantissa != i64::MAX).then_some(Price9(mantissa));
+        let [high, low, max_price_variation] = self.0.map(price);
+        PriceLimits { high, low, max_price_variation }
+    }
+}
+
+/// Decodes a message of one template and hands each entry to `$on`.
+macro_rules! read {
+    ($message:ident, $on:ident, $type:ident, $module:ident, |$entry:ident| $kind:expr) => {
+        read!($message, $on, $type, $module, |$entry, _place| $kind)
+    };
+    (
+        $message:ident, $on:ident, $type:ident, $module:ident,
+        |$entry:ident, $place:ident| $kind:expr
+    ) => {{
+        let mut scratch = codec::$type::SCRATCH;
+        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
+        let root = Root {
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            match_event_indicator: decoded.match_event_indicator().0,
+        };
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
+        let mut $place = 0u8;
+        while let Some($entry) = entries.next(&mut scratch) {
+            let (security_id, rpt_seq) = ($entry.security_id(), $entry.rpt_seq());
+            $on.take(root, (security_id, rpt_seq), || $kind);
+            $place = $place.wrapping_add(1);
+        }
+        Ok(Some(root))
+    }};
+}
+
+/// The kind of an entry of templates 46 and 64.
+macro_rules! book {
+    ($entry:ident, $quantity:expr) => {
+        Kind::Book(BookEntry {
+            entry_type: $entry.md_entry_type().0,
+            action: $entry.md_update_action().0,
+            level: $entry.md_price_level(),
+            price: $entry.md_entry_px(),
+            quantity: $quantity,
+            orders: $entry.number_of_orders().and_then(sound).unwrap_or(0) as u32,
+        })
+    };
+}
+
+/// The kind of an entry of templates 48 and 65.
+macro_rules! trade {
+    ($entry:ident, $place:ident, $is_long:literal, $quantity:expr) => {
+        Kind::Trade(TradeEntry {
+            price: $entry.md_entry_px(),
+            quantity: $quantity,
+            orders: count($entry.number_of_orders()),
+            aggressor: $entry.aggressor_side(),
+            action: $entry.md_update_action(),
+            trade_entry_id: $entry.md_trade_entry_id().into(),
+            place: Place { is_long: $is_long, trade: $place },
+        })
+    };
+}
+
+/// The kind of an entry of templates 51 and 67.
+macro_rules! session_statistic {
+    ($entry:ident, $quantity:expr) => {
+        Kind::Statistic(StatisticEntry {
+            value: StatisticValue::new(Some($entry.md_entry_px()), $quantity),
+            entry_type: $entry.md_entry_type().0,
+            open_close_flag: $entry.open_close_settl_flag(),
+            action: $entry.md_update_action(),
+        })
+    };
+}
+
+/// Takes the entries of a message. No closure, since it has to be inlined wherever a template is
+/// read: there the kind of the entry is known, and only that of it is done. Everything is passed
+/// by value, so that entries stay in registers until something rare needs them in memory; and what
+/// an entry is about is read when it is asked for.
+pub(crate) trait Take {
+    /// Takes an entry of the instrument with a SecurityID, with its RptSeq.
+    fn take(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind);
+}
+
+/// Hands each entry of an incremental message to `on`, with the root block; returns that again.
+/// `None`: the template has no entries with an RptSeq.
+#[inline]
+pub(crate) fn read(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+    match message.header.template_id {
+        codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
+            read!(message, on, MDIncrementalRefreshBook46, md_incremental_refresh_book46, |entry| {
+                book!(entry, entry.md_entry_size().and_then(sound))
+            })
+        }
+        codec::MDIncrementalRefreshTradeSummary48::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshTradeSummary48,
+            md_incremental_refresh_trade_summary48,
+            |entry, place| trade!(entry, place, false, sound(entry.md_entry_size()).unwrap_or(0))
+        ),
+        codec::MDIncrementalRefreshVolume37::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshVolume37,
+            md_incremental_refresh_volume37,
+            |entry| Kind::Volume {
+                quantity: sound(entry.md_entry_size()).unwrap_or(0),
+                action: entry.md_update_action(),
+            }
+        ),
+        _ => read_rare(message, on),
+    }
+}
+
+/// The templates with 64-bit quantities.
+fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+    match message.header.template_id {
+        codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshBookLongQty64,
+            md_incremental_refresh_book_long_qty64,
+            |entry| book!(entry, entry.md_entry_size())
+        ),
+        codec::MDIncrementalRefreshTradeSummaryLongQty65::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshTradeSummaryLongQty65,
+            md_incremental_refresh_trade_summary_long_qty65,
+            |entry, place| trade!(entry, place, true, entry.md_entry_size())
+        ),
+        codec::MDIncrementalRefreshVolumeLongQty66::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshVolumeLongQty66,
+            md_incremental_refresh_volume_long_qty66,
+            |entry| Kind::Volume {
+                quantity: entry.md_entry_size(),
+                action: entry.md_update_action(),
+            }
+        ),
+        _ => read_statistics(message, on),
+    }
+}
+
+/// Statistics and limits.
+fn read_statistics(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+    match message.header.template_id {
+        codec::MDIncrementalRefreshDailyStatistics49::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshDailyStatistics49,
+            md_incremental_refresh_daily_statistics49,
+            |entry| Kind::Statistic(StatisticEntry {
+                value: StatisticValue {
+                    reference_date: entry.trading_reference_date(),
+                    settlement_type: entry.settl_price_type(),
+                    ..StatisticValue::new(
+                        entry.md_entry_px(),
+                        entry.md_entry_size().and_then(sound),
+                    )
+                },
+                entry_type: entry.md_entry_type().0,
+                open_close_flag: None,
+                action: entry.md_update_action(),
+            })
+        ),
+        codec::MDIncrementalRefreshLimitsBanding50::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshLimitsBanding50,
+            md_incremental_refresh_limits_banding50,
+            |entry| Kind::Limits(LimitsEntry::new([
+                entry.high_limit_price(),
+                entry.low_limit_price(),
+                entry.max_price_variation(),
+            ]))
+        ),
+        codec::MDIncrementalRefreshSessionStatistics51::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshSessionStatistics51,
+            md_incremental_refresh_session_statistics51,
+            |entry| session_statistic!(entry, entry.md_entry_size().and_then(sound))
+        ),
+        codec::MDIncrementalRefreshSessionStatisticsLongQty67::TEMPLATE_ID => read!(
+            message,
+            on,
+            MDIncrementalRefreshSessionStatisticsLongQty67,
+            md_incremental_refresh_session_statistics_long_qty67,
+            |entry| session_statistic!(entry, entry.md_entry_size())
+        ),
+        _ => Ok(None),
+    }
+}
+
+/// Decodes a message of one template for its root block alone.
+macro_rules! root {
+    ($message:ident, $type:ident) => {{
+        let mut scratch = codec::$type::SCRATCH;
+        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
+        Ok(Some(Root {
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            match_event_indicator: decoded.match_event_indicator().0,
+        }))
+    }};
+}
+
+/// The root block of templates that may end an event but have no entries with an RptSeq.
+/// `None`: the template has no MatchEventIndicator, or schema version 13 has no such template.
+pub(crate) fn read_root(message: &Message<'_>) -> Result<Option<Root>, DecodeError> {
+    match message.header.template_id {
+        codec::ChannelReset4::TEMPLATE_ID => root!(message, ChannelReset4),
+        codec::MDIncrementalRefreshOrderBook47::TEMPLATE_ID => {
+            root!(message, MDIncrementalRefreshOrderBook47)
+        }
+        codec::SnapshotRefreshTopOrders59::TEMPLATE_ID => {
+            root!(message, SnapshotRefreshTopOrders59)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A quantity that is not negative.
+pub(crate) fn sound(quantity: i32) -> Option<u64> {
+    u64::try_from(quantity).ok()
+}
+
+/// A number of orders; negative ones, which mean nothing, count as none told.
+pub(crate) fn count(orders: i32) -> u32 {
+    u32::try_from(orders).unwrap_or(0)
+}

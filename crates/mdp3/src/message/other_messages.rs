@@ -1,0 +1,79 @@
+//! Messages of the incremental feed that have no numbered entries.
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_sbe::DecodeError;
+
+use crate::instrument::definition_decoder;
+use crate::market::Market;
+use crate::message::entries::{self, Root};
+use crate::{Error, Listener, Message, Packet, Warning};
+
+impl Market {
+    /// A message without numbered entries.
+    pub(crate) fn other_message(
+        &mut self,
+        packet: &Packet,
+        message: Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        let template_id = message.header.template_id;
+        let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
+        let root = match decoded {
+            Some(Ok(decoded)) => {
+                self.define(packet, &decoded, true, listener);
+                Ok(Some(Root {
+                    transact_time: decoded.definition.last_update_time,
+                    match_event_indicator: decoded.match_event_indicator,
+                }))
+            }
+            Some(Err(error)) => Err(error),
+            None => self.message_without_entries(packet, &message, listener),
+        };
+        match root {
+            Ok(Some(root)) => {
+                if template_id == codec::ChannelReset4::TEMPLATE_ID {
+                    self.reset_channel(packet, root.transact_time, listener);
+                }
+                self.finish_message(packet, root, listener);
+            }
+            Ok(None) if template_id == codec::AdminHeartbeat12::TEMPLATE_ID => {
+                self.heartbeat(packet, listener);
+            }
+            Ok(None) => self.warn(&Warning::UnknownTemplate { template_id }, listener),
+            Err(error) => {
+                self.lose_contents(
+                    packet,
+                    &Error::MalformedMessage { template_id, error },
+                    listener,
+                );
+            }
+        }
+    }
+
+    /// A message of neither entries nor a definition; its root block.
+    fn message_without_entries(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) -> Result<Option<Root>, DecodeError> {
+        let root = match message.header.template_id {
+            codec::SecurityStatus30::TEMPLATE_ID => {
+                self.security_status(packet, message, listener)?
+            }
+            codec::SecurityStatusWorkup60::TEMPLATE_ID => self.workup(packet, message, listener)?,
+            codec::QuoteRequest39::TEMPLATE_ID => self.quote_request(packet, message, listener)?,
+            codec::CollateralMarketValue62::TEMPLATE_ID => {
+                self.collateral(packet, message, listener)?
+            }
+            _ => return entries::read_root(message),
+        };
+        Ok(Some(root))
+    }
+
+    /// The feed is alive and has nothing to say.
+    pub(crate) fn heartbeat(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        self.counters.heartbeats += 1;
+        listener.on_heartbeat(packet);
+    }
+}

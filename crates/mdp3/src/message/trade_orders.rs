@@ -1,0 +1,146 @@
+//! The orders that a trade summary names.
+//!
+//! ```text
+//! message 48 or 65   root | NoMDEntries: trade, trade, … | NoOrderIDEntries: order, order, …
+//! ```
+//! An order entry says its OrderID and how much of it was filled, and not which of the trades it
+//! belongs to: the format has no reference from one group to the other. It does say how many orders
+//! each trade has (NumberOfOrders, 346). So where these add up to the number of order entries, the
+//! entries are taken to stand in the order of the trades, as many for each as it says; a message
+//! of one trade has all of them. Otherwise nothing tells, and only the message as a whole has
+//! orders.
+
+use core::cmp::Ordering;
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_sbe::{Entries, Group, MessageHeader};
+
+use crate::Trade;
+use crate::message::entries::{Place, count, sound};
+
+use codec::md_incremental_refresh_trade_summary_long_qty65 as long;
+use codec::md_incremental_refresh_trade_summary48 as short;
+
+/// An order that was filled, wholly or in part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TradeOrder {
+    /// OrderID (37), as books by order and execution reports have it.
+    pub order_id: u64,
+    /// LastQty (32): how much of it the trade has filled.
+    pub quantity: u64,
+}
+
+/// How many orders the trades of a message have: those before one, that one, and all.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    before: usize,
+    own: usize,
+    all: usize,
+}
+
+/// Tallies the trades of one template for the one at `$place`.
+macro_rules! tally {
+    ($type:path, $trades:expr, $place:expr) => {{
+        let mut group = Group::<$type>::new($trades);
+        let mut scratch = <$type>::SCRATCH;
+        let (mut tally, mut at) = (Tally::default(), 0);
+        while let Some(trade) = group.next(&mut scratch) {
+            let orders = count(trade.number_of_orders()) as usize;
+            match at.cmp(&$place) {
+                Ordering::Less => tally.before += orders,
+                Ordering::Equal => tally.own = orders,
+                Ordering::Greater => {}
+            }
+            tally.all += orders;
+            at += 1;
+        }
+        tally
+    }};
+}
+/// The orders of a trade or of its message; an iterator.
+#[derive(Debug, Clone)]
+pub struct TradeOrders<'a> {
+    // The order entries of both templates are alike.
+    group: Group<'a, short::NoOrderIDEntries<'a>>,
+    left: usize,
+}
+
+impl Iterator for TradeOrders<'_> {
+    type Item = TradeOrder;
+
+    fn next(&mut self) -> Option<TradeOrder> {
+        self.left = self.left.checked_sub(1)?;
+        let mut scratch = short::NoOrderIDEntries::SCRATCH;
+        let entry = self.group.next(&mut scratch)?;
+        let quantity = sound(entry.last_qty()).unwrap_or(0);
+        Some(TradeOrder { order_id: entry.order_id(), quantity })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.left.min(self.group.len());
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for TradeOrders<'_> {}
+
+impl<'a> TradeOrders<'a> {
+    const NONE: Self = Self { group: Group::new(Entries::EMPTY), left: 0 };
+
+    /// All orders of a message, which is given from its SBE header on.
+    fn of_message(bytes: &'a [u8], is_long: bool) -> Self {
+        let Some((_, orders)) = groups(bytes, is_long) else { return Self::NONE };
+        Self { group: Group::new(orders), left: orders.len() }
+    }
+
+    /// The orders of one of its trades.
+    fn of_trade(bytes: &'a [u8], Place { is_long, trade }: Place) -> Self {
+        let Some((trades, orders)) = groups(bytes, is_long) else { return Self::NONE };
+        let mut orders = Self { group: Group::new(orders), left: orders.len() };
+        if trades.len() == 1 {
+            return orders;
+        }
+        let trade = usize::from(trade);
+        let Tally { before, own, all } = if is_long {
+            tally!(long::NoMDEntries, trades, trade)
+        } else {
+            tally!(short::NoMDEntries, trades, trade)
+        };
+        if all != orders.left {
+            return Self::NONE;
+        }
+        for _ in 0..before {
+            orders.next();
+        }
+        orders.left = own;
+        orders
+    }
+}
+
+/// Both groups of a trade summary.
+fn groups(bytes: &[u8], is_long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
+    let (header, body) = MessageHeader::decode(bytes).ok()?;
+    let layout = if is_long { &long::MESSAGE } else { &short::MESSAGE };
+    let [trades, orders] = layout.groups else { return None };
+    let rest = body.get(usize::from(header.block_length)..)?;
+    let (trades, rest) = Entries::decode(trades, header.version, rest).ok()?;
+    let (orders, _) = Entries::decode(orders, header.version, rest).ok()?;
+    Some((trades, orders))
+}
+
+impl<'a> Trade<'a> {
+    /// The orders of this trade, as far as the message tells: see [`Self::message_orders`]. The
+    /// aggressor's comes first, if there is one.
+    #[must_use]
+    pub fn orders(&self) -> TradeOrders<'a> {
+        TradeOrders::of_trade(self.bytes, self.place)
+    }
+
+    /// The orders of all trades of the message. Those of one trade are known if it is the only
+    /// one, or if the trades' numbers of orders add up to these.
+    #[must_use]
+    pub fn message_orders(&self) -> TradeOrders<'a> {
+        TradeOrders::of_message(self.bytes, self.place.is_long)
+    }
+}

@@ -1,0 +1,198 @@
+//! A snapshot of one instrument's price books and statistics (templates 52 and 69).
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_cme_codecs::mdp3::{OpenCloseSettlFlag, SecurityTradingStatus, SettlPriceType};
+use hairpin_sbe::DecodeError;
+use hairpin_time::Utc;
+
+use crate::book::levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
+use crate::instrument::statistics::{PriceLimits, StatisticValue};
+use crate::message::entries::{count, sound};
+use crate::{Message, StatisticKind};
+
+/// What a snapshot states.
+pub(crate) struct Stated {
+    /// LastMsgSeqNumProcessed (369): the last incremental packet that the book contains.
+    pub(crate) last_sequence: u32,
+    /// TotNumReports (911): how many instruments the pass names.
+    pub(crate) total: u32,
+    pub(crate) security_id: i32,
+    pub(crate) rpt_seq: u32,
+    pub(crate) transact_time: Utc,
+    /// MDSecurityTradingStatus (1682).
+    pub(crate) trading_status: Option<SecurityTradingStatus>,
+    /// HighLimitPrice (1149), LowLimitPrice (1148), MaxPriceVariation (1143).
+    pub(crate) limits: PriceLimits,
+    statistics: Statistics,
+    bids: Side<MAX_DEPTH>,
+    asks: Side<MAX_DEPTH>,
+    implied_bids: Side<MAX_IMPLIED_DEPTH>,
+    implied_asks: Side<MAX_IMPLIED_DEPTH>,
+}
+
+/// The levels of both books of an instrument, best first.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Books<'a> {
+    pub(crate) bids: &'a [Level],
+    pub(crate) asks: &'a [Level],
+    pub(crate) implied_bids: &'a [Level],
+    pub(crate) implied_asks: &'a [Level],
+}
+
+impl Stated {
+    /// The books, if there is no hole between their levels.
+    pub(crate) fn books(&self) -> Option<Books<'_>> {
+        Some(Books {
+            bids: self.bids.levels()?,
+            asks: self.asks.levels()?,
+            implied_bids: self.implied_bids.levels()?,
+            implied_asks: self.implied_asks.levels()?,
+        })
+    }
+
+    /// The statistics, in the order of the message.
+    pub(crate) fn statistics(&self) -> &[StatedStatistic] {
+        &self.statistics.stated[..self.statistics.count]
+    }
+
+    fn put(&mut self, entry_type: u8, level: u8, stated: Level) {
+        match entry_type {
+            b'0' => self.bids.put(level, stated),
+            b'1' => self.asks.put(level, stated),
+            b'E' => self.implied_bids.put(level, stated),
+            b'F' => self.implied_asks.put(level, stated),
+            _ => {}
+        }
+    }
+}
+
+/// A statistic as a snapshot states it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StatedStatistic {
+    pub(crate) kind: StatisticKind,
+    pub(crate) value: StatisticValue,
+    pub(crate) entry_type: u8,
+    pub(crate) open_close_flag: Option<OpenCloseSettlFlag>,
+}
+
+/// The statistics of a snapshot as far as they have been read: more than there are kinds to keep.
+struct Statistics {
+    stated: [StatedStatistic; 24],
+    count: usize,
+}
+
+impl Statistics {
+    const EMPTY: Self = Self {
+        stated: [StatedStatistic {
+            kind: StatisticKind::Unknown,
+            value: StatisticValue::new(None, None),
+            entry_type: 0,
+            open_close_flag: None,
+        }; 24],
+        count: 0,
+    };
+
+    /// Takes an entry if it is a statistic's; one more than there is room for is left out.
+    fn put(&mut self, entry_type: u8, flag: Option<OpenCloseSettlFlag>, value: StatisticValue) {
+        let Some(kind) = StatisticKind::of_entry(entry_type, flag) else { return };
+        if let Some(slot) = self.stated.get_mut(self.count) {
+            *slot = StatedStatistic { kind, value, entry_type, open_close_flag: flag };
+            self.count += 1;
+        }
+    }
+}
+
+/// One side as far as it has been read.
+struct Side<const N: usize> {
+    levels: [Level; N],
+    /// One bit for each level that was stated.
+    stated: u16,
+}
+
+impl<const N: usize> Side<N> {
+    const EMPTY: Self = Self { levels: [Level::NONE; N], stated: 0 };
+
+    /// Takes a level, numbered from 1; those below the deepest book are left out.
+    fn put(&mut self, level: u8, stated: Level) {
+        let Some(index) = level.checked_sub(1) else { return };
+        if let Some(slot) = self.levels.get_mut(usize::from(index)) {
+            *slot = stated;
+            self.stated |= 1 << index;
+        }
+    }
+
+    /// The levels, if there is no hole between them.
+    fn levels(&self) -> Option<&[Level]> {
+        let count = self.stated.trailing_ones();
+        (self.stated >> count == 0).then(|| &self.levels[..count as usize])
+    }
+}
+
+/// Decodes a snapshot of one template; the two differ in the type of quantity and level, and in
+/// what they say of a settlement.
+macro_rules! stated {
+    (
+        $message:ident, $type:ident, $module:ident,
+        |$entry:ident| $level:expr, $quantity:expr, $settlement:expr
+    ) => {{
+        let mut scratch = codec::$type::SCRATCH;
+        let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
+        let mut stated = Stated {
+            last_sequence: decoded.last_msg_seq_num_processed(),
+            total: decoded.tot_num_reports(),
+            security_id: decoded.security_id(),
+            rpt_seq: decoded.rpt_seq(),
+            transact_time: Utc::from_nanos(decoded.transact_time()),
+            trading_status: decoded.md_security_trading_status(),
+            limits: PriceLimits {
+                high: decoded.high_limit_price(),
+                low: decoded.low_limit_price(),
+                max_price_variation: decoded.max_price_variation(),
+            },
+            statistics: Statistics::EMPTY,
+            bids: Side::EMPTY,
+            asks: Side::EMPTY,
+            implied_bids: Side::EMPTY,
+            implied_asks: Side::EMPTY,
+        };
+        let mut entries = decoded.no_md_entries();
+        let mut scratch = codec::$module::NoMDEntries::SCRATCH;
+        while let Some($entry) = entries.next(&mut scratch) {
+            if let (Some(level), Some(price), Some(quantity)) =
+                ($level, $entry.md_entry_px(), $quantity)
+            {
+                let orders = count($entry.number_of_orders().unwrap_or(0));
+                stated.put($entry.md_entry_type().0, level, Level { price, quantity, orders });
+            }
+            let (reference_date, settlement_type) = $settlement;
+            let value = StatisticValue::new($entry.md_entry_px(), $quantity);
+            let value = StatisticValue { reference_date, settlement_type, ..value };
+            let flag = $entry.open_close_settl_flag();
+            stated.statistics.put($entry.md_entry_type().0, flag, value);
+        }
+        Ok(Some(stated))
+    }};
+}
+
+/// Decodes a snapshot of price books; `None` for another template.
+pub(crate) fn decode(message: &Message<'_>) -> Result<Option<Stated>, DecodeError> {
+    match message.header.template_id {
+        codec::SnapshotFullRefresh52::TEMPLATE_ID => stated!(
+            message,
+            SnapshotFullRefresh52,
+            snapshot_full_refresh52,
+            |entry| entry.md_price_level().and_then(|level| u8::try_from(level).ok()),
+            entry.md_entry_size().and_then(sound),
+            (entry.trading_reference_date(), entry.settl_price_type())
+        ),
+        codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => stated!(
+            message,
+            SnapshotFullRefreshLongQty69,
+            snapshot_full_refresh_long_qty69,
+            |entry| entry.md_price_level(),
+            entry.md_entry_size(),
+            (None, SettlPriceType::NULL_VALUE)
+        ),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,336 @@
+//! Market recovery: books from the snapshot feed's loop, and the queued entries after them.
+//!
+//! A snapshot states a book *after* packet LastMsgSeqNumProcessed (369) of the incremental feed.
+//! For its instrument, queued packets up to that one are done with, and so are entries with an
+//! RptSeq up to the snapshot's; the one after it must come next. An instrument that a whole pass
+//! of the loop does not name has empty books, as of the lowest 369 in the pass. At the start of
+//! the week the loop names nobody: then a pass of heartbeats alone says that all books are empty,
+//! as of the last packet before it.
+
+use hairpin_cme_codecs::mdp3 as codec;
+use hairpin_time::Utc;
+
+use crate::feed::loop_tracker::{LoopTracker, Position};
+use crate::market::Market;
+use crate::recovery::snapshot::{self, Books, Stated};
+use crate::recovery::sync_state::State;
+use crate::{Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, Warning};
+
+/// What is known of the current pass of the loop.
+#[derive(Debug)]
+pub(crate) struct SnapshotLoop {
+    tracker: LoopTracker,
+    /// A late join without definitions waits for a whole pass, not for certain instruments.
+    is_joining: bool,
+    /// TotNumReports: how many instruments the pass names; 0 until one says it.
+    total: u32,
+    distinct: u32,
+    /// The lowest 369 of the pass, and of the one before.
+    lowest: u32,
+    lowest_before: Option<u32>,
+    /// Whether the pass has been found whole, and its conclusion drawn.
+    is_concluded: bool,
+    /// The pass had something else than heartbeats.
+    has_contents: bool,
+    /// The incremental packet before the pass, if it is known to have been sent before.
+    before: Option<u32>,
+}
+
+impl SnapshotLoop {
+    pub(crate) fn new(max_packets: usize, is_joining: bool) -> Self {
+        Self {
+            tracker: LoopTracker::new(max_packets),
+            is_joining,
+            total: 0,
+            distinct: 0,
+            lowest: u32::MAX,
+            lowest_before: None,
+            is_concluded: false,
+            has_contents: false,
+            before: None,
+        }
+    }
+
+    pub(crate) fn is_joining(&self) -> bool {
+        self.is_joining
+    }
+
+    pub(crate) fn end_join(&mut self) {
+        self.is_joining = false;
+    }
+
+    /// Only a pass that starts from now on will count as whole.
+    pub(crate) fn abandon_pass(&mut self) {
+        self.tracker.abandon();
+        self.start_pass();
+        self.lowest_before = None;
+    }
+
+    fn start_pass(&mut self) {
+        self.lowest_before = (self.lowest != u32::MAX).then_some(self.lowest);
+        self.lowest = u32::MAX;
+        (self.total, self.distinct) = (0, 0);
+        (self.is_concluded, self.has_contents, self.before) = (false, false, None);
+    }
+
+    /// Counts a snapshot of the pass; `last_pass` is the last pass that named its instrument.
+    fn count(&mut self, stated: &Stated, last_pass: Option<&mut u32>) {
+        self.lowest = self.lowest.min(stated.last_sequence);
+        if self.total != 0 && self.total != stated.total {
+            // The loop changed amid the pass: who is absent from it means nothing.
+            self.tracker.abandon();
+        }
+        self.total = stated.total;
+        match last_pass {
+            Some(last_pass) if *last_pass == self.tracker.pass() => {}
+            Some(last_pass) => {
+                *last_pass = self.tracker.pass();
+                self.distinct += 1;
+            }
+            // No room to note who it was; in a pass each is named once.
+            None => self.distinct += 1,
+        }
+    }
+
+    /// Whether the pass, of which no more will come, was whole and named nobody.
+    fn was_empty(&self) -> bool {
+        !self.has_contents && self.tracker.has_no_hole()
+    }
+
+    fn is_whole(&self) -> bool {
+        !self.is_concluded
+            && self.total > 0
+            && self.distinct == self.total
+            && self.tracker.has_no_hole()
+    }
+}
+
+impl Market {
+    /// Processes a packet of the snapshot feed; `bytes` are its messages.
+    pub(crate) fn process_snapshot(
+        &mut self,
+        packet: &Packet,
+        bytes: &[u8],
+        listener: &mut impl Listener,
+    ) {
+        self.counters.snapshot_packets += 1;
+        let was_empty = self.snapshot_loop.was_empty();
+        let tracker = &mut self.snapshot_loop.tracker;
+        let position = tracker.observe(packet.side, packet.sequence, packet.sending_time);
+        if tracker.is_too_long() {
+            self.warn(&Warning::LoopTooLong { feed: Feed::Snapshot }, listener);
+        }
+        match position {
+            Position::Starts => {
+                if was_empty {
+                    self.conclude_empty_pass(packet, listener);
+                }
+                self.start_snapshot_pass();
+            }
+            Position::Continues => {}
+            Position::Repeats => {
+                self.counters.loop_duplicates += 1;
+                return;
+            }
+        }
+        listener.on_packet(packet);
+        let mut transact_time = Utc::EPOCH;
+        for message in Messages::new(bytes) {
+            match message {
+                Ok(message) => {
+                    let message = self.translate(message, listener);
+                    self.snapshot_message(packet, &message, &mut transact_time, listener);
+                    listener.on_end_of_message(packet, &message);
+                }
+                Err(error) => {
+                    self.snapshot_loop.has_contents = true;
+                    self.report(Some(packet), &error, listener);
+                }
+            }
+        }
+        self.replay(packet, transact_time, listener);
+        if self.snapshot_loop.is_whole() {
+            self.conclude_pass(packet, transact_time, listener);
+        }
+        listener.on_end_of_packet(packet);
+    }
+
+    /// A new pass states nothing older than the last did: what that made useless can go.
+    fn start_snapshot_pass(&mut self) {
+        self.snapshot_loop.start_pass();
+        if let Some(sequence) = self.snapshot_loop.lowest_before
+            && self.queue.oldest().is_some_and(|oldest| oldest <= sequence)
+        {
+            self.queue.drop_through(sequence);
+            self.floor = self.floor.max(sequence.saturating_add(1));
+        }
+        // If the stream has overtaken the loop, the pass may lack what came last.
+        if self.floor != u32::MAX && self.last_sent <= self.snapshot_loop.tracker.pass_began() {
+            self.snapshot_loop.before = Some(self.next_sequence.saturating_sub(1));
+        }
+    }
+
+    fn snapshot_message(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        transact_time: &mut Utc,
+        listener: &mut impl Listener,
+    ) {
+        if message.header.template_id != codec::AdminHeartbeat12::TEMPLATE_ID {
+            self.snapshot_loop.has_contents = true;
+        }
+        if !self.is_readable(packet, message, listener) {
+            return;
+        }
+        match snapshot::decode(message) {
+            Ok(Some(stated)) => {
+                *transact_time = stated.transact_time;
+                self.take_snapshot(packet, &stated, listener);
+            }
+            Ok(None) => self.loop_extra(packet, message, listener),
+            Err(error) => {
+                let template_id = message.header.template_id;
+                let error = Error::MalformedMessage { template_id, error };
+                self.report(Some(packet), &error, listener);
+            }
+        }
+    }
+
+    /// A message on a looping feed that is not what the loop is for.
+    pub(crate) fn loop_extra(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        match message.header.template_id {
+            codec::AdminHeartbeat12::TEMPLATE_ID => self.heartbeat(packet, listener),
+            codec::SnapshotFullRefreshOrderBook53::TEMPLATE_ID => {}
+            template_id => self.warn(&Warning::UnknownTemplate { template_id }, listener),
+        }
+    }
+
+    /// Loads a book from a snapshot if that is what its instrument waits for.
+    fn take_snapshot(&mut self, packet: &Packet, stated: &Stated, listener: &mut impl Listener) {
+        let Some(instrument) = self.find_named(stated.security_id, listener) else {
+            return self.snapshot_loop.count(stated, None);
+        };
+        let recovery = &mut self.recovery[instrument.as_usize()];
+        self.snapshot_loop.count(stated, Some(&mut recovery.snapshot_pass));
+        let sequence = stated.last_sequence;
+        if sequence <= self.farthest_snapshot() {
+            let status = (stated.transact_time, stated.trading_status);
+            self.snapshot_status(packet, instrument, sequence, status, listener);
+            self.snapshot_statistics(packet, instrument, stated, listener);
+        }
+        let state = self.instruments.cells[instrument.as_usize()].head.state;
+        if !state.needs_snapshot() || !self.connects(instrument, sequence) {
+            return;
+        }
+        let Some(books) = stated.books() else {
+            let error = Error::InvalidSnapshot { security_id: stated.security_id };
+            return self.report(Some(packet), &error, listener);
+        };
+        self.load(instrument, sequence, &books, Some(stated.rpt_seq));
+        self.counters.snapshots_applied += 1;
+    }
+
+    /// The last packet that a snapshot of the current numbering can be as of.
+    pub(crate) fn farthest_snapshot(&self) -> u32 {
+        let is_at_end = self.next_sequence == 0 && self.floor != u32::MAX;
+        let next = if is_at_end { u32::MAX } else { self.next_sequence };
+        next.saturating_add(self.settings.max_snapshot_lead)
+    }
+
+    /// The instrument that a snapshot names; also one that lacks a definition, if there is room.
+    pub(crate) fn find_named(
+        &mut self,
+        security_id: i32,
+        listener: &mut impl Listener,
+    ) -> Option<InstrumentIndex> {
+        let met = self.find_or_meet(security_id, self.next_sequence, listener);
+        met.or_else(|| self.instruments.find(security_id))
+    }
+
+    /// Whether the entries after packet `last_sequence` are all at hand or still to come.
+    fn connects(&mut self, instrument: InstrumentIndex, last_sequence: u32) -> bool {
+        let waiting_from = self.recovery[instrument.as_usize()].waiting_from;
+        if last_sequence.saturating_add(1) < waiting_from.max(self.floor) {
+            self.counters.snapshots_too_old += 1;
+            return false;
+        }
+        if last_sequence > self.farthest_snapshot() {
+            self.counters.snapshots_too_far_ahead += 1;
+            return false;
+        }
+        true
+    }
+
+    /// Loads books as of packet `sequence`. Without an RptSeq the next entry may carry any.
+    fn load(
+        &mut self,
+        instrument: InstrumentIndex,
+        sequence: u32,
+        books: &Books<'_>,
+        rpt_seq: Option<u32>,
+    ) {
+        let implied = &mut self.instruments.implied[instrument.as_usize()];
+        implied.load(books.implied_bids, books.implied_asks);
+        let cell = &mut self.instruments.cells[instrument.as_usize()];
+        cell.load(books.bids, books.asks);
+        cell.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
+        let was_refreshing = cell.head.state == State::Refreshing;
+        cell.head.state = State::Replaying;
+        let recovery = &mut self.recovery[instrument.as_usize()];
+        recovery.was_refreshing = was_refreshing;
+        recovery.snapshot_sequence = sequence;
+        recovery.snapshot_rpt_seq = rpt_seq.unwrap_or(0);
+        recovery.any_rpt_seq = rpt_seq.is_none();
+        self.touched.push(instrument);
+    }
+
+    /// The pass is whole: every instrument that waits and that it did not name is empty.
+    #[cold]
+    fn conclude_pass(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
+        self.snapshot_loop.is_concluded = true;
+        let (pass, lowest) = (self.snapshot_loop.tracker.pass(), self.snapshot_loop.lowest);
+        self.empty_absent(pass, lowest);
+        self.replay(packet, transact_time, listener);
+        self.end_pass(lowest);
+    }
+
+    /// A pass has ended that named nobody: every instrument that waits is empty, as of the packet
+    /// before the pass, unless it is known better.
+    #[cold]
+    fn conclude_empty_pass(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        let Some(before) = self.snapshot_loop.before else { return };
+        if self.queue.oldest().is_some_and(|oldest| oldest <= before) {
+            // Someone was active before the pass began; the loop will name them yet.
+            return;
+        }
+        self.empty_absent(0, before);
+        self.replay(packet, packet.sending_time, listener);
+        self.end_pass(before);
+    }
+
+    /// A whole pass as of packet `lowest` or later: if nothing was lost since, all is told.
+    fn end_pass(&mut self, lowest: u32) {
+        if lowest.saturating_add(1) >= self.floor {
+            self.snapshot_loop.end_join();
+            self.doubts_statuses = false;
+        }
+    }
+
+    /// Loads empty books as of packet `lowest` for all that wait and were not named in `pass`.
+    fn empty_absent(&mut self, pass: u32, lowest: u32) {
+        for instrument in self.instruments.iter() {
+            let state = self.instruments.cells[instrument.as_usize()].head.state;
+            let was_named = pass != 0 && self.recovery[instrument.as_usize()].snapshot_pass == pass;
+            if state.needs_snapshot() && !was_named && self.connects(instrument, lowest) {
+                self.load(instrument, lowest, &Books::default(), None);
+                self.counters.empty_by_absence += 1;
+            }
+        }
+    }
+}
