@@ -15,7 +15,7 @@ pub(crate) mod orders;
 
 use core::fmt;
 
-use crate::book::book_slot::DirectCell;
+use crate::book::book_slot::DirectBookSlot;
 use crate::book::levels::{Level, Levels};
 use crate::recovery::sync_state::SyncState;
 
@@ -40,18 +40,18 @@ pub struct Best<'a> {
 /// A view of an instrument's direct book.
 #[derive(Clone, Copy)]
 pub struct Book<'a> {
-    cell: &'a DirectCell,
+    slot: &'a DirectBookSlot,
 }
 
 impl<'a> Book<'a> {
-    pub(crate) const fn new(cell: &'a DirectCell) -> Self {
-        Self { cell }
+    pub(crate) const fn new(slot: &'a DirectBookSlot) -> Self {
+        Self { slot }
     }
 
     /// SecurityID.
     #[must_use]
     pub const fn security_id(self) -> i32 {
-        self.cell.head.security_id
+        self.slot.head.security_id
     }
 
     /// Whether the book is what the exchange published last. If not, its levels are old or none
@@ -66,41 +66,41 @@ impl<'a> Book<'a> {
     #[must_use]
     #[inline]
     pub fn sync_state(self) -> SyncState {
-        self.cell.head.state.into()
+        self.slot.head.state.into()
     }
 
     /// RptSeq of the last entry, of whatever kind, that the exchange sent for the instrument.
     /// `None` if there was none, or if the feed carries none.
     #[must_use]
     pub const fn rpt_seq(self) -> Option<u32> {
-        self.cell.head.next_rpt_seq.checked_sub(1)
+        self.slot.head.next_rpt_seq.checked_sub(1)
     }
 
     /// How many levels a side can have.
     #[must_use]
     pub fn depth(self) -> usize {
-        usize::from(self.cell.head.depth)
+        usize::from(self.slot.head.depth)
     }
 
     /// The highest price someone buys at.
     #[must_use]
     #[inline]
     pub fn best_bid(self) -> Option<&'a Level> {
-        self.cell.best_bid()
+        self.slot.best_bid()
     }
 
     /// The lowest price someone sells at.
     #[must_use]
     #[inline]
     pub fn best_ask(self) -> Option<&'a Level> {
-        self.cell.best_ask()
+        self.slot.best_ask()
     }
 
     /// The best of both sides; no more than ten instructions.
     #[must_use]
     #[inline]
     pub fn best(self) -> Best<'a> {
-        Best { bid: self.cell.best_bid(), ask: self.cell.best_ask() }
+        Best { bid: self.slot.best_bid(), ask: self.slot.best_ask() }
     }
 
     /// The level that CME numbers `level`: 1 is the best.
@@ -112,19 +112,19 @@ impl<'a> Book<'a> {
     /// The levels of a side, best first.
     #[must_use]
     pub fn levels(self, side: BookSide) -> Levels<'a> {
-        self.cell.levels(side)
+        self.slot.levels(side)
     }
 
     /// The bids, highest price first.
     #[must_use]
     pub fn bids(self) -> Levels<'a> {
-        self.cell.levels(BookSide::Bid)
+        self.slot.levels(BookSide::Bid)
     }
 
     /// The asks, lowest price first.
     #[must_use]
     pub fn asks(self) -> Levels<'a> {
-        self.cell.levels(BookSide::Ask)
+        self.slot.levels(BookSide::Ask)
     }
 }
 
@@ -149,18 +149,18 @@ mod tests {
         Level { price: Price9(price), quantity, orders: 1 }
     }
 
-    fn cell(bids: &[Level], asks: &[Level]) -> DirectCell {
-        let mut cell = DirectCell::VACANT;
-        cell.set_depth(10);
-        cell.load(bids, asks);
-        cell.settle_best();
-        cell
+    fn slot(bids: &[Level], asks: &[Level]) -> DirectBookSlot {
+        let mut slot = DirectBookSlot::EMPTY;
+        slot.set_depth(10);
+        slot.load(bids, asks);
+        slot.update_best();
+        slot
     }
 
     #[test]
     fn levels_are_numbered_from_1() {
-        let cell = cell(&[level(9, 5), level(8, 5)], &[]);
-        let book = Book::new(&cell);
+        let slot = slot(&[level(9, 5), level(8, 5)], &[]);
+        let book = Book::new(&slot);
         assert_eq!(book.level(BookSide::Bid, 1), Some(&level(9, 5)));
         assert_eq!(book.level(BookSide::Bid, 2), Some(&level(8, 5)));
         assert_eq!(book.level(BookSide::Bid, 3), None);

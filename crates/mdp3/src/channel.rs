@@ -4,11 +4,11 @@ use hairpin_time::{Instant, Now, Utc};
 
 use crate::feed::arbiter::Arbiter;
 use crate::feed::feed_skew::{FeedSkew, FeedSkewMeter};
-use crate::feed::pending_packet::Aside;
-use crate::feed::reorder_buffer::HoldingArea;
-use crate::feed::silence::SilenceWatch;
+use crate::feed::pending_packet::PendingPacket;
+use crate::feed::reorder_buffer::ReorderBuffer;
+use crate::feed::silence::SilenceDetector;
 use crate::market::Market;
-use crate::recovery::tcp_replay::{ReplayDesk, ReplayFailure};
+use crate::recovery::tcp_replay::{ReplayFailure, ReplayRequester};
 use crate::{
     Book, ChannelState, Counters, Definition, Feed, FeedLine, Filter, InstrumentIndex, Instruments,
     Listener, OrderBook, Packet, PacketHeader, Settings, Warning,
@@ -20,7 +20,7 @@ pub struct Input {
     /// The feed.
     pub feed: Feed,
     /// The side.
-    pub side: FeedLine,
+    pub line: FeedLine,
     /// When the network card or the kernel received it, where they tell.
     pub received: Option<Utc>,
 }
@@ -52,16 +52,16 @@ pub enum Action {
 #[derive(Debug)]
 pub struct Channel {
     pub(crate) arbiter: Arbiter,
-    pub(crate) holding: HoldingArea,
-    pub(crate) lead: FeedSkewMeter,
+    pub(crate) reorder_buffer: ReorderBuffer,
+    pub(crate) feed_skew: FeedSkewMeter,
     /// More is to be done after the next packet: some are held, or it is to be measured.
-    pub(crate) has_more: bool,
+    pub(crate) followup_pending: bool,
     /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
-    pub(crate) hole_deadline: Option<Instant>,
-    pub(crate) replay: ReplayDesk,
-    pub(crate) aside: Aside,
+    pub(crate) gap_deadline: Option<Instant>,
+    pub(crate) replay: ReplayRequester,
+    pub(crate) pending: PendingPacket,
     pub(crate) market: Market,
-    silence: SilenceWatch,
+    silence: SilenceDetector,
     /// Which feeds the caller has been told to join.
     joined: [bool; Feed::ALL.len()],
 }
@@ -76,7 +76,7 @@ impl Channel {
     #[inline]
     pub fn prefetch(&self, place: usize) -> usize {
         self.arbiter.prefetch();
-        core::hint::black_box((self.has_more, self.hole_deadline, self.joined));
+        core::hint::black_box((self.followup_pending, self.gap_deadline, self.joined));
         self.market.prefetch(place)
     }
 
@@ -89,18 +89,18 @@ impl Channel {
     /// The same for some of the channel's instruments.
     #[must_use]
     pub fn new_with_filter(settings: Settings, filter: Filter) -> Self {
-        let replay = ReplayDesk::new(settings.replay);
+        let replay = ReplayRequester::new(settings.replay);
         let max_held = settings.reorder_packets.max(replay.max_held());
         Self {
             arbiter: Arbiter::new(settings.reorder_packets),
-            holding: HoldingArea::new(max_held, settings.max_packet),
-            lead: FeedSkewMeter::new(),
-            has_more: false,
-            hole_deadline: None,
+            reorder_buffer: ReorderBuffer::new(max_held, settings.max_packet),
+            feed_skew: FeedSkewMeter::new(),
+            followup_pending: false,
+            gap_deadline: None,
             replay,
-            aside: Aside::new(settings.max_packet),
+            pending: PendingPacket::new(settings.max_packet),
             market: Market::new(settings, filter),
-            silence: SilenceWatch::new(settings.silence, settings.feeds),
+            silence: SilenceDetector::new(settings.silence, settings.feeds),
             joined: [false; Feed::ALL.len()],
         }
     }
@@ -123,7 +123,7 @@ impl Channel {
         };
         let packet = Packet {
             feed: input.feed,
-            side: input.side,
+            line: input.line,
             sequence: header.sequence,
             sending_time: header.sending_time,
             received: input.received,
@@ -133,7 +133,7 @@ impl Channel {
             Feed::Incremental => self.handle_incremental(now.utc, &packet, messages, listener),
             Feed::Replay => self.handle_replayed(&packet, messages, listener),
             Feed::Instrument | Feed::Snapshot | Feed::SnapshotOrders => {
-                self.handle_loop(now.utc, &packet, messages, listener);
+                self.handle_loop_packet(now.utc, &packet, messages, listener);
             }
         }
     }
@@ -143,20 +143,20 @@ impl Channel {
     pub fn handle_timeout(&mut self, now: Now, listener: &mut impl Listener) {
         let now = now.monotonic;
         if self.replay.deadline().is_some_and(|deadline| deadline <= now) {
-            self.repeat_replay(now, ReplayFailure::TimedOut, listener);
+            self.retry_replay(now, ReplayFailure::TimedOut, listener);
         }
-        self.settle_holes(now, listener);
-        self.silence.look(now, self.joined, &mut self.market.counters, listener);
+        self.handle_overdue_gaps(now, listener);
+        self.silence.poll(now, self.joined, &mut self.market.counters, listener);
     }
 
     /// When [`Self::handle_timeout`] is due next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         // While a hole is asked for it has no deadline of its own.
-        let of_hole = self.hole_deadline.or(self.replay.deadline());
-        match (of_hole, self.silence.deadline()) {
-            (Some(of_hole), Some(of_silence)) => Some(of_hole.min(of_silence)),
-            (of_hole, of_silence) => of_hole.or(of_silence),
+        let of_gap = self.gap_deadline.or(self.replay.deadline());
+        match (of_gap, self.silence.deadline()) {
+            (Some(of_gap), Some(of_silence)) => Some(of_gap.min(of_silence)),
+            (of_gap, of_silence) => of_gap.or(of_silence),
         }
     }
 
@@ -167,11 +167,11 @@ impl Channel {
         }
         for feed in Feed::ALL {
             let joined = &mut self.joined[feed as usize];
-            let is_wanted = self.market.wants(feed);
-            if is_wanted != *joined {
-                *joined = is_wanted;
-                self.silence.expect();
-                return Some(if is_wanted { Action::Join(feed) } else { Action::Leave(feed) });
+            let needed = self.market.subscribes_to(feed);
+            if needed != *joined {
+                *joined = needed;
+                self.silence.restart_watch();
+                return Some(if needed { Action::Join(feed) } else { Action::Leave(feed) });
             }
         }
         None
@@ -187,7 +187,7 @@ impl Channel {
     /// effect while that is done. For one who has given the channel definitions that may be
     /// outdated.
     pub fn collect_definitions(&mut self) {
-        self.market.definition_loop.collect();
+        self.market.definition_loop.start_collection();
     }
 
     /// The state of the channel.
@@ -198,14 +198,14 @@ impl Channel {
 
     /// Whether a side of a feed has brought nothing for [`Settings::silence`].
     #[must_use]
-    pub fn is_silent(&self, feed: Feed, side: FeedLine) -> bool {
-        self.silence.is_silent(feed, side)
+    pub fn is_silent(&self, feed: Feed, line: FeedLine) -> bool {
+        self.silence.is_silent(feed, line)
     }
 
     /// By how much one side of the incremental feed is ahead of the other.
     #[must_use]
-    pub fn lead(&self) -> FeedSkew {
-        self.lead.lead()
+    pub fn feed_skew(&self) -> FeedSkew {
+        self.feed_skew.skew()
     }
 
     /// What has been counted.
@@ -225,8 +225,8 @@ impl Channel {
     /// # Panics
     ///
     /// If the index is from a larger channel.
-    pub fn set_user_data(&mut self, instrument: InstrumentIndex, word: u64) {
-        self.market.instruments.user_data[instrument.as_usize()] = word;
+    pub fn set_user_data(&mut self, instrument: InstrumentIndex, value: u64) {
+        self.market.instruments.user_data[instrument.as_usize()] = value;
     }
 
     /// The instrument with a SecurityID.
@@ -269,38 +269,38 @@ impl Channel {
 
     /// A packet came, of a side that may have been silent.
     #[cold]
-    pub(crate) fn hear(&mut self, feed: Feed, side: FeedLine, listener: &mut impl Listener) {
-        if self.silence.is_silent(feed, side) {
-            self.silence.review(false, self.joined, &mut self.market.counters, listener);
+    pub(crate) fn end_silence(&mut self, feed: Feed, line: FeedLine, listener: &mut impl Listener) {
+        if self.silence.is_silent(feed, line) {
+            self.silence.update(false, self.joined, &mut self.market.counters, listener);
         }
     }
 
     #[cold]
-    pub(crate) fn warn_doubtful(&mut self, packet: &Packet, listener: &mut impl Listener) {
+    pub(crate) fn warn_suspect(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let (feed, sequence) = (packet.feed, packet.sequence);
-        self.market.warn(&Warning::DoubtfulPacket { feed, sequence }, listener);
+        self.market.warn(&Warning::SuspectPacket { feed, sequence }, listener);
     }
 
     #[cold]
-    fn handle_loop(
+    fn handle_loop_packet(
         &mut self,
         utc: Utc,
         packet: &Packet,
         messages: &[u8],
         listener: &mut impl Listener,
     ) {
-        self.silence.count(packet.feed, packet.side);
-        self.hear(packet.feed, packet.side, listener);
+        self.silence.count(packet.feed, packet.line);
+        self.end_silence(packet.feed, packet.line, listener);
         // One sent at the very time of the restart may be either; the loop comes round again.
         let is_of_older_epoch =
             packet.feed != Feed::Instrument && packet.sending_time <= self.arbiter.epoch_began();
-        if !self.market.wants(packet.feed) || is_of_older_epoch {
+        if !self.market.subscribes_to(packet.feed) || is_of_older_epoch {
             self.market.counters.unwanted_packets += 1;
             return;
         }
         if packet.sending_time > self.arbiter.latest_credible(utc) {
             // It would pass for the start of a pass that later ones come before.
-            return self.warn_doubtful(packet, listener);
+            return self.warn_suspect(packet, listener);
         }
         match packet.feed {
             Feed::Instrument => self.market.process_instrument(packet, messages, listener),
@@ -314,6 +314,6 @@ impl Channel {
                 }
             }
         }
-        self.market.settle_state(listener);
+        self.market.update_state(listener);
     }
 }

@@ -206,7 +206,7 @@ pub enum Warning {
     /// though sent later, or sent in this host's future. It is set aside until another confirms
     /// it.
     #[error("packet {sequence} of the {feed} feed does not go with what came before it")]
-    DoubtfulPacket {
+    SuspectPacket {
         /// The feed.
         feed: Feed,
         /// MsgSeqNum.
@@ -234,7 +234,7 @@ pub enum Warning {
     OrderQueueOverflow,
     /// More packets came while TCP replay was under way than `Replay::max_held`: it is given up.
     #[error("more packets came during a replay than can be held; it is given up")]
-    ReplayHoldingFull,
+    ReplayBufferFull,
     /// A feed is needed that the settings say there is not.
     #[error("there is no {feed} feed: {}", what_is_missing(.feed))]
     MissingFeed {
@@ -262,10 +262,10 @@ impl Warning {
             Self::InstrumentsOverCapacity { .. } => &mut counters.instruments_over_capacity,
             Self::DepthCut { .. } => &mut counters.depths_cut,
             Self::RelatedOverCapacity { .. } => &mut counters.related_over_capacity,
-            Self::DoubtfulPacket { .. } => &mut counters.doubtful_packets,
+            Self::SuspectPacket { .. } => &mut counters.doubtful_packets,
             Self::OversizedPacket { .. } => &mut counters.oversized_packets,
             Self::QueueOverflow => &mut counters.queue_overflows,
-            Self::ReplayHoldingFull => &mut counters.replay_holdings_full,
+            Self::ReplayBufferFull => &mut counters.replay_holdings_full,
             Self::MissingFeed { .. } => &mut counters.missing_feeds,
             Self::OrdersOverCapacity { .. } => &mut counters.orders_over_capacity,
             Self::OrderQueueOverflow => &mut counters.order_queue_overflows,
@@ -287,8 +287,8 @@ impl Warning {
             Self::QueueOverflow => 8,
             Self::LoopTooLong { .. } => 9,
             Self::RelatedOverCapacity { .. } => 10,
-            Self::DoubtfulPacket { .. } => 11,
-            Self::ReplayHoldingFull => 24,
+            Self::SuspectPacket { .. } => 11,
+            Self::ReplayBufferFull => 24,
             Self::MissingFeed { feed: Feed::Instrument } => 25,
             Self::MissingFeed { feed: Feed::SnapshotOrders } => 27,
             Self::MissingFeed { .. } => 26,

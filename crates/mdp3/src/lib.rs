@@ -68,7 +68,7 @@ pub use channel::{Action, Channel, Input};
 pub use counters::Counters;
 pub use error::{Error, Warning};
 pub use feed::feed_skew::FeedSkew;
-pub use feed::feeds::{Feeds, Sides};
+pub use feed::feeds::{FeedLines, Feeds};
 pub use feed::silence::{Silence, SilenceScope, SilenceState};
 pub use feed::{Feed, FeedLine};
 pub use hairpin_cme_codecs::mdp3::{

@@ -5,7 +5,7 @@ use hairpin_cme_codecs::mdp3::{
 };
 use hairpin_time::{Now, Utc};
 
-use crate::message::entries::Place;
+use crate::message::entries::TradePosition;
 use crate::{
     Book, Changes, Collateral, ConsolidatedBook, Definition, Error, ImpliedBook, InstrumentIndex,
     Instruments, Leg, LimitsUpdate, Message, OrderBookStateChange, OrderUpdate, Packet, Price9,
@@ -320,7 +320,7 @@ pub struct Trade<'a> {
     /// The message from its SBE header on, and which of its trades this is: what
     /// [`Self::orders`] reads.
     pub(crate) bytes: &'a [u8],
-    pub(crate) place: Place,
+    pub(crate) position: TradePosition,
 }
 
 /// The electronic volume of an instrument (templates 37 and 66).
@@ -362,7 +362,7 @@ impl<'a> EndOfEvent<'a> {
     pub fn changed(&self) -> impl Iterator<Item = (InstrumentIndex, Book<'a>, Changes)> + use<'a> {
         let (instruments, changed) = (self.instruments, self.changed);
         changed.iter().filter_map(move |&instrument| {
-            let head = &instruments.cells[instrument.as_usize()].head;
+            let head = &instruments.direct[instrument.as_usize()].head;
             let in_sync = head.state.is_in_sync();
             in_sync.then(|| (instrument, instruments.book(instrument), head.event_changes))
         })

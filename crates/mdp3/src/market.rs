@@ -9,11 +9,11 @@ use hairpin_cme_codecs::mdp3::{SCHEMA_ID, SCHEMA_VERSION};
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Utc;
 
-use crate::book::natural_refresh_book::NaturalBook;
-use crate::book::orders::OrderKeeping;
+use crate::book::natural_refresh_book::NaturalRefreshBook;
+use crate::book::orders::OrderState;
 use crate::instrument::definition_loop::DefinitionLoop;
-use crate::instrument::filter::{Filter, Unwanted};
-use crate::instrument::related::{MOST_RELATED, Related};
+use crate::instrument::filter::{Filter, UnwantedInstruments};
+use crate::instrument::related::{MAX_RELATED, Related};
 use crate::recovery::queued_entry::QueuedEntry;
 use crate::recovery::recovery_queue::RecoveryQueue;
 use crate::recovery::snapshot_loop::SnapshotLoop;
@@ -24,7 +24,7 @@ use crate::{
 
 /// What recovery needs to know of an instrument; line 0 has the rest.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Recovery {
+pub(crate) struct InstrumentRecovery {
     /// A snapshot must contain everything before this packet of the incremental feed.
     pub(crate) waiting_from: u32,
     /// The book was loaded from a snapshot that contains this packet and all before it.
@@ -32,22 +32,22 @@ pub(crate) struct Recovery {
     /// The RptSeq of that snapshot.
     pub(crate) snapshot_rpt_seq: u32,
     /// The next entry may carry any RptSeq.
-    pub(crate) any_rpt_seq: bool,
+    pub(crate) accept_any_rpt_seq: bool,
     /// The snapshot was loaded over a book by natural refresh.
-    pub(crate) was_refreshing: bool,
+    pub(crate) replaced_refresh: bool,
     /// The last pass of the snapshot loop that named the instrument.
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
     pub(crate) collection: u32,
     /// Definitions have been collected for the instrument's sake.
-    pub(crate) was_missed: bool,
+    pub(crate) definitions_requested: bool,
     /// The status known is that of this packet of the incremental feed, or older.
     pub(crate) status_sequence: u32,
 }
 
-impl Recovery {
+impl InstrumentRecovery {
     /// What the last snapshot stated is no more: its numbers say nothing of entries to come.
-    pub(crate) fn forget_snapshot(&mut self) {
+    pub(crate) fn clear_snapshot(&mut self) {
         (self.snapshot_sequence, self.snapshot_rpt_seq) = (0, 0);
     }
 }
@@ -58,9 +58,9 @@ pub(crate) struct Market {
     pub(crate) counters: Counters,
     pub(crate) settings: Settings,
     /// One for each instrument.
-    pub(crate) recovery: Vec<Recovery>,
+    pub(crate) recovery: Vec<InstrumentRecovery>,
     /// Books by natural refresh, one for each instrument; none if that is not asked for.
-    pub(crate) natural: Vec<NaturalBook>,
+    pub(crate) natural: Vec<NaturalRefreshBook>,
     /// Entries for instruments that are not in sync.
     pub(crate) queue: RecoveryQueue<QueuedEntry>,
     /// Every entry from this packet on has been processed or is in the queue.
@@ -70,30 +70,30 @@ pub(crate) struct Market {
     pub(crate) last_sent: Utc,
     /// After a loss, the next RptSeq proves that nothing was missed only if it is above this: a
     /// ChannelReset may have been lost, and numbers up to this may have come round again.
-    pub(crate) unproven: u32,
+    pub(crate) rpt_seq_floor: u32,
     /// A ChannelReset came since the channel last asked.
-    pub(crate) was_reset: bool,
+    pub(crate) reset_seen: bool,
     /// The books changed by the message, and by the event.
-    pub(crate) touched: Vec<InstrumentIndex>,
-    pub(crate) changed: Vec<InstrumentIndex>,
+    pub(crate) changed_in_message: Vec<InstrumentIndex>,
+    pub(crate) changed_in_event: Vec<InstrumentIndex>,
     /// How many instruments need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
     pub(crate) snapshot_loop: SnapshotLoop,
     /// A status may have been lost, and no whole pass of snapshots has been seen since.
-    pub(crate) doubts_statuses: bool,
+    pub(crate) statuses_suspect: bool,
     /// The settings would have definitions collected, but there is no feed of them.
     lacks_instrument_feed: bool,
     /// What the definition being read relates its instrument to.
     pub(crate) related: Vec<Related>,
-    /// Which instruments are wanted; `is_filtering` unless all are.
+    /// Which instruments are wanted; `filtering` unless all are.
     pub(crate) filter: Filter,
-    pub(crate) is_filtering: bool,
-    pub(crate) unwanted: Unwanted,
+    pub(crate) filtering: bool,
+    pub(crate) unwanted: UnwantedInstruments,
     /// Messages of this version and later are looked at more closely: those newer than this
     /// handler, or if templates have other ids than usual, all.
-    first_odd_version: u16,
-    pub(crate) orders: OrderKeeping,
+    first_translated_version: u16,
+    pub(crate) orders: OrderState,
     state: ChannelState,
     /// One bit for each kind of warning told, and for each template.
     warned: u32,
@@ -106,8 +106,8 @@ impl Market {
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) -> usize {
         black_box((self.counters, self.settings, self.next_sequence, self.last_sent));
-        black_box((self.floor, self.unproven, self.out_of_sync, self.state, self.warned));
-        black_box((self.touched.first(), self.changed.first()));
+        black_box((self.floor, self.rpt_seq_floor, self.out_of_sync, self.state, self.warned));
+        black_box((self.changed_in_message.first(), self.changed_in_event.first()));
         let place = self.instruments.prefetch(place);
         black_box(self.recovery.get(place).map(|recovery| recovery.waiting_from));
         place + 1
@@ -128,33 +128,33 @@ impl Market {
             instruments: Instruments::new(&settings),
             counters: Counters::default(),
             settings,
-            recovery: vec![Recovery::default(); capacity],
+            recovery: vec![InstrumentRecovery::default(); capacity],
             natural: vec![
-                NaturalBook::UNKNOWN;
+                NaturalRefreshBook::UNKNOWN;
                 if settings.natural_refresh { capacity } else { 0 }
             ],
             queue: RecoveryQueue::new(settings.queue_bytes, capacity),
             floor: u32::MAX,
             next_sequence: 0,
             last_sent: Utc::EPOCH,
-            unproven: 0,
-            was_reset: false,
-            touched: Vec::with_capacity(capacity),
-            changed: Vec::with_capacity(capacity),
+            rpt_seq_floor: 0,
+            reset_seen: false,
+            changed_in_message: Vec::with_capacity(capacity),
+            changed_in_event: Vec::with_capacity(capacity),
             out_of_sync: 0,
             definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
             snapshot_loop: SnapshotLoop::new(
                 settings.max_loop_packets,
                 settings.late_join == LateJoin::Books,
             ),
-            doubts_statuses: false,
+            statuses_suspect: false,
             lacks_instrument_feed,
-            related: Vec::with_capacity(MOST_RELATED),
-            orders: OrderKeeping::new(&settings),
-            unwanted: Unwanted::new(&filter),
-            is_filtering: !filter.wants_all(),
+            related: Vec::with_capacity(MAX_RELATED),
+            orders: OrderState::new(&settings),
+            unwanted: UnwantedInstruments::new(&filter),
+            filtering: !filter.accepts_all(),
             filter,
-            first_odd_version: match settings.templates.is_as_published() {
+            first_translated_version: match settings.templates.is_as_published() {
                 true => SCHEMA_VERSION + 1,
                 false => 0,
             },
@@ -166,7 +166,7 @@ impl Market {
 
     /// The first packet of the incremental feed: what comes after it will be at hand.
     #[cold]
-    pub(crate) fn begin(&mut self, sequence: u32, listener: &mut impl Listener) {
+    pub(crate) fn begin_stream(&mut self, sequence: u32, listener: &mut impl Listener) {
         self.floor = sequence;
         if core::mem::take(&mut self.lacks_instrument_feed) {
             self.warn(&Warning::MissingFeed { feed: Feed::Instrument }, listener);
@@ -184,7 +184,7 @@ impl Market {
     }
 
     /// Whether the channel needs packets of a feed, and can have them.
-    pub(crate) fn wants(&self, feed: Feed) -> bool {
+    pub(crate) fn subscribes_to(&self, feed: Feed) -> bool {
         self.settings.feeds.has(feed) && self.needs(feed)
     }
 
@@ -198,10 +198,10 @@ impl Market {
                     && !self.definition_loop.is_first()
                     && (self.out_of_sync > 0
                         || self.snapshot_loop.is_joining()
-                        || self.doubts_statuses
-                        || self.wants_orders_of(feed))
+                        || self.statuses_suspect
+                        || self.needs_order_feed(feed))
             }
-            Feed::SnapshotOrders => self.wants_orders_of(feed),
+            Feed::SnapshotOrders => self.needs_order_feed(feed),
         }
     }
 
@@ -211,7 +211,7 @@ impl Market {
 
     /// Tells the channel's state if it has changed: after each packet and each gap.
     #[inline]
-    pub(crate) fn settle_state(&mut self, listener: &mut impl Listener) {
+    pub(crate) fn update_state(&mut self, listener: &mut impl Listener) {
         let state = if self.definition_loop.is_first() {
             ChannelState::CollectingDefinitions
         } else if self.out_of_sync > 0 || self.snapshot_loop.is_joining() {
@@ -220,12 +220,12 @@ impl Market {
             ChannelState::InSync
         };
         if state != self.state {
-            self.enter(state, listener);
+            self.enter_state(state, listener);
         }
     }
 
     #[cold]
-    fn enter(&mut self, state: ChannelState, listener: &mut impl Listener) {
+    fn enter_state(&mut self, state: ChannelState, listener: &mut impl Listener) {
         match state {
             ChannelState::CollectingDefinitions => {}
             ChannelState::Recovering => {
@@ -237,7 +237,7 @@ impl Market {
             }
             ChannelState::InSync => {
                 self.queue.clear();
-                self.unproven = 0;
+                self.rpt_seq_floor = 0;
             }
         }
         self.state = state;
@@ -246,8 +246,8 @@ impl Market {
 
     /// Whether a message has to be translated.
     #[inline(always)]
-    pub(crate) fn is_odd(&self, message: &Message<'_>) -> bool {
-        message.header.version >= self.first_odd_version
+    pub(crate) fn needs_translation(&self, message: &Message<'_>) -> bool {
+        message.header.version >= self.first_translated_version
     }
 
     /// The message with the template that its id stands for.
@@ -268,7 +268,7 @@ impl Market {
 
     /// Counts a message and shows it; false if it is of no interest to anyone but the listener.
     #[inline]
-    pub(crate) fn is_readable(
+    pub(crate) fn begin_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -301,16 +301,16 @@ impl Market {
     #[cold]
     pub(crate) fn warn(&mut self, warning: &Warning, listener: &mut impl Listener) {
         *warning.counter(&mut self.counters) += 1;
-        let is_new = if let Warning::UnknownTemplate { template_id } = warning {
+        let first_time = if let Warning::UnknownTemplate { template_id } = warning {
             let word = &mut self.warned_templates[usize::from(template_id / 64)];
             set_bit(word, u32::from(template_id % 64))
         } else {
             let mut bits = u64::from(self.warned);
-            let is_new = set_bit(&mut bits, warning.kind());
+            let first_time = set_bit(&mut bits, warning.kind());
             self.warned = bits as u32;
-            is_new
+            first_time
         };
-        if is_new {
+        if first_time {
             listener.on_warning(warning);
         }
     }
@@ -327,7 +327,7 @@ impl Market {
         }
         let inserted = self.instruments.insert(security_id, self.settings.depth_unless_defined());
         match inserted {
-            Some(instrument) => self.order_book_is_met(instrument, listener),
+            Some(instrument) => self.init_order_book(instrument, listener),
             None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),
         }
         inserted
@@ -337,7 +337,7 @@ impl Market {
 /// Sets a bit; whether it was clear.
 fn set_bit(bits: &mut u64, bit: u32) -> bool {
     let mask = 1 << bit;
-    let is_new = *bits & mask == 0;
+    let first_time = *bits & mask == 0;
     *bits |= mask;
-    is_new
+    first_time
 }

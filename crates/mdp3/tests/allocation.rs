@@ -51,7 +51,7 @@ struct Driver {
 impl Driver {
     fn hand_over(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
         let now = Now { monotonic: self.now, utc: Utc::EPOCH };
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(now, input, bytes, &mut self.tally);
         while self.channel.poll_action().is_some() {}
     }

@@ -40,7 +40,7 @@ impl Driver {
     }
 
     fn on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(self.now(), input, packet.bytes(), &mut self.tally);
     }
 
@@ -82,7 +82,7 @@ fn recovery_takes_no_memory() {
     driver.pass(Duration::ZERO);
     driver.on(Feed::Snapshot, FeedLine::A, &books);
     driver.pass(Duration::ZERO);
-    assert!(driver.channel.lead().samples > 0);
+    assert!(driver.channel.feed_skew().samples > 0);
     // A hole that replay fills, and one that it does not: then by natural refresh.
     driver.on(Feed::Incremental, FeedLine::A, at(203));
     driver.pass(Duration::from_millis(10));

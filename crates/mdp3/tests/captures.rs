@@ -151,7 +151,7 @@ fn the_version_12_capture_of_64_bit_quantities_is_read() {
     for payload in payloads(&captures.join("v1.12/MdIncrementalRefreshBookLongQty.pcap")) {
         // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
         assert_eq!(payload[..2], [0xFE, 0xCA]);
-        let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
+        let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
         channel.handle_packet(now, input, &payload[2..], &mut seen);
     }
     assert_eq!((framing_errors(&seen), &seen.templates[..]), (vec![], &[64][..]));
@@ -244,7 +244,7 @@ fn the_orders_of_every_capture_are_in_their_books() {
         for payload in payloads(&captures.join(format!("{name}.pcap"))) {
             // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
             let bytes = payload.strip_prefix(&[0xFE, 0xCA]).unwrap_or(&payload);
-            let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
+            let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
             channel.handle_packet(now, input, bytes, &mut wire);
         }
         let counters = channel.counters();

@@ -81,7 +81,7 @@ fn a_spread_tells_its_legs() {
     assert_eq!((legs[1].security_id, legs[1].side, legs[1].ratio), (8, LegSide::SELL_SIDE, 2));
     assert_eq!((legs[1].price, legs[1].option_delta), (Some(Price9(-1)), None));
     let spread = definition(&trace, 9);
-    assert!(spread.is_user_defined);
+    assert!(spread.user_defined);
     let Details::Spread(details) = spread.details else { panic!("{:?}", spread.details) };
     assert_eq!((details.sub_type.as_str(), details.price_ratio), ("SP", None));
 }

@@ -2,7 +2,9 @@
 
 mod support;
 
-use hairpin_mdp3::{Counters, Feed, FeedLine, Feeds, Input, OrderBooks, Replay, Settings, Sides};
+use hairpin_mdp3::{
+    Counters, Feed, FeedLine, FeedLines, Feeds, Input, OrderBooks, Replay, Settings,
+};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use proptest::prelude::*;
 use support::*;
@@ -263,8 +265,8 @@ fn counts_replay_holdings_full_only() {
 #[test]
 fn counts_missing_feeds_only() {
     for (feeds, count) in [
-        (Feeds { instrument: Sides::None, ..Feeds::ALL }, 1),
-        (Feeds { snapshot: Sides::None, ..Feeds::ALL }, 0),
+        (Feeds { instrument: FeedLines::None, ..Feeds::ALL }, 1),
+        (Feeds { snapshot: FeedLines::None, ..Feeds::ALL }, 0),
     ] {
         let mut trace = Trace::new(Settings { feeds, ..SETTINGS });
         trace.a(&packet(100).heartbeat());
@@ -277,7 +279,7 @@ fn counts_missing_feeds_only() {
 
 #[test]
 fn counts_silences_only() {
-    let feeds = Feeds { incremental: Sides::A, ..Feeds::ALL };
+    let feeds = Feeds { incremental: FeedLines::A, ..Feeds::ALL };
     let settings = Settings { silence: Duration::from_secs(1), feeds, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
     for _ in 0..20 {
@@ -322,14 +324,14 @@ fn counts_missing_orders_only() {
 
 #[test]
 fn counts_invalid_orders_only() {
-    let sound = buy(7, 2, 50, 1);
+    let non_negative = buy(7, 2, 50, 1);
     for entry in [
-        OrderEntry { id: None, ..sound },
-        OrderEntry { price: None, ..sound },
-        OrderEntry { quantity: None, ..sound },
-        OrderEntry { quantity: Some(-1), ..sound },
-        OrderEntry { kind: b'E', ..sound },
-        OrderEntry { action: 5, ..sound },
+        OrderEntry { id: None, ..non_negative },
+        OrderEntry { price: None, ..non_negative },
+        OrderEntry { quantity: None, ..non_negative },
+        OrderEntry { quantity: Some(-1), ..non_negative },
+        OrderEntry { kind: b'E', ..non_negative },
+        OrderEntry { action: 5, ..non_negative },
         OrderEntry { quantity: Some(-1), ..buy(7, 1, 50, 1).changed() },
     ] {
         counts_only_in(full_orders(), "invalid_orders", &packet(101).orders(END, &[entry]));
@@ -383,7 +385,7 @@ fn survives(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]
         let monotonic = Instant::from_nanos(step as u64 * 4_000_000);
         let now = Now { monotonic, utc: Utc::EPOCH };
         let before = channel.counters().iter().map(|(_, count)| count).sum::<u64>();
-        channel.handle_packet(now, Input { feed, side, received: None }, bytes, &mut ());
+        channel.handle_packet(now, Input { feed, line: side, received: None }, bytes, &mut ());
         let after = channel.counters().iter().map(|(_, count)| count).sum::<u64>();
         assert!(after > before, "a packet that nothing counts");
         channel.handle_timeout(now, &mut ());

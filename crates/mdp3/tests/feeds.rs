@@ -3,7 +3,7 @@
 mod support;
 
 use hairpin_mdp3::{
-    Action, ChannelState, Feed, FeedLine, Feeds, LateJoin, OrderBooks, Settings, Sides,
+    Action, ChannelState, Feed, FeedLine, FeedLines, Feeds, LateJoin, OrderBooks, Settings,
 };
 use hairpin_time::Duration;
 use support::*;
@@ -12,9 +12,9 @@ fn settings_of(feeds: Feeds) -> Settings {
     Settings { feeds, ..SETTINGS }
 }
 
-const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: Sides::None, ..Feeds::ALL };
-const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: Sides::None, ..Feeds::ALL };
-const INCREMENTAL_ALONE: Feeds = Feeds { instrument: Sides::None, ..NO_SNAPSHOT_FEED };
+const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: FeedLines::None, ..Feeds::ALL };
+const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
+const INCREMENTAL_ALONE: Feeds = Feeds { instrument: FeedLines::None, ..NO_SNAPSHOT_FEED };
 
 const NO_DEFINITIONS: &str =
     "warning there is no instrument feed: definitions come one by one, on the incremental feed";

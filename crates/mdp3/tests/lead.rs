@@ -28,7 +28,7 @@ fn run(trace: &mut Trace, first: u32, count: u32, b_behind: i64) {
 fn packets_that_come_on_both_sides_are_measured_now_and_then() {
     let mut trace = Trace::in_sync();
     run(&mut trace, 101, 1_000, 7);
-    let lead = trace.channel.lead();
+    let lead = trace.channel.feed_skew();
     assert!((20..=40).contains(&lead.samples), "{lead:?}");
     assert_eq!((lead.a_first, lead.b_first), (lead.samples, 0));
     assert_eq!((lead.min_ns, lead.max_ns, lead.mean_ns()), (7_000, 7_000, Some(7_000)));
@@ -40,7 +40,7 @@ fn the_lead_of_b_is_negative() {
     let mut trace = Trace::in_sync();
     run(&mut trace, 101, 500, 5);
     run(&mut trace, 601, 500, -3);
-    let lead = trace.channel.lead();
+    let lead = trace.channel.feed_skew();
     assert!(lead.a_first > 10 && lead.b_first > 10, "{lead:?}");
     assert_eq!((lead.min_ns, lead.max_ns), (-3_000, 5_000));
     assert_eq!((trace.counter("first_a"), trace.counter("first_b")), (501, 500));
@@ -57,7 +57,7 @@ fn a_side_far_behind_is_measured_all_the_same() {
         }
         trace.now += Duration::from_micros(10);
     }
-    let lead = trace.channel.lead();
+    let lead = trace.channel.feed_skew();
     assert!(lead.samples > 5, "{lead:?}");
     assert_eq!((lead.min_ns, lead.max_ns), (3_000_000, 3_000_000));
 }
@@ -76,16 +76,16 @@ fn losses_and_a_restart_do_not_stop_the_measuring() {
         }
         trace.now += Duration::from_micros(91);
     }
-    let before = trace.channel.lead().samples;
+    let before = trace.channel.feed_skew().samples;
     assert!(before > 10);
     // What A has lost B brings: nothing that is held is measured, or a lead would be too long.
-    assert_eq!(trace.channel.lead().max_ns, 9_000);
+    assert_eq!(trace.channel.feed_skew().max_ns, 9_000);
     for sequence in 1..200 {
         let packet = sent_at(sequence, 10_000 + u64::from(sequence)).heartbeat();
         trace.a(&packet);
         trace.b(&packet);
     }
-    assert!(trace.channel.lead().samples > before);
+    assert!(trace.channel.feed_skew().samples > before);
 }
 
 #[test]
@@ -95,5 +95,5 @@ fn one_side_alone_measures_nothing() {
         trace.a(&packet(sequence).heartbeat());
         trace.a(&packet(sequence).heartbeat());
     }
-    assert_eq!(trace.channel.lead(), FeedSkew::default());
+    assert_eq!(trace.channel.feed_skew(), FeedSkew::default());
 }

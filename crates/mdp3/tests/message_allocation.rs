@@ -88,7 +88,7 @@ fn nothing_is_allocated_for_messages_and_what_they_hold() {
     let before = allocations();
     let mut hand_over = |feed, packet: &PacketBuilder| {
         let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-        let input = Input { feed, side: FeedLine::A, received: None };
+        let input = Input { feed, line: FeedLine::A, received: None };
         channel.handle_packet(now, input, packet.bytes(), &mut tally);
         while channel.poll_action().is_some() {}
     };

@@ -142,7 +142,7 @@ impl Told {
 
     fn hand_over(&mut self, feed: Feed, packet: &PacketBuilder) {
         let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
-        let input = Input { feed, side: FeedLine::A, received: None };
+        let input = Input { feed, line: FeedLine::A, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.lines);
         if !self.with_frames {
             let is_frame = |line: &String| line.contains("message") || line.contains(" packet ");

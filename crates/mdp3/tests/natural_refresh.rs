@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{ChannelState, Feeds, Settings, Sides, SyncState};
+use hairpin_mdp3::{ChannelState, FeedLines, Feeds, Settings, SyncState};
 use hairpin_time::Duration;
 use support::*;
 
@@ -117,7 +117,7 @@ fn a_book_of_depth_1_with_an_implied_book_waits_for_its_snapshot() {
 
 #[test]
 fn deeper_books_are_not_refreshed_where_no_snapshots_come() {
-    let feeds = Feeds { snapshot: Sides::None, ..Feeds::ALL };
+    let feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
     let mut trace = Trace::new(Settings { feeds, ..REFRESHING });
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 2, 10).future(8, 2, [1, 0], 1));

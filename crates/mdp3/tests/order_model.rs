@@ -271,7 +271,7 @@ impl Simulation {
             }
         }
         if self.joined[feed as usize] {
-            let input = Input { feed, side: FeedLine::A, received: None };
+            let input = Input { feed, line: FeedLine::A, received: None };
             self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
         }
         self.channel.handle_timeout(now, &mut self.judge);

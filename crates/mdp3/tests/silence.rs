@@ -2,7 +2,7 @@
 
 mod support;
 
-use hairpin_mdp3::{Feed, FeedLine, Feeds, Settings, Sides};
+use hairpin_mdp3::{Feed, FeedLine, FeedLines, Feeds, Settings};
 use hairpin_time::Duration;
 use support::*;
 
@@ -158,7 +158,7 @@ fn a_loop_is_watched_only_while_it_is_joined() {
 
 #[test]
 fn a_side_that_is_not_there_is_not_missed() {
-    let feeds = Feeds { incremental: Sides::A, instrument: Sides::None, ..Feeds::ALL };
+    let feeds = Feeds { incremental: FeedLines::A, instrument: FeedLines::None, ..Feeds::ALL };
     let mut trace = Trace::new(Settings { feeds, ..WATCHED });
     trace.actions();
     trace.wait(Duration::ZERO);

@@ -98,7 +98,7 @@ fn told(channel: &mut Channel, feed: Feed, packet: &PacketBuilder) -> Vec<&'stat
     let received = Some(sent + ON_THE_WAY);
     let now = Now { monotonic: HANDED_OVER, utc: YEAR_2026 + Duration::from_secs(3_600) };
     let mut times = Times::default();
-    let input = Input { feed, side: FeedLine::B, received };
+    let input = Input { feed, line: FeedLine::B, received };
     channel.handle_packet(now, input, packet.bytes(), &mut times);
     for (name, of, transact_time) in &times.0 {
         assert_eq!((of.feed, of.side), (feed, FeedLine::B), "{name}");

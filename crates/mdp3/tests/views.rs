@@ -75,7 +75,7 @@ proptest! {
         for (sequence, (header, body)) in (1..).zip(&messages) {
             let packet = packet(sequence).raw(*header, body).book(END, &[]);
             let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-            let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
+            let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
             channel.handle_packet(now, input, packet.bytes(), &mut looker);
         }
         prop_assert!(channel.counters().messages >= messages.len() as u64);
@@ -95,7 +95,7 @@ proptest! {
         let settings = Settings { late_join: LateJoin::Nothing, ..SETTINGS };
         let (mut channel, mut count) = (Channel::new(settings), Count(Vec::new()));
         let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-        let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
+        let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
         let packet = packet(1).trades(7, 1, &trades, &orders);
         channel.handle_packet(now, input, packet.bytes(), &mut count);
         let stated = trades.iter().map(|(_, count)| (*count).max(0) as usize);

@@ -4,17 +4,17 @@ use super::mutant::{Change, Mutant, change};
 
 const RPT_SEQ_IN_SYNC: Change = change(
     "mdp3/src/recovery/rpt_seq_check.rs",
-    "if cell.head.state != State::InSync || cell.head.next_rpt_seq != rpt_seq {",
-    "if cell.head.state != State::InSync {",
+    "if slot.head.state != State::InSync || slot.head.next_rpt_seq != rpt_seq {",
+    "if slot.head.state != State::InSync {",
 );
 const RPT_SEQ_AFTER_A_GAP: Change = change(
     "mdp3/src/recovery/rpt_seq_check.rs",
-    "State::Suspect if rpt_seq == next && rpt_seq > self.unproven =>",
+    "State::Suspect if rpt_seq == next && rpt_seq > self.rpt_seq_floor =>",
     "State::Suspect =>",
 );
 const RPT_SEQ_QUEUED: Change = change(
     "mdp3/src/recovery/queued_entry.rs",
-    "if !recovery.any_rpt_seq && !is_unnumbered && rpt_seq != next && !is_reset {",
+    "if !recovery.accept_any_rpt_seq && !is_unnumbered && rpt_seq != next && !is_reset {",
     "if false {",
 );
 
@@ -66,9 +66,9 @@ pub(super) const FEED_MUTANTS: &[Mutant] = &[
         name: "B dropped",
         changes: &[change(
             "mdp3/src/feed/incremental_feed.rs",
-            "        if !self.arbiter.goes_on(packet.side, packet.header()) {",
-            "        if packet.side == Side::B {\n            return;\n        }\n        \
-             if !self.arbiter.goes_on(packet.side, packet.header()) {",
+            "        if !self.arbiter.advance_if_next(packet.line, packet.header()) {",
+            "        if packet.line == FeedLine::B {\n            return;\n        }\n        \
+             if !self.arbiter.advance_if_next(packet.line, packet.header()) {",
         )],
     },
     Mutant {
@@ -76,13 +76,13 @@ pub(super) const FEED_MUTANTS: &[Mutant] = &[
         changes: &[
             change(
                 "mdp3/src/market.rs",
-                "    pub(crate) was_reset: bool,",
-                "    pub(crate) was_reset: bool,\n    pub(crate) is_late: bool,",
+                "    pub(crate) reset_seen: bool,",
+                "    pub(crate) reset_seen: bool,\n    pub(crate) is_late: bool,",
             ),
             change(
                 "mdp3/src/market.rs",
-                "            was_reset: false,",
-                "            was_reset: false,\n            is_late: false,",
+                "            reset_seen: false,",
+                "            reset_seen: false,\n            is_late: false,",
             ),
             change(
                 "mdp3/src/message/incremental_messages.rs",

@@ -125,7 +125,7 @@ impl Figures {
             events_per_second: rate(counters.events, old.events),
             first_a: counters.first_a - old.first_a,
             first_b: counters.first_b - old.first_b,
-            lead: channel.lead(),
+            lead: channel.feed_skew(),
             gaps: counters.gaps,
             missed: counters.missed_packets,
             drops: traffic.drops,
@@ -273,7 +273,7 @@ mod tests {
                 channel.handle_packet(sent, input, &packet, &mut ());
             }
         }
-        let lead = channel.lead();
+        let lead = channel.feed_skew();
         assert!(lead.samples > 3 && (lead.min_ns, lead.max_ns) == (2_000, 3_000), "{lead:?}");
         let line = |format| {
             let mut statistics = Statistics::new(Duration::from_secs(1));

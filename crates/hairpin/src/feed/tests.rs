@@ -175,7 +175,7 @@ struct Received<'a> {
 
 impl Received<'_> {
     fn packet(&mut self, feed: Feed, side: FeedLine, packet: &[u8]) {
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(self.now, input, packet, &mut self.printer);
         while self.channel.poll_action().is_some() {}
     }

@@ -86,35 +86,35 @@ impl Book<'_> {
 mod tests {
     use super::*;
     use crate::Price9;
-    use crate::book::book_slot::DirectCell;
+    use crate::book::book_slot::DirectBookSlot;
 
     fn level(price: i64) -> Level {
         Level { price: Price9(price), quantity: 1, orders: 1 }
     }
 
-    fn cell(bids: &[Level], asks: &[Level]) -> DirectCell {
-        let mut cell = DirectCell::VACANT;
-        cell.set_depth(10);
-        cell.load(bids, asks);
-        cell
+    fn slot(bids: &[Level], asks: &[Level]) -> DirectBookSlot {
+        let mut slot = DirectBookSlot::EMPTY;
+        slot.set_depth(10);
+        slot.load(bids, asks);
+        slot
     }
 
     #[test]
     fn a_copy_stays_when_the_book_goes_on() {
-        let mut cell = cell(&[level(9), level(8)], &[level(11)]);
-        let copy = Book::new(&cell).copied();
+        let mut slot = slot(&[level(9), level(8)], &[level(11)]);
+        let copy = Book::new(&slot).copied();
         assert_eq!((copy.bids(), copy.asks()), (&[level(9), level(8)][..], &[level(11)][..]));
         assert_eq!(copy.level(BookSide::Bid, 2), Some(&level(8)));
         assert_eq!((copy.level(BookSide::Ask, 2), copy.level(BookSide::Ask, 0)), (None, None));
-        cell.clear();
+        slot.clear();
         assert_eq!(copy.bids().len(), 2);
-        assert_ne!(copy, Book::new(&cell).copied());
+        assert_ne!(copy, Book::new(&slot).copied());
     }
 
     #[test]
     fn what_lies_below_the_levels_does_not_count() {
-        let mut before = cell(&[level(9), level(8)], &[]);
+        let mut before = slot(&[level(9), level(8)], &[]);
         before.load(&[level(9)], &[]);
-        assert_eq!(Book::new(&before).copied(), Book::new(&cell(&[level(9)], &[])).copied());
+        assert_eq!(Book::new(&before).copied(), Book::new(&slot(&[level(9)], &[])).copied());
     }
 }

@@ -75,7 +75,7 @@ fn write_rows<P: fmt::Display>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::book_slot::DirectCell;
+    use crate::book::book_slot::DirectBookSlot;
 
     fn level(price: i64, quantity: u64, orders: u32) -> Level {
         Level { price: Price9(price), quantity, orders }
@@ -86,13 +86,13 @@ mod tests {
         let definition = Definition {
             main_fraction: Some(32),
             price_display_format: Some(3),
-            ..Definition::none(7)
+            ..Definition::undefined(7)
         };
-        let mut cell = DirectCell::VACANT;
-        cell.set_depth(10);
+        let mut slot = DirectBookSlot::EMPTY;
+        slot.set_depth(10);
         let bids = [level(108_578_125_000, 12, 3), level(108_562_500_000, 5, 1)];
-        cell.load(&bids, &[level(108_593_750_000, 7, 2)]);
-        let shown = Book::new(&cell).display(&definition).to_string();
+        slot.load(&bids, &[level(108_593_750_000, 7, 2)]);
+        let shown = Book::new(&slot).display(&definition).to_string();
         let expected = "    3       12        108'185 | 108'190        7        2\n    \
                         1        5        108'180 | \n";
         assert_eq!(shown, expected);

@@ -27,20 +27,20 @@ pub(crate) struct Head {
     pub(crate) security_id: i32,
     /// Which books the message being processed has touched, `BOOK`, `IMPLIED` or both, and what
     /// of their best levels was settled amid it.
-    pub(crate) touched: Changes,
+    pub(crate) message_changes: Changes,
     /// What the event being processed has changed.
     pub(crate) event_changes: Changes,
     /// Sides whose best level may not be what it was when the best ones were last taken.
-    unsettled: Sides,
+    stale: SideSet,
     /// Sides that had levels then.
-    had: Sides,
+    had_levels: SideSet,
 }
 
 /// A set of sides: bit 0 for bids, bit 1 for asks.
 #[derive(Debug, Clone, Copy)]
-struct Sides(u8);
+struct SideSet(u8);
 
-impl Sides {
+impl SideSet {
     const NONE: Self = Self(0);
     const BOTH: Self = Self(0b11);
 
@@ -52,8 +52,8 @@ impl Sides {
         self.with_if(side, true)
     }
 
-    const fn with_if(self, side: BookSide, is_one: bool) -> Self {
-        Self(self.0 | (is_one as u8) << side as u8)
+    const fn with_if(self, side: BookSide, included: bool) -> Self {
+        Self(self.0 | (included as u8) << side as u8)
     }
 
     const fn without(self, side: BookSide) -> Self {
@@ -64,21 +64,21 @@ impl Sides {
 /// A book of an instrument, of up to `N` levels a side.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Cell<const N: usize> {
+pub(crate) struct BookSlot<const N: usize> {
     pub(crate) head: Head,
     bids: Ladder<N>,
     asks: Ladder<N>,
 }
 
 /// An instrument's part of the arena: its direct book, and what else a packet needs.
-pub(crate) type DirectCell = Cell<MAX_DEPTH>;
+pub(crate) type DirectBookSlot = BookSlot<MAX_DEPTH>;
 
 const _: () = assert!(size_of::<Head>() == 64 && size_of::<Level>() == 24);
-const _: () = assert!(size_of::<DirectCell>() == 576 && align_of::<DirectCell>() == 64);
+const _: () = assert!(size_of::<DirectBookSlot>() == 576 && align_of::<DirectBookSlot>() == 64);
 
-impl<const N: usize> Cell<N> {
+impl<const N: usize> BookSlot<N> {
     /// An empty book of an instrument of which nothing is known.
-    pub(crate) const VACANT: Self = Self {
+    pub(crate) const EMPTY: Self = Self {
         head: Head {
             next_rpt_seq: 0,
             state: State::Unknown,
@@ -86,13 +86,13 @@ impl<const N: usize> Cell<N> {
             best_bid: Level::NONE,
             best_ask: Level::NONE,
             security_id: 0,
-            touched: Changes::NONE,
+            message_changes: Changes::NONE,
             event_changes: Changes::NONE,
-            unsettled: Sides::NONE,
-            had: Sides::NONE,
+            stale: SideSet::NONE,
+            had_levels: SideSet::NONE,
         },
-        bids: Ladder::VACANT,
-        asks: Ladder::VACANT,
+        bids: Ladder::EMPTY,
+        asks: Ladder::EMPTY,
     };
 
     /// Reads something of each of its cache lines.
@@ -111,26 +111,26 @@ impl<const N: usize> Cell<N> {
         &mut self,
         side: BookSide,
         level: usize,
-        stated: Level,
+        new_level: Level,
     ) -> Result<Level, Inapplicable> {
         if level == 0 {
-            self.head.unsettled = self.head.unsettled.with(side);
+            self.head.stale = self.head.stale.with(side);
         }
-        self.side(side).replace(level, stated)
+        self.ladder_mut(side).replace(level, new_level)
     }
 
-    /// Applies one of the usual entries: see [`Ladder::apply_usual`].
+    /// Applies one of the usual entries: see [`Ladder::apply_fast_path`].
     #[inline(always)]
-    pub(crate) fn apply_usual(
+    pub(crate) fn apply_fast_path(
         &mut self,
         side: BookSide,
         (action, level): (Action, usize),
-        stated: Level,
+        new_level: Level,
     ) -> bool {
         let depth = usize::from(self.head.depth);
-        let is_usual = self.side(side).apply_usual(depth, (action, level), stated);
-        self.head.unsettled = self.head.unsettled.with_if(side, is_usual && level == 0);
-        is_usual
+        let applied = self.ladder_mut(side).apply_fast_path(depth, (action, level), new_level);
+        self.head.stale = self.head.stale.with_if(side, applied && level == 0);
+        applied
     }
 
     /// Applies one entry; `level` counts from 0.
@@ -139,17 +139,17 @@ impl<const N: usize> Cell<N> {
         side: BookSide,
         action: Action,
         level: usize,
-        stated: Level,
+        new_level: Level,
     ) -> Result<(), Inapplicable> {
         if level == 0 || action == Action::DeleteThru {
-            self.head.unsettled = self.head.unsettled.with(side);
+            self.head.stale = self.head.stale.with(side);
         }
         let depth = usize::from(self.head.depth);
-        self.side(side).apply(depth, (action, level), stated)
+        self.ladder_mut(side).apply(depth, (action, level), new_level)
     }
 
     #[inline]
-    fn side(&mut self, side: BookSide) -> &mut Ladder<N> {
+    fn ladder_mut(&mut self, side: BookSide) -> &mut Ladder<N> {
         match side {
             BookSide::Bid => &mut self.bids,
             BookSide::Ask => &mut self.asks,
@@ -170,14 +170,14 @@ impl<const N: usize> Cell<N> {
         let depth = usize::from(self.head.depth);
         self.bids.load(&bids[..bids.len().min(depth)]);
         self.asks.load(&asks[..asks.len().min(depth)]);
-        self.head.unsettled = Sides::BOTH;
+        self.head.stale = SideSet::BOTH;
     }
 
     /// Empties both sides.
     pub(crate) fn clear(&mut self) {
         self.bids.truncate(0);
         self.asks.truncate(0);
-        self.head.unsettled = Sides::BOTH;
+        self.head.stale = SideSet::BOTH;
     }
 
     /// Sets the depth, at most `N`, and drops the levels below it.
@@ -186,25 +186,25 @@ impl<const N: usize> Cell<N> {
         self.head.depth = depth;
         self.bids.truncate(usize::from(depth));
         self.asks.truncate(usize::from(depth));
-        self.head.unsettled = Sides::BOTH;
+        self.head.stale = SideSet::BOTH;
     }
 
     /// Takes the best levels into line 0; returns what of them has changed since the last time.
     #[inline]
-    pub(crate) fn settle_best(&mut self) -> Changes {
-        let unsettled = core::mem::replace(&mut self.head.unsettled, Sides::NONE);
+    pub(crate) fn update_best(&mut self) -> Changes {
+        let stale = core::mem::replace(&mut self.head.stale, SideSet::NONE);
         let mut changes = Changes::BOOK;
-        if unsettled.contains(BookSide::Bid) {
-            changes = changes.union(self.settle_side(BookSide::Bid));
+        if stale.contains(BookSide::Bid) {
+            changes = changes.union(self.update_best_side(BookSide::Bid));
         }
-        if unsettled.contains(BookSide::Ask) {
-            changes = changes.union(self.settle_side(BookSide::Ask));
+        if stale.contains(BookSide::Ask) {
+            changes = changes.union(self.update_best_side(BookSide::Ask));
         }
         changes
     }
 
     #[inline]
-    fn settle_side(&mut self, side: BookSide) -> Changes {
+    fn update_best_side(&mut self, side: BookSide) -> Changes {
         let head = &mut self.head;
         let (levels, best, changes, price_changes) = match side {
             BookSide::Bid => {
@@ -217,27 +217,28 @@ impl<const N: usize> Cell<N> {
             }
         };
         let first = levels.first();
-        let (has, had) = (first.is_some(), head.had.contains(side));
+        let (has, had_levels) = (first.is_some(), head.had_levels.contains(side));
         let level = first.copied().unwrap_or(Level::NONE);
-        if level == *best && has == had {
+        if level == *best && has == had_levels {
             return Changes::NONE;
         }
-        head.had = if has { head.had.with(side) } else { head.had.without(side) };
+        head.had_levels =
+            if has { head.had_levels.with(side) } else { head.had_levels.without(side) };
         let before = core::mem::replace(best, level);
-        let is_price = before.price != level.price || has != had;
+        let is_price = before.price != level.price || has != had_levels;
         if is_price { changes.union(price_changes) } else { changes }
     }
 
     /// The highest bid as it was when the best ones were last taken.
     #[inline]
     pub(crate) fn best_bid(&self) -> Option<&Level> {
-        if self.head.had.contains(BookSide::Bid) { Some(&self.head.best_bid) } else { None }
+        if self.head.had_levels.contains(BookSide::Bid) { Some(&self.head.best_bid) } else { None }
     }
 
     /// The lowest ask as it was when the best ones were last taken.
     #[inline]
     pub(crate) fn best_ask(&self) -> Option<&Level> {
-        if self.head.had.contains(BookSide::Ask) { Some(&self.head.best_ask) } else { None }
+        if self.head.had_levels.contains(BookSide::Ask) { Some(&self.head.best_ask) } else { None }
     }
 }
 
@@ -250,22 +251,22 @@ mod tests {
         Level { price: Price9(price), quantity, orders: 1 }
     }
 
-    fn cell(bids: &[Level], asks: &[Level]) -> DirectCell {
-        let mut cell = DirectCell::VACANT;
-        cell.set_depth(10);
-        cell.load(bids, asks);
-        cell.settle_best();
-        cell
+    fn slot(bids: &[Level], asks: &[Level]) -> DirectBookSlot {
+        let mut slot = DirectBookSlot::EMPTY;
+        slot.set_depth(10);
+        slot.load(bids, asks);
+        slot.update_best();
+        slot
     }
 
     #[test]
     fn settling_tells_a_price_from_a_quantity() {
-        let mut cell = cell(&[level(9, 5), level(8, 5)], &[level(11, 5)]);
-        assert_eq!(cell.settle_best(), Changes::BOOK);
-        assert_eq!(cell.apply(BookSide::Bid, Action::Change, 0, level(9, 6)), Ok(()));
-        assert_eq!(cell.settle_best(), Changes::BOOK.union(Changes::BEST_BID));
-        assert_eq!(cell.apply(BookSide::Ask, Action::New, 0, level(10, 1)), Ok(()));
-        let changes = cell.settle_best();
+        let mut slot = slot(&[level(9, 5), level(8, 5)], &[level(11, 5)]);
+        assert_eq!(slot.update_best(), Changes::BOOK);
+        assert_eq!(slot.apply(BookSide::Bid, Action::Change, 0, level(9, 6)), Ok(()));
+        assert_eq!(slot.update_best(), Changes::BOOK.union(Changes::BEST_BID));
+        assert_eq!(slot.apply(BookSide::Ask, Action::New, 0, level(10, 1)), Ok(()));
+        let changes = slot.update_best();
         assert!(changes.contains(Changes::BEST_ASK.union(Changes::BEST_ASK_PRICE)));
         assert!(!changes.intersects(Changes::BEST_BID));
         assert!(changes.best_price());
@@ -273,22 +274,22 @@ mod tests {
 
     #[test]
     fn the_last_level_gone_is_a_price_change_even_at_price_0() {
-        let mut cell = cell(&[Level::NONE], &[Level::NONE]);
-        assert_eq!(Book::new(&cell).best_bid(), Some(&Level::NONE));
-        assert_eq!(cell.apply(BookSide::Bid, Action::Delete, 0, Level::NONE), Ok(()));
-        assert_eq!(cell.apply(BookSide::Ask, Action::Delete, 0, Level::NONE), Ok(()));
-        let changes = cell.settle_best();
+        let mut slot = slot(&[Level::NONE], &[Level::NONE]);
+        assert_eq!(Book::new(&slot).best_bid(), Some(&Level::NONE));
+        assert_eq!(slot.apply(BookSide::Bid, Action::Delete, 0, Level::NONE), Ok(()));
+        assert_eq!(slot.apply(BookSide::Ask, Action::Delete, 0, Level::NONE), Ok(()));
+        let changes = slot.update_best();
         assert!(changes.contains(Changes::BEST_BID_PRICE.union(Changes::BEST_ASK_PRICE)));
-        assert!(Book::new(&cell).best_bid().is_none() && Book::new(&cell).best_ask().is_none());
+        assert!(Book::new(&slot).best_bid().is_none() && Book::new(&slot).best_ask().is_none());
     }
 
     #[test]
     fn settling_sees_a_best_level_however_it_changed() {
-        let before = cell(&[level(9, 5), level(8, 5), level(7, 5)], &[level(11, 5)]);
-        let entry = |action, place, stated| {
-            let mut cell = before;
-            assert_eq!(cell.apply(BookSide::Bid, action, place, stated), Ok(()));
-            cell
+        let before = slot(&[level(9, 5), level(8, 5), level(7, 5)], &[level(11, 5)]);
+        let entry = |action, place, new_level| {
+            let mut slot = before;
+            assert_eq!(slot.apply(BookSide::Bid, action, place, new_level), Ok(()));
+            slot
         };
         let mut replaced = before;
         assert_eq!(replaced.replace(BookSide::Bid, 0, level(6, 5)), Ok(level(9, 5)));
@@ -307,18 +308,18 @@ mod tests {
             cleared,
             cut,
         ];
-        for mut cell in changed {
-            assert!(cell.settle_best().contains(Changes::BEST_BID_PRICE));
-            assert_eq!(cell.best_bid(), cell.levels(BookSide::Bid).first());
-            assert_eq!(cell.best_ask(), cell.levels(BookSide::Ask).first());
-            assert_eq!(cell.settle_best(), Changes::BOOK);
+        for mut slot in changed {
+            assert!(slot.update_best().contains(Changes::BEST_BID_PRICE));
+            assert_eq!(slot.best_bid(), slot.levels(BookSide::Bid).first());
+            assert_eq!(slot.best_ask(), slot.levels(BookSide::Ask).first());
+            assert_eq!(slot.update_best(), Changes::BOOK);
         }
     }
 
     #[test]
     fn a_smaller_depth_drops_levels() {
-        let mut cell = cell(&[level(9, 5), level(8, 5)], &[level(11, 5), level(12, 5)]);
-        cell.set_depth(1);
-        assert_eq!((cell.levels(BookSide::Bid).len(), cell.levels(BookSide::Ask).len()), (1, 1));
+        let mut slot = slot(&[level(9, 5), level(8, 5)], &[level(11, 5), level(12, 5)]);
+        slot.set_depth(1);
+        assert_eq!((slot.levels(BookSide::Bid).len(), slot.levels(BookSide::Ask).len()), (1, 1));
     }
 }

@@ -49,7 +49,7 @@ impl Changes {
     }
 
     /// What has changed in an implied book, given the same of a direct one.
-    pub(crate) const fn of_implied(self) -> Self {
+    pub(crate) const fn to_implied(self) -> Self {
         Self((self.0 & (Self::BOOK.0 | Self::BEST_BID.0 | Self::BEST_ASK.0)) << 5)
     }
 }

@@ -89,8 +89,8 @@ fn merge(price: Price9, direct: Option<&Level>, implied: Option<&Level>) -> Cons
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::book_slot::DirectCell;
-    use crate::book::implied_book::ImpliedCell;
+    use crate::book::book_slot::DirectBookSlot;
+    use crate::book::implied_book::ImpliedBookSlot;
     use alloc::vec::Vec;
 
     /// `(price, quantity)` as levels.
@@ -106,21 +106,21 @@ mod tests {
         implied: &[(i64, u64)],
         expected: &[(i64, u64, u64, u32)],
     ) {
-        let (mut direct_cell, mut implied_cell) = (DirectCell::VACANT, ImpliedCell::VACANT);
-        direct_cell.set_depth(10);
-        implied_cell.set_depth(3);
+        let (mut direct_slot, mut implied_slot) = (DirectBookSlot::EMPTY, ImpliedBookSlot::EMPTY);
+        direct_slot.set_depth(10);
+        implied_slot.set_depth(3);
         let (direct, implied) = (levels(direct), levels(implied));
         match side {
             BookSide::Bid => {
-                direct_cell.load(&direct, &[]);
-                implied_cell.load(&implied, &[]);
+                direct_slot.load(&direct, &[]);
+                implied_slot.load(&implied, &[]);
             }
             BookSide::Ask => {
-                direct_cell.load(&[], &direct);
-                implied_cell.load(&[], &implied);
+                direct_slot.load(&[], &direct);
+                implied_slot.load(&[], &implied);
             }
         }
-        let book = ConsolidatedBook::new(Book::new(&direct_cell), ImpliedBook::new(&implied_cell));
+        let book = ConsolidatedBook::new(Book::new(&direct_slot), ImpliedBook::new(&implied_slot));
         let merged: Vec<_> = book
             .levels(side)
             .map(|level| (level.price.0, level.quantity, level.implied_quantity, level.orders))

@@ -6,43 +6,43 @@
 
 use core::fmt;
 
-use crate::book::book_slot::Cell;
+use crate::book::book_slot::BookSlot;
 use crate::book::levels::{Levels, MAX_IMPLIED_DEPTH};
 use crate::{BookSide, Level};
 
 /// An instrument's part of the implied books, which lie apart from the direct ones: few look at
 /// them. Of the head only depth, counts and best levels are used.
-pub(crate) type ImpliedCell = Cell<MAX_IMPLIED_DEPTH>;
+pub(crate) type ImpliedBookSlot = BookSlot<MAX_IMPLIED_DEPTH>;
 
-const _: () = assert!(size_of::<ImpliedCell>() == 256);
+const _: () = assert!(size_of::<ImpliedBookSlot>() == 256);
 
 /// A view of an instrument's implied book. It is in sync if and only if the direct one is.
 #[derive(Clone, Copy)]
 pub struct ImpliedBook<'a> {
-    cell: &'a ImpliedCell,
+    slot: &'a ImpliedBookSlot,
 }
 
 impl<'a> ImpliedBook<'a> {
-    pub(crate) const fn new(cell: &'a ImpliedCell) -> Self {
-        Self { cell }
+    pub(crate) const fn new(slot: &'a ImpliedBookSlot) -> Self {
+        Self { slot }
     }
 
     /// How many levels a side can have.
     #[must_use]
     pub fn depth(self) -> usize {
-        usize::from(self.cell.head.depth)
+        usize::from(self.slot.head.depth)
     }
 
     /// The highest implied bid.
     #[must_use]
     pub fn best_bid(self) -> Option<&'a Level> {
-        self.cell.best_bid()
+        self.slot.best_bid()
     }
 
     /// The lowest implied ask.
     #[must_use]
     pub fn best_ask(self) -> Option<&'a Level> {
-        self.cell.best_ask()
+        self.slot.best_ask()
     }
 
     /// The level that CME numbers `level`: 1 is the best.
@@ -54,19 +54,19 @@ impl<'a> ImpliedBook<'a> {
     /// The levels of a side, best first. CME tells no number of orders for them.
     #[must_use]
     pub fn levels(self, side: BookSide) -> Levels<'a> {
-        self.cell.levels(side)
+        self.slot.levels(side)
     }
 
     /// The implied bids, highest price first.
     #[must_use]
     pub fn bids(self) -> Levels<'a> {
-        self.cell.levels(BookSide::Bid)
+        self.slot.levels(BookSide::Bid)
     }
 
     /// The implied asks, lowest price first.
     #[must_use]
     pub fn asks(self) -> Levels<'a> {
-        self.cell.levels(BookSide::Ask)
+        self.slot.levels(BookSide::Ask)
     }
 }
 

@@ -13,7 +13,7 @@
 
 use core::hint::select_unpredictable;
 
-use crate::book::level_order::Ranks;
+use crate::book::level_order::LevelOrder;
 use crate::book::levels::{Level, Levels};
 
 /// MDUpdateAction (tag 279) of a book entry.
@@ -50,18 +50,18 @@ pub(crate) struct Inapplicable;
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Ladder<const N: usize> {
-    ranks: Ranks,
+    order: LevelOrder,
     slots: [Level; N],
 }
 
 impl<const N: usize> Ladder<N> {
     /// Without levels.
-    pub(crate) const VACANT: Self = Self { ranks: Ranks::first::<N>(0), slots: [Level::NONE; N] };
+    pub(crate) const EMPTY: Self = Self { order: LevelOrder::new::<N>(0), slots: [Level::NONE; N] };
 
     /// The levels, best first.
     #[inline]
     pub(crate) fn levels(&self) -> Levels<'_> {
-        Levels::new(&self.slots, self.ranks)
+        Levels::new(&self.slots, self.order)
     }
 
     /// The memory of the levels, in no order.
@@ -74,19 +74,19 @@ impl<const N: usize> Ladder<N> {
     pub(crate) fn load(&mut self, levels: &[Level]) {
         let count = levels.len().min(N);
         self.slots[..count].copy_from_slice(&levels[..count]);
-        self.ranks = Ranks::first::<N>(count);
+        self.order = LevelOrder::new::<N>(count);
     }
 
     /// Leaves the first `count` levels.
     pub(crate) fn truncate(&mut self, count: usize) {
-        self.ranks = self.ranks.with_count(self.ranks.count().min(count));
+        self.order = self.order.with_count(self.order.count().min(count));
     }
 
     /// Replaces a level; returns what it was.
     #[inline]
-    pub(crate) fn replace(&mut self, rank: usize, stated: Level) -> Result<Level, Inapplicable> {
+    pub(crate) fn replace(&mut self, rank: usize, new_level: Level) -> Result<Level, Inapplicable> {
         let level = self.level_mut(rank).ok_or(Inapplicable)?;
-        Ok(core::mem::replace(level, stated))
+        Ok(core::mem::replace(level, new_level))
     }
 
     /// Applies a New, a Delete, or a Change at the same price, to a book of `depth`, at most `N`;
@@ -96,49 +96,50 @@ impl<const N: usize> Ladder<N> {
     /// All of them go one way without a branch: which comes next cannot be foreseen, and to guess
     /// wrong takes longer than to do all three.
     #[inline(always)]
-    pub(crate) fn apply_usual(
+    pub(crate) fn apply_fast_path(
         &mut self,
         depth: usize,
         (action, rank): (Action, usize),
-        stated: Level,
+        new_level: Level,
     ) -> bool {
         let (is_new, is_change) = (action == Action::New, action == Action::Change);
-        let (ranks, count) = (self.ranks, self.ranks.count());
+        let (order, count) = (self.order, self.order.count());
         debug_assert!(count <= depth && rank < depth && depth <= N);
         // What a Delete states goes where the level was that nobody sees from here on.
-        let slot = select_unpredictable(is_new, ranks.spare::<N>(), ranks.slot(rank));
+        let slot = select_unpredictable(is_new, order.spare_slot::<N>(), order.slot(rank));
         let Some(level) = self.slots.get_mut(slot) else { return false };
         // Only a Change has to wait for what the level is.
-        let before = *select_unpredictable(is_change, &level.price, &stated.price);
-        if before != stated.price || rank >= count + usize::from(is_new) {
+        let before = *select_unpredictable(is_change, &level.price, &new_level.price);
+        if before != new_level.price || rank >= count + usize::from(is_new) {
             return false;
         }
-        *level = stated;
-        let after = select_unpredictable(is_change, ranks, ranks.closed::<N>(rank));
-        let after = select_unpredictable(is_new, ranks.opened::<N>(rank), after);
+        *level = new_level;
+        let after = select_unpredictable(is_change, order, order.removed::<N>(rank));
+        let after = select_unpredictable(is_new, order.inserted::<N>(rank), after);
         let count = (count + usize::from(is_new)).min(depth);
-        self.ranks = after.with_count(count - usize::from(action == Action::Delete));
+        self.order = after.with_count(count - usize::from(action == Action::Delete));
         true
     }
 
     /// Applies one entry to a book of `depth`, at most `N`.
     ///
-    /// `rank` is below `depth` for all actions that state a level; `stated` is what they state.
+    /// `rank` is below `depth` for all actions that state a level; `new_level` is what they state.
     // Always inlined: where it is called the action is known, but for two.
     #[inline(always)]
     pub(crate) fn apply(
         &mut self,
         depth: usize,
         (action, rank): (Action, usize),
-        stated: Level,
+        new_level: Level,
     ) -> Result<(), Inapplicable> {
         match action {
-            Action::New | Action::Delete => {
-                self.apply_usual(depth, (action, rank), stated).then_some(()).ok_or(Inapplicable)
-            }
-            Action::Change | Action::Overlay => self.replace(rank, stated).map(drop),
+            Action::New | Action::Delete => self
+                .apply_fast_path(depth, (action, rank), new_level)
+                .then_some(())
+                .ok_or(Inapplicable),
+            Action::Change | Action::Overlay => self.replace(rank, new_level).map(drop),
             Action::DeleteThru => {
-                self.remove_best(rank + 1);
+                self.remove_top(rank + 1);
                 Ok(())
             }
             Action::DeleteFrom => {
@@ -148,18 +149,18 @@ impl<const N: usize> Ladder<N> {
         }
     }
 
-    fn remove_best(&mut self, count: usize) {
-        for left in (0..self.ranks.count()).rev().take(count) {
-            self.ranks = self.ranks.closed::<N>(0).with_count(left);
+    fn remove_top(&mut self, count: usize) {
+        for left in (0..self.order.count()).rev().take(count) {
+            self.order = self.order.removed::<N>(0).with_count(left);
         }
     }
 
     #[inline(always)]
     fn level_mut(&mut self, rank: usize) -> Option<&mut Level> {
-        if rank >= self.ranks.count() {
+        if rank >= self.order.count() {
             return None;
         }
-        self.slots.get_mut(self.ranks.slot(rank))
+        self.slots.get_mut(self.order.slot(rank))
     }
 }
 
@@ -181,10 +182,10 @@ mod tests {
         level: usize,
         price: i64,
     ) -> Result<Vec<i64>, Inapplicable> {
-        let mut ladder = Ladder::<MAX_DEPTH>::VACANT;
+        let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         for (rank, price) in prices.iter().enumerate().rev() {
             // In any slots but those of their ranks.
-            assert!(ladder.apply_usual(MAX_DEPTH, (Action::New, 0), at(*price)));
+            assert!(ladder.apply_fast_path(MAX_DEPTH, (Action::New, 0), at(*price)));
             assert_eq!(ladder.levels().len(), prices.len() - rank);
         }
         ladder.apply(depth, (action, level - 1), at(price))?;
@@ -247,12 +248,12 @@ mod tests {
     #[test]
     fn a_ladder_is_a_list() {
         let mut seed = 7_u64;
-        let mut random = |below: u64| {
+        let mut random = |mask_below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (seed >> 33) % below
+            (seed >> 33) % mask_below
         };
         for depth in [1, 2, 3, 9, 10] {
-            let (mut ladder, mut list) = (Ladder::<MAX_DEPTH>::VACANT, Vec::new());
+            let (mut ladder, mut list) = (Ladder::<MAX_DEPTH>::EMPTY, Vec::new());
             for price in 0..20_000 {
                 let action = Action::from_wire(random(6) as u8).unwrap();
                 let rank = random(depth as u64) as usize;
@@ -284,15 +285,15 @@ mod tests {
 
     #[test]
     fn a_change_is_usual_if_the_level_is_there_at_that_price() {
-        let mut ladder = Ladder::<MAX_DEPTH>::VACANT;
+        let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
         // What a level that is gone leaves behind is no level.
-        assert!(ladder.apply_usual(10, (Action::New, 2), at(7)));
-        assert!(ladder.apply_usual(10, (Action::Delete, 2), at(7)));
-        let stated = Level { quantity: 5, ..at(7) };
-        let mut restate = |rank| ladder.apply_usual(10, (Action::Change, rank), stated);
+        assert!(ladder.apply_fast_path(10, (Action::New, 2), at(7)));
+        assert!(ladder.apply_fast_path(10, (Action::Delete, 2), at(7)));
+        let new_level = Level { quantity: 5, ..at(7) };
+        let mut restate = |rank| ladder.apply_fast_path(10, (Action::Change, rank), new_level);
         assert!(!restate(0) && !restate(2));
         assert!(restate(1));
-        assert_eq!(ladder.levels(), [at(9), stated][..]);
+        assert_eq!(ladder.levels(), [at(9), new_level][..]);
     }
 }

@@ -11,78 +11,78 @@
 ///
 /// Every slot has exactly one rank; those of the slots not in use are behind those in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ranks(u64);
+pub(crate) struct LevelOrder(u64);
 
 /// Bits of a slot's number.
-const BITS: usize = 4;
+const SLOT_BITS: usize = 4;
 /// The count.
-const COUNT: u64 = 0xF;
+const COUNT_MASK: u64 = 0xF;
 
 /// Where a rank stands, or where the last one ends.
 #[inline(always)]
-const fn place(rank: usize) -> usize {
-    BITS * rank + BITS
+const fn shift(rank: usize) -> usize {
+    SLOT_BITS * rank + SLOT_BITS
 }
 
 /// All below the place of a rank.
 #[inline(always)]
-const fn below(rank: usize) -> u64 {
-    (1 << place(rank)) - 1
+const fn mask_below(rank: usize) -> u64 {
+    (1 << shift(rank)) - 1
 }
 
-impl Ranks {
+impl LevelOrder {
     /// The most slots there can be.
-    pub(crate) const SLOTS_MAX: usize = 14;
+    pub(crate) const MAX_SLOTS: usize = 14;
 
     /// The first `count` ranks of `N` in use; each rank has the slot of its number.
     #[inline]
-    pub(crate) const fn first<const N: usize>(count: usize) -> Self {
-        const { assert!(0 < N && N <= Self::SLOTS_MAX) };
-        Self(0xEDCB_A987_6543_2100 & below(N)).with_count(count)
+    pub(crate) const fn new<const N: usize>(count: usize) -> Self {
+        const { assert!(0 < N && N <= Self::MAX_SLOTS) };
+        Self(0xEDCB_A987_6543_2100 & mask_below(N)).with_count(count)
     }
 
     /// How many are in use.
     #[inline(always)]
     pub(crate) const fn count(self) -> usize {
-        (self.0 & COUNT) as usize
+        (self.0 & COUNT_MASK) as usize
     }
 
     /// So many in use, which leaves all slots where they are.
     #[inline(always)]
     pub(crate) const fn with_count(self, count: usize) -> Self {
-        debug_assert!(count <= Self::SLOTS_MAX);
-        Self(self.0 & !COUNT | count as u64)
+        debug_assert!(count <= Self::MAX_SLOTS);
+        Self(self.0 & !COUNT_MASK | count as u64)
     }
 
     /// The slot of a rank.
     #[inline(always)]
     pub(crate) const fn slot(self, rank: usize) -> usize {
-        debug_assert!(rank < Self::SLOTS_MAX);
-        (self.0 >> place(rank) & 0xF) as usize
+        debug_assert!(rank < Self::MAX_SLOTS);
+        (self.0 >> shift(rank) & 0xF) as usize
     }
 
-    /// The slot of the last rank: what [`opened`](Self::opened) gives.
+    /// The slot of the last rank: what [`inserted`](Self::opened) gives.
     #[inline(always)]
-    pub(crate) const fn spare<const N: usize>(self) -> usize {
-        (self.0 >> place(N - 1)) as usize
+    pub(crate) const fn spare_slot<const N: usize>(self) -> usize {
+        (self.0 >> shift(N - 1)) as usize
     }
 
     /// The slot of the last rank is of this one now, below `N`, and all ranks from it on are one
     /// further back. As many are in use as were.
     #[inline(always)]
-    pub(crate) const fn opened<const N: usize>(self, rank: usize) -> Self {
-        let front = self.0 & below(rank);
-        let back = (self.0 & !below(rank)) << BITS & below(N);
-        Self(front | back | (self.spare::<N>() as u64) << place(rank))
+    pub(crate) const fn inserted<const N: usize>(self, rank: usize) -> Self {
+        let front = self.0 & mask_below(rank);
+        let back = (self.0 & !mask_below(rank)) << SLOT_BITS & mask_below(N);
+        Self(front | back | (self.spare_slot::<N>() as u64) << shift(rank))
     }
 
     /// The slot of this rank, below `N`, is of the last one now, and all ranks behind it are one
     /// further to the front. As many are in use as were.
     #[inline(always)]
-    pub(crate) const fn closed<const N: usize>(self, rank: usize) -> Self {
-        let front = self.0 & below(rank);
-        let back = self.0 >> BITS & !below(rank);
-        Self(front | back | (self.slot(rank) as u64) << place(N - 1))
+    pub(crate) const fn removed<const N: usize>(self, rank: usize) -> Self {
+        let front = self.0 & mask_below(rank);
+        let back = self.0 >> SLOT_BITS & !mask_below(rank);
+        Self(front | back | (self.slot(rank) as u64) << shift(N - 1))
     }
 }
 
@@ -91,29 +91,29 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn slots(ranks: Ranks, count: usize) -> Vec<usize> {
-        (0..count).map(|rank| ranks.slot(rank)).collect()
+    fn slots(order: LevelOrder, count: usize) -> Vec<usize> {
+        (0..count).map(|rank| order.slot(rank)).collect()
     }
 
     /// Any openings and closings are those of a list.
     fn is_like_a_list<const N: usize>() {
-        let mut ranks = Ranks::first::<N>(N / 2);
+        let mut order = LevelOrder::new::<N>(N / 2);
         let mut list: Vec<_> = (0..N).collect();
         let mut seed = 7_u64;
         for _ in 0..10_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let rank = (seed >> 33) as usize % N;
             if seed >> 63 == 0 {
-                assert_eq!(ranks.spare::<N>(), list[N - 1]);
+                assert_eq!(order.spare_slot::<N>(), list[N - 1]);
                 let slot = list.pop().unwrap();
                 list.insert(rank, slot);
-                ranks = ranks.opened::<N>(rank);
+                order = order.inserted::<N>(rank);
             } else {
                 let slot = list.remove(rank);
                 list.push(slot);
-                ranks = ranks.closed::<N>(rank);
+                order = order.removed::<N>(rank);
             }
-            assert_eq!((slots(ranks, N), ranks.count()), (list.clone(), N / 2));
+            assert_eq!((slots(order, N), order.count()), (list.clone(), N / 2));
         }
     }
 
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn the_count_leaves_the_slots() {
-        let ranks = Ranks::first::<10>(0).opened::<10>(2).closed::<10>(5);
-        assert_eq!(ranks.count(), 0);
+        let order = LevelOrder::new::<10>(0).inserted::<10>(2).removed::<10>(5);
+        assert_eq!(order.count(), 0);
         for count in 0..=10 {
-            let counted = ranks.with_count(10).with_count(count);
-            assert_eq!((counted.count(), slots(counted, 10)), (count, slots(ranks, 10)));
+            let counted = order.with_count(10).with_count(count);
+            assert_eq!((counted.count(), slots(counted, 10)), (count, slots(order, 10)));
         }
     }
 }

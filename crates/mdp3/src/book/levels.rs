@@ -6,7 +6,7 @@ use core::iter::FusedIterator;
 use core::ops::Index;
 
 use crate::Price9;
-use crate::book::level_order::Ranks;
+use crate::book::level_order::LevelOrder;
 
 /// The most levels a direct book holds on each side: CME's deepest price book.
 pub const MAX_DEPTH: usize = 10;
@@ -38,20 +38,20 @@ impl Level {
 #[derive(Clone, Copy)]
 pub struct Levels<'a> {
     slots: &'a [Level],
-    ranks: Ranks,
+    order: LevelOrder,
 }
 
 impl<'a> Levels<'a> {
     #[inline]
-    pub(crate) const fn new(slots: &'a [Level], ranks: Ranks) -> Self {
-        Self { slots, ranks }
+    pub(crate) const fn new(slots: &'a [Level], order: LevelOrder) -> Self {
+        Self { slots, order }
     }
 
     /// How many there are.
     #[must_use]
     #[inline]
     pub const fn len(self) -> usize {
-        self.ranks.count()
+        self.order.count()
     }
 
     /// Whether there is none.
@@ -65,7 +65,7 @@ impl<'a> Levels<'a> {
     #[must_use]
     #[inline]
     pub fn get(self, rank: usize) -> Option<&'a Level> {
-        if rank < self.len() { self.slots.get(self.ranks.slot(rank)) } else { None }
+        if rank < self.len() { self.slots.get(self.order.slot(rank)) } else { None }
     }
 
     /// The best.
@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn levels_are_seen_by_rank_from_either_end() {
-        let mut ladder = Ladder::<MAX_DEPTH>::VACANT;
+        let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
-        assert!(ladder.apply_usual(10, (Action::New, 1), at(8)));
+        assert!(ladder.apply_fast_path(10, (Action::New, 1), at(8)));
         let levels = ladder.levels();
         assert_eq!((levels.len(), levels.is_empty()), (3, false));
         assert_eq!(levels.to_vec(), vec![at(9), at(8), at(7)]);
@@ -208,17 +208,17 @@ mod tests {
 
     #[test]
     fn sides_are_equal_wherever_their_levels_lie() {
-        let (mut one, mut other) = (Ladder::<MAX_DEPTH>::VACANT, Ladder::<MAX_DEPTH>::VACANT);
+        let (mut one, mut other) = (Ladder::<MAX_DEPTH>::EMPTY, Ladder::<MAX_DEPTH>::EMPTY);
         one.load(&[at(9), at(8)]);
         other.load(&[at(8)]);
         assert_ne!(one.levels(), other.levels());
-        assert!(other.apply_usual(10, (Action::New, 0), at(9)));
+        assert!(other.apply_fast_path(10, (Action::New, 0), at(9)));
         assert_eq!(one.levels(), other.levels());
     }
 
     #[test]
     fn a_side_without_levels_has_none() {
-        let ladder = Ladder::<MAX_DEPTH>::VACANT;
+        let ladder = Ladder::<MAX_DEPTH>::EMPTY;
         let levels = ladder.levels();
         assert!(levels.is_empty() && levels.first().is_none() && levels.last().is_none());
         assert_eq!((levels.get(0), levels.iter().next(), levels.iter().len()), (None, None, 0));

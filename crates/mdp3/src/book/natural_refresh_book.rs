@@ -8,7 +8,7 @@
 //! is whole when both its sides have been restated (CME Client Systems Wiki, "MDP 3.0 - Natural
 //! Refresh": books of more levels go by it only together with market recovery).
 
-use crate::book::apply_entry::Target;
+use crate::book::apply_entry::EntryTarget;
 use crate::book::ladder::Action;
 use crate::book::levels::{Level, MAX_DEPTH};
 use crate::market::Market;
@@ -20,14 +20,14 @@ use hairpin_time::Utc;
 
 /// What is known of one side, best level first.
 #[derive(Debug, Clone, Copy)]
-struct Side {
+struct RefreshSide {
     levels: [Option<Level>; MAX_DEPTH],
     /// An entry has said what the best level is, or that there is none.
-    is_restated: bool,
+    restated: bool,
 }
 
-impl Side {
-    const UNKNOWN: Self = Self { levels: [None; MAX_DEPTH], is_restated: false };
+impl RefreshSide {
+    const UNKNOWN: Self = Self { levels: [None; MAX_DEPTH], restated: false };
 
     /// Takes an entry; false if it cannot be read.
     fn apply(&mut self, entry: &BookEntry, depth: usize) -> bool {
@@ -63,12 +63,12 @@ impl Side {
             }
             Action::DeleteFrom => levels[level..].fill(None),
         }
-        self.is_restated |= level == 0;
+        self.restated |= level == 0;
         true
     }
 
     /// The levels that are known from the best on, and how many.
-    fn known(&self) -> ([Level; MAX_DEPTH], usize) {
+    fn known_levels(&self) -> ([Level; MAX_DEPTH], usize) {
         let mut levels = [Level::NONE; MAX_DEPTH];
         let mut count = 0;
         for level in self.levels.iter().map_while(|level| *level) {
@@ -81,103 +81,107 @@ impl Side {
 
 /// What is known of a book since it was last empty.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NaturalBook {
-    bids: Side,
-    asks: Side,
+pub(crate) struct NaturalRefreshBook {
+    bids: RefreshSide,
+    asks: RefreshSide,
     /// The RptSeq after the last entry.
     next_rpt_seq: u32,
 }
 
-impl NaturalBook {
+impl NaturalRefreshBook {
     /// Nothing.
     pub(crate) const UNKNOWN: Self =
-        Self { bids: Side::UNKNOWN, asks: Side::UNKNOWN, next_rpt_seq: 0 };
+        Self { bids: RefreshSide::UNKNOWN, asks: RefreshSide::UNKNOWN, next_rpt_seq: 0 };
 
     fn apply(&mut self, entry: &BookEntry, depth: usize) -> bool {
-        match Target::of(entry.entry_type) {
-            Target::Direct(BookSide::Bid) => self.bids.apply(entry, depth),
-            Target::Direct(BookSide::Ask) => self.asks.apply(entry, depth),
+        match EntryTarget::from_entry_type(entry.entry_type) {
+            EntryTarget::Direct(BookSide::Bid) => self.bids.apply(entry, depth),
+            EntryTarget::Direct(BookSide::Ask) => self.asks.apply(entry, depth),
             _ => true,
         }
     }
 
     fn is_restated(&self) -> bool {
-        self.bids.is_restated && self.asks.is_restated
+        self.bids.restated && self.asks.restated
     }
 }
 
 impl Market {
     /// An entry of an instrument that waits for a snapshot: its book by natural refresh, if that
     /// is asked for.
-    pub(crate) fn refresh(
+    pub(crate) fn apply_natural_refresh(
         &mut self,
         instrument: InstrumentIndex,
         entry: &Entry,
         listener: &mut impl Listener,
     ) {
-        let depth = usize::from(self.instruments.cells[instrument.as_usize()].head.depth);
+        let depth = usize::from(self.instruments.direct[instrument.as_usize()].head.depth);
         let is_possible = depth == 1 || self.settings.feeds.has(Feed::Snapshot);
         let Some(natural) = self.natural.get_mut(instrument.as_usize()) else { return };
         if !is_possible {
             return;
         }
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        let begins = cell.head.state == State::Waiting;
+        let slot = &mut self.instruments.direct[instrument.as_usize()];
+        let begins = slot.head.state == State::Waiting;
         let next = natural.next_rpt_seq;
         let is_unnumbered = entry.rpt_seq == 0 && next <= 1;
         if begins || (entry.rpt_seq != next && !is_unnumbered) {
-            *natural = NaturalBook::UNKNOWN;
+            *natural = NaturalRefreshBook::UNKNOWN;
         }
         natural.next_rpt_seq = if entry.rpt_seq == 0 { 0 } else { entry.rpt_seq.wrapping_add(1) };
         if let Kind::Book(book_entry) = &entry.kind
             && !natural.apply(book_entry, depth)
         {
-            *natural = NaturalBook { next_rpt_seq: natural.next_rpt_seq, ..NaturalBook::UNKNOWN };
+            *natural = NaturalRefreshBook {
+                next_rpt_seq: natural.next_rpt_seq,
+                ..NaturalRefreshBook::UNKNOWN
+            };
         }
         if begins {
-            self.instruments.empty(instrument);
-            let changes = self.instruments.settle(instrument);
-            self.touch(instrument, changes);
-            self.instruments.cells[instrument.as_usize()].head.state = State::Refreshing;
+            self.instruments.clear_books(instrument);
+            let changes = self.instruments.update_best(instrument);
+            self.record_book_change(instrument, changes);
+            self.instruments.direct[instrument.as_usize()].head.state = State::Refreshing;
             self.counters.refreshes += 1;
-            self.tell_state(instrument, listener);
+            self.notify_state(instrument, listener);
         }
-        self.show_refreshed(instrument, listener);
+        self.load_refreshed(instrument, listener);
     }
 
     /// Puts what is known into the book; one of depth 1 may be whole.
-    fn show_refreshed(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+    fn load_refreshed(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let Some(natural) = self.natural.get(instrument.as_usize()).copied() else { return };
-        let ((bids, bid_count), (asks, ask_count)) = (natural.bids.known(), natural.asks.known());
+        let ((bids, bid_count), (asks, ask_count)) =
+            (natural.bids.known_levels(), natural.asks.known_levels());
         let has_implied = self.instruments.implied[instrument.as_usize()].head.depth > 0;
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        cell.load(&bids[..bid_count], &asks[..ask_count]);
-        cell.head.next_rpt_seq = natural.next_rpt_seq;
-        let is_whole = cell.head.depth == 1 && !has_implied && natural.is_restated();
-        self.touch(instrument, Changes::BOOK);
+        let slot = &mut self.instruments.direct[instrument.as_usize()];
+        slot.load(&bids[..bid_count], &asks[..ask_count]);
+        slot.head.next_rpt_seq = natural.next_rpt_seq;
+        let is_whole = slot.head.depth == 1 && !has_implied && natural.is_restated();
+        self.record_book_change(instrument, Changes::BOOK);
         if is_whole {
-            self.recovery[instrument.as_usize()].forget_snapshot();
+            self.recovery[instrument.as_usize()].clear_snapshot();
             self.counters.refreshes_completed += 1;
-            self.come_in(instrument, State::InSync, listener);
+            self.mark_in_sync(instrument, State::InSync, listener);
         }
     }
 
     /// What was known of a book that is naturally refreshed is no more.
     #[cold]
-    pub(crate) fn end_refresh(
+    pub(crate) fn reset_refresh(
         &mut self,
         instrument: InstrumentIndex,
         listener: &mut impl Listener,
     ) {
-        self.instruments.empty(instrument);
-        self.instruments.settle(instrument);
-        self.instruments.cells[instrument.as_usize()].head.state = State::Waiting;
-        self.tell_state(instrument, listener);
+        self.instruments.clear_books(instrument);
+        self.instruments.update_best(instrument);
+        self.instruments.direct[instrument.as_usize()].head.state = State::Waiting;
+        self.notify_state(instrument, listener);
     }
 
     /// Tells a book that a message has changed and that is naturally refreshed.
     #[cold]
-    pub(crate) fn tell_refreshed(
+    pub(crate) fn notify_refreshed(
         &self,
         packet: &Packet,
         transact_time: Utc,
@@ -209,12 +213,12 @@ mod tests {
     }
 
     /// What is known of a side of depth 4 after some entries: prices from the best on.
-    fn known(entries: &[(u8, u8, i64)]) -> Vec<i64> {
-        let mut side = Side::UNKNOWN;
+    fn known_levels(entries: &[(u8, u8, i64)]) -> Vec<i64> {
+        let mut side = RefreshSide::UNKNOWN;
         for &(action, level, price) in entries {
             assert!(side.apply(&entry(action, level, price), 4));
         }
-        let (levels, count) = side.known();
+        let (levels, count) = side.known_levels();
         levels[..count].iter().map(|level| level.price.0).collect()
     }
 
@@ -226,39 +230,42 @@ mod tests {
 
     #[test]
     fn levels_are_shown_as_far_as_they_are_known_from_the_best_on() {
-        assert_eq!(known(&[(CHANGE, 2, 8)]), []);
-        assert_eq!(known(&[(CHANGE, 2, 8), (CHANGE, 1, 9)]), [9, 8]);
-        assert_eq!(known(&[(CHANGE, 1, 9), (CHANGE, 3, 7)]), [9]);
+        assert_eq!(known_levels(&[(CHANGE, 2, 8)]), []);
+        assert_eq!(known_levels(&[(CHANGE, 2, 8), (CHANGE, 1, 9)]), [9, 8]);
+        assert_eq!(known_levels(&[(CHANGE, 1, 9), (CHANGE, 3, 7)]), [9]);
     }
 
     #[test]
     fn a_new_level_moves_what_is_known_down_and_out() {
-        assert_eq!(known(&[(CHANGE, 1, 9), (NEW, 1, 10)]), [10, 9]);
+        assert_eq!(known_levels(&[(CHANGE, 1, 9), (NEW, 1, 10)]), [10, 9]);
         let full = [(CHANGE, 1, 9), (CHANGE, 2, 8), (CHANGE, 3, 7), (CHANGE, 4, 6)];
-        assert_eq!(known(&[&full[..], &[(NEW, 2, 20)]].concat()), [9, 20, 8, 7]);
+        assert_eq!(known_levels(&[&full[..], &[(NEW, 2, 20)]].concat()), [9, 20, 8, 7]);
     }
 
     #[test]
     fn a_deleted_level_moves_what_is_known_up_and_leaves_the_last_unknown() {
         let full = [(CHANGE, 1, 9), (CHANGE, 2, 8), (CHANGE, 3, 7), (CHANGE, 4, 6)];
-        assert_eq!(known(&[&full[..], &[(DELETE, 2, 0)]].concat()), [9, 7, 6]);
-        assert_eq!(known(&[&full[..], &[(DELETE, 2, 0), (NEW, 4, 5)]].concat()), [9, 7, 6, 5]);
-        assert_eq!(known(&[(CHANGE, 2, 8), (DELETE, 1, 0)]), [8]);
-        assert_eq!(known(&[&full[..], &[(DELETE_THRU, 3, 0)]].concat()), [6]);
-        assert_eq!(known(&[&full[..], &[(DELETE_THRU, 9, 0)]].concat()), []);
-        assert_eq!(known(&[&full[..], &[(DELETE_FROM, 3, 0)]].concat()), [9, 8]);
+        assert_eq!(known_levels(&[&full[..], &[(DELETE, 2, 0)]].concat()), [9, 7, 6]);
+        assert_eq!(
+            known_levels(&[&full[..], &[(DELETE, 2, 0), (NEW, 4, 5)]].concat()),
+            [9, 7, 6, 5]
+        );
+        assert_eq!(known_levels(&[(CHANGE, 2, 8), (DELETE, 1, 0)]), [8]);
+        assert_eq!(known_levels(&[&full[..], &[(DELETE_THRU, 3, 0)]].concat()), [6]);
+        assert_eq!(known_levels(&[&full[..], &[(DELETE_THRU, 9, 0)]].concat()), []);
+        assert_eq!(known_levels(&[&full[..], &[(DELETE_FROM, 3, 0)]].concat()), [9, 8]);
     }
 
     #[test]
     fn a_level_below_the_depth_says_nothing() {
         for action in [NEW, CHANGE, DELETE, DELETE_FROM] {
-            assert_eq!(known(&[(CHANGE, 1, 9), (action, 5, 1)]), [9]);
+            assert_eq!(known_levels(&[(CHANGE, 1, 9), (action, 5, 1)]), [9]);
         }
     }
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        let mut side = Side::UNKNOWN;
+        let mut side = RefreshSide::UNKNOWN;
         assert!(!side.apply(&entry(6, 1, 9), 4));
         assert!(!side.apply(&entry(NEW, 0, 9), 4));
         assert!(!side.apply(&BookEntry { price: None, ..entry(NEW, 1, 9) }, 4));

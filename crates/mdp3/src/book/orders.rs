@@ -28,7 +28,7 @@ mod top_orders;
 
 pub(crate) use order_arena::OrderArena;
 pub use order_book::{OrderBook, OrderIter};
-pub(crate) use order_state::OrderKeeping;
+pub(crate) use order_state::OrderState;
 pub use order_update::{OrderBookStateChange, OrderChange, OrderUpdate};
 pub use top_orders::MAX_TOP_ORDERS;
 

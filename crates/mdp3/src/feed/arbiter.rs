@@ -23,7 +23,7 @@ use core::cmp::Ordering;
 use hairpin_time::{Duration, Utc};
 
 use crate::{FeedLine, PacketHeader};
-use line_state::{LONGEST_LAG, Left, SideState};
+use line_state::{LineState, MAX_LINE_LAG, PreviousEpoch};
 
 /// What to do with a packet of the incremental feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub(crate) enum Verdict {
     /// Its side is still in the numbering before the restart.
     OlderEpoch,
     /// It does not go with what came before it, and nothing confirms it yet: to be set aside.
-    Doubtful,
-    /// It goes on from the one set aside: both are to be judged by [`Arbiter::settle`] now.
+    Suspect,
+    /// It goes on from the one set aside: both are to be judged by [`Arbiter::accept`] now.
     Confirms,
 }
 
@@ -67,19 +67,19 @@ const CLOCK_TOLERANCE: Duration = Duration::from_secs(10);
 
 /// How much later than the last packet of its side a packet may be sent without a look at the
 /// clock.
-const LONGEST_PAUSE: u64 = CLOCK_TOLERANCE.as_nanos();
+const MAX_PAUSE_NS: u64 = CLOCK_TOLERANCE.as_nanos();
 
 /// How far ahead a sequence may be without another to confirm it: farther than both sides lose
 /// together but in an outage.
-const LONGEST_JUMP: u32 = 1_000;
+const MAX_JUMP: u32 = 1_000;
 
 /// How far a packet may be ahead of the doubtful one it confirms: a stream goes on from there, two
 /// strays are rarely so near each other.
-const LONGEST_STEP: u32 = 32;
+const MAX_CONFIRM_STEP: u32 = 32;
 
 /// What does not go with what came before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
+enum SuspectReason {
     /// It was sent in the host's future.
     Future,
     /// Its sequence was passed, but it was sent later: another numbering, if anything.
@@ -93,13 +93,13 @@ enum Doubt {
 
 /// The packet set aside.
 #[derive(Debug, Clone, Copy)]
-struct Doubtful {
-    doubt: Doubt,
-    side: FeedLine,
+struct SuspectPacket {
+    reason: SuspectReason,
+    line: FeedLine,
     sequence: u32,
     sending_time: Utc,
     /// Where the stream was when it came: if it has gone on from there since, it was a stray.
-    mark: [u32; 2],
+    progress: [u32; 2],
 }
 
 #[derive(Debug)]
@@ -112,21 +112,21 @@ pub(crate) struct Arbiter {
     /// The sequence of a ChannelReset, until a later packet of the same numbering is processed.
     reset_at: Option<u32>,
     /// The sequence of the ChannelReset that ended the numbering before, if one did.
-    ended_at: Option<u32>,
-    sides: [SideState; 2],
-    longest_jump: u32,
+    previous_reset: Option<u32>,
+    lines: [LineState; 2],
+    max_jump: u32,
     /// What is missing is asked for: until it comes the sides run ahead of what is expected.
-    waits_for_replay: bool,
+    waiting_for_replay: bool,
     /// How far ahead of the host's clock packets may be.
     tolerance: Duration,
-    doubtful: Option<Doubtful>,
+    suspect: Option<SuspectPacket>,
 }
 
 impl Arbiter {
     /// Reads what a packet would.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        core::hint::black_box((self.expected, self.sides, self.epoch, self.doubtful));
+        core::hint::black_box((self.expected, self.lines, self.epoch, self.suspect));
     }
 
     /// An arbiter that believes any jump within the reorder window.
@@ -138,12 +138,12 @@ impl Arbiter {
             epoch: 0,
             epoch_began: Utc::EPOCH,
             reset_at: None,
-            ended_at: None,
-            sides: [SideState::default(); 2],
-            longest_jump: LONGEST_JUMP.max(window),
-            waits_for_replay: false,
+            previous_reset: None,
+            lines: [LineState::default(); 2],
+            max_jump: MAX_JUMP.max(window),
+            waiting_for_replay: false,
             tolerance: CLOCK_TOLERANCE,
-            doubtful: None,
+            suspect: None,
         }
     }
 
@@ -167,24 +167,24 @@ impl Arbiter {
     /// judge is whether its sequence is the expected one, was before or is ahead. Any other packet
     /// wants [`Self::judge`].
     #[inline]
-    pub(crate) fn goes_on(&mut self, side: FeedLine, header: PacketHeader) -> bool {
+    pub(crate) fn advance_if_next(&mut self, line: FeedLine, header: PacketHeader) -> bool {
         let PacketHeader { sequence, sending_time } = header;
-        let state = &mut self.sides[side as usize];
+        let state = &mut self.lines[line as usize];
         let later = sending_time.as_nanos().wrapping_sub(state.sending_time.as_nanos());
-        let goes_on = sequence == state.sequence.wrapping_add(1)
-            && later <= LONGEST_PAUSE
+        let advance_if_next = sequence == state.sequence.wrapping_add(1)
+            && later <= MAX_PAUSE_NS
             && state.seen
             && state.epoch == self.epoch;
-        if goes_on {
+        if advance_if_next {
             if later > 0 {
-                state.earlier = state.sequence;
+                state.earlier_sequence = state.sequence;
             }
             (state.sequence, state.sending_time) = (sequence, sending_time);
         }
-        goes_on
+        advance_if_next
     }
 
-    fn place(&self, sequence: u32) -> Verdict {
+    fn classify(&self, sequence: u32) -> Verdict {
         match sequence.cmp(&self.expected) {
             Ordering::Equal => Verdict::Next,
             Ordering::Greater => Verdict::Ahead,
@@ -202,7 +202,7 @@ impl Arbiter {
     }
 
     /// Notes a ChannelReset in the packet `sequence`: the numbering may restart after it.
-    pub(crate) fn note_reset(&mut self, sequence: u32) {
+    pub(crate) fn record_reset(&mut self, sequence: u32) {
         self.reset_at = Some(sequence);
     }
 
@@ -210,159 +210,176 @@ impl Arbiter {
     /// nothing but what is known of its side, and the expected sequence if the numbering starts or
     /// restarts.
     #[cold]
-    pub(crate) fn judge(&mut self, side: FeedLine, header: PacketHeader, utc: Utc) -> Arbitration {
-        let state = self.sides[side as usize];
-        if let Some(verdict) = state.left_behind(header, self.ended_at)
-            && !self.falls(state, header)
+    pub(crate) fn judge(&mut self, line: FeedLine, header: PacketHeader, utc: Utc) -> Arbitration {
+        let state = self.lines[line as usize];
+        if let Some(verdict) = state.previous_epoch_verdict(header, self.previous_reset)
+            && !self.starts_new_numbering(state, header)
         {
-            if verdict == Verdict::Doubtful {
+            if verdict == Verdict::Suspect {
                 // Nothing confirms it: one old packet may follow another.
-                self.doubtful = None;
+                self.suspect = None;
             }
             return Arbitration { verdict, restart: None };
         }
-        let Some(doubt) = self.doubt(side, header, utc) else { return self.settle(side, header) };
+        let Some(reason) = self.suspect_reason(line, header, utc) else {
+            return self.accept(line, header);
+        };
         let PacketHeader { sequence, sending_time } = header;
-        let verdict = if self.confirms(doubt, side, header) {
-            if doubt == Doubt::Future {
+        let verdict = if self.confirms(reason, line, header) {
+            if reason == SuspectReason::Future {
                 self.tolerance = sending_time.saturating_since(utc) + CLOCK_TOLERANCE;
             }
-            self.doubtful = None;
+            self.suspect = None;
             Verdict::Confirms
         } else {
-            let mark = self.mark(doubt, side);
-            self.doubtful = Some(Doubtful { doubt, side, sequence, sending_time, mark });
-            if doubt == Doubt::Follow { Verdict::OlderEpoch } else { Verdict::Doubtful }
+            let progress = self.progress(reason, line);
+            self.suspect = Some(SuspectPacket { reason, line, sequence, sending_time, progress });
+            if reason == SuspectReason::Follow { Verdict::OlderEpoch } else { Verdict::Suspect }
         };
         Arbitration { verdict, restart: None }
     }
 
     /// What makes a packet doubtful, if anything does.
-    fn doubt(&self, side: FeedLine, header: PacketHeader, utc: Utc) -> Option<Doubt> {
-        let state = self.sides[side as usize];
+    fn suspect_reason(
+        &self,
+        line: FeedLine,
+        header: PacketHeader,
+        utc: Utc,
+    ) -> Option<SuspectReason> {
+        let state = self.lines[line as usize];
         if header.sending_time > self.latest_credible(utc) {
-            return Some(Doubt::Future);
+            return Some(SuspectReason::Future);
         }
         if !self.started {
             return None;
         }
-        if self.falls(state, header) {
+        if self.starts_new_numbering(state, header) {
             let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
             let is_announced = header.sequence == 1 || after_reset;
             let leads = state.epoch == self.epoch;
-            return (!is_announced).then_some(if leads { Doubt::Fall } else { Doubt::Follow });
+            return (!is_announced).then_some(if leads {
+                SuspectReason::Fall
+            } else {
+                SuspectReason::Follow
+            });
         }
-        let is_far_ahead = header.sequence > self.reach().saturating_add(self.longest_jump);
-        (is_far_ahead && self.is_current(state, header.sending_time)).then_some(Doubt::Jump)
+        let is_far_ahead = header.sequence > self.highest_sequence().saturating_add(self.max_jump);
+        (is_far_ahead && self.is_current(state, header.sending_time)).then_some(SuspectReason::Jump)
     }
 
     /// Notes whether packets that are missing are asked for.
-    pub(crate) fn wait_for_replay(&mut self, waits: bool) {
-        self.waits_for_replay = waits;
+    pub(crate) fn set_waiting_for_replay(&mut self, waits: bool) {
+        self.waiting_for_replay = waits;
     }
 
     /// How far the stream has come: to the expected packet, or while that is asked for, to the
     /// highest of either side.
-    fn reach(&self) -> u32 {
-        let current = self.sides.iter().filter(|side| side.epoch == self.epoch);
-        let highest = current.map(|side| side.sequence).max();
-        let ahead = highest.filter(|_| self.waits_for_replay).unwrap_or(0);
+    fn highest_sequence(&self) -> u32 {
+        let current = self.lines.iter().filter(|line| line.epoch == self.epoch);
+        let highest = current.map(|line| line.sequence).max();
+        let ahead = highest.filter(|_| self.waiting_for_replay).unwrap_or(0);
         self.expected.max(ahead)
     }
 
     /// Whether a doubtful packet goes on from the one set aside, which nothing has left behind.
-    fn confirms(&self, doubt: Doubt, side: FeedLine, header: PacketHeader) -> bool {
-        self.doubtful.is_some_and(|first| {
-            first.doubt == doubt
-                && header.sequence.wrapping_sub(first.sequence) <= LONGEST_STEP
+    fn confirms(&self, reason: SuspectReason, line: FeedLine, header: PacketHeader) -> bool {
+        self.suspect.is_some_and(|first| {
+            first.reason == reason
+                && header.sequence.wrapping_sub(first.sequence) <= MAX_CONFIRM_STEP
                 && header.sending_time >= first.sending_time
-                && (header.sequence != first.sequence || side != first.side)
-                && self.mark(doubt, first.side) == first.mark
+                && (header.sequence != first.sequence || line != first.line)
+                && self.progress(reason, first.line) == first.progress
         })
     }
 
     /// Nothing is set aside any more.
-    pub(crate) fn forget_doubtful(&mut self) {
-        self.doubtful = None;
+    pub(crate) fn clear_suspect(&mut self) {
+        self.suspect = None;
     }
 
     /// What tells whether the stream goes on without the doubtful packet: how far the sides have
     /// come, or if one is to follow the other, that one.
-    fn mark(&self, doubt: Doubt, side: FeedLine) -> [u32; 2] {
-        let own = self.sides[side as usize].sequence;
-        let [a, b] = self.sides.map(|state| state.sequence);
-        if doubt == Doubt::Follow { [own, own] } else { [a, b] }
+    fn progress(&self, reason: SuspectReason, line: FeedLine) -> [u32; 2] {
+        let own = self.lines[line as usize].sequence;
+        let [a, b] = self.lines.map(|state| state.sequence);
+        if reason == SuspectReason::Follow { [own, own] } else { [a, b] }
     }
 
     /// Judges a packet that is believed whatever its number, and finds the epoch of its side.
     #[cold]
-    pub(crate) fn settle(&mut self, side: FeedLine, header: PacketHeader) -> Arbitration {
+    pub(crate) fn accept(&mut self, line: FeedLine, header: PacketHeader) -> Arbitration {
         let PacketHeader { sequence, sending_time } = header;
-        let state = self.sides[side as usize];
+        let state = self.lines[line as usize];
         if !self.started {
             self.started = true;
             self.expected = sequence;
         }
-        let restart = if self.falls(state, header) {
-            self.restart(side, header)
+        let restart = if self.starts_new_numbering(state, header) {
+            self.restart(line, header)
         } else {
             let is_current = self.is_current(state, sending_time);
-            let state = &mut self.sides[side as usize];
+            let state = &mut self.lines[line as usize];
             if is_current && state.epoch != self.epoch {
-                (state.sequence, state.earlier, state.epoch) = (0, 0, self.epoch);
+                (state.sequence, state.earlier_sequence, state.epoch) = (0, 0, self.epoch);
             }
             state.seen = true;
             None
         };
-        let state = &mut self.sides[side as usize];
+        let state = &mut self.lines[line as usize];
         let is_older = state.epoch != self.epoch;
         // A side that is not listened to does not have its jumps confirmed: they are left out.
         let step = sequence.checked_sub(state.sequence);
-        if step.is_some_and(|step| !is_older || step <= self.longest_jump) {
+        if step.is_some_and(|step| !is_older || step <= self.max_jump) {
             if step != Some(1) && state.sequence != 0 {
                 (state.jumped_from, state.jumped_to) = (state.sequence, sequence);
             }
             state.advance_to(header);
-        } else if state.returns(header) {
+        } else if state.resumes_after_stray(header) {
             state.advance_to(header);
         }
-        let verdict = if is_older { Verdict::OlderEpoch } else { self.place(sequence) };
+        let verdict = if is_older { Verdict::OlderEpoch } else { self.classify(sequence) };
         Arbitration { verdict, restart }
     }
 
     /// Whether a packet of a side is of another numbering than those before it.
-    fn falls(&self, state: SideState, header: PacketHeader) -> bool {
-        let reset_at = if state.epoch == self.epoch { self.reset_at } else { self.ended_at };
-        state.seen && (state.falls(header) || state.follows_reset(header, reset_at))
+    fn starts_new_numbering(&self, state: LineState, header: PacketHeader) -> bool {
+        let reset_at = if state.epoch == self.epoch { self.reset_at } else { self.previous_reset };
+        state.seen && (state.starts_new_numbering(header) || state.follows_reset(header, reset_at))
     }
 
     /// Whether a side whose numbering does not restart here is in the current epoch.
-    fn is_current(&self, state: SideState, sending_time: Utc) -> bool {
+    fn is_current(&self, state: LineState, sending_time: Utc) -> bool {
         state.epoch == self.epoch
-            || sending_time > self.epoch_began + LONGEST_LAG
+            || sending_time > self.epoch_began + MAX_LINE_LAG
             || (!state.seen && self.epoch == 0)
     }
 
     /// The side restarts: either into a new epoch, or into the one the other side has begun.
-    fn restart(&mut self, side: FeedLine, header: PacketHeader) -> Option<Restart> {
+    fn restart(&mut self, line: FeedLine, header: PacketHeader) -> Option<Restart> {
         let PacketHeader { sequence, sending_time } = header;
-        let leads = self.sides[side as usize].epoch == self.epoch;
+        let leads = self.lines[line as usize].epoch == self.epoch;
         let follows = !leads && sending_time + CLOCK_SKEW >= self.epoch_began;
         if leads {
             self.epoch += 1;
             self.epoch_began = sending_time;
             self.expected = 1;
-            self.ended_at = self.reset_at;
+            self.previous_reset = self.reset_at;
         }
-        let state = &mut self.sides[side as usize];
+        let state = &mut self.lines[line as usize];
         if leads || follows {
             state.epoch = self.epoch;
         }
-        let SideState { sequence: last, sending_time: sent, earlier, .. } = *state;
+        let LineState { sequence: last, sending_time: sent, earlier_sequence, .. } = *state;
         let (restarted_at, restarted) = (sequence, sending_time);
-        state.left = Left { sequence: last, sending_time: sent, earlier, restarted_at, restarted };
+        state.previous = PreviousEpoch {
+            sequence: last,
+            sending_time: sent,
+            earlier_sequence,
+            restarted_at,
+            restarted,
+        };
         (state.sequence, state.sending_time) = (sequence, sending_time);
-        (state.earlier, state.jumped_to) = (0, 0);
+        (state.earlier_sequence, state.jumped_to) = (0, 0);
         match (leads, self.reset_at.is_some()) {
             (false, _) => None,
             (true, true) => {

@@ -38,17 +38,17 @@ impl FeedSkew {
         i64::try_from(mean).ok()
     }
 
-    fn add(&mut self, first: FeedLine, lead_ns: i64) {
+    fn add(&mut self, first: FeedLine, skew_ns: i64) {
         if self.samples == 0 {
-            (self.min_ns, self.max_ns) = (lead_ns, lead_ns);
+            (self.min_ns, self.max_ns) = (skew_ns, skew_ns);
         }
         self.samples += 1;
         *match first {
             FeedLine::A => &mut self.a_first,
             FeedLine::B => &mut self.b_first,
         } += 1;
-        (self.min_ns, self.max_ns) = (self.min_ns.min(lead_ns), self.max_ns.max(lead_ns));
-        self.sum_ns += i128::from(lead_ns);
+        (self.min_ns, self.max_ns) = (self.min_ns.min(skew_ns), self.max_ns.max(skew_ns));
+        self.sum_ns += i128::from(skew_ns);
     }
 }
 
@@ -65,20 +65,20 @@ enum Probe {
 
 #[derive(Debug)]
 pub(crate) struct FeedSkewMeter {
-    lead: FeedSkew,
+    skew: FeedSkew,
     probe: Probe,
     /// The lowest sequence of a second copy that is of interest.
-    look_at: u32,
+    next_sample: u32,
 }
 
 impl FeedSkewMeter {
     pub(crate) const fn new() -> Self {
-        let lead = FeedSkew { samples: 0, a_first: 0, b_first: 0, min_ns: 0, max_ns: 0, sum_ns: 0 };
-        Self { lead, probe: Probe::Idle, look_at: 0 }
+        let skew = FeedSkew { samples: 0, a_first: 0, b_first: 0, min_ns: 0, max_ns: 0, sum_ns: 0 };
+        Self { skew, probe: Probe::Idle, next_sample: 0 }
     }
 
-    pub(crate) fn lead(&self) -> FeedSkew {
-        self.lead
+    pub(crate) fn skew(&self) -> FeedSkew {
+        self.skew
     }
 
     /// Whether the next packet that is processed is to be noted.
@@ -88,35 +88,35 @@ impl FeedSkewMeter {
 
     /// Whether a second copy may be of interest.
     #[inline]
-    pub(crate) fn is_due(&self, sequence: u32) -> bool {
-        sequence >= self.look_at
+    pub(crate) fn is_sample_due(&self, sequence: u32) -> bool {
+        sequence >= self.next_sample
     }
 
     /// Notes a first copy, if that is waited for.
-    pub(crate) fn note_first(&mut self, packet: &Packet) {
+    pub(crate) fn record_first_copy(&mut self, packet: &Packet) {
         if self.is_waiting() {
             self.probe = Probe::Open(*packet);
-            self.look_at = packet.sequence;
+            self.next_sample = packet.sequence;
         }
     }
 
     /// Takes a second copy that is due. Measures it, or begins the next measurement.
     #[cold]
-    pub(crate) fn note_second(&mut self, packet: &Packet) {
+    pub(crate) fn record_second_copy(&mut self, packet: &Packet) {
         match self.probe {
             Probe::Waiting => {}
             Probe::Open(first) if first.sequence == packet.sequence => {
-                if first.side != packet.side {
-                    self.lead.add(first.side, signed(&first, elapsed_ns(&first, packet)));
+                if first.line != packet.line {
+                    self.skew.add(first.line, signed(&first, elapsed_ns(&first, packet)));
                     self.probe = Probe::Idle;
-                    self.look_at = packet.sequence.saturating_add(SPACING);
+                    self.next_sample = packet.sequence.saturating_add(SPACING);
                 }
             }
             // If one was being measured its second copy was lost.
             Probe::Idle | Probe::Open(_) => {
                 self.probe = Probe::Waiting;
                 // None, until a first copy is noted.
-                self.look_at = u32::MAX;
+                self.next_sample = u32::MAX;
             }
         }
     }
@@ -124,7 +124,7 @@ impl FeedSkewMeter {
     /// The numbering has restarted.
     pub(crate) fn restart(&mut self) {
         self.probe = Probe::Idle;
-        self.look_at = 0;
+        self.next_sample = 0;
     }
 }
 
@@ -138,7 +138,7 @@ fn elapsed_ns(first: &Packet, second: &Packet) -> i64 {
 }
 
 fn signed(first: &Packet, elapsed_ns: i64) -> i64 {
-    match first.side {
+    match first.line {
         FeedLine::A => elapsed_ns,
         FeedLine::B => elapsed_ns.saturating_neg(),
     }
@@ -149,15 +149,15 @@ mod tests {
     use super::*;
     use hairpin_time::{Instant, Utc};
 
-    fn copy(sequence: u32, side: FeedLine, nanos: u64) -> Packet {
+    fn copy(sequence: u32, line: FeedLine, nanos: u64) -> Packet {
         let handed_over = Instant::from_nanos(nanos);
-        Packet { side, handed_over, ..Packet::of_sequence(sequence) }
+        Packet { line, handed_over, ..Packet::with_sequence(sequence) }
     }
 
     /// A meter that waits for a first copy.
     fn waiting() -> FeedSkewMeter {
         let mut meter = FeedSkewMeter::new();
-        meter.note_second(&copy(1, FeedLine::B, 0));
+        meter.record_second_copy(&copy(1, FeedLine::B, 0));
         assert!(meter.is_waiting());
         meter
     }
@@ -165,36 +165,36 @@ mod tests {
     #[test]
     fn the_lead_is_positive_where_a_is_first() {
         let mut meter = waiting();
-        meter.note_first(&copy(2, FeedLine::A, 100));
-        assert!(meter.is_due(2) && !meter.is_due(1));
-        meter.note_second(&copy(2, FeedLine::B, 350));
-        let lead = meter.lead();
-        assert_eq!((lead.samples, lead.a_first, lead.min_ns, lead.max_ns), (1, 1, 250, 250));
+        meter.record_first_copy(&copy(2, FeedLine::A, 100));
+        assert!(meter.is_sample_due(2) && !meter.is_sample_due(1));
+        meter.record_second_copy(&copy(2, FeedLine::B, 350));
+        let skew = meter.skew();
+        assert_eq!((skew.samples, skew.a_first, skew.min_ns, skew.max_ns), (1, 1, 250, 250));
         // The next in a while.
-        assert!(!meter.is_due(33) && meter.is_due(34));
-        meter.note_second(&copy(34, FeedLine::A, 500));
-        meter.note_first(&copy(35, FeedLine::B, 600));
-        meter.note_second(&copy(35, FeedLine::A, 650));
-        let lead = meter.lead();
-        assert_eq!((lead.samples, lead.b_first, lead.min_ns, lead.max_ns), (2, 1, -50, 250));
-        assert_eq!(lead.mean_ns(), Some(100));
+        assert!(!meter.is_sample_due(33) && meter.is_sample_due(34));
+        meter.record_second_copy(&copy(34, FeedLine::A, 500));
+        meter.record_first_copy(&copy(35, FeedLine::B, 600));
+        meter.record_second_copy(&copy(35, FeedLine::A, 650));
+        let skew = meter.skew();
+        assert_eq!((skew.samples, skew.b_first, skew.min_ns, skew.max_ns), (2, 1, -50, 250));
+        assert_eq!(skew.mean_ns(), Some(100));
     }
 
     #[test]
     fn the_same_side_twice_measures_nothing() {
         let mut meter = waiting();
-        meter.note_first(&copy(2, FeedLine::A, 100));
-        meter.note_second(&copy(2, FeedLine::A, 350));
-        assert_eq!((meter.lead().samples, meter.lead().mean_ns()), (0, None));
-        meter.note_second(&copy(2, FeedLine::B, 450));
-        assert_eq!(meter.lead().max_ns, 350);
+        meter.record_first_copy(&copy(2, FeedLine::A, 100));
+        meter.record_second_copy(&copy(2, FeedLine::A, 350));
+        assert_eq!((meter.skew().samples, meter.skew().mean_ns()), (0, None));
+        meter.record_second_copy(&copy(2, FeedLine::B, 450));
+        assert_eq!(meter.skew().max_ns, 350);
     }
 
     #[test]
     fn a_second_copy_that_was_lost_is_not_waited_for() {
         let mut meter = waiting();
-        meter.note_first(&copy(2, FeedLine::A, 100));
-        meter.note_second(&copy(3, FeedLine::B, 350));
+        meter.record_first_copy(&copy(2, FeedLine::A, 100));
+        meter.record_second_copy(&copy(3, FeedLine::B, 350));
         assert!(meter.is_waiting());
     }
 
@@ -202,12 +202,13 @@ mod tests {
     fn receive_times_count_where_both_copies_have_them() {
         let mut meter = waiting();
         let received = |nanos| Some(Utc::from_nanos(nanos));
-        meter.note_first(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });
-        meter.note_second(&Packet { received: received(1_007), ..copy(2, FeedLine::B, 100) });
-        assert_eq!(meter.lead().max_ns, 7);
+        meter.record_first_copy(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });
+        meter
+            .record_second_copy(&Packet { received: received(1_007), ..copy(2, FeedLine::B, 100) });
+        assert_eq!(meter.skew().max_ns, 7);
         let mut meter = waiting();
-        meter.note_first(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });
-        meter.note_second(&copy(2, FeedLine::B, 103));
-        assert_eq!(meter.lead().max_ns, 3);
+        meter.record_first_copy(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });
+        meter.record_second_copy(&copy(2, FeedLine::B, 103));
+        assert_eq!(meter.skew().max_ns, 3);
     }
 }

@@ -4,7 +4,7 @@ use crate::{Feed, FeedLine};
 
 /// The sides on which a feed comes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sides {
+pub enum FeedLines {
     /// The feed does not come at all.
     None,
     /// On the primary line alone.
@@ -16,10 +16,10 @@ pub enum Sides {
     Both,
 }
 
-impl Sides {
+impl FeedLines {
     /// The sides that there are.
     #[must_use]
-    pub const fn of(a: bool, b: bool) -> Self {
+    pub const fn new(a: bool, b: bool) -> Self {
         match (a, b) {
             (false, false) => Self::None,
             (true, false) => Self::A,
@@ -30,20 +30,20 @@ impl Sides {
 
     /// The sides that are among both.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self::of(
-            self.has(FeedLine::A) && other.has(FeedLine::A),
-            self.has(FeedLine::B) && other.has(FeedLine::B),
+    pub const fn intersection(self, other: Self) -> Self {
+        Self::new(
+            self.contains(FeedLine::A) && other.contains(FeedLine::A),
+            self.contains(FeedLine::B) && other.contains(FeedLine::B),
         )
     }
 
     /// Whether a side is among them.
     #[must_use]
-    pub const fn has(self, side: FeedLine) -> bool {
+    pub const fn contains(self, line: FeedLine) -> bool {
         match self {
             Self::None => false,
-            Self::A => matches!(side, FeedLine::A),
-            Self::B => matches!(side, FeedLine::B),
+            Self::A => matches!(line, FeedLine::A),
+            Self::B => matches!(line, FeedLine::B),
             Self::Both => true,
         }
     }
@@ -78,51 +78,51 @@ impl Sides {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Feeds {
     /// Everything as it happens.
-    pub incremental: Sides,
+    pub incremental: FeedLines,
     /// All definitions in a loop.
-    pub instrument: Sides,
+    pub instrument: FeedLines,
     /// All books in a loop.
-    pub snapshot: Sides,
+    pub snapshot: FeedLines,
     /// All orders in a loop of their own.
-    pub snapshot_orders: Sides,
+    pub snapshot_orders: FeedLines,
 }
 
 impl Feeds {
     /// Every feed on both sides.
     pub const ALL: Self = Self {
-        incremental: Sides::Both,
-        instrument: Sides::Both,
-        snapshot: Sides::Both,
-        snapshot_orders: Sides::Both,
+        incremental: FeedLines::Both,
+        instrument: FeedLines::Both,
+        snapshot: FeedLines::Both,
+        snapshot_orders: FeedLines::Both,
     };
 
     /// The sides of a feed. TCP replay has none: it comes when it is asked for.
     #[must_use]
-    pub const fn sides(self, feed: Feed) -> Sides {
+    pub const fn lines(self, feed: Feed) -> FeedLines {
         match feed {
             Feed::Incremental => self.incremental,
             Feed::Instrument => self.instrument,
             Feed::Snapshot => self.snapshot,
             Feed::SnapshotOrders => self.snapshot_orders,
-            Feed::Replay => Sides::None,
+            Feed::Replay => FeedLines::None,
         }
     }
 
     /// The feeds and sides that are among both.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn intersection(self, other: Self) -> Self {
         Self {
-            incremental: self.incremental.and(other.incremental),
-            instrument: self.instrument.and(other.instrument),
-            snapshot: self.snapshot.and(other.snapshot),
-            snapshot_orders: self.snapshot_orders.and(other.snapshot_orders),
+            incremental: self.incremental.intersection(other.incremental),
+            instrument: self.instrument.intersection(other.instrument),
+            snapshot: self.snapshot.intersection(other.snapshot),
+            snapshot_orders: self.snapshot_orders.intersection(other.snapshot_orders),
         }
     }
 
     /// Whether a feed comes on any side.
     #[must_use]
     pub const fn has(self, feed: Feed) -> bool {
-        !self.sides(feed).is_none()
+        !self.lines(feed).is_none()
     }
 }
 
@@ -132,15 +132,15 @@ mod tests {
 
     #[test]
     fn sides_are_those_that_are_named() {
-        let has = |sides: Sides| FeedLine::ALL.map(|side| sides.has(side));
-        assert_eq!(has(Sides::None), [false, false]);
-        assert_eq!(has(Sides::A), [true, false]);
-        assert_eq!(has(Sides::B), [false, true]);
-        assert_eq!(has(Sides::Both), [true, true]);
+        let has = |lines: FeedLines| FeedLine::ALL.map(|line| lines.contains(line));
+        assert_eq!(has(FeedLines::None), [false, false]);
+        assert_eq!(has(FeedLines::A), [true, false]);
+        assert_eq!(has(FeedLines::B), [false, true]);
+        assert_eq!(has(FeedLines::Both), [true, true]);
         for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
-            assert_eq!(has(Sides::of(a, b)), [a, b]);
-            assert_eq!(has(Sides::of(a, b).and(Sides::B)), [false, b]);
-            assert_eq!(has(Sides::Both.and(Sides::of(a, b))), [a, b]);
+            assert_eq!(has(FeedLines::new(a, b)), [a, b]);
+            assert_eq!(has(FeedLines::new(a, b).intersection(FeedLines::B)), [false, b]);
+            assert_eq!(has(FeedLines::Both.intersection(FeedLines::new(a, b))), [a, b]);
         }
     }
 
@@ -153,14 +153,15 @@ mod tests {
 
     #[test]
     fn what_is_among_both_is_told_feed_by_feed() {
-        let one = Feeds { instrument: Sides::None, snapshot: Sides::A, ..Feeds::ALL };
-        let other = Feeds { incremental: Sides::B, snapshot_orders: Sides::A, ..Feeds::ALL };
+        let one = Feeds { instrument: FeedLines::None, snapshot: FeedLines::A, ..Feeds::ALL };
+        let other =
+            Feeds { incremental: FeedLines::B, snapshot_orders: FeedLines::A, ..Feeds::ALL };
         let both = Feeds {
-            incremental: Sides::B,
-            instrument: Sides::None,
-            snapshot: Sides::A,
-            snapshot_orders: Sides::A,
+            incremental: FeedLines::B,
+            instrument: FeedLines::None,
+            snapshot: FeedLines::A,
+            snapshot_orders: FeedLines::A,
         };
-        assert_eq!((one.and(other), other.and(one)), (both, both));
+        assert_eq!((one.intersection(other), other.intersection(one)), (both, both));
     }
 }

@@ -25,7 +25,7 @@ impl Channel {
             }
             if packet.sequence == expected {
                 process(&mut self.arbiter, &mut self.market, packet, messages, listener);
-                return self.release_held(listener);
+                return self.release_buffered(listener);
             }
             if self.has_room(expected, packet.sequence, messages.len()) {
                 return self.hold(packet, messages);
@@ -36,13 +36,13 @@ impl Channel {
                 self.market.warn(&warning, listener);
             }
             if self.replay.is_active() {
-                self.end_replay(ReplayFailure::HoldingFull, listener);
+                self.end_replay(ReplayFailure::BufferFull, listener);
             } else if !is_oversized
-                && self.ask_for_hole(packet.handed_over, Some(packet.sequence), listener)
+                && self.request_replay(packet.handed_over, Some(packet.sequence), listener)
             {
                 continue;
             }
-            self.lose_hole(Some(packet.sequence), listener);
+            self.declare_gap(Some(packet.sequence), listener);
         }
     }
 
@@ -50,75 +50,76 @@ impl Channel {
     /// under way, wherever there is memory.
     fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
         let is_near = ((sequence - expected) as usize) < self.market.settings.reorder_packets;
-        (is_near || self.replay.is_active()) && self.holding.has_room(expected, sequence, length)
+        (is_near || self.replay.is_active())
+            && self.reorder_buffer.has_room(expected, sequence, length)
     }
 
     fn hold(&mut self, packet: &Packet, messages: &[u8]) {
-        self.has_more = true;
-        if self.holding.hold(*packet, messages) {
+        self.followup_pending = true;
+        if self.reorder_buffer.insert(*packet, messages) {
             self.market.counters.held_packets += 1;
         } else {
             self.market.counters.duplicates += 1;
         }
-        if self.hole_deadline.is_none() && !self.replay.is_active() {
-            self.hole_deadline = Some(packet.handed_over + self.market.settings.reorder_wait);
+        if self.gap_deadline.is_none() && !self.replay.is_active() {
+            self.gap_deadline = Some(packet.handed_over + self.market.settings.reorder_wait);
         }
     }
 
     /// The first packet at hand behind the hole: the lowest held, or `sequence` if that is lower.
-    pub(crate) fn end_of_hole(&self, sequence: Option<u32>) -> Option<u32> {
-        let held = self.holding.lowest(self.arbiter.expected());
+    pub(crate) fn end_of_gap(&self, sequence: Option<u32>) -> Option<u32> {
+        let held = self.reorder_buffer.lowest_sequence(self.arbiter.expected());
         held.into_iter().chain(sequence).min()
     }
 
     /// Asks for the holes that are overdue, or gives them up.
-    pub(crate) fn settle_holes(&mut self, now: Instant, listener: &mut impl Listener) {
-        while self.hole_deadline.is_some_and(|deadline| deadline <= now) {
-            if !self.ask_for_hole(now, None, listener) {
-                self.lose_hole(None, listener);
+    pub(crate) fn handle_overdue_gaps(&mut self, now: Instant, listener: &mut impl Listener) {
+        while self.gap_deadline.is_some_and(|deadline| deadline <= now) {
+            if !self.request_replay(now, None, listener) {
+                self.declare_gap(None, listener);
             }
         }
     }
 
     /// Calls the hole before the lowest packet held, or before `sequence` if that is lower, a gap.
     #[cold]
-    pub(crate) fn lose_hole(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
+    pub(crate) fn declare_gap(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
         let expected = self.arbiter.expected();
-        let Some(next) = self.end_of_hole(sequence) else {
-            self.hole_deadline = None;
+        let Some(next) = self.end_of_gap(sequence) else {
+            self.gap_deadline = None;
             return;
         };
         let gap = Gap { first: expected, count: next - expected };
         self.market.counters.gaps += 1;
         self.market.counters.missed_packets += u64::from(gap.count);
         listener.on_gap(&gap);
-        self.market.doubt_all(gap.count, next, listener);
-        self.market.settle_state(listener);
+        self.market.mark_all_suspect(gap.count, next, listener);
+        self.market.update_state(listener);
         self.arbiter.advance_to(next);
-        self.release_held(listener);
+        self.release_buffered(listener);
     }
 
     /// Processes what is held and has become next.
     #[cold]
-    pub(crate) fn release_held(&mut self, listener: &mut impl Listener) {
-        let Self { arbiter, holding, market, .. } = self;
-        while let Some((packet, messages)) = holding.release(arbiter.expected()) {
+    pub(crate) fn release_buffered(&mut self, listener: &mut impl Listener) {
+        let Self { arbiter, reorder_buffer, market, .. } = self;
+        while let Some((packet, messages)) = reorder_buffer.remove(arbiter.expected()) {
             if packet.feed == Feed::Replay {
                 process_replayed(arbiter, market, &packet, messages, listener);
             } else {
                 process(arbiter, market, &packet, messages, listener);
             }
         }
-        self.has_more = !self.holding.is_empty() || self.lead.is_waiting();
+        self.followup_pending = !self.reorder_buffer.is_empty() || self.feed_skew.is_waiting();
         self.end_if_filled(listener);
         if self.replay.is_active() {
             return;
         }
         let expected = self.arbiter.expected();
-        self.hole_deadline = self
-            .holding
-            .lowest(expected)
-            .and_then(|lowest| self.holding.handed_over(lowest))
+        self.gap_deadline = self
+            .reorder_buffer
+            .lowest_sequence(expected)
+            .and_then(|lowest| self.reorder_buffer.handed_over_at(lowest))
             .map(|handed_over| handed_over + self.market.settings.reorder_wait);
     }
 }

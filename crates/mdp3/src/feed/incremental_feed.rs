@@ -5,7 +5,7 @@ use core::cmp::Ordering;
 use hairpin_time::Utc;
 
 use crate::feed::arbiter::{Arbiter, Arbitration, Restart, Verdict};
-use crate::feed::pending_packet::Aside;
+use crate::feed::pending_packet::PendingPacket;
 use crate::market::Market;
 use crate::recovery::tcp_replay::ReplayFailure;
 use crate::{Channel, FeedLine, Listener, Packet};
@@ -20,21 +20,21 @@ impl Channel {
         listener: &mut impl Listener,
     ) {
         let counters = &mut self.market.counters;
-        *match packet.side {
+        *match packet.line {
             FeedLine::A => &mut counters.packets_a,
             FeedLine::B => &mut counters.packets_b,
         } += 1;
-        if !self.arbiter.goes_on(packet.side, packet.header()) {
-            self.hear(packet.feed, packet.side, listener);
-            let judged = self.arbiter.judge(packet.side, packet.header(), utc);
-            return self.handle_judged(judged, packet, messages, listener);
+        if !self.arbiter.advance_if_next(packet.line, packet.header()) {
+            self.end_silence(packet.feed, packet.line, listener);
+            let arbitration = self.arbiter.judge(packet.line, packet.header(), utc);
+            return self.handle_arbitration(arbitration, packet, messages, listener);
         }
         match packet.sequence.cmp(&self.arbiter.expected()) {
             Ordering::Equal => self.handle_next(packet, messages, listener),
             Ordering::Less => {
                 self.market.counters.duplicates += 1;
-                if self.lead.is_due(packet.sequence) {
-                    self.measure_lead(packet);
+                if self.feed_skew.is_sample_due(packet.sequence) {
+                    self.measure_feed_skew(packet);
                 }
             }
             Ordering::Greater => self.handle_ahead(packet, messages, listener),
@@ -44,103 +44,113 @@ impl Channel {
     #[inline]
     fn handle_next(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
         process(&mut self.arbiter, &mut self.market, packet, messages, listener);
-        if self.has_more {
-            self.do_more(packet, listener);
+        if self.followup_pending {
+            self.run_followup(packet, listener);
         }
     }
 
     /// What follows a packet now and then.
     #[cold]
-    fn do_more(&mut self, packet: &Packet, listener: &mut impl Listener) {
-        self.lead.note_first(packet);
-        self.release_held(listener);
+    fn run_followup(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        self.feed_skew.record_first_copy(packet);
+        self.release_buffered(listener);
     }
 
     /// The second copy of a packet came.
     #[cold]
-    fn measure_lead(&mut self, packet: &Packet) {
-        self.lead.note_second(packet);
-        self.has_more |= self.lead.is_waiting();
+    fn measure_feed_skew(&mut self, packet: &Packet) {
+        self.feed_skew.record_second_copy(packet);
+        self.followup_pending |= self.feed_skew.is_waiting();
     }
 
     #[cold]
-    fn handle_judged(
+    fn handle_arbitration(
         &mut self,
-        judged: Arbitration,
+        arbitration: Arbitration,
         packet: &Packet,
         messages: &[u8],
         listener: &mut impl Listener,
     ) {
-        if let Some(restart) = judged.restart {
+        if let Some(restart) = arbitration.restart {
             self.restart(restart, listener);
         }
-        match judged.verdict {
+        match arbitration.verdict {
             Verdict::Next => self.handle_next(packet, messages, listener),
             Verdict::Ahead => self.handle_ahead(packet, messages, listener),
             Verdict::Duplicate => self.market.counters.duplicates += 1,
             Verdict::OlderEpoch => {
                 // If a later one shows that its side has restarted, it was the other side's before.
-                self.aside.packet = None;
+                self.pending.packet = None;
                 self.market.counters.older_epoch_packets += 1;
             }
-            Verdict::Doubtful => {
-                self.aside.set(packet, messages);
-                self.warn_doubtful(packet, listener);
+            Verdict::Suspect => {
+                self.pending.set(packet, messages);
+                self.warn_suspect(packet, listener);
             }
             Verdict::Confirms => self.handle_confirmed(packet, messages, listener),
         }
-        if judged.restart.is_some() {
-            self.recall_aside(packet, listener);
+        if arbitration.restart.is_some() {
+            self.recall_pending(packet, listener);
         }
     }
 
     /// A packet has begun a numbering: one that follows it may have come before it on its side,
     /// and been set aside for that.
     #[cold]
-    fn recall_aside(&mut self, first: &Packet, listener: &mut impl Listener) {
+    fn recall_pending(&mut self, first: &Packet, listener: &mut impl Listener) {
         let window = self.market.settings.reorder_packets;
-        let follows = |aside: &Packet| {
-            aside.side == first.side
-                && aside.sequence > first.sequence
-                && ((aside.sequence - first.sequence) as usize) < window
-                && aside.sending_time >= first.sending_time
+        let follows = |pending: &Packet| {
+            pending.line == first.line
+                && pending.sequence > first.sequence
+                && ((pending.sequence - first.sequence) as usize) < window
+                && pending.sending_time >= first.sending_time
         };
-        if !self.aside.packet.as_ref().is_some_and(follows) {
+        if !self.pending.packet.as_ref().is_some_and(follows) {
             return;
         }
-        let aside = core::mem::take(&mut self.aside);
-        if let Some(packet) = aside.packet {
-            self.arbiter.forget_doubtful();
-            let judged = self.arbiter.settle(packet.side, packet.header());
-            self.handle_judged(judged, &packet, &aside.bytes[..aside.length], listener);
+        let pending = core::mem::take(&mut self.pending);
+        if let Some(packet) = pending.packet {
+            self.arbiter.clear_suspect();
+            let arbitration = self.arbiter.accept(packet.line, packet.header());
+            self.handle_arbitration(
+                arbitration,
+                &packet,
+                &pending.bytes[..pending.length],
+                listener,
+            );
         }
-        self.aside = Aside { packet: None, ..aside };
+        self.pending = PendingPacket { packet: None, ..pending };
     }
 
     /// A packet shows that the one set aside was no stray: both count, one after the other.
     #[cold]
     fn handle_confirmed(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
-        let aside = core::mem::take(&mut self.aside);
-        if let Some(first) = aside.packet {
-            let judged = self.arbiter.settle(first.side, first.header());
-            self.handle_judged(judged, &first, &aside.bytes[..aside.length], listener);
+        let pending = core::mem::take(&mut self.pending);
+        if let Some(first) = pending.packet {
+            let arbitration = self.arbiter.accept(first.line, first.header());
+            self.handle_arbitration(
+                arbitration,
+                &first,
+                &pending.bytes[..pending.length],
+                listener,
+            );
         }
-        self.aside = Aside { packet: None, ..aside };
-        let judged = self.arbiter.settle(packet.side, packet.header());
-        self.handle_judged(judged, packet, messages, listener);
+        self.pending = PendingPacket { packet: None, ..pending };
+        let arbitration = self.arbiter.accept(packet.line, packet.header());
+        self.handle_arbitration(arbitration, packet, messages, listener);
     }
 
     /// The numbering has restarted: what is held is of the old one.
     #[cold]
     fn restart(&mut self, restart: Restart, listener: &mut impl Listener) {
         self.end_replay(ReplayFailure::Restarted, listener);
-        self.replay.forget();
-        self.market.counters.abandoned_packets += self.holding.clear() as u64;
-        self.hole_deadline = None;
-        self.lead.restart();
-        self.has_more = false;
-        self.market.restart(restart == Restart::AfterReset, listener);
-        self.market.settle_state(listener);
+        self.replay.reset();
+        self.market.counters.abandoned_packets += self.reorder_buffer.clear() as u64;
+        self.gap_deadline = None;
+        self.feed_skew.restart();
+        self.followup_pending = false;
+        self.market.restart_numbering(restart == Restart::AfterReset, listener);
+        self.market.update_state(listener);
     }
 }
 
@@ -153,11 +163,11 @@ pub(crate) fn process(
     messages: &[u8],
     listener: &mut impl Listener,
 ) {
-    *match packet.side {
+    *match packet.line {
         FeedLine::A => &mut market.counters.first_a,
         FeedLine::B => &mut market.counters.first_b,
     } += 1;
-    take(arbiter, market, packet, messages, listener);
+    process_in_order(arbiter, market, packet, messages, listener);
 }
 
 /// Processes the packet that is next, which replay has delivered.
@@ -171,12 +181,12 @@ pub(crate) fn process_replayed(
     listener: &mut impl Listener,
 ) {
     market.counters.replayed_packets += 1;
-    take(arbiter, market, packet, messages, listener);
+    process_in_order(arbiter, market, packet, messages, listener);
 }
 
 /// Processes the packet that is next, wherever it came from.
 #[inline(always)]
-fn take(
+fn process_in_order(
     arbiter: &mut Arbiter,
     market: &mut Market,
     packet: &Packet,
@@ -184,13 +194,13 @@ fn take(
     listener: &mut impl Listener,
 ) {
     if market.floor == u32::MAX {
-        market.begin(packet.sequence, listener);
+        market.begin_stream(packet.sequence, listener);
     }
     market.process_incremental(packet, messages, listener);
-    if market.was_reset {
-        market.was_reset = false;
-        arbiter.note_reset(packet.sequence);
+    if market.reset_seen {
+        market.reset_seen = false;
+        arbiter.record_reset(packet.sequence);
     }
     arbiter.advance_to(packet.sequence.wrapping_add(1));
-    market.settle_state(listener);
+    market.update_state(listener);
 }

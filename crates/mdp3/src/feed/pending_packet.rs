@@ -8,13 +8,13 @@ use crate::Packet;
 /// Room for a packet. One that is too long for it is noted without its messages, and counts as
 /// lost if it is confirmed.
 #[derive(Debug, Default)]
-pub(crate) struct Aside {
+pub(crate) struct PendingPacket {
     pub(crate) packet: Option<Packet>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) length: usize,
 }
 
-impl Aside {
+impl PendingPacket {
     /// Room for `max_packet` bytes of messages.
     pub(crate) fn new(max_packet: usize) -> Self {
         Self { packet: None, bytes: vec![0; max_packet], length: 0 }

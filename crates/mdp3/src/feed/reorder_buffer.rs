@@ -12,20 +12,20 @@ use crate::{Feed, Packet};
 /// All sequences held lie within one window of as many packets as there are slots, so no two
 /// of them share a slot.
 #[derive(Debug)]
-pub(crate) struct HoldingArea {
-    slots: Vec<Option<Held>>,
+pub(crate) struct ReorderBuffer {
+    slots: Vec<Option<BufferedPacket>>,
     bytes: Vec<u8>,
     slot_bytes: usize,
     count: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct BufferedPacket {
     packet: Packet,
     length: usize,
 }
 
-impl HoldingArea {
+impl ReorderBuffer {
     /// Room for `packets` packets of up to `slot_bytes` bytes.
     pub(crate) fn new(packets: usize, slot_bytes: usize) -> Self {
         let slots = vec![None; packets];
@@ -43,12 +43,12 @@ impl HoldingArea {
     }
 
     /// Holds a packet for which there is room; false if it is held already.
-    pub(crate) fn hold(&mut self, packet: Packet, bytes: &[u8]) -> bool {
+    pub(crate) fn insert(&mut self, packet: Packet, bytes: &[u8]) -> bool {
         let slot = packet.sequence as usize % self.slots.len();
         if self.slots[slot].is_some() {
             return false;
         }
-        self.slots[slot] = Some(Held { packet, length: bytes.len() });
+        self.slots[slot] = Some(BufferedPacket { packet, length: bytes.len() });
         self.bytes[slot * self.slot_bytes..][..bytes.len()].copy_from_slice(bytes);
         self.count += 1;
         true
@@ -56,7 +56,7 @@ impl HoldingArea {
 
     /// Releases the packet with `sequence`, if it is held.
     #[inline]
-    pub(crate) fn release(&mut self, sequence: u32) -> Option<(Packet, &[u8])> {
+    pub(crate) fn remove(&mut self, sequence: u32) -> Option<(Packet, &[u8])> {
         if self.count == 0 {
             return None;
         }
@@ -67,24 +67,24 @@ impl HoldingArea {
     }
 
     /// The lowest sequence held, none of which is below `expected`.
-    pub(crate) fn lowest(&self, expected: u32) -> Option<u32> {
+    pub(crate) fn lowest_sequence(&self, expected: u32) -> Option<u32> {
         if self.count == 0 {
             return None;
         }
         // They lie within one window, so that the first from here on is the lowest.
         let mut window = (0..self.slots.len() as u32).map(|ahead| expected.wrapping_add(ahead));
-        window.find(|sequence| self.handed_over(*sequence).is_some())
+        window.find(|sequence| self.handed_over_at(*sequence).is_some())
     }
 
     /// When a packet that is held was handed over.
-    pub(crate) fn handed_over(&self, sequence: u32) -> Option<Instant> {
+    pub(crate) fn handed_over_at(&self, sequence: u32) -> Option<Instant> {
         let held = self.slots.get(sequence as usize % self.slots.len().max(1))?.as_ref()?;
         (held.packet.sequence == sequence).then_some(held.packet.handed_over)
     }
 
     /// Throws everything away; returns how many packets of the sides that were.
     pub(crate) fn clear(&mut self) -> usize {
-        let is_of_side = |held: &&Held| held.packet.feed != Feed::Replay;
+        let is_of_side = |held: &&BufferedPacket| held.packet.feed != Feed::Replay;
         let count = self.slots.iter().flatten().filter(is_of_side).count();
         self.slots.fill(None);
         self.count = 0;
@@ -98,30 +98,30 @@ mod tests {
 
     #[test]
     fn releases_by_sequence_and_knows_the_lowest() {
-        let mut area = HoldingArea::new(4, 8);
-        assert!(area.hold(Packet::of_sequence(13), b"three"));
-        assert!(area.hold(Packet::of_sequence(11), b"one"));
-        assert!(!area.hold(Packet::of_sequence(11), b"other"));
-        assert_eq!(area.lowest(10), Some(11));
-        assert!(area.release(12).is_none());
-        assert_eq!(area.release(11).map(|(_, bytes)| bytes), Some(&b"one"[..]));
-        assert_eq!(area.lowest(12), Some(13));
-        assert_eq!(area.clear(), 1);
-        assert!(area.is_empty() && area.release(13).is_none());
+        let mut buffer = ReorderBuffer::new(4, 8);
+        assert!(buffer.insert(Packet::with_sequence(13), b"three"));
+        assert!(buffer.insert(Packet::with_sequence(11), b"one"));
+        assert!(!buffer.insert(Packet::with_sequence(11), b"other"));
+        assert_eq!(buffer.lowest_sequence(10), Some(11));
+        assert!(buffer.remove(12).is_none());
+        assert_eq!(buffer.remove(11).map(|(_, bytes)| bytes), Some(&b"one"[..]));
+        assert_eq!(buffer.lowest_sequence(12), Some(13));
+        assert_eq!(buffer.clear(), 1);
+        assert!(buffer.is_empty() && buffer.remove(13).is_none());
     }
 
     #[test]
     fn has_room_within_its_window_and_slot() {
-        let area = HoldingArea::new(4, 8);
-        assert!(area.has_room(10, 13, 8));
-        assert!(!area.has_room(10, 14, 8));
-        assert!(!area.has_room(10, 11, 9));
+        let buffer = ReorderBuffer::new(4, 8);
+        assert!(buffer.has_room(10, 13, 8));
+        assert!(!buffer.has_room(10, 14, 8));
+        assert!(!buffer.has_room(10, 11, 9));
     }
 
     #[test]
     fn no_slots_hold_nothing() {
-        let mut area = HoldingArea::new(0, 8);
-        assert!(!area.has_room(1, 2, 1));
-        assert!(area.release(2).is_none());
+        let mut buffer = ReorderBuffer::new(0, 8);
+        assert!(!buffer.has_room(1, 2, 1));
+        assert!(buffer.remove(2).is_none());
     }
 }

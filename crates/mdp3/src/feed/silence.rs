@@ -11,7 +11,7 @@ use hairpin_time::{Duration, Instant};
 use crate::{Counters, Feed, FeedLine, Feeds, Listener};
 
 /// How many looks a silence lasts before it is told.
-const LOOKS: u8 = 8;
+const CHECKS: u8 = 8;
 
 /// What brings nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum SilenceScope {
         /// The feed.
         feed: Feed,
         /// The side.
-        side: FeedLine,
+        line: FeedLine,
     },
     /// All sides of a feed.
     Feed(Feed),
@@ -52,154 +52,154 @@ pub struct Silence {
 
 /// One side of a feed.
 #[derive(Debug, Default, Clone, Copy)]
-struct Line {
+struct LineActivity {
     /// Packets at the last look.
     count: u64,
     /// Looks since the count has changed.
-    looks: u8,
-    is_silent: bool,
+    unchanged_checks: u8,
+    silent: bool,
     /// At the last look its feed was joined.
-    was_watched: bool,
+    watched_before: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct SilenceWatch {
+pub(crate) struct SilenceDetector {
     feeds: Feeds,
     /// From one look to the next; `None`: silence is not told.
     period: Option<Duration>,
-    next_look: Instant,
-    lines: [[Line; FeedLine::ALL.len()]; Feed::ALL.len()],
+    next_check: Instant,
+    activity: [[LineActivity; FeedLine::ALL.len()]; Feed::ALL.len()],
     /// Packets of the feeds that loop; those of the incremental feed are counted anyway.
     loop_packets: [[u64; FeedLine::ALL.len()]; Feed::ALL.len()],
     silent_feeds: [bool; Feed::ALL.len()],
-    is_channel_silent: bool,
+    channel_silent: bool,
     /// A side may yet fall silent.
-    is_waiting: bool,
+    can_fall_silent: bool,
 }
 
-impl SilenceWatch {
+impl SilenceDetector {
     pub(crate) fn new(silence: Duration, feeds: Feeds) -> Self {
-        let eighth = Duration::from_nanos(silence.as_nanos().div_ceil(u64::from(LOOKS)));
+        let eighth = Duration::from_nanos(silence.as_nanos().div_ceil(u64::from(CHECKS)));
         Self {
             feeds,
             period: (silence > Duration::ZERO).then_some(eighth),
             // At once, when the time is told for the first time.
-            next_look: Instant::ZERO,
-            lines: Default::default(),
+            next_check: Instant::ZERO,
+            activity: Default::default(),
             loop_packets: Default::default(),
             silent_feeds: Default::default(),
-            is_channel_silent: false,
-            is_waiting: true,
+            channel_silent: false,
+            can_fall_silent: true,
         }
     }
 
     /// When the next look is due; `None` while everything is silent that can be.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        (self.period.is_some() && self.is_waiting).then_some(self.next_look)
+        (self.period.is_some() && self.can_fall_silent).then_some(self.next_check)
     }
 
     /// A feed has been joined or left.
-    pub(crate) fn expect(&mut self) {
-        self.is_waiting = true;
+    pub(crate) fn restart_watch(&mut self) {
+        self.can_fall_silent = true;
     }
 
     /// Counts a packet of a feed that loops.
-    pub(crate) fn count(&mut self, feed: Feed, side: FeedLine) {
+    pub(crate) fn count(&mut self, feed: Feed, line: FeedLine) {
         if let Some(counts) = self.loop_packets.get_mut(feed as usize) {
-            counts[side as usize] += 1;
+            counts[line as usize] += 1;
         }
     }
 
     /// Whether a side of a feed is silent.
-    pub(crate) fn is_silent(&self, feed: Feed, side: FeedLine) -> bool {
-        self.lines.get(feed as usize).is_some_and(|lines| lines[side as usize].is_silent)
+    pub(crate) fn is_silent(&self, feed: Feed, line: FeedLine) -> bool {
+        self.activity.get(feed as usize).is_some_and(|activity| activity[line as usize].silent)
     }
 
     /// Looks at the counts if that is due.
-    pub(crate) fn look(
+    pub(crate) fn poll(
         &mut self,
         now: Instant,
         joined: [bool; Feed::ALL.len()],
         counters: &mut Counters,
         listener: &mut impl Listener,
     ) {
-        let Some(period) = self.period.filter(|_| self.next_look <= now) else { return };
+        let Some(period) = self.period.filter(|_| self.next_check <= now) else { return };
         // A caller that was away for long has not listened meanwhile.
-        let is_in_time = now < self.next_look + period;
-        self.next_look = now + period;
-        self.review(is_in_time, joined, counters, listener);
+        let is_in_time = now < self.next_check + period;
+        self.next_check = now + period;
+        self.update(is_in_time, joined, counters, listener);
     }
 
-    /// Takes account of packets that came since the last look; `ages` if time has passed too.
-    pub(crate) fn review(
+    /// Takes account of packets that came since the last look; `time_passed` if time has passed too.
+    pub(crate) fn update(
         &mut self,
-        ages: bool,
+        time_passed: bool,
         joined: [bool; Feed::ALL.len()],
         counters: &mut Counters,
         listener: &mut impl Listener,
     ) {
         for feed in Feed::ALL {
-            for side in FeedLine::ALL {
-                let is_watched = joined[feed as usize] && self.feeds.sides(feed).has(side);
-                self.review_line(ages, is_watched, (feed, side), counters, listener);
+            for line in FeedLine::ALL {
+                let is_watched = joined[feed as usize] && self.feeds.lines(feed).contains(line);
+                self.update_line(time_passed, is_watched, (feed, line), counters, listener);
             }
         }
-        let mut lines = self.lines.iter().flatten();
-        self.is_waiting = lines.any(|line| line.was_watched && !line.is_silent);
-        self.sum_up(joined, listener);
+        let mut activity = self.activity.iter().flatten();
+        self.can_fall_silent = activity.any(|activity| activity.watched_before && !activity.silent);
+        self.update_scopes(joined, listener);
     }
 
-    fn review_line(
+    fn update_line(
         &mut self,
-        ages: bool,
+        time_passed: bool,
         is_watched: bool,
-        (feed, side): (Feed, FeedLine),
+        (feed, line): (Feed, FeedLine),
         counters: &mut Counters,
         listener: &mut impl Listener,
     ) {
-        let count = match (feed, side) {
+        let count = match (feed, line) {
             (Feed::Incremental, FeedLine::A) => counters.packets_a,
             (Feed::Incremental, FeedLine::B) => counters.packets_b,
-            _ => self.loop_packets[feed as usize][side as usize],
+            _ => self.loop_packets[feed as usize][line as usize],
         };
-        let line = &mut self.lines[feed as usize][side as usize];
-        let was_silent = line.is_silent;
-        let has_come = core::mem::replace(&mut line.count, count) != count;
-        let was_watched = core::mem::replace(&mut line.was_watched, is_watched);
-        if has_come || !is_watched || !was_watched {
-            (line.looks, line.is_silent) = (0, false);
-        } else if ages {
-            line.looks = line.looks.saturating_add(1);
-            line.is_silent = line.looks >= LOOKS;
+        let activity = &mut self.activity[feed as usize][line as usize];
+        let was_silent = activity.silent;
+        let has_come = core::mem::replace(&mut activity.count, count) != count;
+        let watched_before = core::mem::replace(&mut activity.watched_before, is_watched);
+        if has_come || !is_watched || !watched_before {
+            (activity.unchanged_checks, activity.silent) = (0, false);
+        } else if time_passed {
+            activity.unchanged_checks = activity.unchanged_checks.saturating_add(1);
+            activity.silent = activity.unchanged_checks >= CHECKS;
         }
-        counters.silences += u64::from(line.is_silent && !was_silent);
-        tell(SilenceScope::FeedLine { feed, side }, was_silent, line.is_silent, listener);
+        counters.silences += u64::from(activity.silent && !was_silent);
+        notify(SilenceScope::FeedLine { feed, line }, was_silent, activity.silent, listener);
     }
 
     /// What the sides together make of the feeds and the channel.
-    fn sum_up(&mut self, joined: [bool; Feed::ALL.len()], listener: &mut impl Listener) {
+    fn update_scopes(&mut self, joined: [bool; Feed::ALL.len()], listener: &mut impl Listener) {
         let mut watched = 0;
         let mut silent = 0;
         for feed in Feed::ALL {
-            let sides = self.feeds.sides(feed);
-            let is_watched = joined[feed as usize] && !sides.is_none();
+            let lines = self.feeds.lines(feed);
+            let is_watched = joined[feed as usize] && !lines.is_none();
             let is_silent = is_watched
                 && FeedLine::ALL
                     .into_iter()
-                    .all(|side| !sides.has(side) || self.is_silent(feed, side));
+                    .all(|line| !lines.contains(line) || self.is_silent(feed, line));
             watched += u32::from(is_watched);
             silent += u32::from(is_silent);
             let was_silent = core::mem::replace(&mut self.silent_feeds[feed as usize], is_silent);
-            tell(SilenceScope::Feed(feed), was_silent, is_silent, listener);
+            notify(SilenceScope::Feed(feed), was_silent, is_silent, listener);
         }
         let is_silent = watched > 0 && silent == watched;
-        let was_silent = core::mem::replace(&mut self.is_channel_silent, is_silent);
-        tell(SilenceScope::Channel, was_silent, is_silent, listener);
+        let was_silent = core::mem::replace(&mut self.channel_silent, is_silent);
+        notify(SilenceScope::Channel, was_silent, is_silent, listener);
     }
 }
 
-fn tell(scope: SilenceScope, was_silent: bool, is_silent: bool, listener: &mut impl Listener) {
+fn notify(scope: SilenceScope, was_silent: bool, is_silent: bool, listener: &mut impl Listener) {
     if was_silent != is_silent {
         let state = if is_silent { SilenceState::Begins } else { SilenceState::Ends };
         listener.on_silence(&Silence { scope, state });

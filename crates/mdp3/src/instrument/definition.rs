@@ -83,7 +83,7 @@ pub struct Definition {
     /// EventTime (1145) of the event LastEligibleTradeDate.
     pub last_trade: Option<Utc>,
     /// UserDefinedInstrument (9779): a user of the exchange made it.
-    pub is_user_defined: bool,
+    pub user_defined: bool,
     /// InstrumentGUID (37513), since version 10.
     pub instrument_guid: Option<u64>,
     /// What only this kind of definition says.
@@ -101,7 +101,7 @@ pub struct Definition {
 
 impl Definition {
     /// The definition of an instrument that has none.
-    pub(crate) const fn none(security_id: i32) -> Self {
+    pub(crate) const fn undefined(security_id: i32) -> Self {
         Self {
             security_id,
             symbol: Text::EMPTY,
@@ -113,7 +113,7 @@ impl Definition {
             currency: Text::EMPTY,
             market_segment_id: 0,
             underlying_product: None,
-            maturity: UNDATED,
+            maturity: NO_MATURITY,
             match_algorithm: 0,
             min_trade_vol: 0,
             max_trade_vol: 0,
@@ -131,7 +131,7 @@ impl Definition {
             lots: LotTypeRules::NONE,
             activation: None,
             last_trade: None,
-            is_user_defined: false,
+            user_defined: false,
             instrument_guid: None,
             details: Details::None,
             trading_status: None,
@@ -168,7 +168,7 @@ impl Definition {
 
     /// Whether a loop's definition says nothing that this one does not know: by LastUpdateTime
     /// (779), since a loop lags behind what is sent as it happens.
-    pub(crate) fn is_as_new_as(&self, looped: &Self) -> bool {
+    pub(crate) fn supersedes(&self, looped: &Self) -> bool {
         let has_same_force = self.is_in_force() == looped.is_in_force();
         self.template_id != 0
             && (looped.last_update_time < self.last_update_time
@@ -176,14 +176,15 @@ impl Definition {
     }
 
     /// Whether the two say the same; whether an instrument was added or modified is no matter.
-    pub(crate) fn says_the_same_as(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_content(&self, other: &Self) -> bool {
         self.is_in_force() == other.is_in_force()
             && Self { action: other.action, ..*self } == *other
     }
 }
 
 /// No maturity.
-pub(crate) const UNDATED: MonthYear = MonthYear { year: None, month: None, day: None, week: None };
+pub(crate) const NO_MATURITY: MonthYear =
+    MonthYear { year: None, month: None, day: None, week: None };
 
 #[cfg(test)]
 mod tests {
@@ -191,21 +192,21 @@ mod tests {
 
     fn definition(updated: u64, action: DefinitionAction) -> Definition {
         let last_update_time = Utc::from_nanos(updated);
-        Definition { last_update_time, action, template_id: 54, ..Definition::none(7) }
+        Definition { last_update_time, action, template_id: 54, ..Definition::undefined(7) }
     }
 
     #[test]
     fn an_instrument_is_active_from_its_activation_through_its_last_trade() {
         let at = Utc::from_nanos;
         let (activation, last_trade) = (Some(at(10)), Some(at(20)));
-        let definition = Definition { activation, last_trade, ..Definition::none(7) };
+        let definition = Definition { activation, last_trade, ..Definition::undefined(7) };
         assert_eq!(
             [9, 10, 20, 21].map(|now| definition.is_active(at(now))),
             [false, true, true, false]
         );
         assert_eq!([9, 20, 21].map(|now| definition.is_expired(at(now))), [false, false, true]);
         assert_eq!(definition.expires_at(), Some(at(20)));
-        let undated = Definition::none(7);
+        let undated = Definition::undefined(7);
         assert!(undated.is_active(at(1)) && !undated.is_expired(at(u64::MAX)));
     }
 
@@ -213,11 +214,11 @@ mod tests {
     fn a_loop_is_believed_from_its_last_update_time_on() {
         use DefinitionAction::{Add, Delete, Modify};
         let known = definition(5, Modify);
-        assert!(known.is_as_new_as(&definition(4, Add)));
-        assert!(known.is_as_new_as(&definition(5, Add)));
-        assert!(!known.is_as_new_as(&definition(6, Add)));
-        assert!(!known.is_as_new_as(&definition(5, Delete)));
-        assert!(definition(5, Delete).is_as_new_as(&definition(4, Add)), "it lags");
-        assert!(!Definition::none(7).is_as_new_as(&definition(0, Add)));
+        assert!(known.supersedes(&definition(4, Add)));
+        assert!(known.supersedes(&definition(5, Add)));
+        assert!(!known.supersedes(&definition(6, Add)));
+        assert!(!known.supersedes(&definition(5, Delete)));
+        assert!(definition(5, Delete).supersedes(&definition(4, Add)), "it lags");
+        assert!(!Definition::undefined(7).supersedes(&definition(0, Add)));
     }
 }

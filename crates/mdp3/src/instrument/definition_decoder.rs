@@ -7,7 +7,7 @@ use hairpin_cme_codecs::mdp3::{EventType, InstAttribValue};
 use hairpin_sbe::{DecodeError, MessageHeader};
 use hairpin_time::Utc;
 
-use crate::instrument::definition::UNDATED;
+use crate::instrument::definition::NO_MATURITY;
 use crate::instrument::definition_details::{
     Details, FixedIncomeDetails, FxDetails, OptionDetails, RepoDetails, SpreadDetails,
 };
@@ -17,7 +17,7 @@ use crate::{Definition, DefinitionAction, Text};
 
 /// A definition as it came, with what concerns the message and not the instrument.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedDefinition {
     pub(crate) definition: Definition,
     pub(crate) match_event_indicator: u8,
     /// TotNumReports (911): how many definitions a whole loop has.
@@ -30,7 +30,7 @@ pub(crate) fn decode(
     header: &MessageHeader,
     body: &[u8],
     related: &mut Vec<Related>,
-) -> Option<Result<Decoded, DecodeError>> {
+) -> Option<Result<DecodedDefinition, DecodeError>> {
     let decoder = match header.template_id {
         codec::MDInstrumentDefinitionFuture54::TEMPLATE_ID => future,
         codec::MDInstrumentDefinitionOption55::TEMPLATE_ID => option,
@@ -78,7 +78,7 @@ macro_rules! decoder {
             header: &MessageHeader,
             body: &[u8],
             $related: &mut Vec<Related>,
-        ) -> Result<Decoded, DecodeError> {
+        ) -> Result<DecodedDefinition, DecodeError> {
             let mut scratch = codec::$message::SCRATCH;
             let $decoded = codec::$message::decode(header, body, &mut scratch)?;
             let mut definition = Definition {
@@ -98,7 +98,7 @@ macro_rules! decoder {
                 display_factor: $decoded.display_factor(),
                 high_limit_price: $decoded.high_limit_price(),
                 low_limit_price: $decoded.low_limit_price(),
-                is_user_defined: $decoded.user_defined_instrument() == b'Y',
+                user_defined: $decoded.user_defined_instrument() == b'Y',
                 instrument_guid: $decoded.instrument_guid(),
                 details: $details,
                 trading_status: $decoded.md_security_trading_status(),
@@ -106,7 +106,7 @@ macro_rules! decoder {
                 action: action($decoded.security_update_action().0),
                 template_id: header.template_id,
                 $($field: $value,)*
-                ..Definition::none($decoded.security_id())
+                ..Definition::undefined($decoded.security_id())
             };
             each!($decoded.no_events(), codec::$module::NoEvents, |event| {
                 let time = Some(Utc::from_nanos(event.event_time()));
@@ -132,7 +132,7 @@ macro_rules! decoder {
                 definition.lots.push(rule.lot_type(), rule.min_lot_size().lot_size());
             });
             $lists
-            Ok(Decoded {
+            Ok(DecodedDefinition {
                 definition,
                 match_event_indicator: $decoded.match_event_indicator().0,
                 total_reports: $decoded.tot_num_reports(),
@@ -220,7 +220,7 @@ decoder!(
         full_name: Text::from_bytes(bond.financial_instrument_full_name().as_bytes()),
     }),
     {
-        maturity: UNDATED,
+        maturity: NO_MATURITY,
         main_fraction: bond.main_fraction(),
         sub_fraction: bond.sub_fraction(),
         price_display_format: bond.price_display_format(),

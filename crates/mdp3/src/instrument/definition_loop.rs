@@ -1,9 +1,9 @@
 //! Definitions: from the instrument feed's loop, and one by one on the incremental feed.
 
 use crate::book::levels::{MAX_DEPTH, MAX_IMPLIED_DEPTH};
-use crate::feed::loop_tracker::{LoopTracker, Position};
-use crate::instrument::definition_decoder::{self, Decoded};
-use crate::instrument::instruments::USUAL_IMPLIED_DEPTH;
+use crate::feed::loop_tracker::{LoopTracker, PassPosition};
+use crate::instrument::definition_decoder::{self, DecodedDefinition};
+use crate::instrument::instruments::DEFAULT_IMPLIED_DEPTH;
 use crate::instrument::status::InstrumentStatus;
 use crate::market::Market;
 use crate::recovery::sync_state::State;
@@ -19,13 +19,13 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct DefinitionLoop {
     tracker: LoopTracker,
-    is_collecting: bool,
+    collecting: bool,
     /// No collection has been completed yet, and the channel waits for the first.
-    is_first: bool,
+    first: bool,
     /// Packets were lost since the collection began: it may have gone past what they changed.
-    is_outdated: bool,
+    outdated: bool,
     /// A pass has begun since the collection began.
-    has_begun: bool,
+    pass_started: bool,
     /// The number of this collection; instruments it has named carry it.
     collection: u32,
     total: u32,
@@ -36,10 +36,10 @@ impl DefinitionLoop {
     pub(crate) fn new(max_packets: usize, is_wanted: bool) -> Self {
         Self {
             tracker: LoopTracker::new(max_packets),
-            is_collecting: is_wanted,
-            is_first: is_wanted,
-            is_outdated: false,
-            has_begun: false,
+            collecting: is_wanted,
+            first: is_wanted,
+            outdated: false,
+            pass_started: false,
             collection: 1,
             total: 0,
             distinct: 0,
@@ -48,32 +48,32 @@ impl DefinitionLoop {
 
     /// Whether the instrument feed is needed.
     pub(crate) fn is_collecting(&self) -> bool {
-        self.is_collecting
+        self.collecting
     }
 
     /// Whether books have to wait for the collection.
     pub(crate) fn is_first(&self) -> bool {
-        self.is_first
+        self.first
     }
 
     /// Begins to collect, unless that is going on.
-    pub(crate) fn collect(&mut self) {
-        if !self.is_collecting {
-            self.is_collecting = true;
-            self.has_begun = false;
+    pub(crate) fn start_collection(&mut self) {
+        if !self.collecting {
+            self.collecting = true;
+            self.pass_started = false;
             self.tracker.abandon();
-            self.begin(0);
+            self.begin_count(0);
         }
     }
 
     /// Packets were lost that may have had definitions: collects once more from now on.
-    pub(crate) fn collect_again(&mut self) {
-        self.is_outdated = self.is_collecting;
-        self.collect();
+    pub(crate) fn restart_collection(&mut self) {
+        self.outdated = self.collecting;
+        self.start_collection();
     }
 
     /// Begins to count, to `total`.
-    fn begin(&mut self, total: u32) {
+    fn begin_count(&mut self, total: u32) {
         self.collection = self.collection.wrapping_add(1);
         (self.total, self.distinct) = (total, 0);
     }
@@ -81,9 +81,9 @@ impl DefinitionLoop {
     /// Counts an instrument, whose last collection is given; all there is if a loop's definitions
     /// do not say how many they are.
     fn count(&mut self, total: Option<u32>, last_collection: &mut u32) {
-        let Some(total) = total.filter(|_| self.has_begun) else { return };
+        let Some(total) = total.filter(|_| self.pass_started) else { return };
         if total != self.total {
-            self.begin(total);
+            self.begin_count(total);
         }
         if *last_collection != self.collection {
             *last_collection = self.collection;
@@ -96,10 +96,10 @@ impl DefinitionLoop {
         self.total > 0 && self.distinct as usize >= room.min(self.total as usize)
     }
 
-    fn end(&mut self) {
-        (self.is_collecting, self.is_first) = (false, false);
-        if core::mem::take(&mut self.is_outdated) {
-            self.collect();
+    fn end_collection(&mut self) {
+        (self.collecting, self.first) = (false, false);
+        if core::mem::take(&mut self.outdated) {
+            self.start_collection();
         }
     }
 }
@@ -114,14 +114,14 @@ impl Market {
     ) {
         self.counters.instrument_packets += 1;
         let tracker = &mut self.definition_loop.tracker;
-        let position = tracker.observe(packet.side, packet.sequence, packet.sending_time);
+        let position = tracker.observe(packet.line, packet.sequence, packet.sending_time);
         if tracker.is_too_long() {
             self.warn(&Warning::LoopTooLong { feed: Feed::Instrument }, listener);
         }
         match position {
-            Position::Starts => self.definition_loop.has_begun = true,
-            Position::Continues => {}
-            Position::Repeats => {
+            PassPosition::First => self.definition_loop.pass_started = true,
+            PassPosition::New => {}
+            PassPosition::Duplicate => {
                 self.counters.loop_duplicates += 1;
                 return;
             }
@@ -131,36 +131,36 @@ impl Market {
             match message {
                 Ok(message) => {
                     let message = self.translate(message, listener);
-                    self.loop_definition(packet, &message, listener);
+                    self.apply_loop_message(packet, &message, listener);
                     listener.on_end_of_message(packet, &message);
                 }
                 Err(error) => self.report(Some(packet), &error, listener),
             }
         }
         // Of the unwanted ones those without a place are counted too.
-        let room = if self.is_filtering { usize::MAX } else { self.settings.max_instruments };
-        if self.definition_loop.is_collecting && self.definition_loop.is_complete(room) {
-            self.definition_loop.end();
+        let room = if self.filtering { usize::MAX } else { self.settings.max_instruments };
+        if self.definition_loop.collecting && self.definition_loop.is_complete(room) {
+            self.definition_loop.end_collection();
         }
         listener.on_end_of_packet(packet);
     }
 
-    fn loop_definition(
+    fn apply_loop_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
         listener: &mut impl Listener,
     ) {
-        if !self.is_readable(packet, message, listener) {
+        if !self.begin_message(packet, message, listener) {
             return;
         }
         let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
         match decoded {
             Some(Ok(decoded)) => {
-                if let Some(instrument) = self.define(packet, &decoded, false, listener) {
+                if let Some(instrument) = self.apply_definition(packet, &decoded, false, listener) {
                     let last_collection = &mut self.recovery[instrument.as_usize()].collection;
                     self.definition_loop.count(decoded.total_reports, last_collection);
-                } else if self.is_filtering {
+                } else if self.filtering {
                     let security_id = decoded.definition.security_id;
                     let mut unnoted = 0;
                     let noted = self.unwanted.last_collection(security_id);
@@ -173,30 +173,33 @@ impl Market {
                 let error = Error::MalformedMessage { template_id, error };
                 self.report(Some(packet), &error, listener);
             }
-            None => self.loop_extra(packet, message, listener),
+            None => self.handle_other_loop_message(packet, message, listener),
         }
     }
 
     /// An instrument without a definition has an entry or a snapshot: definitions are collected
     /// again. Once for each instrument, since the exchange may never define it.
-    pub(crate) fn miss_definition(&mut self, security_id: i32, listener: &mut impl Listener) {
+    pub(crate) fn request_definitions(&mut self, security_id: i32, listener: &mut impl Listener) {
         self.warn(&Warning::UnknownSecurity { security_id }, listener);
         if self.settings.late_join != LateJoin::InstrumentsAndBooks {
             return;
         }
         if let Some(instrument) = self.find_or_insert(security_id, listener)
-            && !core::mem::replace(&mut self.recovery[instrument.as_usize()].was_missed, true)
+            && !core::mem::replace(
+                &mut self.recovery[instrument.as_usize()].definitions_requested,
+                true,
+            )
         {
-            self.definition_loop.collect();
+            self.definition_loop.start_collection();
         }
     }
 
     /// Takes a definition; `None` if there is no room for its instrument. What it relates the
     /// instrument to is in `self.related`.
-    pub(crate) fn define(
+    pub(crate) fn apply_definition(
         &mut self,
         packet: &Packet,
-        decoded: &Decoded,
+        decoded: &DecodedDefinition,
         is_live: bool,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
@@ -209,10 +212,10 @@ impl Market {
         let instrument = self.find_or_insert(definition.security_id, listener)?;
         let known = &self.instruments.definitions[instrument.as_usize()];
         let repeats = if is_live {
-            known.says_the_same_as(&definition)
+            known.has_same_content(&definition)
                 && self.instruments.related(instrument).eq(&self.related)
         } else {
-            known.is_as_new_as(&definition)
+            known.supersedes(&definition)
         };
         if repeats {
             return Some(instrument);
@@ -223,17 +226,17 @@ impl Market {
             self.warn(&Warning::RelatedOverCapacity { security_id }, listener);
         }
         self.set_depth(instrument, listener);
-        self.definition_status(instrument, is_live.then_some(packet.sequence));
-        let told = &self.instruments.definitions[instrument.as_usize()];
+        self.apply_definition_status(instrument, is_live.then_some(packet.sequence));
+        let updated = &self.instruments.definitions[instrument.as_usize()];
         let instruments = &self.instruments;
-        let update = DefinitionUpdate { packet, instrument, definition: told, instruments };
+        let update = DefinitionUpdate { packet, instrument, definition: updated, instruments };
         listener.on_definition(&update);
-        let kept = instruments.user_data(instrument);
-        self.instruments.user_data[instrument.as_usize()] = listener.user_data(&update, kept);
+        let current = instruments.user_data(instrument);
+        self.instruments.user_data[instrument.as_usize()] = listener.user_data(&update, current);
         if definition.is_in_force() {
-            self.enter_definition(instrument, is_live, definition.action, listener);
+            self.start_instrument(instrument, is_live, definition.action, listener);
         } else {
-            self.leave(instrument, listener);
+            self.remove_instrument(instrument, listener);
         }
         Some(instrument)
     }
@@ -245,14 +248,14 @@ impl Market {
         let (security_id, stated) = (definition.security_id, definition.depth);
         let implied = definition.implied_depth;
         let (depth, implied_depth) = match (stated, implied) {
-            (0, 0) => (self.settings.depth_unless_defined(), USUAL_IMPLIED_DEPTH),
+            (0, 0) => (self.settings.depth_unless_defined(), DEFAULT_IMPLIED_DEPTH),
             _ => (stated.min(MAX_DEPTH as u8), implied.min(MAX_IMPLIED_DEPTH as u8)),
         };
-        self.instruments.cells[instrument.as_usize()].set_depth(depth);
+        self.instruments.direct[instrument.as_usize()].set_depth(depth);
         self.instruments.implied[instrument.as_usize()].set_depth(implied_depth);
-        self.instruments.settle(instrument);
-        for (stated, kept) in [(stated, depth), (implied, implied_depth)] {
-            if stated > kept {
+        self.instruments.update_best(instrument);
+        for (stated, current) in [(stated, depth), (implied, implied_depth)] {
+            if stated > current {
                 self.warn(&Warning::DepthCut { security_id, depth: stated }, listener);
             }
         }
@@ -260,55 +263,55 @@ impl Market {
 
     /// What a definition makes of an instrument that had none in force: if it is new to the
     /// exchange, its book is empty; otherwise a snapshot has it.
-    fn enter_definition(
+    fn start_instrument(
         &mut self,
         instrument: InstrumentIndex,
         is_live: bool,
         action: DefinitionAction,
         listener: &mut impl Listener,
     ) {
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        if cell.head.state != State::Unknown {
+        let slot = &mut self.instruments.direct[instrument.as_usize()];
+        if slot.head.state != State::Unknown {
             return;
         }
         let is_new = is_live && action == DefinitionAction::Add;
         if is_new || self.settings.late_join == LateJoin::Nothing {
-            cell.head.next_rpt_seq = 0;
-            cell.head.state = State::Fresh;
-            self.instruments.empty(instrument);
-            self.instruments.settle(instrument);
-            self.queue.forget(instrument);
-            self.recovery[instrument.as_usize()].forget_snapshot();
-            self.tell_state(instrument, listener);
-            self.order_book_is_defined(instrument, None, listener);
+            slot.head.next_rpt_seq = 0;
+            slot.head.state = State::Fresh;
+            self.instruments.clear_books(instrument);
+            self.instruments.update_best(instrument);
+            self.queue.discard(instrument);
+            self.recovery[instrument.as_usize()].clear_snapshot();
+            self.notify_state(instrument, listener);
+            self.define_order_book(instrument, None, listener);
         } else {
             let security_id = self.instruments.book(instrument).security_id();
             // What came for a wanted group before it was known to be wanted has not been kept.
             let has_all = self.definition_loop.is_first() && !self.is_unwanted(None, security_id);
             let waiting_from = if has_all { 0 } else { self.next_sequence };
-            self.fall_out(instrument, waiting_from, listener);
-            self.order_book_is_defined(instrument, Some(waiting_from), listener);
+            self.mark_out_of_sync(instrument, waiting_from, listener);
+            self.define_order_book(instrument, Some(waiting_from), listener);
         }
     }
 
     /// The instrument is gone.
-    fn leave(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        if cell.head.state == State::Unknown {
+    fn remove_instrument(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+        let slot = &mut self.instruments.direct[instrument.as_usize()];
+        if slot.head.state == State::Unknown {
             return;
         }
-        if cell.head.state.needs_snapshot() {
+        if slot.head.state.needs_snapshot() {
             self.out_of_sync -= 1;
         }
-        cell.head.state = State::Unknown;
-        self.instruments.empty(instrument);
-        self.instruments.settle(instrument);
+        slot.head.state = State::Unknown;
+        self.instruments.clear_books(instrument);
+        self.instruments.update_best(instrument);
         self.instruments.related.remove(instrument);
         self.instruments.statuses[instrument.as_usize()] = InstrumentStatus::UNKNOWN;
         let last = self.next_sequence.saturating_sub(1);
         self.instruments.statistics[instrument.as_usize()].reset(last);
-        self.queue.forget(instrument);
-        self.tell_state(instrument, listener);
-        self.order_book_is_gone(instrument, listener);
+        self.queue.discard(instrument);
+        self.notify_state(instrument, listener);
+        self.remove_order_book(instrument, listener);
     }
 }

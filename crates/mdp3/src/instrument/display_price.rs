@@ -36,7 +36,7 @@ pub struct DisplayPrice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// At least so many digits behind the point.
-    Decimal { places: u8 },
+    Decimal { decimal_places: u8 },
     /// A fraction whose digits beyond the first are decimals of its numerator.
     Tick { main: u8, digits: u8 },
     /// A fraction whose digits beyond the first are the numerator of another.
@@ -44,12 +44,12 @@ enum Style {
 }
 
 /// Room for any price: a sign, 39 digits and a mark fit.
-struct Written {
+struct TextBuffer {
     text: [u8; 64],
     length: usize,
 }
 
-impl Written {
+impl TextBuffer {
     fn push(&mut self, byte: u8) {
         if let Some(slot) = self.text.get_mut(self.length) {
             *slot = byte;
@@ -70,7 +70,7 @@ impl Written {
     }
 
     /// The first digits of a fraction of [`ONE`], the rest cut off.
-    fn places(&mut self, fraction: u128, digits: usize) {
+    fn decimal_places(&mut self, fraction: u128, digits: usize) {
         let mut rest = fraction;
         for _ in 0..digits {
             rest *= 10;
@@ -81,7 +81,7 @@ impl Written {
 }
 
 /// How many digits the numerators of a fraction have.
-fn width_of(denominator: u8) -> usize {
+fn digit_count(denominator: u8) -> usize {
     match denominator {
         0..=10 => 1,
         11..=100 => 2,
@@ -90,14 +90,14 @@ fn width_of(denominator: u8) -> usize {
 }
 
 /// How many digits behind the point a fraction of [`ONE`] has.
-fn places_of(fraction: u128) -> u32 {
+fn decimal_places_of(fraction: u128) -> u32 {
     (0..PLACES)
-        .find(|places| fraction.is_multiple_of(10u128.pow(PLACES - places)))
+        .find(|decimal_places| fraction.is_multiple_of(10u128.pow(PLACES - decimal_places)))
         .unwrap_or(PLACES)
 }
 
 impl DisplayPrice {
-    fn write(&self, text: &mut Written) {
+    fn write(&self, text: &mut TextBuffer) {
         if self.value < 0 {
             text.push(b'-');
         }
@@ -105,23 +105,24 @@ impl DisplayPrice {
         let (whole, fraction) = (value / ONE, value % ONE);
         text.number(whole, 1);
         match self.style {
-            Style::Decimal { places } => {
-                let places = places_of(fraction).max(places.into()).min(PLACES);
-                if places > 0 {
+            Style::Decimal { decimal_places } => {
+                let decimal_places =
+                    decimal_places_of(fraction).max(decimal_places.into()).min(PLACES);
+                if decimal_places > 0 {
                     text.push(b'.');
                 }
-                text.places(fraction, places as usize);
+                text.decimal_places(fraction, decimal_places as usize);
             }
             Style::Tick { main, digits } => {
                 let numerator = fraction * u128::from(main);
-                let width = width_of(main);
+                let width = digit_count(main);
                 text.push(b'\'');
                 text.number(numerator / ONE, width);
-                text.places(numerator % ONE, usize::from(digits).saturating_sub(width));
+                text.decimal_places(numerator % ONE, usize::from(digits).saturating_sub(width));
             }
             Style::Point { main, sub, digits } => {
                 let numerator = fraction * u128::from(main);
-                let width = width_of(main);
+                let width = digit_count(main);
                 text.push(b'.');
                 text.number(numerator / ONE, width);
                 let rest = usize::from(digits).saturating_sub(width);
@@ -135,7 +136,7 @@ impl DisplayPrice {
 
 impl fmt::Display for DisplayPrice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = Written { text: [0; 64], length: 0 };
+        let mut text = TextBuffer { text: [0; 64], length: 0 };
         self.write(&mut text);
         f.pad(core::str::from_utf8(&text.text[..text.length]).unwrap_or_default())
     }
@@ -154,13 +155,13 @@ impl Definition {
     /// ```
     #[must_use]
     pub fn display_price(&self, price: Price9) -> DisplayPrice {
-        let value = i128::from(price.0) * i128::from(self.shown_factor());
+        let value = i128::from(price.0) * i128::from(self.effective_factor());
         DisplayPrice { value, style: self.display_style() }
     }
 
     /// What to multiply by to show a price, in units of 10^-9. An instrument without a definition
     /// has no factor; its prices are shown as they are.
-    fn shown_factor(&self) -> i64 {
+    fn effective_factor(&self) -> i64 {
         if self.display_factor.0 > 0 { self.display_factor.0 } else { 1_000_000_000 }
     }
 
@@ -171,17 +172,17 @@ impl Definition {
                 Style::Point { main, sub: self.sub_fraction.unwrap_or(1).max(1), digits }
             }
             (Some(main @ 2..), _) => Style::Tick { main, digits },
-            (_, Details::Fx(fx)) => Style::Decimal { places: fx.price_precision },
-            _ => Style::Decimal { places: self.decimal_places() },
+            (_, Details::Fx(fx)) => Style::Decimal { decimal_places: fx.price_precision },
+            _ => Style::Decimal { decimal_places: self.decimal_places() },
         }
     }
 
     /// As many digits behind the point as a tick has, or where ticks vary, as the factor has.
     fn decimal_places(&self) -> u8 {
-        let factor = i128::from(self.shown_factor());
+        let factor = i128::from(self.effective_factor());
         let tick = self.min_price_increment.map_or(1_000_000_000, |tick| tick.0);
         let shown = (i128::from(tick) * factor).unsigned_abs();
-        places_of(shown % ONE) as u8
+        decimal_places_of(shown % ONE) as u8
     }
 }
 
@@ -192,10 +193,11 @@ mod tests {
 
     fn decimal(text: &str) -> Price9 {
         let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
-        let (whole, places) = text.split_once('.').unwrap_or((text, ""));
-        let places = alloc::format!("{places:0<9}");
+        let (whole, decimal_places) = text.split_once('.').unwrap_or((text, ""));
+        let decimal_places = alloc::format!("{decimal_places:0<9}");
         Price9(
-            sign * (whole.parse::<i64>().unwrap() * 1_000_000_000 + places.parse::<i64>().unwrap()),
+            sign * (whole.parse::<i64>().unwrap() * 1_000_000_000
+                + decimal_places.parse::<i64>().unwrap()),
         )
     }
 
@@ -205,7 +207,7 @@ mod tests {
             sub_fraction: sub,
             price_display_format: Some(digits),
             display_factor: decimal("1"),
-            ..Definition::none(7)
+            ..Definition::undefined(7)
         }
     }
 
@@ -268,7 +270,7 @@ mod tests {
         let future = |tick: &str, factor: &str| Definition {
             min_price_increment: Some(decimal(tick)),
             display_factor: decimal(factor),
-            ..Definition::none(7)
+            ..Definition::undefined(7)
         };
         // CME's examples.
         shows(&future("25", "0.01"), "113700", "1137.00");
@@ -280,7 +282,7 @@ mod tests {
 
     #[test]
     fn where_ticks_vary_the_factor_tells_the_digits() {
-        let option = Definition { display_factor: decimal("0.01"), ..Definition::none(7) };
+        let option = Definition { display_factor: decimal("0.01"), ..Definition::undefined(7) };
         shows(&option, "475", "4.75");
         shows(&option, "500", "5.00");
     }
@@ -296,13 +298,13 @@ mod tests {
             alt_min_price_increment: None,
             full_name: crate::Text::EMPTY,
         });
-        let definition = Definition { display_factor: decimal("1"), ..Definition::none(7) };
+        let definition = Definition { display_factor: decimal("1"), ..Definition::undefined(7) };
         shows(&Definition { details, ..definition }, "1.085", "1.08500");
     }
 
     #[test]
     fn an_instrument_without_a_definition_shows_what_is_on_the_wire() {
-        shows(&Definition::none(7), "1137.25", "1137.25");
+        shows(&Definition::undefined(7), "1137.25", "1137.25");
     }
 
     #[test]

@@ -85,14 +85,14 @@ impl Filter {
     /// bytes each; taken only if anything is unwanted. Beyond it, a collection that repeats itself
     /// may count as complete too early.
     #[must_use]
-    pub const fn with_room_for_unwanted(mut self, instruments: usize) -> Self {
+    pub const fn with_max_unwanted(mut self, instruments: usize) -> Self {
         self.max_unwanted = instruments;
         self
     }
 
     /// Whether every instrument is wanted.
     #[must_use]
-    pub fn wants_all(&self) -> bool {
+    pub fn accepts_all(&self) -> bool {
         self.security_ids.is_empty()
             && self.symbols.is_empty()
             && self.groups.is_empty()
@@ -101,15 +101,15 @@ impl Filter {
 
     /// Whether an instrument is wanted by its SecurityID alone.
     #[must_use]
-    pub fn names(&self, security_id: i32) -> bool {
+    pub fn accepts_id(&self, security_id: i32) -> bool {
         self.security_ids.binary_search(&security_id).is_ok()
     }
 
     /// Whether the instrument with this definition is wanted.
     #[must_use]
-    pub fn wants(&self, definition: &Definition) -> bool {
-        self.wants_all()
-            || self.names(definition.security_id)
+    pub fn accepts(&self, definition: &Definition) -> bool {
+        self.accepts_all()
+            || self.accepts_id(definition.security_id)
             || self.symbols.contains(&definition.symbol)
             || self.groups.contains(&definition.security_group)
             || self.assets.contains(&definition.asset)
@@ -118,16 +118,16 @@ impl Filter {
 
 /// The unwanted instruments that a collection of definitions has named.
 #[derive(Debug)]
-pub(crate) struct Unwanted {
+pub(crate) struct UnwantedInstruments {
     ids: IdTable,
     /// The last collection that named each.
     collections: Vec<u32>,
     count: usize,
 }
 
-impl Unwanted {
+impl UnwantedInstruments {
     pub(crate) fn new(filter: &Filter) -> Self {
-        let room = if filter.wants_all() { 0 } else { filter.max_unwanted };
+        let room = if filter.accepts_all() { 0 } else { filter.max_unwanted };
         Self { ids: IdTable::new(room), collections: vec![0; room], count: 0 }
     }
 
@@ -155,19 +155,19 @@ impl Market {
         instrument: Option<InstrumentIndex>,
         security_id: i32,
     ) -> bool {
-        instrument.is_none() && self.is_filtering && !self.filter.names(security_id)
+        instrument.is_none() && self.filtering && !self.filter.accepts_id(security_id)
     }
 
     /// Whether a definition is of an instrument that is neither wanted nor known.
     pub(crate) fn is_unwanted_definition(&self, definition: &Definition) -> bool {
-        self.is_filtering
-            && !self.filter.wants(definition)
+        self.filtering
+            && !self.filter.accepts(definition)
             && self.instruments.find(definition.security_id).is_none()
     }
 
     /// Whether a status is of any instrument that is wanted.
     pub(crate) fn is_wanted_status(&self, scope: &StatusScope) -> bool {
-        if !self.is_filtering {
+        if !self.filtering {
             return true;
         }
         match scope {
@@ -190,15 +190,18 @@ mod tests {
         Definition {
             security_group: Text::new(group).unwrap(),
             asset: Text::new(asset).unwrap(),
-            ..Definition::none(security_id)
+            ..Definition::undefined(security_id)
         }
     }
 
     #[test]
     fn one_that_names_nothing_wants_all() {
-        assert!(Filter::default().wants_all());
-        assert!(Filter::default().wants(&definition(7, "ES", "ES")));
-        assert!(Unwanted::new(&Filter::default()).collections.is_empty(), "takes no memory");
+        assert!(Filter::default().accepts_all());
+        assert!(Filter::default().accepts(&definition(7, "ES", "ES")));
+        assert!(
+            UnwantedInstruments::new(&Filter::default()).collections.is_empty(),
+            "takes no memory"
+        );
     }
 
     #[test]
@@ -206,23 +209,23 @@ mod tests {
         let es = Text::new("ES").unwrap();
         let filter = Filter::default().with_security_id(9).with_group(es);
         let filter = filter.with_asset(Text::new("NQ").unwrap()).with_security_id(7);
-        assert!(!filter.wants_all());
-        assert!(filter.names(7) && filter.names(9) && !filter.names(8));
-        assert!(filter.wants(&definition(7, "ZZ", "ZZ")));
-        assert!(filter.wants(&definition(1, "ES", "ZZ")));
-        assert!(filter.wants(&definition(1, "ZZ", "NQ")));
-        assert!(!filter.wants(&definition(1, "NQ", "ES")));
+        assert!(!filter.accepts_all());
+        assert!(filter.accepts_id(7) && filter.accepts_id(9) && !filter.accepts_id(8));
+        assert!(filter.accepts(&definition(7, "ZZ", "ZZ")));
+        assert!(filter.accepts(&definition(1, "ES", "ZZ")));
+        assert!(filter.accepts(&definition(1, "ZZ", "NQ")));
+        assert!(!filter.accepts(&definition(1, "NQ", "ES")));
         let named =
             |symbol| Definition { symbol: Text::new(symbol).unwrap(), ..definition(1, "ES", "ES") };
         let filter = Filter::default().with_symbol(Text::new("ESZ6").unwrap());
-        assert!(!filter.wants_all());
-        assert!(filter.wants(&named("ESZ6")) && !filter.wants(&named("ESH7")));
+        assert!(!filter.accepts_all());
+        assert!(filter.accepts(&named("ESZ6")) && !filter.accepts(&named("ESH7")));
     }
 
     #[test]
     fn the_unwanted_are_known_apart_while_there_is_room() {
-        let filter = Filter::default().with_security_id(9).with_room_for_unwanted(2);
-        let mut unwanted = Unwanted::new(&filter);
+        let filter = Filter::default().with_security_id(9).with_max_unwanted(2);
+        let mut unwanted = UnwantedInstruments::new(&filter);
         *unwanted.last_collection(1).unwrap() = 5;
         assert_eq!(unwanted.last_collection(2), Some(&mut 0));
         assert_eq!(unwanted.last_collection(1), Some(&mut 5));

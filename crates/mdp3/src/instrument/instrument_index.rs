@@ -22,7 +22,7 @@ struct Slot {
     index: u32,
 }
 
-const VACANT: Slot = Slot { security_id: 0, index: u32::MAX };
+const EMPTY: Slot = Slot { security_id: 0, index: u32::MAX };
 
 /// The table: a power of two of slots, at most half of them taken, linear probing, no removal.
 ///
@@ -40,14 +40,14 @@ impl IdTable {
     /// A table for `capacity` instruments.
     pub(crate) fn new(capacity: usize) -> Self {
         let slots = (capacity * 2).next_power_of_two().max(2);
-        Self { slots: vec![VACANT; slots], shift: 32 - slots.trailing_zeros() }
+        Self { slots: vec![EMPTY; slots], shift: 32 - slots.trailing_zeros() }
     }
 
     /// The instrument of `security_id`.
     #[inline]
     pub(crate) fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
         let (_, slot) = self.probe(security_id);
-        (slot.index != VACANT.index).then_some(InstrumentIndex(slot.index))
+        (slot.index != EMPTY.index).then_some(InstrumentIndex(slot.index))
     }
 
     /// Enters an instrument that is not in the table. The caller keeps to the capacity.
@@ -68,8 +68,8 @@ impl IdTable {
             if slot.security_id == security_id {
                 return (position, slot);
             }
-            if slot.index == VACANT.index {
-                return (position, VACANT);
+            if slot.index == EMPTY.index {
+                return (position, EMPTY);
             }
             position = (position + 1) & mask;
         }

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::book::book_slot::DirectCell;
+use crate::book::book_slot::DirectBookSlot;
 use crate::book::consolidated_book::ConsolidatedBook;
-use crate::book::implied_book::{ImpliedBook, ImpliedCell};
+use crate::book::implied_book::{ImpliedBook, ImpliedBookSlot};
 use crate::book::orders::{OrderArena, OrderBook};
 use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
 use crate::instrument::related::{Leg, Related, RelatedLists, Underlying};
@@ -14,7 +14,7 @@ use crate::instrument::status::InstrumentStatus;
 use crate::{Book, Changes, Definition, Settings};
 
 /// The depth of an implied book of which nothing says it: CME's usual one.
-pub(crate) const USUAL_IMPLIED_DEPTH: u8 = 2;
+pub(crate) const DEFAULT_IMPLIED_DEPTH: u8 = 2;
 
 /// The instruments of a channel with their books and definitions. Callbacks are shown this, so
 /// that a decision may look at other books than the one that changed.
@@ -22,9 +22,9 @@ pub(crate) const USUAL_IMPLIED_DEPTH: u8 = 2;
 pub struct Instruments {
     ids: IdTable,
     /// The book arena; the first `count` are in use.
-    pub(crate) cells: Vec<DirectCell>,
+    pub(crate) direct: Vec<DirectBookSlot>,
     /// Cold: implied books, definitions with legs and underlyings, statuses, statistics.
-    pub(crate) implied: Vec<ImpliedCell>,
+    pub(crate) implied: Vec<ImpliedBookSlot>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) related: RelatedLists,
     pub(crate) statuses: Vec<InstrumentStatus>,
@@ -40,9 +40,9 @@ impl Instruments {
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) -> usize {
         let place = if place < self.count { place } else { 0 };
-        if let Some(cell) = self.cells.get(place) {
-            cell.prefetch();
-            core::hint::black_box(self.ids.find(cell.head.security_id));
+        if let Some(slot) = self.direct.get(place) {
+            slot.prefetch();
+            core::hint::black_box(self.ids.find(slot.head.security_id));
         }
         place
     }
@@ -51,9 +51,9 @@ impl Instruments {
         let capacity = settings.max_instruments;
         Self {
             ids: IdTable::new(capacity),
-            cells: vec![DirectCell::VACANT; capacity],
-            implied: vec![ImpliedCell::VACANT; capacity],
-            definitions: vec![Definition::none(0); capacity],
+            direct: vec![DirectBookSlot::EMPTY; capacity],
+            implied: vec![ImpliedBookSlot::EMPTY; capacity],
+            definitions: vec![Definition::undefined(0); capacity],
             related: RelatedLists::new(capacity, settings.max_related),
             statuses: vec![InstrumentStatus::UNKNOWN; capacity],
             statistics: vec![InstrumentStatistics::UNKNOWN; capacity],
@@ -95,7 +95,7 @@ impl Instruments {
     #[must_use]
     #[inline]
     pub fn book(&self, instrument: InstrumentIndex) -> Book<'_> {
-        Book::new(&self.cells[instrument.as_usize()])
+        Book::new(&self.direct[instrument.as_usize()])
     }
 
     /// The implied book of an instrument.
@@ -172,7 +172,7 @@ impl Instruments {
     ///
     /// If the index is from a larger channel.
     pub fn related(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
-        self.related.of(instrument)
+        self.related.list(instrument)
     }
 
     /// What is known of an instrument's trading status.
@@ -227,25 +227,25 @@ impl Instruments {
     }
 
     /// Empties both books of an instrument.
-    pub(crate) fn empty(&mut self, instrument: InstrumentIndex) {
-        self.cells[instrument.as_usize()].clear();
+    pub(crate) fn clear_books(&mut self, instrument: InstrumentIndex) {
+        self.direct[instrument.as_usize()].clear();
         self.implied[instrument.as_usize()].clear();
     }
 
     /// Takes the best levels of both books into their heads; returns what of them has changed.
-    pub(crate) fn settle(&mut self, instrument: InstrumentIndex) -> Changes {
-        let implied = self.implied[instrument.as_usize()].settle_best();
-        self.cells[instrument.as_usize()].settle_best().union(implied.of_implied())
+    pub(crate) fn update_best(&mut self, instrument: InstrumentIndex) -> Changes {
+        let implied = self.implied[instrument.as_usize()].update_best();
+        self.direct[instrument.as_usize()].update_best().union(implied.to_implied())
     }
 
     /// Enters an instrument that is not there yet; `None` if there is no room.
     pub(crate) fn insert(&mut self, security_id: i32, depth: u8) -> Option<InstrumentIndex> {
-        let cell = self.cells.get_mut(self.count)?;
+        let slot = self.direct.get_mut(self.count)?;
         let instrument = InstrumentIndex(self.count as u32);
-        cell.head.security_id = security_id;
-        cell.set_depth(depth);
-        self.implied[self.count].set_depth(USUAL_IMPLIED_DEPTH);
-        self.definitions[self.count] = Definition::none(security_id);
+        slot.head.security_id = security_id;
+        slot.set_depth(depth);
+        self.implied[self.count].set_depth(DEFAULT_IMPLIED_DEPTH);
+        self.definitions[self.count] = Definition::undefined(security_id);
         self.ids.insert(security_id, instrument);
         self.count += 1;
         Some(instrument)

@@ -48,7 +48,7 @@ pub enum Related {
 }
 
 /// The most entries all lists of one definition have: three groups, counted in a byte each.
-pub(crate) const MOST_RELATED: usize = 3 * 255;
+pub(crate) const MAX_RELATED: usize = 3 * 255;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
@@ -59,14 +59,14 @@ struct Node {
 /// No node.
 const END: u32 = u32::MAX;
 
-const VACANT: Related = Related::Underlying(Underlying { security_id: None, symbol: Text::EMPTY });
+const FREE: Related = Related::Underlying(Underlying { security_id: None, symbol: Text::EMPTY });
 
 /// A list for each instrument, all in one arena; what a list gives up another can take.
 #[derive(Debug)]
 pub(crate) struct RelatedLists {
     nodes: Vec<Node>,
     /// The first of the vacant nodes.
-    vacant: u32,
+    free: u32,
     /// The first node of each instrument.
     firsts: Vec<u32>,
 }
@@ -76,15 +76,15 @@ impl RelatedLists {
     pub(crate) fn new(instruments: usize, capacity: usize) -> Self {
         let capacity = capacity.min(END as usize - 1);
         let node = |slot| Node {
-            related: VACANT,
+            related: FREE,
             next: if slot + 1 == capacity { END } else { slot as u32 + 1 },
         };
-        let vacant = if capacity == 0 { END } else { 0 };
-        Self { nodes: (0..capacity).map(node).collect(), vacant, firsts: vec![END; instruments] }
+        let free = if capacity == 0 { END } else { 0 };
+        Self { nodes: (0..capacity).map(node).collect(), free, firsts: vec![END; instruments] }
     }
 
     /// The list of an instrument.
-    pub(crate) fn of(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
+    pub(crate) fn list(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
         let mut slot = self.firsts[instrument.as_usize()];
         core::iter::from_fn(move || {
             let node = self.nodes.get(slot as usize)?;
@@ -99,12 +99,12 @@ impl RelatedLists {
         self.remove(instrument);
         let mut first = END;
         for related in list.iter().rev() {
-            let Some(node) = self.nodes.get_mut(self.vacant as usize) else {
+            let Some(node) = self.nodes.get_mut(self.free as usize) else {
                 self.firsts[instrument.as_usize()] = first;
                 self.remove(instrument);
                 return false;
             };
-            let slot = core::mem::replace(&mut self.vacant, node.next);
+            let slot = core::mem::replace(&mut self.free, node.next);
             *node = Node { related: *related, next: first };
             first = slot;
         }
@@ -116,8 +116,8 @@ impl RelatedLists {
     pub(crate) fn remove(&mut self, instrument: InstrumentIndex) {
         let mut slot = core::mem::replace(&mut self.firsts[instrument.as_usize()], END);
         while let Some(node) = self.nodes.get_mut(slot as usize) {
-            let next = core::mem::replace(&mut node.next, self.vacant);
-            self.vacant = slot;
+            let next = core::mem::replace(&mut node.next, self.free);
+            self.free = slot;
             slot = next;
         }
     }
@@ -136,8 +136,8 @@ mod tests {
         ids.map(underlying).collect()
     }
 
-    fn of(lists: &RelatedLists, instrument: u32) -> Vec<Related> {
-        lists.of(InstrumentIndex(instrument)).copied().collect()
+    fn entries(lists: &RelatedLists, instrument: u32) -> Vec<Related> {
+        lists.list(InstrumentIndex(instrument)).copied().collect()
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         assert!(lists.replace(InstrumentIndex(0), &list(0..3)));
         assert!(lists.replace(InstrumentIndex(1), &list(10..12)));
         assert!(lists.replace(InstrumentIndex(0), &list(20..24)));
-        assert_eq!((of(&lists, 0), of(&lists, 1)), (list(20..24), list(10..12)));
+        assert_eq!((entries(&lists, 0), entries(&lists, 1)), (list(20..24), list(10..12)));
     }
 
     #[test]
@@ -156,9 +156,9 @@ mod tests {
             let (long, short) = (round % 2, 1 - round % 2);
             assert!(lists.replace(InstrumentIndex(short), &list(9..10)));
             assert!(lists.replace(InstrumentIndex(long), &list(0..3)));
-            assert_eq!((of(&lists, long), of(&lists, short)), (list(0..3), list(9..10)));
+            assert_eq!((entries(&lists, long), entries(&lists, short)), (list(0..3), list(9..10)));
             lists.remove(InstrumentIndex(long));
-            assert_eq!(of(&lists, long), []);
+            assert_eq!(entries(&lists, long), []);
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let mut lists = RelatedLists::new(2, 4);
         assert!(lists.replace(InstrumentIndex(0), &list(0..2)));
         assert!(!lists.replace(InstrumentIndex(1), &list(0..3)));
-        assert_eq!((of(&lists, 0), of(&lists, 1)), (list(0..2), list(0..0)));
+        assert_eq!((entries(&lists, 0), entries(&lists, 1)), (list(0..2), list(0..0)));
         assert!(lists.replace(InstrumentIndex(1), &list(0..2)));
         assert!(!RelatedLists::new(1, 0).replace(InstrumentIndex(0), &list(0..1)));
     }

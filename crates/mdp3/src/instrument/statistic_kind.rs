@@ -84,7 +84,7 @@ pub(crate) const SESSION: core::ops::RangeInclusive<usize> =
 
 impl StatisticKind {
     /// The kind of an entry, of a message or a snapshot; `None` if it is no statistic's.
-    pub(crate) fn of_entry(entry_type: u8, flag: Option<OpenCloseSettlFlag>) -> Option<Self> {
+    pub(crate) fn from_entry(entry_type: u8, flag: Option<OpenCloseSettlFlag>) -> Option<Self> {
         Some(match entry_type {
             b'4' => match flag {
                 None | Some(OpenCloseSettlFlag::DAILY_OPEN_PRICE) => Self::Open,
@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     fn the_flag_tells_prices_of_one_type_apart() {
-        let kind = |flag: Option<u8>| StatisticKind::of_entry(b'9', flag.map(OpenCloseSettlFlag));
+        let kind = |flag: Option<u8>| StatisticKind::from_entry(b'9', flag.map(OpenCloseSettlFlag));
         let kinds = [None, Some(100), Some(101), Some(102), Some(103), Some(7)].map(kind);
         let expected = [Vwap, Vwap, RepoAverage830, RepoAverage10, PreviousRepoAverage10, Unknown];
         assert_eq!(kinds, expected.map(Some));
-        let open = |flag: Option<u8>| StatisticKind::of_entry(b'4', flag.map(OpenCloseSettlFlag));
+        let open = |flag: Option<u8>| StatisticKind::from_entry(b'4', flag.map(OpenCloseSettlFlag));
         assert_eq!([None, Some(0), Some(5)].map(open), [Open, Open, IndicativeOpen].map(Some));
-        assert_eq!(StatisticKind::of_entry(b'0', None), None, "a bid is no statistic");
+        assert_eq!(StatisticKind::from_entry(b'0', None), None, "a bid is no statistic");
     }
 }

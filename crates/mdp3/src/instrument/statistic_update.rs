@@ -6,7 +6,7 @@ use hairpin_time::Utc;
 use crate::instrument::statistics::{PriceLimits, StatisticValue};
 use crate::market::Market;
 use crate::message::entries::{LimitsEntry, Root, StatisticEntry};
-use crate::recovery::snapshot::Stated;
+use crate::recovery::snapshot::Snapshot;
 use crate::{InstrumentIndex, Listener, Packet, StatisticKind, UpdateSource};
 
 /// A statistic of an instrument (templates 49, 51 and 67, and entries of snapshots).
@@ -74,12 +74,12 @@ impl Market {
         }
         self.counters.statistics += 1;
         let flag = entry.open_close_flag;
-        let kind = StatisticKind::of_entry(entry.entry_type, flag);
+        let kind = StatisticKind::from_entry(entry.entry_type, flag);
         let kind = kind.unwrap_or(StatisticKind::Unknown);
         if let Some(instrument) = instrument {
-            let is_there = entry.action != MDUpdateAction::DELETE;
+            let exists = entry.action != MDUpdateAction::DELETE;
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-            statistics.note(packet.sequence, kind, is_there.then_some(&entry.value));
+            statistics.record(packet.sequence, kind, exists.then_some(&entry.value));
         }
         listener.on_statistic(&Statistic {
             packet,
@@ -114,9 +114,9 @@ impl Market {
         let limits = entry.limits();
         if let Some(instrument) = instrument {
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-            for (kind, value) in limits.data() {
+            for (kind, value) in limits.statistics() {
                 let value = value.price.is_some().then_some(&value);
-                statistics.note(packet.sequence, kind, value);
+                statistics.record(packet.sequence, kind, value);
             }
         }
         listener.on_limits(&LimitsUpdate {
@@ -136,11 +136,11 @@ impl Market {
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
-        stated: &Stated,
+        snapshot: &Snapshot,
         listener: &mut impl Listener,
     ) {
-        let Stated { last_sequence, security_id, rpt_seq, transact_time, .. } = *stated;
-        for entry in stated.statistics() {
+        let Snapshot { last_sequence, security_id, rpt_seq, transact_time, .. } = *snapshot;
+        for entry in snapshot.statistics() {
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
             if statistics.restore(last_sequence, entry.kind, &entry.value) {
                 listener.on_statistic(&Statistic {
@@ -159,9 +159,9 @@ impl Market {
             }
         }
         let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-        let news = stated
+        let news = snapshot
             .limits
-            .data()
+            .statistics()
             .map(|(kind, value)| statistics.restore(last_sequence, kind, &value));
         if news.contains(&true) {
             listener.on_limits(&LimitsUpdate {

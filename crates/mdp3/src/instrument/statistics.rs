@@ -54,7 +54,7 @@ pub struct PriceLimits {
 
 impl PriceLimits {
     /// The kinds under which the three are kept, with their values.
-    pub(crate) fn data(&self) -> [(StatisticKind, StatisticValue); 3] {
+    pub(crate) fn statistics(&self) -> [(StatisticKind, StatisticValue); 3] {
         [
             (StatisticKind::HighLimit, self.high),
             (StatisticKind::LowLimit, self.low),
@@ -66,7 +66,7 @@ impl PriceLimits {
 
 /// A statistic as it is kept, 24 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Datum {
+struct StoredStatistic {
     /// `i64::MAX`: none, as on the wire.
     price: i64,
     /// `u64::MAX`: none, as on the wire.
@@ -78,9 +78,9 @@ struct Datum {
     settlement_type: u8,
 }
 
-const _: () = assert!(size_of::<Datum>() == 24);
+const _: () = assert!(size_of::<StoredStatistic>() == 24);
 
-impl Datum {
+impl StoredStatistic {
     const NONE: Self = Self {
         price: i64::MAX,
         quantity: u64::MAX,
@@ -117,16 +117,16 @@ impl Datum {
 /// empties what is of the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InstrumentStatistics {
-    data: [Datum; KINDS],
+    stored: [StoredStatistic; KINDS],
 }
 
 impl InstrumentStatistics {
-    pub(crate) const UNKNOWN: Self = Self { data: [Datum::NONE; KINDS] };
+    pub(crate) const UNKNOWN: Self = Self { stored: [StoredStatistic::NONE; KINDS] };
 
     /// A statistic, if it is known.
     #[must_use]
     pub fn value(&self, kind: StatisticKind) -> Option<StatisticValue> {
-        let value = self.data.get(kind as usize)?.value();
+        let value = self.stored.get(kind as usize)?.value();
         value.is_stated().then_some(value)
     }
 
@@ -165,38 +165,38 @@ impl InstrumentStatistics {
 
     /// Takes what packet `sequence` of the incremental feed says of a kind; `None`: it is no more.
     #[inline]
-    pub(crate) fn note(
+    pub(crate) fn record(
         &mut self,
         sequence: u32,
         kind: StatisticKind,
         value: Option<&StatisticValue>,
     ) {
-        let Some(datum) = self.data.get_mut(kind as usize) else { return };
-        if sequence < datum.since {
+        let Some(stored) = self.stored.get_mut(kind as usize) else { return };
+        if sequence < stored.since {
             return;
         }
-        datum.since = sequence;
+        stored.since = sequence;
         match value {
-            Some(value) => datum.set(value),
-            None => datum.clear(),
+            Some(value) => stored.set(value),
+            None => stored.clear(),
         }
     }
 
     /// Takes a quantity that packet `sequence` of the incremental feed states.
     #[inline]
-    pub(crate) fn note_volume(&mut self, sequence: u32, quantity: u64) {
-        let datum = &mut self.data[StatisticKind::Volume as usize];
-        if sequence >= datum.since {
-            (datum.since, datum.quantity) = (sequence, quantity);
+    pub(crate) fn record_volume(&mut self, sequence: u32, quantity: u64) {
+        let stored = &mut self.stored[StatisticKind::Volume as usize];
+        if sequence >= stored.since {
+            (stored.since, stored.quantity) = (sequence, quantity);
         }
     }
 
     /// Takes a trade of packet `sequence` of the incremental feed.
     #[inline]
-    pub(crate) fn note_trade(&mut self, sequence: u32, price: Price9, quantity: u64) {
-        let datum = &mut self.data[StatisticKind::LastTrade as usize];
-        if sequence >= datum.since {
-            (datum.since, datum.price, datum.quantity) = (sequence, price.0, quantity);
+    pub(crate) fn record_trade(&mut self, sequence: u32, price: Price9, quantity: u64) {
+        let stored = &mut self.stored[StatisticKind::LastTrade as usize];
+        if sequence >= stored.since {
+            (stored.since, stored.price, stored.quantity) = (sequence, price.0, quantity);
         }
     }
 
@@ -207,27 +207,27 @@ impl InstrumentStatistics {
         kind: StatisticKind,
         value: &StatisticValue,
     ) -> bool {
-        let Some(datum) = self.data.get_mut(kind as usize) else { return false };
+        let Some(stored) = self.stored.get_mut(kind as usize) else { return false };
         let since = sequence.saturating_add(1);
-        if since <= datum.since || !value.is_stated() {
+        if since <= stored.since || !value.is_stated() {
             return false;
         }
-        datum.since = since;
-        let is_news = datum.value() != *value;
-        datum.set(value);
+        stored.since = since;
+        let is_news = stored.value() != *value;
+        stored.set(value);
         is_news
     }
 
     /// Packet `sequence` of the incremental feed has emptied everything.
     pub(crate) fn reset(&mut self, sequence: u32) {
-        self.data = [Datum { since: sequence, ..Datum::NONE }; KINDS];
+        self.stored = [StoredStatistic { since: sequence, ..StoredStatistic::NONE }; KINDS];
     }
 
     /// Packet `sequence` of the incremental feed has begun a session.
     pub(crate) fn reset_session(&mut self, sequence: u32) {
-        for datum in &mut self.data[SESSION] {
-            if sequence >= datum.since {
-                *datum = Datum { since: sequence, ..Datum::NONE };
+        for stored in &mut self.stored[SESSION] {
+            if sequence >= stored.since {
+                *stored = StoredStatistic { since: sequence, ..StoredStatistic::NONE };
             }
         }
     }
@@ -238,7 +238,7 @@ impl InstrumentStatistics {
         if !keeps_values {
             self.reset(0);
         }
-        self.data.iter_mut().for_each(|datum| datum.since = 0);
+        self.stored.iter_mut().for_each(|stored| stored.since = 0);
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
         for (number, kind) in ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             let mut statistics = InstrumentStatistics::UNKNOWN;
-            statistics.note(1, kind, Some(&price(7)));
+            statistics.record(1, kind, Some(&price(7)));
             assert!(statistics.iter().eq([(kind, price(7))]));
         }
     }
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn an_unknown_kind_is_not_kept() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.note(1, Unknown, Some(&price(7)));
+        statistics.record(1, Unknown, Some(&price(7)));
         assert!(!statistics.restore(1, Unknown, &price(7)));
         assert_eq!((statistics.value(Unknown), statistics.iter().count()), (None, 0));
     }
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_snapshot_replaces_what_its_packet_or_an_earlier_one_said() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.note(10, High, Some(&price(7)));
+        statistics.record(10, High, Some(&price(7)));
         assert!(!statistics.restore(9, High, &price(5)), "older");
         assert!(statistics.restore(10, High, &price(8)), "as of the same packet");
         assert!(!statistics.restore(10, High, &price(8)), "the same once more");
@@ -290,18 +290,18 @@ mod tests {
     fn what_a_snapshot_already_has_is_not_taken_again() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         assert!(statistics.restore(10, High, &price(8)));
-        statistics.note(10, High, Some(&price(7)));
+        statistics.record(10, High, Some(&price(7)));
         assert_eq!(statistics.price(High), price(8).price);
-        statistics.note(11, High, Some(&price(9)));
+        statistics.record(11, High, Some(&price(9)));
         assert_eq!(statistics.price(High), price(9).price);
-        statistics.note(11, High, None);
+        statistics.record(11, High, None);
         assert_eq!(statistics.value(High), None);
     }
 
     #[test]
     fn a_snapshot_that_states_nothing_of_a_kind_leaves_it() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.note(10, Settlement, Some(&price(7)));
+        statistics.record(10, Settlement, Some(&price(7)));
         assert!(!statistics.restore(11, Settlement, &StatisticValue::new(None, None)));
         assert_eq!(statistics.price(Settlement), price(7).price);
     }
@@ -309,8 +309,8 @@ mod tests {
     #[test]
     fn a_session_leaves_daily_figures_limits_and_the_last_trade() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        ALL.into_iter().for_each(|kind| statistics.note(3, kind, Some(&price(7))));
-        statistics.note(9, Low, Some(&price(6)));
+        ALL.into_iter().for_each(|kind| statistics.record(3, kind, Some(&price(7))));
+        statistics.record(9, Low, Some(&price(6)));
         statistics.reset_session(8);
         let left = [
             Low,
@@ -329,14 +329,14 @@ mod tests {
     #[test]
     fn after_a_reset_no_snapshot_from_before_it_counts() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
-        statistics.note(3, High, Some(&price(7)));
+        statistics.record(3, High, Some(&price(7)));
         statistics.reset(5);
         assert_eq!(statistics.iter().count(), 0);
         assert!(!statistics.restore(4, High, &price(7)));
-        statistics.note(5, Low, Some(&price(6)));
+        statistics.record(5, Low, Some(&price(6)));
         assert!(statistics.restore(5, High, &price(7)));
         statistics.renumber(true);
-        statistics.note(1, High, Some(&price(8)));
+        statistics.record(1, High, Some(&price(8)));
         assert_eq!(
             (statistics.price(High), statistics.price(Low)),
             (price(8).price, price(6).price)

@@ -117,20 +117,20 @@ impl Market {
         match status.scope {
             StatusScope::Instrument { instrument, .. } => {
                 if let Some(instrument) = instrument {
-                    self.note_status(instrument, sequence, status);
+                    self.record_status(instrument, sequence, status);
                 }
             }
             StatusScope::Group { .. } => {
                 for instrument in self.instruments.iter() {
                     if status.scope.includes(&self.instruments.definitions[instrument.as_usize()]) {
-                        self.note_status(instrument, sequence, status);
+                        self.record_status(instrument, sequence, status);
                     }
                 }
             }
         }
     }
 
-    fn note_status(
+    fn record_status(
         &mut self,
         instrument: InstrumentIndex,
         sequence: u32,
@@ -146,7 +146,7 @@ impl Market {
         }
         let known = &mut self.instruments.statuses[instrument.as_usize()];
         *known = InstrumentStatus {
-            trading_status: stated(status.trading_status).or(known.trading_status),
+            trading_status: stated_status(status.trading_status).or(known.trading_status),
             halt_reason: status.halt_reason,
             event: status.event,
             trade_date: status.trade_date.or(known.trade_date),
@@ -165,7 +165,7 @@ impl Market {
     ) {
         let recovery = &mut self.recovery[instrument.as_usize()];
         let known = &mut self.instruments.statuses[instrument.as_usize()];
-        let trading_status = stated(trading_status);
+        let trading_status = stated_status(trading_status);
         if sequence < recovery.status_sequence || trading_status.is_none() {
             return;
         }
@@ -191,10 +191,14 @@ impl Market {
 
     /// Takes the status of an instrument's definition. One that was sent as it happened, in
     /// packet `live`, counts; one of the loop only if nothing else is known.
-    pub(crate) fn definition_status(&mut self, instrument: InstrumentIndex, live: Option<u32>) {
+    pub(crate) fn apply_definition_status(
+        &mut self,
+        instrument: InstrumentIndex,
+        live: Option<u32>,
+    ) {
         let definition = &self.instruments.definitions[instrument.as_usize()];
         let known = &mut self.instruments.statuses[instrument.as_usize()];
-        let Some(trading_status) = stated(definition.trading_status) else { return };
+        let Some(trading_status) = stated_status(definition.trading_status) else { return };
         let status_sequence = &mut self.recovery[instrument.as_usize()].status_sequence;
         match live {
             Some(sequence) if sequence >= *status_sequence => {
@@ -208,7 +212,7 @@ impl Market {
 }
 
 /// A status that states one: neither null nor `NoChange`.
-fn stated(status: Option<SecurityTradingStatus>) -> Option<SecurityTradingStatus> {
+fn stated_status(status: Option<SecurityTradingStatus>) -> Option<SecurityTradingStatus> {
     status.filter(|status| *status != SecurityTradingStatus::NO_CHANGE)
 }
 
@@ -225,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_scope_is_a_group_a_product_or_a_product_within_a_group() {
-        let mut definition = Definition::none(7);
+        let mut definition = Definition::undefined(7);
         definition.security_group = Text::from_bytes(b"ES");
         definition.asset = Text::from_bytes(b"MES");
         assert!(group("ES", "").includes(&definition));

@@ -75,7 +75,7 @@ mod tests {
             tick_rule,
             full_name: Text::EMPTY,
         });
-        Definition { details, ..Definition::none(7) }
+        Definition { details, ..Definition::undefined(7) }
     }
 
     /// The tick in thousandths, at a price in thousandths.
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!((tick(99, 0), tick(0, 0)), (None, None));
         assert_eq!(spread(None).tick_at(Price9(0)), None);
         assert_eq!(spread(Some(0)).tick_rule(), None);
-        assert_eq!(Definition::none(7).tick_at(Price9(0)), None);
+        assert_eq!(Definition::undefined(7).tick_at(Price9(0)), None);
     }
 }

@@ -66,14 +66,14 @@ pub(crate) struct TradeEntry {
     pub(crate) aggressor: Option<AggressorSide>,
     pub(crate) action: MDUpdateAction,
     pub(crate) trade_entry_id: Option<u32>,
-    pub(crate) place: Place,
+    pub(crate) position: TradePosition,
 }
 
 /// Where in its message a trade is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TradePosition {
     /// The message is of template 65, not 48.
-    pub(crate) is_long: bool,
+    pub(crate) long: bool,
     /// Which trade it is, from 0.
     pub(crate) trade: u8,
 }
@@ -104,14 +104,14 @@ impl LimitsEntry {
     }
 }
 
-/// Decodes a message of one template and hands each entry to `$on`.
-macro_rules! read {
-    ($message:ident, $on:ident, $type:ident, $module:ident, |$entry:ident| $kind:expr) => {
-        read!($message, $on, $type, $module, |$entry, _place| $kind)
+/// Decodes a message of one template and hands each entry to `$visitor`.
+macro_rules! visit {
+    ($message:ident, $visitor:ident, $type:ident, $module:ident, |$entry:ident| $kind:expr) => {
+        visit!($message, $visitor, $type, $module, |$entry, _place| $kind)
     };
     (
-        $message:ident, $on:ident, $type:ident, $module:ident,
-        |$entry:ident, $place:ident| $kind:expr
+        $message:ident, $visitor:ident, $type:ident, $module:ident,
+        |$entry:ident, $position:ident| $kind:expr
     ) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
@@ -121,11 +121,11 @@ macro_rules! read {
         };
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
-        let mut $place = 0u8;
+        let mut $position = 0u8;
         while let Some($entry) = entries.next(&mut scratch) {
             let (security_id, rpt_seq) = ($entry.security_id(), $entry.rpt_seq());
-            $on.take(root, (security_id, rpt_seq), || $kind);
-            $place = $place.wrapping_add(1);
+            $visitor.visit_entry(root, (security_id, rpt_seq), || $kind);
+            $position = $position.wrapping_add(1);
         }
         Ok(Some(root))
     }};
@@ -140,22 +140,22 @@ macro_rules! book {
             level: $entry.md_price_level(),
             price: $entry.md_entry_px(),
             quantity: $quantity,
-            orders: $entry.number_of_orders().and_then(sound).unwrap_or(0) as u32,
+            orders: $entry.number_of_orders().and_then(non_negative).unwrap_or(0) as u32,
         })
     };
 }
 
 /// The kind of an entry of templates 48 and 65.
 macro_rules! trade {
-    ($entry:ident, $place:ident, $is_long:literal, $quantity:expr) => {
+    ($entry:ident, $position:ident, $long:literal, $quantity:expr) => {
         Kind::Trade(TradeEntry {
             price: $entry.md_entry_px(),
             quantity: $quantity,
-            orders: count($entry.number_of_orders()),
+            orders: order_count($entry.number_of_orders()),
             aggressor: $entry.aggressor_side(),
             action: $entry.md_update_action(),
             trade_entry_id: $entry.md_trade_entry_id().into(),
-            place: Place { is_long: $is_long, trade: $place },
+            position: TradePosition { long: $long, trade: $position },
         })
     };
 }
@@ -176,62 +176,77 @@ macro_rules! session_statistic {
 /// read: there the kind of the entry is known, and only that of it is done. Everything is passed
 /// by value, so that entries stay in registers until something rare needs them in memory; and what
 /// an entry is about is read when it is asked for.
-pub(crate) trait Take {
+pub(crate) trait EntryVisitor {
     /// Takes an entry of the instrument with a SecurityID, with its RptSeq.
-    fn take(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind);
+    fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind);
 }
 
-/// Hands each entry of an incremental message to `on`, with the root block; returns that again.
+/// Hands each entry of an incremental message to `visitor`, with the root block; returns that again.
 /// `None`: the template has no entries with an RptSeq.
 #[inline]
-pub(crate) fn read(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+pub(crate) fn visit_entries(
+    message: Message<'_>,
+    mut visitor: impl EntryVisitor,
+) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
-            read!(message, on, MDIncrementalRefreshBook46, md_incremental_refresh_book46, |entry| {
-                book!(entry, entry.md_entry_size().and_then(sound))
-            })
+            visit!(
+                message,
+                visitor,
+                MDIncrementalRefreshBook46,
+                md_incremental_refresh_book46,
+                |entry| { book!(entry, entry.md_entry_size().and_then(non_negative)) }
+            )
         }
-        codec::MDIncrementalRefreshTradeSummary48::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshTradeSummary48::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshTradeSummary48,
             md_incremental_refresh_trade_summary48,
-            |entry, place| trade!(entry, place, false, sound(entry.md_entry_size()).unwrap_or(0))
+            |entry, position| trade!(
+                entry,
+                position,
+                false,
+                non_negative(entry.md_entry_size()).unwrap_or(0)
+            )
         ),
-        codec::MDIncrementalRefreshVolume37::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshVolume37::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshVolume37,
             md_incremental_refresh_volume37,
             |entry| Kind::Volume {
-                quantity: sound(entry.md_entry_size()).unwrap_or(0),
+                quantity: non_negative(entry.md_entry_size()).unwrap_or(0),
                 action: entry.md_update_action(),
             }
         ),
-        _ => read_rare(message, on),
+        _ => visit_long_quantity_entries(message, visitor),
     }
 }
 
 /// The templates with 64-bit quantities.
-fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+fn visit_long_quantity_entries(
+    message: Message<'_>,
+    mut visitor: impl EntryVisitor,
+) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
-        codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshBookLongQty64,
             md_incremental_refresh_book_long_qty64,
             |entry| book!(entry, entry.md_entry_size())
         ),
-        codec::MDIncrementalRefreshTradeSummaryLongQty65::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshTradeSummaryLongQty65::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshTradeSummaryLongQty65,
             md_incremental_refresh_trade_summary_long_qty65,
-            |entry, place| trade!(entry, place, true, entry.md_entry_size())
+            |entry, position| trade!(entry, position, true, entry.md_entry_size())
         ),
-        codec::MDIncrementalRefreshVolumeLongQty66::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshVolumeLongQty66::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshVolumeLongQty66,
             md_incremental_refresh_volume_long_qty66,
             |entry| Kind::Volume {
@@ -239,16 +254,19 @@ fn read_rare(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, De
                 action: entry.md_update_action(),
             }
         ),
-        _ => read_statistics(message, on),
+        _ => visit_statistics(message, visitor),
     }
 }
 
 /// Statistics and limits.
-fn read_statistics(message: Message<'_>, mut on: impl Take) -> Result<Option<Root>, DecodeError> {
+fn visit_statistics(
+    message: Message<'_>,
+    mut visitor: impl EntryVisitor,
+) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
-        codec::MDIncrementalRefreshDailyStatistics49::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshDailyStatistics49::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshDailyStatistics49,
             md_incremental_refresh_daily_statistics49,
             |entry| Kind::Statistic(StatisticEntry {
@@ -257,7 +275,7 @@ fn read_statistics(message: Message<'_>, mut on: impl Take) -> Result<Option<Roo
                     settlement_type: entry.settl_price_type(),
                     ..StatisticValue::new(
                         entry.md_entry_px(),
-                        entry.md_entry_size().and_then(sound),
+                        entry.md_entry_size().and_then(non_negative),
                     )
                 },
                 entry_type: entry.md_entry_type().0,
@@ -265,9 +283,9 @@ fn read_statistics(message: Message<'_>, mut on: impl Take) -> Result<Option<Roo
                 action: entry.md_update_action(),
             })
         ),
-        codec::MDIncrementalRefreshLimitsBanding50::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshLimitsBanding50::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshLimitsBanding50,
             md_incremental_refresh_limits_banding50,
             |entry| Kind::Limits(LimitsEntry::new([
@@ -276,16 +294,16 @@ fn read_statistics(message: Message<'_>, mut on: impl Take) -> Result<Option<Roo
                 entry.max_price_variation(),
             ]))
         ),
-        codec::MDIncrementalRefreshSessionStatistics51::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshSessionStatistics51::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshSessionStatistics51,
             md_incremental_refresh_session_statistics51,
-            |entry| session_statistic!(entry, entry.md_entry_size().and_then(sound))
+            |entry| session_statistic!(entry, entry.md_entry_size().and_then(non_negative))
         ),
-        codec::MDIncrementalRefreshSessionStatisticsLongQty67::TEMPLATE_ID => read!(
+        codec::MDIncrementalRefreshSessionStatisticsLongQty67::TEMPLATE_ID => visit!(
             message,
-            on,
+            visitor,
             MDIncrementalRefreshSessionStatisticsLongQty67,
             md_incremental_refresh_session_statistics_long_qty67,
             |entry| session_statistic!(entry, entry.md_entry_size())
@@ -308,7 +326,7 @@ macro_rules! root {
 
 /// The root block of templates that may end an event but have no entries with an RptSeq.
 /// `None`: the template has no MatchEventIndicator, or schema version 13 has no such template.
-pub(crate) fn read_root(message: &Message<'_>) -> Result<Option<Root>, DecodeError> {
+pub(crate) fn decode_root(message: &Message<'_>) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::ChannelReset4::TEMPLATE_ID => root!(message, ChannelReset4),
         codec::MDIncrementalRefreshOrderBook47::TEMPLATE_ID => {
@@ -322,11 +340,11 @@ pub(crate) fn read_root(message: &Message<'_>) -> Result<Option<Root>, DecodeErr
 }
 
 /// A quantity that is not negative.
-pub(crate) fn sound(quantity: i32) -> Option<u64> {
+pub(crate) fn non_negative(quantity: i32) -> Option<u64> {
     u64::try_from(quantity).ok()
 }
 
 /// A number of orders; negative ones, which mean nothing, count as none told.
-pub(crate) fn count(orders: i32) -> u32 {
+pub(crate) fn order_count(orders: i32) -> u32 {
     u32::try_from(orders).unwrap_or(0)
 }

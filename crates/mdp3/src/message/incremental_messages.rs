@@ -3,9 +3,9 @@
 use hairpin_cme_codecs::mdp3::MDUpdateAction;
 use hairpin_time::Utc;
 
-use crate::book::apply_entry::{self, note};
-use crate::book::book_slot::DirectCell;
-use crate::book::implied_book::ImpliedCell;
+use crate::book::apply_entry::{self, record_change};
+use crate::book::book_slot::DirectBookSlot;
+use crate::book::implied_book::ImpliedBookSlot;
 use crate::market::Market;
 use crate::message::entries::{self, Entry, Kind, Root, TradeEntry};
 use crate::recovery::sync_state::State;
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Applies the entries of a message.
-struct Taker<'a, L> {
+struct EntryApplier<'a, L> {
     market: &'a mut Market,
     packet: &'a Packet,
     /// The message from its SBE header on.
@@ -23,10 +23,10 @@ struct Taker<'a, L> {
     listener: &'a mut L,
 }
 
-impl<L: Listener> entries::Take for Taker<'_, L> {
+impl<L: Listener> entries::EntryVisitor for EntryApplier<'_, L> {
     #[inline(always)]
-    fn take(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind) {
-        self.market.entry((self.packet, self.bytes), root, (ids, kind), self.listener);
+    fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind) {
+        self.market.apply_entry((self.packet, self.bytes), root, (ids, kind), self.listener);
     }
 }
 
@@ -43,11 +43,11 @@ impl Market {
         self.last_sent = packet.sending_time;
         listener.on_packet(packet);
         let mut messages = Messages::new(bytes);
-        while let Some(message) = messages.next_sound() {
+        while let Some(message) = messages.next_valid() {
             self.incremental_message(packet, message, listener);
         }
-        if let Some(error) = messages.flaw() {
-            self.lose_contents(packet, &error, listener);
+        if let Some(error) = messages.error() {
+            self.mark_contents_lost(packet, &error, listener);
         }
         listener.on_end_of_packet(packet);
     }
@@ -59,10 +59,10 @@ impl Market {
         message: Message<'_>,
         listener: &mut impl Listener,
     ) {
-        if self.is_odd(&message) {
-            return self.odd_message(packet, message, listener);
+        if self.needs_translation(&message) {
+            return self.translated_message(packet, message, listener);
         }
-        self.take_message(packet, message, listener);
+        self.apply_message(packet, message, listener);
         listener.on_end_of_message(packet, &message);
     }
 
@@ -70,34 +70,41 @@ impl Market {
     /// compiled twice, so that the usual one is not even in a register less.
     #[cold]
     #[inline(never)]
-    fn odd_message(&mut self, packet: &Packet, message: Message<'_>, listener: &mut impl Listener) {
-        let message = self.translate(message, listener);
-        self.take_message(packet, message, listener);
-        listener.on_end_of_message(packet, &message);
-    }
-
-    #[inline(always)]
-    fn take_message(
+    fn translated_message(
         &mut self,
         packet: &Packet,
         message: Message<'_>,
         listener: &mut impl Listener,
     ) {
-        if !self.is_readable(packet, &message, listener) {
+        let message = self.translate(message, listener);
+        self.apply_message(packet, message, listener);
+        listener.on_end_of_message(packet, &message);
+    }
+
+    #[inline(always)]
+    fn apply_message(
+        &mut self,
+        packet: &Packet,
+        message: Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        if !self.begin_message(packet, &message, listener) {
             return;
         }
         if self.settings.order_books != OrderBooks::None {
             // Of a copy, so that the usual message need not be in memory.
-            self.order_message(packet, &{ message }, listener);
+            self.apply_order_message(packet, &{ message }, listener);
         }
-        let root =
-            entries::read(message, Taker { market: self, packet, bytes: message.bytes, listener });
+        let root = entries::visit_entries(
+            message,
+            EntryApplier { market: self, packet, bytes: message.bytes, listener },
+        );
         match root {
             Ok(Some(root)) => self.finish_message(packet, root, listener),
             Ok(None) => self.other_message(packet, message, listener),
             Err(error) => {
                 let template_id = message.header.template_id;
-                self.lose_contents(
+                self.mark_contents_lost(
                     packet,
                     &Error::MalformedMessage { template_id, error },
                     listener,
@@ -107,7 +114,7 @@ impl Market {
     }
 
     #[inline(always)]
-    fn entry(
+    fn apply_entry(
         &mut self,
         (packet, bytes): (&Packet, &[u8]),
         root: Root,
@@ -115,18 +122,24 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let (security_id, rpt_seq) = ids;
-        let Some((instrument, cell)) = self.instruments.admit_next(security_id, rpt_seq) else {
-            return self.entry_out_of_turn(packet, bytes, root, ids, kind, listener);
+        let Some((instrument, slot)) = self.instruments.accept_next_entry(security_id, rpt_seq)
+        else {
+            return self.handle_out_of_order_entry(packet, bytes, root, ids, kind, listener);
         };
         match kind() {
-            Kind::Book(entry) if apply_entry::apply_usual(cell, &entry) => {
+            Kind::Book(entry) if apply_entry::apply_fast_path(slot, &entry) => {
                 self.counters.book_entries += 1;
-                note(&mut self.touched, instrument, &mut cell.head.touched, Changes::BOOK);
+                record_change(
+                    &mut self.changed_in_message,
+                    instrument,
+                    &mut slot.head.message_changes,
+                    Changes::BOOK,
+                );
             }
-            Kind::Book(_) => self.unusual_entry(packet, instrument, kind, listener),
+            Kind::Book(_) => self.apply_book_entry_slow(packet, instrument, kind, listener),
             kind => {
                 let entry = Entry { security_id, rpt_seq, kind };
-                self.tell_entry((packet, bytes), root, Some(instrument), entry, listener);
+                self.notify_entry((packet, bytes), root, Some(instrument), entry, listener);
             }
         }
     }
@@ -135,7 +148,7 @@ impl Market {
     /// what only this needs takes no registers from those.
     #[cold]
     #[inline(never)]
-    fn unusual_entry(
+    fn apply_book_entry_slow(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -150,7 +163,7 @@ impl Market {
     /// An entry that is not the next of a book in sync.
     #[cold]
     #[inline(never)]
-    fn entry_out_of_turn(
+    fn handle_out_of_order_entry(
         &mut self,
         packet: &Packet,
         bytes: &[u8],
@@ -161,20 +174,20 @@ impl Market {
     ) {
         let entry = Entry { security_id, rpt_seq, kind: kind() };
         let instrument = self.instruments.find(security_id);
-        let admitted = self.admit(packet, instrument, entry, listener);
+        let admitted = self.check_entry(packet, instrument, entry, listener);
         if let Kind::Book(book_entry) = &entry.kind {
             if let Some(instrument) = admitted {
                 self.book_entry(packet, instrument, book_entry, listener);
             }
         } else {
             let instrument = instrument.or(admitted);
-            self.tell_entry((packet, bytes), root, instrument, entry, listener);
+            self.notify_entry((packet, bytes), root, instrument, entry, listener);
         }
     }
 
     /// Tells an entry that is of no book.
     #[inline(always)]
-    fn tell_entry(
+    fn notify_entry(
         &mut self,
         (packet, bytes): (&Packet, &[u8]),
         root: Root,
@@ -182,11 +195,11 @@ impl Market {
         entry: Entry,
         listener: &mut impl Listener,
     ) {
-        let of = (entry.security_id, entry.rpt_seq);
+        let ids = (entry.security_id, entry.rpt_seq);
         match entry.kind {
             Kind::Book(_) => {}
             Kind::Trade(trade) => {
-                self.tell_trade((packet, bytes), root, instrument, (entry, trade), listener);
+                self.notify_trade((packet, bytes), root, instrument, (entry, trade), listener);
             }
             Kind::Volume { quantity, action } => {
                 let volume = Volume {
@@ -198,28 +211,28 @@ impl Market {
                     quantity,
                     action,
                 };
-                self.tell_volume(&volume, listener);
+                self.notify_volume(&volume, listener);
             }
-            Kind::Statistic(statistic) => self.statistic(packet, root, of, statistic, listener),
-            Kind::Limits(limits) => self.limits(packet, root, of, limits, listener),
+            Kind::Statistic(statistic) => self.statistic(packet, root, ids, statistic, listener),
+            Kind::Limits(limits) => self.limits(packet, root, ids, limits, listener),
         }
     }
 
     #[inline]
-    fn tell_volume(&mut self, volume: &Volume<'_>, listener: &mut impl Listener) {
+    fn notify_volume(&mut self, volume: &Volume<'_>, listener: &mut impl Listener) {
         if self.is_unwanted(volume.instrument, volume.security_id) {
             return;
         }
         self.counters.volumes += 1;
         if let Some(instrument) = volume.instrument {
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-            statistics.note_volume(volume.packet.sequence, volume.quantity);
+            statistics.record_volume(volume.packet.sequence, volume.quantity);
         }
         listener.on_volume(volume);
     }
 
     #[inline]
-    fn tell_trade(
+    fn notify_trade(
         &mut self,
         (packet, bytes): (&Packet, &[u8]),
         root: Root,
@@ -235,7 +248,7 @@ impl Market {
             && trade.action != MDUpdateAction::DELETE
         {
             let statistics = &mut self.instruments.statistics[instrument.as_usize()];
-            statistics.note_trade(packet.sequence, trade.price, trade.quantity);
+            statistics.record_trade(packet.sequence, trade.price, trade.quantity);
         }
         listener.on_trade(&Trade {
             packet,
@@ -250,7 +263,7 @@ impl Market {
             action: trade.action,
             trade_entry_id: trade.trade_entry_id,
             bytes,
-            place: trade.place,
+            position: trade.position,
         });
     }
 
@@ -263,17 +276,22 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let transact_time = root.transact_time;
-        for &instrument in &self.touched {
-            let cell = &mut self.instruments.cells[instrument.as_usize()];
-            let changes = match core::mem::take(&mut cell.head.touched) {
-                Changes::BOOK => cell.settle_best(),
+        for &instrument in &self.changed_in_message {
+            let slot = &mut self.instruments.direct[instrument.as_usize()];
+            let changes = match core::mem::take(&mut slot.head.message_changes) {
+                Changes::BOOK => slot.update_best(),
                 touched => {
                     let implied = &mut self.instruments.implied[instrument.as_usize()];
-                    settle_both(cell, implied, touched)
+                    update_best_both(slot, implied, touched)
                 }
             };
-            note(&mut self.changed, instrument, &mut cell.head.event_changes, changes);
-            if cell.head.state.is_in_sync() {
+            record_change(
+                &mut self.changed_in_event,
+                instrument,
+                &mut slot.head.event_changes,
+                changes,
+            );
+            if slot.head.state.is_in_sync() {
                 let (instruments, source) = (&self.instruments, UpdateSource::Incremental);
                 let book = instruments.book(instrument);
                 listener.on_book_update(&BookUpdate {
@@ -285,11 +303,11 @@ impl Market {
                     changes,
                     source,
                 });
-            } else if cell.head.state == State::Refreshing {
-                self.tell_refreshed(packet, transact_time, instrument, changes, listener);
+            } else if slot.head.state == State::Refreshing {
+                self.notify_refreshed(packet, transact_time, instrument, changes, listener);
             }
         }
-        self.touched.clear();
+        self.changed_in_message.clear();
         if root.ends_event() {
             self.end_event(packet, transact_time, listener);
         }
@@ -298,14 +316,14 @@ impl Market {
     #[inline]
     fn end_event(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
         self.counters.events += 1;
-        let (instruments, changed) = (&self.instruments, &self.changed[..]);
+        let (instruments, changed) = (&self.instruments, &self.changed_in_event[..]);
         listener.on_end_of_event(&EndOfEvent { packet, transact_time, instruments, changed });
-        self.forget_event();
+        self.clear_event();
     }
 
     /// Something in the packet could not be read: whatever it was about may lack it now.
     #[cold]
-    pub(crate) fn lose_contents(
+    pub(crate) fn mark_contents_lost(
         &mut self,
         packet: &Packet,
         error: &Error,
@@ -313,29 +331,33 @@ impl Market {
     ) {
         self.report(Some(packet), error, listener);
         // Entries before the error have been applied, but the message was not finished.
-        for instrument in self.touched.drain(..) {
-            self.instruments.cells[instrument.as_usize()].head.touched = Changes::NONE;
-            self.instruments.settle(instrument);
+        for instrument in self.changed_in_message.drain(..) {
+            self.instruments.direct[instrument.as_usize()].head.message_changes = Changes::NONE;
+            self.instruments.update_best(instrument);
         }
-        self.doubt_all(1, packet.sequence.saturating_add(1), listener);
+        self.mark_all_suspect(1, packet.sequence.saturating_add(1), listener);
     }
 
     /// Forgets what the event being processed has changed: its end may be lost.
-    pub(crate) fn forget_event(&mut self) {
-        for instrument in &self.changed {
-            let head = &mut self.instruments.cells[instrument.as_usize()].head;
+    pub(crate) fn clear_event(&mut self) {
+        for instrument in &self.changed_in_event {
+            let head = &mut self.instruments.direct[instrument.as_usize()].head;
             head.event_changes = Changes::NONE;
         }
-        self.changed.clear();
+        self.changed_in_event.clear();
     }
 }
 
 /// Takes the best levels where the message has touched the implied book, or more than levels.
-fn settle_both(cell: &mut DirectCell, implied: &mut ImpliedCell, touched: Changes) -> Changes {
-    let implied = implied.settle_best().of_implied();
+fn update_best_both(
+    slot: &mut DirectBookSlot,
+    implied: &mut ImpliedBookSlot,
+    touched: Changes,
+) -> Changes {
+    let implied = implied.update_best().to_implied();
     if touched == Changes::IMPLIED {
         implied
     } else {
-        cell.settle_best().union(implied).union(touched)
+        slot.update_best().union(implied).union(touched)
     }
 }

@@ -20,7 +20,7 @@ impl Market {
         let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
         let root = match decoded {
             Some(Ok(decoded)) => {
-                self.define(packet, &decoded, true, listener);
+                self.apply_definition(packet, &decoded, true, listener);
                 Ok(Some(Root {
                     transact_time: decoded.definition.last_update_time,
                     match_event_indicator: decoded.match_event_indicator,
@@ -41,7 +41,7 @@ impl Market {
             }
             Ok(None) => self.warn(&Warning::UnknownTemplate { template_id }, listener),
             Err(error) => {
-                self.lose_contents(
+                self.mark_contents_lost(
                     packet,
                     &Error::MalformedMessage { template_id, error },
                     listener,
@@ -66,7 +66,7 @@ impl Market {
             codec::CollateralMarketValue62::TEMPLATE_ID => {
                 self.collateral(packet, message, listener)?
             }
-            _ => return entries::read_root(message),
+            _ => return entries::decode_root(message),
         };
         Ok(Some(root))
     }

@@ -57,7 +57,7 @@ pub struct Packet {
     /// The feed it came on.
     pub feed: Feed,
     /// The side that delivered it first.
-    pub side: FeedLine,
+    pub line: FeedLine,
     /// MsgSeqNum: the packet's number within its feed.
     pub sequence: u32,
     /// SendingTime: when the exchange sent the packet.
@@ -80,10 +80,10 @@ impl Packet {
 #[cfg(test)]
 impl Packet {
     /// An incremental packet of which only the sequence matters.
-    pub(crate) fn of_sequence(sequence: u32) -> Self {
+    pub(crate) fn with_sequence(sequence: u32) -> Self {
         Self {
             feed: Feed::Incremental,
-            side: FeedLine::A,
+            line: FeedLine::A,
             sequence,
             sending_time: Utc::EPOCH,
             received: None,
@@ -132,7 +132,7 @@ impl<'a> Messages<'a> {
 
     /// The next message; `None` at the end of the packet and before an unsound frame.
     #[inline]
-    pub(crate) fn next_sound(&mut self) -> Option<Message<'a>> {
+    pub(crate) fn next_valid(&mut self) -> Option<Message<'a>> {
         let size = u16::from_le_bytes(*self.rest.first_chunk()?);
         let (message, rest) = self.rest.split_at_checked(usize::from(size))?;
         let bytes = message.get(2..)?;
@@ -143,12 +143,12 @@ impl<'a> Messages<'a> {
 
     /// What is wrong with the frame that follows the last sound message, if any does.
     #[inline]
-    pub(crate) fn flaw(&mut self) -> Option<Error> {
-        if self.rest.is_empty() { None } else { Some(self.name_flaw()) }
+    pub(crate) fn error(&mut self) -> Option<Error> {
+        if self.rest.is_empty() { None } else { Some(self.classify_error()) }
     }
 
     #[cold]
-    fn name_flaw(&mut self) -> Error {
+    fn classify_error(&mut self) -> Error {
         let rest = core::mem::take(&mut self.rest);
         let available = rest.len();
         match *rest {
@@ -170,7 +170,7 @@ impl<'a> Iterator for Messages<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_sound().map(Ok).or_else(|| self.flaw().map(Err))
+        self.next_valid().map(Ok).or_else(|| self.error().map(Err))
     }
 }
 

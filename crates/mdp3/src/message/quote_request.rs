@@ -5,7 +5,7 @@ use hairpin_sbe::{DecodeError, Group};
 use hairpin_time::Utc;
 
 use crate::market::Market;
-use crate::message::entries::{Root, sound};
+use crate::message::entries::{Root, non_negative};
 use crate::{BookSide, InstrumentIndex, Instruments, Listener, Message, Packet, Text};
 
 use codec::quote_request39::NoRelatedSym;
@@ -54,7 +54,7 @@ impl<'a> QuoteRequest<'a> {
                 symbol: Text::from_bytes(entry.symbol().as_bytes()),
                 security_id,
                 instrument: instruments.find(security_id),
-                quantity: entry.order_qty().and_then(sound),
+                quantity: entry.order_qty().and_then(non_negative),
                 quote_type: entry.quote_type(),
                 side: entry.side().and_then(side),
             })
@@ -95,7 +95,7 @@ impl Market {
         };
         let is_unwanted =
             |entry: QuoteRequestEntry| self.is_unwanted(entry.instrument, entry.security_id);
-        if !self.is_filtering || !request.entries().all(is_unwanted) {
+        if !self.filtering || !request.entries().all(is_unwanted) {
             listener.on_quote_request(&request);
             self.counters.quote_requests += 1;
         }

@@ -17,7 +17,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TemplateIds {
     /// Id on the wire, and the template it stands for; the first `count` are in use.
-    entries: [(u16, u16); Self::MOST],
+    entries: [(u16, u16); Self::MAX],
     count: usize,
 }
 
@@ -29,23 +29,23 @@ impl Default for TemplateIds {
 
 impl TemplateIds {
     /// The most ids that can be entered: more than the schema has templates.
-    pub const MOST: usize = 40;
+    pub const MAX: usize = 40;
 
     /// Every id stands for itself.
-    pub const AS_PUBLISHED: Self = Self { entries: [(0, 0); Self::MOST], count: 0 };
+    pub const AS_PUBLISHED: Self = Self { entries: [(0, 0); Self::MAX], count: 0 };
 
     /// The same with an id of the wire that stands for a template, instead of what it stood for.
     ///
     /// # Panics
     ///
-    /// If more than [`Self::MOST`] ids are entered.
+    /// If more than [`Self::MAX`] ids are entered.
     #[must_use]
     pub const fn with(mut self, wire: u16, template: u16) -> Self {
         let mut slot = 0;
         while slot < self.count && self.entries[slot].0 != wire {
             slot += 1;
         }
-        assert!(slot < Self::MOST, "more template ids than can be entered");
+        assert!(slot < Self::MAX, "more template ids than can be entered");
         self.entries[slot] = (wire, template);
         if slot == self.count {
             self.count += 1;
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "more template ids")]
     fn there_is_room_for_so_many_and_no_more() {
-        let full = (0..TemplateIds::MOST as u16)
+        let full = (0..TemplateIds::MAX as u16)
             .fold(TemplateIds::AS_PUBLISHED, |templates, id| templates.with(id, 46));
         assert_eq!(full.with(0, 47).template(0), 47, "that one is there");
         let _ = full.with(1_000, 46);

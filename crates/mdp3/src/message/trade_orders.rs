@@ -16,10 +16,10 @@ use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_sbe::{Entries, Group, MessageHeader};
 
 use crate::Trade;
-use crate::message::entries::{Place, count, sound};
+use crate::message::entries::{TradePosition, non_negative, order_count};
 
-use codec::md_incremental_refresh_trade_summary_long_qty65 as long;
-use codec::md_incremental_refresh_trade_summary48 as short;
+use codec::md_incremental_refresh_trade_summary_long_qty65 as long_qty;
+use codec::md_incremental_refresh_trade_summary48 as int_qty;
 
 /// An order that was filled, wholly or in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,15 +39,15 @@ struct Tally {
     all: usize,
 }
 
-/// Tallies the trades of one template for the one at `$place`.
+/// Tallies the trades of one template for the one at `$position`.
 macro_rules! tally {
-    ($type:path, $trades:expr, $place:expr) => {{
+    ($type:path, $trades:expr, $position:expr) => {{
         let mut group = Group::<$type>::new($trades);
         let mut scratch = <$type>::SCRATCH;
         let (mut tally, mut at) = (Tally::default(), 0);
         while let Some(trade) = group.next(&mut scratch) {
-            let orders = count(trade.number_of_orders()) as usize;
-            match at.cmp(&$place) {
+            let orders = order_count(trade.number_of_orders()) as usize;
+            match at.cmp(&$position) {
                 Ordering::Less => tally.before += orders,
                 Ordering::Equal => tally.own = orders,
                 Ordering::Greater => {}
@@ -62,66 +62,66 @@ macro_rules! tally {
 #[derive(Debug, Clone)]
 pub struct TradeOrders<'a> {
     // The order entries of both templates are alike.
-    group: Group<'a, short::NoOrderIDEntries<'a>>,
-    left: usize,
+    group: Group<'a, int_qty::NoOrderIDEntries<'a>>,
+    remaining: usize,
 }
 
 impl Iterator for TradeOrders<'_> {
     type Item = TradeOrder;
 
     fn next(&mut self) -> Option<TradeOrder> {
-        self.left = self.left.checked_sub(1)?;
-        let mut scratch = short::NoOrderIDEntries::SCRATCH;
+        self.remaining = self.remaining.checked_sub(1)?;
+        let mut scratch = int_qty::NoOrderIDEntries::SCRATCH;
         let entry = self.group.next(&mut scratch)?;
-        let quantity = sound(entry.last_qty()).unwrap_or(0);
+        let quantity = non_negative(entry.last_qty()).unwrap_or(0);
         Some(TradeOrder { order_id: entry.order_id(), quantity })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.left.min(self.group.len());
-        (left, Some(left))
+        let remaining = self.remaining.min(self.group.len());
+        (remaining, Some(remaining))
     }
 }
 
 impl ExactSizeIterator for TradeOrders<'_> {}
 
 impl<'a> TradeOrders<'a> {
-    const NONE: Self = Self { group: Group::new(Entries::EMPTY), left: 0 };
+    const NONE: Self = Self { group: Group::new(Entries::EMPTY), remaining: 0 };
 
     /// All orders of a message, which is given from its SBE header on.
-    fn of_message(bytes: &'a [u8], is_long: bool) -> Self {
-        let Some((_, orders)) = groups(bytes, is_long) else { return Self::NONE };
-        Self { group: Group::new(orders), left: orders.len() }
+    fn from_message(bytes: &'a [u8], long: bool) -> Self {
+        let Some((_, orders)) = groups(bytes, long) else { return Self::NONE };
+        Self { group: Group::new(orders), remaining: orders.len() }
     }
 
     /// The orders of one of its trades.
-    fn of_trade(bytes: &'a [u8], Place { is_long, trade }: Place) -> Self {
-        let Some((trades, orders)) = groups(bytes, is_long) else { return Self::NONE };
-        let mut orders = Self { group: Group::new(orders), left: orders.len() };
+    fn from_trade(bytes: &'a [u8], TradePosition { long, trade }: TradePosition) -> Self {
+        let Some((trades, orders)) = groups(bytes, long) else { return Self::NONE };
+        let mut orders = Self { group: Group::new(orders), remaining: orders.len() };
         if trades.len() == 1 {
             return orders;
         }
         let trade = usize::from(trade);
-        let Tally { before, own, all } = if is_long {
-            tally!(long::NoMDEntries, trades, trade)
+        let Tally { before, own, all } = if long {
+            tally!(long_qty::NoMDEntries, trades, trade)
         } else {
-            tally!(short::NoMDEntries, trades, trade)
+            tally!(int_qty::NoMDEntries, trades, trade)
         };
-        if all != orders.left {
+        if all != orders.remaining {
             return Self::NONE;
         }
         for _ in 0..before {
             orders.next();
         }
-        orders.left = own;
+        orders.remaining = own;
         orders
     }
 }
 
 /// Both groups of a trade summary.
-fn groups(bytes: &[u8], is_long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
+fn groups(bytes: &[u8], long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
     let (header, body) = MessageHeader::decode(bytes).ok()?;
-    let layout = if is_long { &long::MESSAGE } else { &short::MESSAGE };
+    let layout = if long { &long_qty::MESSAGE } else { &int_qty::MESSAGE };
     let [trades, orders] = layout.groups else { return None };
     let rest = body.get(usize::from(header.block_length)..)?;
     let (trades, rest) = Entries::decode(trades, header.version, rest).ok()?;
@@ -134,13 +134,13 @@ impl<'a> Trade<'a> {
     /// aggressor's comes first, if there is one.
     #[must_use]
     pub fn orders(&self) -> TradeOrders<'a> {
-        TradeOrders::of_trade(self.bytes, self.place)
+        TradeOrders::from_trade(self.bytes, self.position)
     }
 
     /// The orders of all trades of the message. Those of one trade are known if it is the only
     /// one, or if the trades' numbers of orders add up to these.
     #[must_use]
     pub fn message_orders(&self) -> TradeOrders<'a> {
-        TradeOrders::of_message(self.bytes, self.place.is_long)
+        TradeOrders::from_message(self.bytes, self.position.long)
     }
 }

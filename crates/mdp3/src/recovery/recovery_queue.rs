@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::InstrumentIndex;
 
 /// An entry that waits.
-pub(crate) trait Queued: Copy {
+pub(crate) trait QueueEntry: Copy {
     /// What unused memory holds.
     const VACANT: Self;
 
@@ -24,7 +24,7 @@ pub(crate) struct Dropped {
     /// The packet it came in.
     pub(crate) sequence: u32,
     /// Its instrument still waited for it.
-    pub(crate) was_waited_for: bool,
+    pub(crate) still_needed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ pub(crate) struct RecoveryQueue<E> {
     chains: Vec<Chain>,
 }
 
-impl<E: Queued> RecoveryQueue<E> {
+impl<E: QueueEntry> RecoveryQueue<E> {
     /// What an entry takes.
     pub(crate) const NODE_BYTES: usize = size_of::<Node<E>>();
 
@@ -84,7 +84,7 @@ impl<E: Queued> RecoveryQueue<E> {
     }
 
     /// The entries of an instrument, oldest first.
-    pub(crate) fn of(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &E> {
+    pub(crate) fn entries(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &E> {
         let Chain { first, length, .. } = self.chains[instrument.as_usize()];
         let mut slot = first;
         (0..length).map(move |_| {
@@ -107,7 +107,7 @@ impl<E: Queued> RecoveryQueue<E> {
     }
 
     /// The instrument does not wait any longer.
-    pub(crate) fn forget(&mut self, instrument: InstrumentIndex) {
+    pub(crate) fn discard(&mut self, instrument: InstrumentIndex) {
         self.chains[instrument.as_usize()].length = 0;
     }
 
@@ -121,14 +121,14 @@ impl<E: Queued> RecoveryQueue<E> {
         let sequence = self.oldest()?;
         let Node { instrument, next, .. } = self.nodes[self.head];
         let chain = &mut self.chains[instrument as usize];
-        let was_waited_for = chain.length > 0 && chain.first as usize == self.head;
-        if was_waited_for {
+        let still_needed = chain.length > 0 && chain.first as usize == self.head;
+        if still_needed {
             chain.first = next;
             chain.length -= 1;
         }
         self.head = (self.head + 1) % self.nodes.len();
         self.count -= 1;
-        Some(Dropped { sequence, was_waited_for })
+        Some(Dropped { sequence, still_needed })
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use alloc::collections::VecDeque;
     use proptest::prelude::*;
 
-    impl Queued for u32 {
+    impl QueueEntry for u32 {
         const VACANT: Self = 0;
 
         fn sequence(&self) -> u32 {
@@ -148,12 +148,12 @@ mod tests {
 
     type Queue = RecoveryQueue<u32>;
 
-    fn of(queue: &Queue, instrument: u32) -> Vec<u32> {
-        queue.of(InstrumentIndex(instrument)).copied().collect()
+    fn entries(queue: &Queue, instrument: u32) -> Vec<u32> {
+        queue.entries(InstrumentIndex(instrument)).copied().collect()
     }
 
     fn lost(sequence: u32) -> Option<Dropped> {
-        Some(Dropped { sequence, was_waited_for: true })
+        Some(Dropped { sequence, still_needed: true })
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(queue.push(InstrumentIndex(0), 1), None);
         assert_eq!(queue.push(InstrumentIndex(1), 2), None);
         assert_eq!(queue.push(InstrumentIndex(0), 3), lost(1));
-        assert_eq!((of(&queue, 0), of(&queue, 1)), (vec![3], vec![2]));
+        assert_eq!((entries(&queue, 0), entries(&queue, 1)), (vec![3], vec![2]));
         assert_eq!(queue.oldest(), Some(2));
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let mut queue = Queue::new(0, 1);
         assert_eq!(queue.push(InstrumentIndex(0), 1), None);
         assert_eq!(queue.push(InstrumentIndex(0), 2), lost(1));
-        assert_eq!(of(&queue, 0), [2]);
+        assert_eq!(entries(&queue, 0), [2]);
     }
 
     #[test]
@@ -179,10 +179,10 @@ mod tests {
         let mut queue = Queue::new(2 * Queue::NODE_BYTES, 2);
         queue.push(InstrumentIndex(0), 1);
         queue.push(InstrumentIndex(1), 2);
-        queue.forget(InstrumentIndex(0));
-        let dropped = Dropped { sequence: 1, was_waited_for: false };
+        queue.discard(InstrumentIndex(0));
+        let dropped = Dropped { sequence: 1, still_needed: false };
         assert_eq!(queue.push(InstrumentIndex(1), 3), Some(dropped));
-        assert_eq!((of(&queue, 0), of(&queue, 1)), (vec![], vec![2, 3]));
+        assert_eq!((entries(&queue, 0), entries(&queue, 1)), (vec![], vec![2, 3]));
     }
 
     #[derive(Debug, Clone)]
@@ -213,14 +213,14 @@ mod tests {
                     Step::Push(instrument) => {
                         let dropped = queue.push(InstrumentIndex(instrument), sequence);
                         let front = if deque.len() == slots { deque.pop_front() } else { None };
-                        let expected = front.map(|(sequence, _, was_waited_for)| {
-                            Dropped { sequence, was_waited_for }
+                        let expected = front.map(|(sequence, _, still_needed)| {
+                            Dropped { sequence, still_needed }
                         });
                         prop_assert_eq!(dropped, expected);
                         deque.push_back((sequence, instrument, true));
                     }
                     Step::Forget(instrument) => {
-                        queue.forget(InstrumentIndex(instrument));
+                        queue.discard(InstrumentIndex(instrument));
                         deque.iter_mut().for_each(|(_, of, waits)| *waits &= *of != instrument);
                     }
                     Step::DropThrough(sequence) => {
@@ -238,7 +238,7 @@ mod tests {
                         .filter(|(_, of, waits)| *of == instrument && *waits)
                         .map(|(sequence, ..)| *sequence)
                         .collect();
-                    prop_assert_eq!(of(&queue, instrument), expected);
+                    prop_assert_eq!(entries(&queue, instrument), expected);
                 }
                 prop_assert_eq!(queue.oldest(), deque.front().map(|(sequence, ..)| *sequence));
             }

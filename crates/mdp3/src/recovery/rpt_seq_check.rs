@@ -1,7 +1,7 @@
 //! Whether an entry is the next of its instrument, and what follows if it is not.
 
-use crate::book::apply_entry::Target;
-use crate::book::book_slot::DirectCell;
+use crate::book::apply_entry::EntryTarget;
+use crate::book::book_slot::DirectBookSlot;
 use crate::instrument::instruments::Instruments;
 use crate::market::Market;
 use crate::message::entries::{Entry, Kind};
@@ -13,24 +13,24 @@ impl Instruments {
     /// Admits the entry of an instrument in the usual case: the book is in sync and this is its
     /// next. `None` in any other.
     #[inline]
-    pub(crate) fn admit_next(
+    pub(crate) fn accept_next_entry(
         &mut self,
         security_id: i32,
         rpt_seq: u32,
-    ) -> Option<(InstrumentIndex, &mut DirectCell)> {
+    ) -> Option<(InstrumentIndex, &mut DirectBookSlot)> {
         let instrument = self.find(security_id)?;
-        let cell = self.cells.get_mut(instrument.as_usize())?;
-        if cell.head.state != State::InSync || cell.head.next_rpt_seq != rpt_seq {
+        let slot = self.direct.get_mut(instrument.as_usize())?;
+        if slot.head.state != State::InSync || slot.head.next_rpt_seq != rpt_seq {
             return None;
         }
-        cell.head.next_rpt_seq = rpt_seq.wrapping_add(1);
-        Some((instrument, cell))
+        slot.head.next_rpt_seq = rpt_seq.wrapping_add(1);
+        Some((instrument, slot))
     }
 }
 
 impl Market {
     /// Every other case: whether the entry may be applied, and if not, what follows from it.
-    pub(crate) fn admit(
+    pub(crate) fn check_entry(
         &mut self,
         packet: &Packet,
         instrument: Option<InstrumentIndex>,
@@ -43,10 +43,10 @@ impl Market {
                 self.counters.unwanted_entries += 1;
                 return None;
             }
-            None => self.find_or_meet(entry.security_id, packet.sequence, listener)?,
+            None => self.find_or_register(entry.security_id, packet.sequence, listener)?,
         };
         let recovery = self.recovery[instrument.as_usize()];
-        let head = self.instruments.cells[instrument.as_usize()].head;
+        let head = self.instruments.direct[instrument.as_usize()].head;
         let (rpt_seq, next) = (entry.rpt_seq, head.next_rpt_seq);
         let in_snapshot = head.state.is_in_sync()
             && (packet.sequence <= recovery.snapshot_sequence
@@ -62,38 +62,38 @@ impl Market {
             // Whatever was missed, the books are empty then.
             State::InSync | State::Ahead | State::Waiting | State::Suspect | State::Refreshing
                 if entry.resets_book() => {}
-            State::Suspect if rpt_seq == next && rpt_seq > self.unproven => {
+            State::Suspect if rpt_seq == next && rpt_seq > self.rpt_seq_floor => {
                 self.counters.found_unaffected += 1;
-                self.come_in(instrument, State::InSync, listener);
+                self.mark_in_sync(instrument, State::InSync, listener);
             }
             State::Ahead if rpt_seq != next && !is_unnumbered => {
-                self.miss(packet, instrument, &entry, listener);
+                self.handle_rpt_seq_gap(packet, instrument, &entry, listener);
                 return None;
             }
             State::Fresh | State::Ahead => {
-                self.instruments.cells[instrument.as_usize()].head.state = State::InSync
+                self.instruments.direct[instrument.as_usize()].head.state = State::InSync
             }
             State::Unknown => {
-                self.miss_entry(packet, instrument, &entry, listener);
+                self.handle_undefined_entry(packet, instrument, &entry, listener);
                 return None;
             }
             State::InSync | State::Suspect => {
-                self.miss(packet, instrument, &entry, listener);
+                self.handle_rpt_seq_gap(packet, instrument, &entry, listener);
                 return None;
             }
-            State::Waiting | State::Replaying | State::Refreshing => {
-                self.withhold(packet, instrument, &entry, listener);
-                self.refresh(instrument, &entry, listener);
+            State::Waiting | State::Restoring | State::Refreshing => {
+                self.queue_entry(packet, instrument, &entry, listener);
+                self.apply_natural_refresh(instrument, &entry, listener);
                 return None;
             }
         }
-        let head = &mut self.instruments.cells[instrument.as_usize()].head;
+        let head = &mut self.instruments.direct[instrument.as_usize()].head;
         head.next_rpt_seq = if rpt_seq == 0 { 0 } else { rpt_seq.wrapping_add(1) };
         Some(instrument)
     }
 
     /// An entry is not the next of its instrument: others are missing.
-    fn miss(
+    fn handle_rpt_seq_gap(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -101,13 +101,13 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         self.counters.rpt_seq_gaps += 1;
-        self.fall_out(instrument, packet.sequence, listener);
-        self.withhold(packet, instrument, entry, listener);
-        self.refresh(instrument, entry, listener);
+        self.mark_out_of_sync(instrument, packet.sequence, listener);
+        self.queue_entry(packet, instrument, entry, listener);
+        self.apply_natural_refresh(instrument, entry, listener);
     }
 
     /// Keeps an entry for when its instrument's snapshot comes.
-    fn withhold(
+    fn queue_entry(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -127,7 +127,7 @@ impl Market {
     /// it; packet `from` of the incremental feed is the first that its snapshot need not contain.
     /// `None`: it is not wanted, there is no room, or it needs a definition first, which is
     /// collected.
-    pub(crate) fn find_or_meet(
+    pub(crate) fn find_or_register(
         &mut self,
         security_id: i32,
         from: u32,
@@ -142,18 +142,18 @@ impl Market {
                 self.find_or_insert(security_id, listener)
             }
             LateJoin::InstrumentsAndBooks => {
-                self.miss_definition(security_id, listener);
+                self.request_definitions(security_id, listener);
                 None
             }
             LateJoin::Books => {
                 let instrument = self.find_or_insert(security_id, listener)?;
                 let waiting_from = if self.snapshot_loop.is_joining() { 0 } else { from };
-                self.fall_out(instrument, waiting_from, listener);
+                self.mark_out_of_sync(instrument, waiting_from, listener);
                 Some(instrument)
             }
             LateJoin::Nothing => {
                 let instrument = self.find_or_insert(security_id, listener)?;
-                self.instruments.cells[instrument.as_usize()].head.state = State::Fresh;
+                self.instruments.direct[instrument.as_usize()].head.state = State::Fresh;
                 Some(instrument)
             }
         }
@@ -161,7 +161,7 @@ impl Market {
 
     /// An entry of an instrument without a definition. While definitions are being collected it
     /// is kept, since its instrument's may be still to come; afterwards they are collected again.
-    fn miss_entry(
+    fn handle_undefined_entry(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -169,9 +169,9 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         if self.definition_loop.is_first() {
-            self.withhold(packet, instrument, entry, listener);
+            self.queue_entry(packet, instrument, entry, listener);
         } else {
-            self.miss_definition(entry.security_id, listener);
+            self.request_definitions(entry.security_id, listener);
         }
     }
 }
@@ -179,6 +179,6 @@ impl Market {
 impl Entry {
     /// Whether it empties its instrument's books.
     fn resets_book(&self) -> bool {
-        matches!(&self.kind, Kind::Book(entry) if Target::of(entry.entry_type) == Target::Reset)
+        matches!(&self.kind, Kind::Book(entry) if EntryTarget::from_entry_type(entry.entry_type) == EntryTarget::Reset)
     }
 }

@@ -7,11 +7,11 @@ use hairpin_time::Utc;
 
 use crate::book::levels::{Level, MAX_DEPTH, MAX_IMPLIED_DEPTH};
 use crate::instrument::statistics::{PriceLimits, StatisticValue};
-use crate::message::entries::{count, sound};
+use crate::message::entries::{non_negative, order_count};
 use crate::{Message, StatisticKind};
 
 /// What a snapshot states.
-pub(crate) struct Stated {
+pub(crate) struct Snapshot {
     /// LastMsgSeqNumProcessed (369): the last incremental packet that the book contains.
     pub(crate) last_sequence: u32,
     /// TotNumReports (911): how many instruments the pass names.
@@ -23,11 +23,11 @@ pub(crate) struct Stated {
     pub(crate) trading_status: Option<SecurityTradingStatus>,
     /// HighLimitPrice (1149), LowLimitPrice (1148), MaxPriceVariation (1143).
     pub(crate) limits: PriceLimits,
-    statistics: Statistics,
-    bids: Side<MAX_DEPTH>,
-    asks: Side<MAX_DEPTH>,
-    implied_bids: Side<MAX_IMPLIED_DEPTH>,
-    implied_asks: Side<MAX_IMPLIED_DEPTH>,
+    statistics: SnapshotStatistics,
+    bids: SnapshotSide<MAX_DEPTH>,
+    asks: SnapshotSide<MAX_DEPTH>,
+    implied_bids: SnapshotSide<MAX_IMPLIED_DEPTH>,
+    implied_asks: SnapshotSide<MAX_IMPLIED_DEPTH>,
 }
 
 /// The levels of both books of an instrument, best first.
@@ -39,7 +39,7 @@ pub(crate) struct Books<'a> {
     pub(crate) implied_asks: &'a [Level],
 }
 
-impl Stated {
+impl Snapshot {
     /// The books, if there is no hole between their levels.
     pub(crate) fn books(&self) -> Option<Books<'_>> {
         Some(Books {
@@ -51,16 +51,16 @@ impl Stated {
     }
 
     /// The statistics, in the order of the message.
-    pub(crate) fn statistics(&self) -> &[StatedStatistic] {
+    pub(crate) fn statistics(&self) -> &[SnapshotStatistic] {
         &self.statistics.stated[..self.statistics.count]
     }
 
-    fn put(&mut self, entry_type: u8, level: u8, stated: Level) {
+    fn record(&mut self, entry_type: u8, level: u8, stated: Level) {
         match entry_type {
-            b'0' => self.bids.put(level, stated),
-            b'1' => self.asks.put(level, stated),
-            b'E' => self.implied_bids.put(level, stated),
-            b'F' => self.implied_asks.put(level, stated),
+            b'0' => self.bids.record(level, stated),
+            b'1' => self.asks.record(level, stated),
+            b'E' => self.implied_bids.record(level, stated),
+            b'F' => self.implied_asks.record(level, stated),
             _ => {}
         }
     }
@@ -68,7 +68,7 @@ impl Stated {
 
 /// A statistic as a snapshot states it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StatedStatistic {
+pub(crate) struct SnapshotStatistic {
     pub(crate) kind: StatisticKind,
     pub(crate) value: StatisticValue,
     pub(crate) entry_type: u8,
@@ -76,14 +76,14 @@ pub(crate) struct StatedStatistic {
 }
 
 /// The statistics of a snapshot as far as they have been read: more than there are kinds to keep.
-struct Statistics {
-    stated: [StatedStatistic; 24],
+struct SnapshotStatistics {
+    stated: [SnapshotStatistic; 24],
     count: usize,
 }
 
-impl Statistics {
+impl SnapshotStatistics {
     const EMPTY: Self = Self {
-        stated: [StatedStatistic {
+        stated: [SnapshotStatistic {
             kind: StatisticKind::Unknown,
             value: StatisticValue::new(None, None),
             entry_type: 0,
@@ -93,27 +93,27 @@ impl Statistics {
     };
 
     /// Takes an entry if it is a statistic's; one more than there is room for is left out.
-    fn put(&mut self, entry_type: u8, flag: Option<OpenCloseSettlFlag>, value: StatisticValue) {
-        let Some(kind) = StatisticKind::of_entry(entry_type, flag) else { return };
+    fn record(&mut self, entry_type: u8, flag: Option<OpenCloseSettlFlag>, value: StatisticValue) {
+        let Some(kind) = StatisticKind::from_entry(entry_type, flag) else { return };
         if let Some(slot) = self.stated.get_mut(self.count) {
-            *slot = StatedStatistic { kind, value, entry_type, open_close_flag: flag };
+            *slot = SnapshotStatistic { kind, value, entry_type, open_close_flag: flag };
             self.count += 1;
         }
     }
 }
 
 /// One side as far as it has been read.
-struct Side<const N: usize> {
+struct SnapshotSide<const N: usize> {
     levels: [Level; N],
     /// One bit for each level that was stated.
     stated: u16,
 }
 
-impl<const N: usize> Side<N> {
+impl<const N: usize> SnapshotSide<N> {
     const EMPTY: Self = Self { levels: [Level::NONE; N], stated: 0 };
 
     /// Takes a level, numbered from 1; those below the deepest book are left out.
-    fn put(&mut self, level: u8, stated: Level) {
+    fn record(&mut self, level: u8, stated: Level) {
         let Some(index) = level.checked_sub(1) else { return };
         if let Some(slot) = self.levels.get_mut(usize::from(index)) {
             *slot = stated;
@@ -130,14 +130,14 @@ impl<const N: usize> Side<N> {
 
 /// Decodes a snapshot of one template; the two differ in the type of quantity and level, and in
 /// what they say of a settlement.
-macro_rules! stated {
+macro_rules! snapshot {
     (
         $message:ident, $type:ident, $module:ident,
         |$entry:ident| $level:expr, $quantity:expr, $settlement:expr
     ) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch)?;
-        let mut stated = Stated {
+        let mut snapshot = Snapshot {
             last_sequence: decoded.last_msg_seq_num_processed(),
             total: decoded.tot_num_reports(),
             security_id: decoded.security_id(),
@@ -149,11 +149,11 @@ macro_rules! stated {
                 low: decoded.low_limit_price(),
                 max_price_variation: decoded.max_price_variation(),
             },
-            statistics: Statistics::EMPTY,
-            bids: Side::EMPTY,
-            asks: Side::EMPTY,
-            implied_bids: Side::EMPTY,
-            implied_asks: Side::EMPTY,
+            statistics: SnapshotStatistics::EMPTY,
+            bids: SnapshotSide::EMPTY,
+            asks: SnapshotSide::EMPTY,
+            implied_bids: SnapshotSide::EMPTY,
+            implied_asks: SnapshotSide::EMPTY,
         };
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
@@ -161,31 +161,31 @@ macro_rules! stated {
             if let (Some(level), Some(price), Some(quantity)) =
                 ($level, $entry.md_entry_px(), $quantity)
             {
-                let orders = count($entry.number_of_orders().unwrap_or(0));
-                stated.put($entry.md_entry_type().0, level, Level { price, quantity, orders });
+                let orders = order_count($entry.number_of_orders().unwrap_or(0));
+                snapshot.record($entry.md_entry_type().0, level, Level { price, quantity, orders });
             }
             let (reference_date, settlement_type) = $settlement;
             let value = StatisticValue::new($entry.md_entry_px(), $quantity);
             let value = StatisticValue { reference_date, settlement_type, ..value };
             let flag = $entry.open_close_settl_flag();
-            stated.statistics.put($entry.md_entry_type().0, flag, value);
+            snapshot.statistics.record($entry.md_entry_type().0, flag, value);
         }
-        Ok(Some(stated))
+        Ok(Some(snapshot))
     }};
 }
 
 /// Decodes a snapshot of price books; `None` for another template.
-pub(crate) fn decode(message: &Message<'_>) -> Result<Option<Stated>, DecodeError> {
+pub(crate) fn decode(message: &Message<'_>) -> Result<Option<Snapshot>, DecodeError> {
     match message.header.template_id {
-        codec::SnapshotFullRefresh52::TEMPLATE_ID => stated!(
+        codec::SnapshotFullRefresh52::TEMPLATE_ID => snapshot!(
             message,
             SnapshotFullRefresh52,
             snapshot_full_refresh52,
             |entry| entry.md_price_level().and_then(|level| u8::try_from(level).ok()),
-            entry.md_entry_size().and_then(sound),
+            entry.md_entry_size().and_then(non_negative),
             (entry.trading_reference_date(), entry.settl_price_type())
         ),
-        codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => stated!(
+        codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => snapshot!(
             message,
             SnapshotFullRefreshLongQty69,
             snapshot_full_refresh_long_qty69,

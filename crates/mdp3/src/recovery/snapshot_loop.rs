@@ -10,9 +10,9 @@
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
 
-use crate::feed::loop_tracker::{LoopTracker, Position};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition};
 use crate::market::Market;
-use crate::recovery::snapshot::{self, Books, Stated};
+use crate::recovery::snapshot::{self, Books, Snapshot};
 use crate::recovery::sync_state::State;
 use crate::{Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, Warning};
 
@@ -21,7 +21,7 @@ use crate::{Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, W
 pub(crate) struct SnapshotLoop {
     tracker: LoopTracker,
     /// A late join without definitions waits for a whole pass, not for certain instruments.
-    is_joining: bool,
+    joining: bool,
     /// TotNumReports: how many instruments the pass names; 0 until one says it.
     total: u32,
     distinct: u32,
@@ -29,34 +29,34 @@ pub(crate) struct SnapshotLoop {
     lowest: u32,
     lowest_before: Option<u32>,
     /// Whether the pass has been found whole, and its conclusion drawn.
-    is_concluded: bool,
+    concluded: bool,
     /// The pass had something else than heartbeats.
     has_contents: bool,
     /// The incremental packet before the pass, if it is known to have been sent before.
-    before: Option<u32>,
+    sequence_before: Option<u32>,
 }
 
 impl SnapshotLoop {
-    pub(crate) fn new(max_packets: usize, is_joining: bool) -> Self {
+    pub(crate) fn new(max_packets: usize, joining: bool) -> Self {
         Self {
             tracker: LoopTracker::new(max_packets),
-            is_joining,
+            joining,
             total: 0,
             distinct: 0,
             lowest: u32::MAX,
             lowest_before: None,
-            is_concluded: false,
+            concluded: false,
             has_contents: false,
-            before: None,
+            sequence_before: None,
         }
     }
 
     pub(crate) fn is_joining(&self) -> bool {
-        self.is_joining
+        self.joining
     }
 
     pub(crate) fn end_join(&mut self) {
-        self.is_joining = false;
+        self.joining = false;
     }
 
     /// Only a pass that starts from now on will count as whole.
@@ -70,17 +70,17 @@ impl SnapshotLoop {
         self.lowest_before = (self.lowest != u32::MAX).then_some(self.lowest);
         self.lowest = u32::MAX;
         (self.total, self.distinct) = (0, 0);
-        (self.is_concluded, self.has_contents, self.before) = (false, false, None);
+        (self.concluded, self.has_contents, self.sequence_before) = (false, false, None);
     }
 
     /// Counts a snapshot of the pass; `last_pass` is the last pass that named its instrument.
-    fn count(&mut self, stated: &Stated, last_pass: Option<&mut u32>) {
-        self.lowest = self.lowest.min(stated.last_sequence);
-        if self.total != 0 && self.total != stated.total {
+    fn count(&mut self, snapshot: &Snapshot, last_pass: Option<&mut u32>) {
+        self.lowest = self.lowest.min(snapshot.last_sequence);
+        if self.total != 0 && self.total != snapshot.total {
             // The loop changed amid the pass: who is absent from it means nothing.
             self.tracker.abandon();
         }
-        self.total = stated.total;
+        self.total = snapshot.total;
         match last_pass {
             Some(last_pass) if *last_pass == self.tracker.pass() => {}
             Some(last_pass) => {
@@ -94,14 +94,14 @@ impl SnapshotLoop {
 
     /// Whether the pass, of which no more will come, was whole and named nobody.
     fn was_empty(&self) -> bool {
-        !self.has_contents && self.tracker.has_no_hole()
+        !self.has_contents && self.tracker.is_complete()
     }
 
     fn is_whole(&self) -> bool {
-        !self.is_concluded
+        !self.concluded
             && self.total > 0
             && self.distinct == self.total
-            && self.tracker.has_no_hole()
+            && self.tracker.is_complete()
     }
 }
 
@@ -116,19 +116,19 @@ impl Market {
         self.counters.snapshot_packets += 1;
         let was_empty = self.snapshot_loop.was_empty();
         let tracker = &mut self.snapshot_loop.tracker;
-        let position = tracker.observe(packet.side, packet.sequence, packet.sending_time);
+        let position = tracker.observe(packet.line, packet.sequence, packet.sending_time);
         if tracker.is_too_long() {
             self.warn(&Warning::LoopTooLong { feed: Feed::Snapshot }, listener);
         }
         match position {
-            Position::Starts => {
+            PassPosition::First => {
                 if was_empty {
                     self.conclude_empty_pass(packet, listener);
                 }
                 self.start_snapshot_pass();
             }
-            Position::Continues => {}
-            Position::Repeats => {
+            PassPosition::New => {}
+            PassPosition::Duplicate => {
                 self.counters.loop_duplicates += 1;
                 return;
             }
@@ -148,7 +148,7 @@ impl Market {
                 }
             }
         }
-        self.replay(packet, transact_time, listener);
+        self.apply_queued_entries(packet, transact_time, listener);
         if self.snapshot_loop.is_whole() {
             self.conclude_pass(packet, transact_time, listener);
         }
@@ -165,8 +165,8 @@ impl Market {
             self.floor = self.floor.max(sequence.saturating_add(1));
         }
         // If the stream has overtaken the loop, the pass may lack what came last.
-        if self.floor != u32::MAX && self.last_sent <= self.snapshot_loop.tracker.pass_began() {
-            self.snapshot_loop.before = Some(self.next_sequence.saturating_sub(1));
+        if self.floor != u32::MAX && self.last_sent <= self.snapshot_loop.tracker.pass_start() {
+            self.snapshot_loop.sequence_before = Some(self.next_sequence.saturating_sub(1));
         }
     }
 
@@ -180,15 +180,15 @@ impl Market {
         if message.header.template_id != codec::AdminHeartbeat12::TEMPLATE_ID {
             self.snapshot_loop.has_contents = true;
         }
-        if !self.is_readable(packet, message, listener) {
+        if !self.begin_message(packet, message, listener) {
             return;
         }
         match snapshot::decode(message) {
-            Ok(Some(stated)) => {
-                *transact_time = stated.transact_time;
-                self.take_snapshot(packet, &stated, listener);
+            Ok(Some(snapshot)) => {
+                *transact_time = snapshot.transact_time;
+                self.apply_snapshot(packet, &snapshot, listener);
             }
-            Ok(None) => self.loop_extra(packet, message, listener),
+            Ok(None) => self.handle_other_loop_message(packet, message, listener),
             Err(error) => {
                 let template_id = message.header.template_id;
                 let error = Error::MalformedMessage { template_id, error };
@@ -198,7 +198,7 @@ impl Market {
     }
 
     /// A message on a looping feed that is not what the loop is for.
-    pub(crate) fn loop_extra(
+    pub(crate) fn handle_other_loop_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -212,55 +212,60 @@ impl Market {
     }
 
     /// Loads a book from a snapshot if that is what its instrument waits for.
-    fn take_snapshot(&mut self, packet: &Packet, stated: &Stated, listener: &mut impl Listener) {
-        let Some(instrument) = self.find_named(stated.security_id, listener) else {
-            return self.snapshot_loop.count(stated, None);
+    fn apply_snapshot(
+        &mut self,
+        packet: &Packet,
+        snapshot: &Snapshot,
+        listener: &mut impl Listener,
+    ) {
+        let Some(instrument) = self.find_snapshot_instrument(snapshot.security_id, listener) else {
+            return self.snapshot_loop.count(snapshot, None);
         };
         let recovery = &mut self.recovery[instrument.as_usize()];
-        self.snapshot_loop.count(stated, Some(&mut recovery.snapshot_pass));
-        let sequence = stated.last_sequence;
-        if sequence <= self.farthest_snapshot() {
-            let status = (stated.transact_time, stated.trading_status);
+        self.snapshot_loop.count(snapshot, Some(&mut recovery.snapshot_pass));
+        let sequence = snapshot.last_sequence;
+        if sequence <= self.max_snapshot_sequence() {
+            let status = (snapshot.transact_time, snapshot.trading_status);
             self.snapshot_status(packet, instrument, sequence, status, listener);
-            self.snapshot_statistics(packet, instrument, stated, listener);
+            self.snapshot_statistics(packet, instrument, snapshot, listener);
         }
-        let state = self.instruments.cells[instrument.as_usize()].head.state;
-        if !state.needs_snapshot() || !self.connects(instrument, sequence) {
+        let state = self.instruments.direct[instrument.as_usize()].head.state;
+        if !state.needs_snapshot() || !self.is_snapshot_contiguous(instrument, sequence) {
             return;
         }
-        let Some(books) = stated.books() else {
-            let error = Error::InvalidSnapshot { security_id: stated.security_id };
+        let Some(books) = snapshot.books() else {
+            let error = Error::InvalidSnapshot { security_id: snapshot.security_id };
             return self.report(Some(packet), &error, listener);
         };
-        self.load(instrument, sequence, &books, Some(stated.rpt_seq));
+        self.load(instrument, sequence, &books, Some(snapshot.rpt_seq));
         self.counters.snapshots_applied += 1;
     }
 
     /// The last packet that a snapshot of the current numbering can be as of.
-    pub(crate) fn farthest_snapshot(&self) -> u32 {
+    pub(crate) fn max_snapshot_sequence(&self) -> u32 {
         let is_at_end = self.next_sequence == 0 && self.floor != u32::MAX;
         let next = if is_at_end { u32::MAX } else { self.next_sequence };
         next.saturating_add(self.settings.max_snapshot_lead)
     }
 
     /// The instrument that a snapshot names; also one that lacks a definition, if there is room.
-    pub(crate) fn find_named(
+    pub(crate) fn find_snapshot_instrument(
         &mut self,
         security_id: i32,
         listener: &mut impl Listener,
     ) -> Option<InstrumentIndex> {
-        let met = self.find_or_meet(security_id, self.next_sequence, listener);
+        let met = self.find_or_register(security_id, self.next_sequence, listener);
         met.or_else(|| self.instruments.find(security_id))
     }
 
     /// Whether the entries after packet `last_sequence` are all at hand or still to come.
-    fn connects(&mut self, instrument: InstrumentIndex, last_sequence: u32) -> bool {
+    fn is_snapshot_contiguous(&mut self, instrument: InstrumentIndex, last_sequence: u32) -> bool {
         let waiting_from = self.recovery[instrument.as_usize()].waiting_from;
         if last_sequence.saturating_add(1) < waiting_from.max(self.floor) {
             self.counters.snapshots_too_old += 1;
             return false;
         }
-        if last_sequence > self.farthest_snapshot() {
+        if last_sequence > self.max_snapshot_sequence() {
             self.counters.snapshots_too_far_ahead += 1;
             return false;
         }
@@ -277,57 +282,60 @@ impl Market {
     ) {
         let implied = &mut self.instruments.implied[instrument.as_usize()];
         implied.load(books.implied_bids, books.implied_asks);
-        let cell = &mut self.instruments.cells[instrument.as_usize()];
-        cell.load(books.bids, books.asks);
-        cell.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
-        let was_refreshing = cell.head.state == State::Refreshing;
-        cell.head.state = State::Replaying;
+        let slot = &mut self.instruments.direct[instrument.as_usize()];
+        slot.load(books.bids, books.asks);
+        slot.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
+        let replaced_refresh = slot.head.state == State::Refreshing;
+        slot.head.state = State::Restoring;
         let recovery = &mut self.recovery[instrument.as_usize()];
-        recovery.was_refreshing = was_refreshing;
+        recovery.replaced_refresh = replaced_refresh;
         recovery.snapshot_sequence = sequence;
         recovery.snapshot_rpt_seq = rpt_seq.unwrap_or(0);
-        recovery.any_rpt_seq = rpt_seq.is_none();
-        self.touched.push(instrument);
+        recovery.accept_any_rpt_seq = rpt_seq.is_none();
+        self.changed_in_message.push(instrument);
     }
 
     /// The pass is whole: every instrument that waits and that it did not name is empty.
     #[cold]
     fn conclude_pass(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
-        self.snapshot_loop.is_concluded = true;
+        self.snapshot_loop.concluded = true;
         let (pass, lowest) = (self.snapshot_loop.tracker.pass(), self.snapshot_loop.lowest);
-        self.empty_absent(pass, lowest);
-        self.replay(packet, transact_time, listener);
-        self.end_pass(lowest);
+        self.clear_absent(pass, lowest);
+        self.apply_queued_entries(packet, transact_time, listener);
+        self.finish_pass(lowest);
     }
 
     /// A pass has ended that named nobody: every instrument that waits is empty, as of the packet
     /// before the pass, unless it is known better.
     #[cold]
     fn conclude_empty_pass(&mut self, packet: &Packet, listener: &mut impl Listener) {
-        let Some(before) = self.snapshot_loop.before else { return };
+        let Some(before) = self.snapshot_loop.sequence_before else { return };
         if self.queue.oldest().is_some_and(|oldest| oldest <= before) {
             // Someone was active before the pass began; the loop will name them yet.
             return;
         }
-        self.empty_absent(0, before);
-        self.replay(packet, packet.sending_time, listener);
-        self.end_pass(before);
+        self.clear_absent(0, before);
+        self.apply_queued_entries(packet, packet.sending_time, listener);
+        self.finish_pass(before);
     }
 
     /// A whole pass as of packet `lowest` or later: if nothing was lost since, all is told.
-    fn end_pass(&mut self, lowest: u32) {
+    fn finish_pass(&mut self, lowest: u32) {
         if lowest.saturating_add(1) >= self.floor {
             self.snapshot_loop.end_join();
-            self.doubts_statuses = false;
+            self.statuses_suspect = false;
         }
     }
 
     /// Loads empty books as of packet `lowest` for all that wait and were not named in `pass`.
-    fn empty_absent(&mut self, pass: u32, lowest: u32) {
+    fn clear_absent(&mut self, pass: u32, lowest: u32) {
         for instrument in self.instruments.iter() {
-            let state = self.instruments.cells[instrument.as_usize()].head.state;
+            let state = self.instruments.direct[instrument.as_usize()].head.state;
             let was_named = pass != 0 && self.recovery[instrument.as_usize()].snapshot_pass == pass;
-            if state.needs_snapshot() && !was_named && self.connects(instrument, lowest) {
+            if state.needs_snapshot()
+                && !was_named
+                && self.is_snapshot_contiguous(instrument, lowest)
+            {
                 self.load(instrument, lowest, &Books::default(), None);
                 self.counters.empty_by_absence += 1;
             }

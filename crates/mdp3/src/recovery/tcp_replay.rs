@@ -67,7 +67,7 @@ pub enum ReplayFailure {
     /// The last attempt took too long.
     TimedOut,
     /// Too much came behind the gap meanwhile.
-    HoldingFull,
+    BufferFull,
     /// The numbering has restarted: what was before does not matter any more.
     Restarted,
 }
@@ -115,17 +115,17 @@ struct Request {
 
 /// What is being asked for, if anything is.
 #[derive(Debug)]
-pub(crate) struct ReplayDesk {
+pub(crate) struct ReplayRequester {
     settings: Option<Replay>,
     request: Option<Request>,
     /// What has been asked for in vain lies up to here.
-    tried_through: Option<u32>,
+    failed_through: Option<u32>,
     action: Option<Action>,
 }
 
-impl ReplayDesk {
+impl ReplayRequester {
     pub(crate) fn new(settings: Option<Replay>) -> Self {
-        Self { settings, request: None, tried_through: None, action: None }
+        Self { settings, request: None, failed_through: None, action: None }
     }
 
     /// How many packets may be held while one replay is under way.
@@ -147,12 +147,12 @@ impl ReplayDesk {
     }
 
     /// Whether a hole may be asked for, if a packet `ahead` of its first has to be held.
-    fn serves(&self, first: u32, count: u32, ahead: u32) -> bool {
+    fn can_request(&self, first: u32, count: u32, ahead: u32) -> bool {
         self.settings.is_some_and(|settings| {
             self.request.is_none()
                 && count <= settings.max_packets
                 && (ahead as usize) < settings.max_held
-                && self.tried_through.is_none_or(|tried| first > tried)
+                && self.failed_through.is_none_or(|tried| first > tried)
         })
     }
 
@@ -164,7 +164,12 @@ impl ReplayDesk {
     }
 
     /// Asks for packets until `now` and the time an attempt may take; the update to be told.
-    fn ask(&mut self, (first, last): (u32, u32), attempt: u32, now: Instant) -> ReplayUpdate {
+    fn request_packets(
+        &mut self,
+        (first, last): (u32, u32),
+        attempt: u32,
+        now: Instant,
+    ) -> ReplayUpdate {
         let timeout = self.settings.map_or(Duration::ZERO, |settings| settings.timeout);
         let begun = self.request.map_or(first, |request| request.first);
         self.request = Some(Request { first: begun, last, attempt, deadline: now + timeout });
@@ -179,8 +184,8 @@ impl ReplayDesk {
     }
 
     /// Forgets what was tried: the numbering is another.
-    pub(crate) fn forget(&mut self) {
-        self.tried_through = None;
+    pub(crate) fn reset(&mut self) {
+        self.failed_through = None;
     }
 
     fn end(&mut self) -> Option<Request> {
@@ -204,10 +209,10 @@ impl Channel {
         match outcome {
             // Once more would bring no more.
             ReplayOutcome::Complete => {
-                self.give_up_replay(now.monotonic, ReplayFailure::Incomplete, listener);
+                self.abandon_replay(now.monotonic, ReplayFailure::Incomplete, listener);
             }
             ReplayOutcome::Failed => {
-                self.repeat_replay(now.monotonic, ReplayFailure::Failed, listener);
+                self.retry_replay(now.monotonic, ReplayFailure::Failed, listener);
             }
         }
     }
@@ -215,28 +220,28 @@ impl Channel {
     /// Asks for the hole before the lowest packet held, or before `sequence` if that is lower;
     /// false if it is not to be had.
     #[cold]
-    pub(crate) fn ask_for_hole(
+    pub(crate) fn request_replay(
         &mut self,
         now: Instant,
         sequence: Option<u32>,
         listener: &mut impl Listener,
     ) -> bool {
         let first = self.arbiter.expected();
-        let Some(next) = self.end_of_hole(sequence) else { return false };
+        let Some(next) = self.end_of_gap(sequence) else { return false };
         let ahead = sequence.unwrap_or(next).wrapping_sub(first);
-        if !self.replay.serves(first, next.wrapping_sub(first), ahead) {
+        if !self.replay.can_request(first, next.wrapping_sub(first), ahead) {
             return false;
         }
         self.market.counters.replays += 1;
-        self.hole_deadline = None;
-        self.arbiter.wait_for_replay(true);
-        listener.on_replay(&self.replay.ask((first, next - 1), 1, now));
+        self.gap_deadline = None;
+        self.arbiter.set_waiting_for_replay(true);
+        listener.on_replay(&self.replay.request_packets((first, next - 1), 1, now));
         true
     }
 
     /// Asks once more for what is still missing, or gives it up.
     #[cold]
-    pub(crate) fn repeat_replay(
+    pub(crate) fn retry_replay(
         &mut self,
         now: Instant,
         reason: ReplayFailure,
@@ -245,34 +250,34 @@ impl Channel {
         let Some(Request { last, attempt, .. }) = self.replay.request else { return };
         self.market.counters.replay_failures += 1;
         if !self.replay.has_attempts() {
-            return self.give_up_replay(now, reason, listener);
+            return self.abandon_replay(now, reason, listener);
         }
         let first = self.arbiter.expected();
-        listener.on_replay(&self.replay.ask((first, last), attempt + 1, now));
+        listener.on_replay(&self.replay.request_packets((first, last), attempt + 1, now));
     }
 
     /// What is still missing will not come: it is a gap, and so is what else is overdue.
-    fn give_up_replay(
+    fn abandon_replay(
         &mut self,
         now: Instant,
         reason: ReplayFailure,
         listener: &mut impl Listener,
     ) {
         self.end_replay(reason, listener);
-        self.lose_hole(None, listener);
-        self.settle_holes(now, listener);
+        self.declare_gap(None, listener);
+        self.handle_overdue_gaps(now, listener);
     }
 
     /// Ends a replay that is under way without having brought everything.
     #[cold]
     pub(crate) fn end_replay(&mut self, reason: ReplayFailure, listener: &mut impl Listener) {
         let Some(Request { last, .. }) = self.replay.end() else { return };
-        self.arbiter.wait_for_replay(false);
+        self.arbiter.set_waiting_for_replay(false);
         self.market.counters.replays_given_up += 1;
         let is_restart = reason == ReplayFailure::Restarted;
-        self.replay.tried_through = (!is_restart).then_some(last);
-        if reason == ReplayFailure::HoldingFull {
-            self.market.warn(&Warning::ReplayHoldingFull, listener);
+        self.replay.failed_through = (!is_restart).then_some(last);
+        if reason == ReplayFailure::BufferFull {
+            self.market.warn(&Warning::ReplayBufferFull, listener);
         }
         let first = self.arbiter.expected();
         listener.on_replay(&ReplayUpdate::GivenUp { first, last, reason });
@@ -285,7 +290,7 @@ impl Channel {
             return;
         }
         if let Some(Request { first, last, .. }) = self.replay.end() {
-            self.arbiter.wait_for_replay(false);
+            self.arbiter.set_waiting_for_replay(false);
             self.market.counters.replays_filled += 1;
             listener.on_replay(&ReplayUpdate::Filled { first, last });
         }
@@ -301,7 +306,8 @@ impl Channel {
     ) {
         // The session's own messages are in packets with numbers of their own.
         let is_of_older_epoch = packet.sending_time < self.arbiter.epoch_began();
-        if !self.replay.covers(packet.sequence) || is_of_older_epoch || is_of_session(messages) {
+        if !self.replay.covers(packet.sequence) || is_of_older_epoch || is_session_message(messages)
+        {
             self.market.counters.unwanted_packets += 1;
             return;
         }
@@ -309,12 +315,12 @@ impl Channel {
         if packet.sequence == expected {
             let Self { arbiter, market, .. } = self;
             process_replayed(arbiter, market, packet, messages, listener);
-            return self.release_held(listener);
+            return self.release_buffered(listener);
         }
         let is_new = packet.sequence > expected
-            && self.holding.has_room(expected, packet.sequence, messages.len())
-            && self.holding.hold(*packet, messages);
-        self.has_more = true;
+            && self.reorder_buffer.has_room(expected, packet.sequence, messages.len())
+            && self.reorder_buffer.insert(*packet, messages);
+        self.followup_pending = true;
         if !is_new {
             self.market.counters.replay_duplicates += 1;
         }
@@ -322,8 +328,8 @@ impl Channel {
 }
 
 /// Whether a packet begins or ends a session with the replay server.
-fn is_of_session(messages: &[u8]) -> bool {
-    let first = Messages::new(messages).next_sound();
+fn is_session_message(messages: &[u8]) -> bool {
+    let first = Messages::new(messages).next_valid();
     first.is_some_and(|message| {
         [AdminLogin15::TEMPLATE_ID, AdminLogout16::TEMPLATE_ID]
             .contains(&message.header.template_id)

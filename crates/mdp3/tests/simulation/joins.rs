@@ -1,6 +1,6 @@
 //! Channels that join at random times, in every way and by whatever feeds there are.
 
-use hairpin_mdp3::{ChannelState, Feed, FeedLine, Feeds, LateJoin, Replay, Settings, Sides};
+use hairpin_mdp3::{ChannelState, Feed, FeedLine, FeedLines, Feeds, LateJoin, Replay, Settings};
 use hairpin_time::Duration;
 use rand_chacha::rand_core::Rng;
 
@@ -12,10 +12,10 @@ const BASE: Settings =
     Settings { max_instruments: IDS.len(), undefined_depth: DEPTH as u8, ..SETTINGS };
 const REPLAY: Replay =
     Replay { max_packets: 50, attempts: 2, timeout: Duration::from_millis(100), max_held: 256 };
-const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: Sides::None, ..Feeds::ALL };
-const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: Sides::None, ..Feeds::ALL };
+const NO_INSTRUMENT_FEED: Feeds = Feeds { instrument: FeedLines::None, ..Feeds::ALL };
+const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL };
 
-fn feeds_on(sides: Sides) -> Feeds {
+fn feeds_on(sides: FeedLines) -> Feeds {
     Feeds { incremental: sides, instrument: sides, snapshot: sides, snapshot_orders: sides }
 }
 
@@ -91,7 +91,7 @@ fn without_an_instrument_feed() {
 
 #[test]
 fn on_one_side_alone() {
-    for sides in [Sides::A, Sides::B] {
+    for sides in [FeedLines::A, FeedLines::B] {
         let settings = Settings { feeds: feeds_on(sides), ..BASE };
         assert!(count(settings, 50, "gaps") > 0);
     }

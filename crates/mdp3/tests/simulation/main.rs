@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use exchange::{Exchange, Sent};
 use hairpin_mdp3::{
-    Action, Channel, Feed, FeedLine, Input, PacketHeader, ReplayOutcome, Settings, Sides,
+    Action, Channel, Feed, FeedLine, FeedLines, Input, PacketHeader, ReplayOutcome, Settings,
 };
 use hairpin_time::{Duration, Instant, Now};
 use judge::Judge;
@@ -40,7 +40,7 @@ struct Simulation {
     now: Instant,
     joined: [bool; Feed::ALL.len()],
     /// The sides that deliver anything.
-    sides: Sides,
+    sides: FeedLines,
     /// What was sent in this numbering, what of it is asked for, and how often that fails.
     history: BTreeMap<u32, PacketBuilder>,
     asked: Option<(u32, u32)>,
@@ -72,7 +72,7 @@ impl Simulation {
             rng: ChaCha8Rng::seed_from_u64(seed),
             now: Instant::from_nanos(1_000_000_000),
             joined: [false; Feed::ALL.len()],
-            sides: Sides::Both,
+            sides: FeedLines::Both,
             history: BTreeMap::new(),
             asked: None,
             replay_loss: 0,
@@ -100,7 +100,7 @@ impl Simulation {
     fn hand_over(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let now = self.clock();
         if self.joined[feed as usize] {
-            let input = Input { feed, side, received: None };
+            let input = Input { feed, line: side, received: None };
             self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
         }
         while let Some(action) = self.channel.poll_action() {
@@ -116,7 +116,7 @@ impl Simulation {
 
     /// One side sends a packet, unless it is lost; a delayed one comes after the next.
     fn send_on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
-        if !self.sides.has(side) || self.chance(self.loss) {
+        if !self.sides.contains(side) || self.chance(self.loss) {
             return;
         }
         let late = self.late[side as usize].take();
@@ -168,7 +168,7 @@ impl Simulation {
         let replayed: Vec<_> = self.history.range(first..=last).map(|(_, p)| p.clone()).collect();
         for packet in &replayed {
             let now = self.clock();
-            let input = Input { feed: Feed::Replay, side: FeedLine::A, received: None };
+            let input = Input { feed: Feed::Replay, line: FeedLine::A, received: None };
             if !self.chance(self.replay_loss) {
                 self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
             }

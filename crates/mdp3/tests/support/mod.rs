@@ -91,7 +91,7 @@ impl Trace {
     /// A packet of any feed and side.
     pub fn on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let now = Now { monotonic: self.now, utc: self.utc };
-        let input = Input { feed, side, received: None };
+        let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.recorder);
     }
 

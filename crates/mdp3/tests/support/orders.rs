@@ -38,7 +38,7 @@ fn show_order(order: Order) -> String {
 /// The book, and in brackets which orders are new, changed or gone.
 pub fn show_order_update(update: &OrderUpdate<'_>) -> String {
     assert!(update.book.is_in_sync(), "an order book that is not in sync is not told");
-    let source = match (update.source, update.is_restated) {
+    let source = match (update.source, update.restated) {
         (UpdateSource::Incremental, false) => "orders",
         (UpdateSource::Incremental, true) => "orders restated",
         _ => "orders restored",

@@ -199,7 +199,7 @@ impl Listener for Recorder {
 
     fn on_silence(&mut self, silence: &Silence) {
         let scope = match silence.scope {
-            SilenceScope::FeedLine { feed, side } => format!("{feed} {side}"),
+            SilenceScope::FeedLine { feed, line } => format!("{feed} {line}"),
             SilenceScope::Feed(feed) => feed.to_string(),
             SilenceScope::Channel => "channel".to_owned(),
             _ => unreachable!(),

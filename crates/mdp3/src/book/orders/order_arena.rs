@@ -3,10 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::order_book_head::Head;
-use super::order_entry::{Action, Flaw, OrderEntry};
-use super::order_slab::{Refusal, Slab, Trees, Walk};
-use super::top_orders::Top;
+use super::order_book_head::OrderBookHead;
+use super::order_entry::{Action, OrderEntry, OrderError};
+use super::order_slab::{InsertError, Slab, TreeIter, Trees};
+use super::top_orders::TopOrders;
 use super::{Order, OrderBooks, OrderChange};
 use crate::{BookSide, InstrumentIndex, Settings, SyncState};
 
@@ -14,10 +14,10 @@ use crate::{BookSide, InstrumentIndex, Settings, SyncState};
 /// kept has no memory.
 #[derive(Debug)]
 pub(crate) struct OrderArena {
-    pub(super) heads: Vec<Head>,
+    pub(super) heads: Vec<OrderBookHead>,
     trees: Vec<Trees>,
     slab: Slab,
-    tops: Vec<Top>,
+    tops: Vec<TopOrders>,
     /// The books that the event has changed.
     pub(super) changed: Vec<InstrumentIndex>,
 }
@@ -30,10 +30,10 @@ impl OrderArena {
         let full = instruments(&[OrderBooks::Full]);
         let either = instruments(&[OrderBooks::Top, OrderBooks::Full]);
         Self {
-            heads: vec![Head::UNKNOWN; either],
+            heads: vec![OrderBookHead::UNKNOWN; either],
             trees: vec![Trees::EMPTY; full],
             slab: Slab::new(if full == 0 { 0 } else { settings.max_orders }),
-            tops: vec![Top::EMPTY; instruments(&[OrderBooks::Top])],
+            tops: vec![TopOrders::EMPTY; instruments(&[OrderBooks::Top])],
             changed: Vec::with_capacity(either),
         }
     }
@@ -54,12 +54,12 @@ impl OrderArena {
     }
 
     /// The orders of a side, best first.
-    pub(super) fn orders(&self, instrument: InstrumentIndex, side: BookSide) -> Source<'_> {
+    pub(super) fn orders(&self, instrument: InstrumentIndex, side: BookSide) -> OrderSource<'_> {
         let place = instrument.as_usize();
         match (self.tops.get(place), self.trees.get(place)) {
-            (Some(top), _) => Source::Top(top.orders(side).iter()),
-            (_, Some(trees)) => Source::Full(self.slab.orders(trees, side)),
-            _ => Source::Top([].iter()),
+            (Some(top), _) => OrderSource::Top(top.orders(side).iter()),
+            (_, Some(trees)) => OrderSource::Full(self.slab.orders(trees, side)),
+            _ => OrderSource::Top([].iter()),
         }
     }
 
@@ -67,7 +67,7 @@ impl OrderArena {
     pub(super) fn clear(&mut self, instrument: InstrumentIndex) {
         let place = instrument.as_usize();
         if let Some(top) = self.tops.get_mut(place) {
-            *top = Top::EMPTY;
+            *top = TopOrders::EMPTY;
         } else if let Some(trees) = self.trees.get_mut(place) {
             self.slab.clear(trees);
         }
@@ -79,16 +79,16 @@ impl OrderArena {
         instrument: InstrumentIndex,
         side: BookSide,
         order: &Order,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), OrderError> {
         let place = instrument.as_usize();
         let entered = match (self.tops.get_mut(place), self.trees.get_mut(place)) {
             (Some(top), _) => top.insert(side, order),
             (_, Some(trees)) => self.slab.insert(trees, instrument, side, order),
-            _ => Err(Refusal::NoRoom),
+            _ => Err(InsertError::NoRoom),
         };
-        entered.map_err(|refusal| match refusal {
-            Refusal::Exists => Flaw::Exists,
-            Refusal::NoRoom => Flaw::NoRoom,
+        entered.map_err(|error| match error {
+            InsertError::Exists => OrderError::Exists,
+            InsertError::NoRoom => OrderError::NoRoom,
         })
     }
 
@@ -97,8 +97,8 @@ impl OrderArena {
         &mut self,
         instrument: InstrumentIndex,
         entry: &OrderEntry,
-    ) -> Result<(), Flaw> {
-        let (side, order) = entry.order().ok_or(Flaw::Invalid)?;
+    ) -> Result<(), OrderError> {
+        let (side, order) = entry.order().ok_or(OrderError::Invalid)?;
         self.insert(instrument, side, &order)
     }
 
@@ -107,42 +107,42 @@ impl OrderArena {
         &mut self,
         instrument: InstrumentIndex,
         entry: &OrderEntry,
-    ) -> Result<Option<OrderChange>, Flaw> {
-        let told = |side, order, before| {
-            Ok(Some(OrderChange { action: entry.told_action(), side, order, before }))
+    ) -> Result<Option<OrderChange>, OrderError> {
+        let change = |side, order, before| {
+            Ok(Some(OrderChange { action: entry.update_action(), side, order, before }))
         };
         let Some(trees) = self.trees.get_mut(instrument.as_usize()) else {
-            return Err(Flaw::Invalid);
+            return Err(OrderError::Invalid);
         };
         if entry.action == Action::New {
-            let (side, order) = entry.order().ok_or(Flaw::Invalid)?;
+            let (side, order) = entry.order().ok_or(OrderError::Invalid)?;
             self.insert(instrument, side, &order)?;
-            return told(side, order, None);
+            return change(side, order, None);
         }
         if entry.action == Action::Reset {
             self.slab.clear(trees);
             return Ok(None);
         }
         if entry.action == Action::Invalid {
-            return Err(Flaw::Invalid);
+            return Err(OrderError::Invalid);
         }
-        let slot = self.slab.find(instrument, entry.id).ok_or(Flaw::Missing)?;
+        let slot = self.slab.find(instrument, entry.id).ok_or(OrderError::Missing)?;
         let (side, before) = self.slab.order(slot);
         if entry.action == Action::Delete {
             self.slab.remove(trees, slot);
-            return told(side, before, Some(before));
+            return change(side, before, Some(before));
         }
-        let (side, order) = entry.changed(&before).ok_or(Flaw::Invalid)?;
+        let (side, order) = entry.changed(&before).ok_or(OrderError::Invalid)?;
         self.slab.change(trees, slot, side, &order);
-        told(side, order, Some(before))
+        change(side, order, Some(before))
     }
 }
 
 /// Where the orders of a side come from.
 #[derive(Debug, Clone)]
-pub(super) enum Source<'a> {
+pub(super) enum OrderSource<'a> {
     Top(core::slice::Iter<'a, Order>),
-    Full(Walk<'a>),
+    Full(TreeIter<'a>),
 }
 
 #[cfg(test)]
@@ -170,8 +170,8 @@ mod tests {
     fn ids(arena: &OrderArena, side: BookSide) -> Vec<u64> {
         let mut source = arena.orders(SEVEN, side);
         core::iter::from_fn(|| match &mut source {
-            Source::Top(orders) => orders.next().copied(),
-            Source::Full(walk) => walk.next(),
+            OrderSource::Top(orders) => orders.next().copied(),
+            OrderSource::Full(walk) => walk.next(),
         })
         .map(|order| order.id)
         .collect()
@@ -181,15 +181,15 @@ mod tests {
     fn a_new_order_that_exists_is_refused() {
         let mut arena = arena(4);
         assert!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)).is_ok());
-        assert_eq!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)), Err(Flaw::Exists));
+        assert_eq!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)), Err(OrderError::Exists));
     }
 
     #[test]
     fn an_order_that_does_not_exist_cannot_change_or_go() {
         let mut arena = arena(4);
-        assert_eq!(arena.apply(SEVEN, &entry(1, b'0', 1, 1, 5)), Err(Flaw::Missing));
-        assert_eq!(arena.apply(SEVEN, &entry(2, b'0', 1, 1, 5)), Err(Flaw::Missing));
-        assert_eq!(arena.apply(SEVEN, &entry(3, b'0', 1, 1, 5)), Err(Flaw::Invalid));
+        assert_eq!(arena.apply(SEVEN, &entry(1, b'0', 1, 1, 5)), Err(OrderError::Missing));
+        assert_eq!(arena.apply(SEVEN, &entry(2, b'0', 1, 1, 5)), Err(OrderError::Missing));
+        assert_eq!(arena.apply(SEVEN, &entry(3, b'0', 1, 1, 5)), Err(OrderError::Invalid));
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((arena.tops.capacity(), arena.changed.capacity()), (0, 0));
         assert_eq!(arena.sync_state(SEVEN), SyncState::Unknown);
         let order = Order { id: 1, priority: 1, price: Price9(1), quantity: 1 };
-        assert_eq!(arena.insert(SEVEN, BookSide::Bid, &order), Err(Flaw::NoRoom));
+        assert_eq!(arena.insert(SEVEN, BookSide::Bid, &order), Err(OrderError::NoRoom));
         assert_eq!(ids(&arena, BookSide::Bid), []);
     }
 
@@ -238,10 +238,10 @@ mod tests {
                 }
                 let exists = model.contains_key(&(instrument, id));
                 let expected = match entry.action {
-                    Action::New if exists => Err(Flaw::Exists),
-                    Action::New if model.len() == ROOM => Err(Flaw::NoRoom),
-                    Action::Change | Action::Delete if !exists => Err(Flaw::Missing),
-                    Action::Invalid => Err(Flaw::Invalid),
+                    Action::New if exists => Err(OrderError::Exists),
+                    Action::New if model.len() == ROOM => Err(OrderError::NoRoom),
+                    Action::Change | Action::Delete if !exists => Err(OrderError::Missing),
+                    Action::Invalid => Err(OrderError::Invalid),
                     _ => Ok(()),
                 };
                 let applied = arena.apply(InstrumentIndex(instrument), &entry);

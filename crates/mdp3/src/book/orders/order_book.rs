@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::Order;
-use super::order_arena::Source;
+use super::order_arena::OrderSource;
 use crate::{BookSide, InstrumentIndex, Instruments, Level, SyncState};
 
 /// A view of an instrument's order book.
@@ -117,22 +117,22 @@ impl fmt::Display for OrderBook<'_> {
 
 /// The orders of a side, best first.
 #[derive(Clone)]
-pub struct OrderIter<'a>(Source<'a>);
+pub struct OrderIter<'a>(OrderSource<'a>);
 
 impl Iterator for OrderIter<'_> {
     type Item = Order;
 
     fn next(&mut self) -> Option<Order> {
         match &mut self.0 {
-            Source::Top(orders) => orders.next().copied(),
-            Source::Full(walk) => walk.next(),
+            OrderSource::Top(orders) => orders.next().copied(),
+            OrderSource::Full(walk) => walk.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         let length = match &self.0 {
-            Source::Top(orders) => orders.len(),
-            Source::Full(walk) => walk.len(),
+            OrderSource::Top(orders) => orders.len(),
+            OrderSource::Full(walk) => walk.len(),
         };
         (length, Some(length))
     }
@@ -141,8 +141,8 @@ impl Iterator for OrderIter<'_> {
 impl DoubleEndedIterator for OrderIter<'_> {
     fn next_back(&mut self) -> Option<Order> {
         match &mut self.0 {
-            Source::Top(orders) => orders.next_back().copied(),
-            Source::Full(walk) => walk.next_back(),
+            OrderSource::Top(orders) => orders.next_back().copied(),
+            OrderSource::Full(walk) => walk.next_back(),
         }
     }
 }

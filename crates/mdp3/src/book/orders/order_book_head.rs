@@ -4,11 +4,11 @@ use crate::SyncState;
 
 /// The state of an instrument's order book.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct OrderBookHead {
     pub(super) state: SyncState,
     /// The message being processed has changed it; so has the event.
-    pub(super) is_touched: bool,
-    pub(super) is_changed: bool,
+    pub(super) touched: bool,
+    pub(super) changed: bool,
     /// A snapshot must contain everything before this packet of the incremental feed.
     pub(super) waiting_from: u32,
     /// The book was loaded from a snapshot that contains this packet and all before it.
@@ -16,21 +16,21 @@ pub(super) struct Head {
     /// The last pass of the loop with a snapshot of its orders, and with one of its price book.
     pub(super) pass: u32,
     pub(super) price_pass: u32,
-    pub(super) loading: Loading,
+    pub(super) chunk_tracker: ChunkTracker,
 }
 
-const _: () = assert!(size_of::<Head>() == 48);
+const _: () = assert!(size_of::<OrderBookHead>() == 48);
 
-impl Head {
+impl OrderBookHead {
     pub(super) const UNKNOWN: Self = Self {
         state: SyncState::Unknown,
-        is_touched: false,
-        is_changed: false,
+        touched: false,
+        changed: false,
         waiting_from: 0,
         snapshot_sequence: 0,
         pass: 0,
         price_pass: 0,
-        loading: Loading::NONE,
+        chunk_tracker: ChunkTracker::NONE,
     };
 }
 
@@ -39,7 +39,7 @@ impl Head {
 /// Chunks of one packet number state one book, so they may come from more than one pass, and within
 /// a window of 64 in any order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Loading {
+pub(super) struct ChunkTracker {
     sequence: u32,
     /// How many chunks there are; 0 if no snapshot is being loaded.
     chunks: u32,
@@ -47,48 +47,55 @@ pub(super) struct Loading {
     next: u32,
     seen: u64,
     /// In this pass it was found to be wrong or to have no room.
-    refused_in: u32,
+    rejected_in_pass: u32,
 }
 
 /// What a chunk is to the snapshot being loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Chunk {
+pub(super) enum ChunkStatus {
     /// The first of another snapshot: the book is to be emptied before. `true`: a snapshot was
     /// left incomplete.
-    Begins(bool),
+    First(bool),
     /// Another one.
-    Continues,
+    New,
     /// It has come already, is too far ahead, or belongs to what was refused.
-    Useless,
+    Ignored,
 }
 
-impl Loading {
-    pub(super) const NONE: Self = Self { sequence: 0, chunks: 0, next: 0, seen: 0, refused_in: 0 };
+impl ChunkTracker {
+    pub(super) const NONE: Self =
+        Self { sequence: 0, chunks: 0, next: 0, seen: 0, rejected_in_pass: 0 };
 
     /// Takes account of chunk `chunk`, from 1 to `chunks`, of a snapshot as of packet `sequence`.
-    pub(super) fn take(&mut self, sequence: u32, chunk: u32, chunks: u32, pass: u32) -> Chunk {
+    pub(super) fn record_chunk(
+        &mut self,
+        sequence: u32,
+        chunk: u32,
+        chunks: u32,
+        pass: u32,
+    ) -> ChunkStatus {
         let is_same = self.chunks == chunks && self.sequence == sequence;
-        if is_same && self.refused_in != 0 {
-            if self.refused_in == pass {
-                return Chunk::Useless;
+        if is_same && self.rejected_in_pass != 0 {
+            if self.rejected_in_pass == pass {
+                return ChunkStatus::Ignored;
             }
             self.chunks = 0;
         }
         let begins = self.chunks == 0 || !is_same;
-        let was_left = self.chunks != 0 && self.refused_in == 0;
+        let was_incomplete = self.chunks != 0 && self.rejected_in_pass == 0;
         if begins {
-            *self = Self { sequence, chunks, next: 1, seen: 0, refused_in: 0 };
+            *self = Self { sequence, chunks, next: 1, seen: 0, rejected_in_pass: 0 };
         }
         let is_new = self.mark(chunk);
         match (begins, is_new) {
             (true, _) if !is_new => {
                 // Too far from the start to be counted: only a later pass has it in a row.
                 self.chunks = 0;
-                Chunk::Useless
+                ChunkStatus::Ignored
             }
-            (true, _) => Chunk::Begins(was_left),
-            (false, true) => Chunk::Continues,
-            (false, false) => Chunk::Useless,
+            (true, _) => ChunkStatus::First(was_incomplete),
+            (false, true) => ChunkStatus::New,
+            (false, false) => ChunkStatus::Ignored,
         }
     }
 
@@ -113,74 +120,72 @@ impl Loading {
     }
 
     /// The rest of the snapshot is of no use.
-    pub(super) fn refuse(&mut self, pass: u32) {
-        self.refused_in = pass.max(1);
+    pub(super) fn reject(&mut self, pass: u32) {
+        self.rejected_in_pass = pass.max(1);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Chunk::{Begins, Continues, Useless};
+    use ChunkStatus::{First, Ignored, New};
 
     #[test]
     fn all_chunks_of_one_packet_number_make_a_snapshot() {
-        let mut loading = Loading::NONE;
-        assert_eq!(loading.take(9, 1, 3, 1), Begins(false));
-        assert_eq!(loading.take(9, 2, 3, 1), Continues);
-        assert!(!loading.is_complete());
-        assert_eq!(loading.take(9, 3, 3, 1), Continues);
-        assert!(loading.is_complete());
+        let mut chunk_tracker = ChunkTracker::NONE;
+        assert_eq!(chunk_tracker.record_chunk(9, 1, 3, 1), First(false));
+        assert_eq!(chunk_tracker.record_chunk(9, 2, 3, 1), New);
+        assert!(!chunk_tracker.is_complete());
+        assert_eq!(chunk_tracker.record_chunk(9, 3, 3, 1), New);
+        assert!(chunk_tracker.is_complete());
     }
 
     #[test]
     fn chunks_may_come_twice_or_out_of_order() {
-        let mut loading = Loading::NONE;
-        for (chunk, what) in
-            [(2, Begins(false)), (2, Useless), (4, Continues), (1, Continues), (2, Useless)]
-        {
-            assert_eq!(loading.take(9, chunk, 4, 1), what, "{chunk}");
+        let mut chunk_tracker = ChunkTracker::NONE;
+        for (chunk, what) in [(2, First(false)), (2, Ignored), (4, New), (1, New), (2, Ignored)] {
+            assert_eq!(chunk_tracker.record_chunk(9, chunk, 4, 1), what, "{chunk}");
         }
-        assert!(!loading.is_complete());
-        assert_eq!(loading.take(9, 3, 4, 1), Continues);
-        assert!(loading.is_complete());
+        assert!(!chunk_tracker.is_complete());
+        assert_eq!(chunk_tracker.record_chunk(9, 3, 4, 1), New);
+        assert!(chunk_tracker.is_complete());
     }
 
     #[test]
     fn another_packet_number_begins_another_snapshot() {
-        let mut loading = Loading::NONE;
-        assert_eq!(loading.take(9, 1, 2, 1), Begins(false));
-        assert_eq!(loading.take(10, 2, 2, 1), Begins(true));
-        assert!(!loading.is_complete());
-        assert_eq!(loading.take(10, 1, 2, 1), Continues);
-        assert!(loading.is_complete());
+        let mut chunk_tracker = ChunkTracker::NONE;
+        assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 1), First(false));
+        assert_eq!(chunk_tracker.record_chunk(10, 2, 2, 1), First(true));
+        assert!(!chunk_tracker.is_complete());
+        assert_eq!(chunk_tracker.record_chunk(10, 1, 2, 1), New);
+        assert!(chunk_tracker.is_complete());
     }
 
     #[test]
     fn another_number_of_chunks_begins_another_snapshot() {
-        let mut loading = Loading::NONE;
-        assert_eq!(loading.take(9, 1, 2, 1), Begins(false));
-        assert_eq!(loading.take(9, 2, 3, 1), Begins(true));
-        assert!(!loading.is_complete());
+        let mut chunk_tracker = ChunkTracker::NONE;
+        assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 1), First(false));
+        assert_eq!(chunk_tracker.record_chunk(9, 2, 3, 1), First(true));
+        assert!(!chunk_tracker.is_complete());
     }
 
     #[test]
     fn what_was_refused_is_not_looked_at_before_the_next_pass() {
-        let mut loading = Loading::NONE;
-        assert_eq!(loading.take(9, 1, 2, 5), Begins(false));
-        loading.refuse(5);
-        assert_eq!(loading.take(9, 2, 2, 5), Useless);
-        assert_eq!(loading.take(9, 1, 2, 6), Begins(false));
-        loading.refuse(6);
-        assert_eq!(loading.take(10, 1, 2, 6), Begins(false));
+        let mut chunk_tracker = ChunkTracker::NONE;
+        assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 5), First(false));
+        chunk_tracker.reject(5);
+        assert_eq!(chunk_tracker.record_chunk(9, 2, 2, 5), Ignored);
+        assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 6), First(false));
+        chunk_tracker.reject(6);
+        assert_eq!(chunk_tracker.record_chunk(10, 1, 2, 6), First(false));
     }
 
     #[test]
     fn hundreds_of_chunks_in_a_row_are_counted() {
-        let mut loading = Loading::NONE;
-        assert_eq!(loading.take(9, 100, 300, 1), Useless);
-        assert_eq!(loading.take(9, 1, 300, 1), Begins(false));
-        (2..=300).for_each(|chunk| assert_eq!(loading.take(9, chunk, 300, 1), Continues));
-        assert!(loading.is_complete());
+        let mut chunk_tracker = ChunkTracker::NONE;
+        assert_eq!(chunk_tracker.record_chunk(9, 100, 300, 1), Ignored);
+        assert_eq!(chunk_tracker.record_chunk(9, 1, 300, 1), First(false));
+        (2..=300).for_each(|chunk| assert_eq!(chunk_tracker.record_chunk(9, chunk, 300, 1), New));
+        assert!(chunk_tracker.is_complete());
     }
 }

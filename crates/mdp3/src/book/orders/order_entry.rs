@@ -83,7 +83,7 @@ impl OrderEntry {
     }
 
     /// The action as listeners are told it.
-    pub(super) const fn told_action(&self) -> MDUpdateAction {
+    pub(super) const fn update_action(&self) -> MDUpdateAction {
         match self.action {
             Action::New => MDUpdateAction::NEW,
             Action::Change => MDUpdateAction::CHANGE,
@@ -94,7 +94,7 @@ impl OrderEntry {
 
 /// Why an entry was not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flaw {
+pub(super) enum OrderError {
     /// A New of an order that is there.
     Exists,
     /// A Change or Delete of one that is not.

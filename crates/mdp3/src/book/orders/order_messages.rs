@@ -4,9 +4,9 @@ use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
 
 use super::OrderBooks;
-use super::order_entry::{Action, Flaw, OrderEntry};
-use super::order_state::{MOST_ENTRIES, Noted, Reference};
-use crate::book::apply_entry::Target;
+use super::order_entry::{Action, OrderEntry, OrderError};
+use super::order_state::{MAX_ENTRIES, PriceLevelReference, RecordedOrderChange};
+use crate::book::apply_entry::EntryTarget;
 use crate::market::Market;
 use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
 
@@ -20,13 +20,13 @@ macro_rules! combined {
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
         while let Some(entry) = entries.next(&mut scratch) {
-            $market.orders.references.push(Reference {
+            $market.orders.references.push(PriceLevelReference {
                 security_id: entry.security_id(),
                 price: entry.md_entry_px(),
                 entry_type: entry.md_entry_type().0,
             });
         }
-        $market.take_resets($packet, $on);
+        $market.apply_order_resets($packet, $on);
         let mut orders = decoded.no_order_id_entries();
         let mut scratch = codec::$module::NoOrderIDEntries::SCRATCH;
         while let Some(order) = orders.next(&mut scratch) {
@@ -38,7 +38,7 @@ macro_rules! combined {
                 (reference.and_then(|reference| reference.price), order.md_display_qty()),
             );
             let reference_id = order.reference_id().unwrap_or(0);
-            $market.take_referring($packet, (reference, reference_id), &entry, $on);
+            $market.apply_referenced_order($packet, (reference, reference_id), &entry, $on);
         }
         Some(Utc::from_nanos(decoded.transact_time()))
     }};
@@ -48,7 +48,7 @@ impl Market {
     /// Takes what a sound message of the incremental feed says of orders, if any are kept. One that
     /// cannot be read is left alone: it will be reported, and counts as lost.
     #[cold]
-    pub(crate) fn order_message(
+    pub(crate) fn apply_order_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -58,16 +58,16 @@ impl Market {
         let is_full = self.settings.order_books == OrderBooks::Full;
         let transact_time = match message.header.template_id {
             codec::MDIncrementalRefreshBook46::TEMPLATE_ID => {
-                self.book_with_orders(packet, message, listener)
+                self.apply_book_orders(packet, message, listener)
             }
             codec::MDIncrementalRefreshBookLongQty64::TEMPLATE_ID => {
-                self.long_book_with_orders(packet, message, listener)
+                self.apply_long_book_orders(packet, message, listener)
             }
             codec::MDIncrementalRefreshOrderBook47::TEMPLATE_ID if is_full => {
-                self.order_entries(packet, message, listener)
+                self.apply_order_entries(packet, message, listener)
             }
             codec::SnapshotRefreshTopOrders59::TEMPLATE_ID if !is_full => {
-                self.top_orders(packet, message, listener)
+                self.apply_top_orders(packet, message, listener)
             }
             _ => None,
         };
@@ -76,7 +76,7 @@ impl Market {
         }
     }
 
-    fn book_with_orders(
+    fn apply_book_orders(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -90,7 +90,7 @@ impl Market {
         )
     }
 
-    fn long_book_with_orders(
+    fn apply_long_book_orders(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -105,7 +105,7 @@ impl Market {
     }
 
     /// Takes an order book message (template 47).
-    fn order_entries(
+    fn apply_order_entries(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -128,14 +128,14 @@ impl Market {
                 (wire.order_id().unwrap_or(u64::MAX), wire.md_order_priority()),
                 (wire.md_entry_px(), wire.md_display_qty()),
             );
-            self.take_order(packet, wire.security_id(), &entry, listener);
+            self.apply_or_queue_order(packet, wire.security_id(), &entry, listener);
         }
         Some(Utc::from_nanos(decoded.transact_time()))
     }
 
     /// Takes the top orders of an instrument (template 59), which replace those known. They state
     /// the book whatever was missed before.
-    fn top_orders(
+    fn apply_top_orders(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -146,14 +146,19 @@ impl Market {
             codec::SnapshotRefreshTopOrders59::decode(&message.header, message.body, &mut scratch)
                 .ok()?;
         let security_id = decoded.security_id();
-        let instrument = self.find_or_meet(security_id, packet.sequence, listener)?;
+        let instrument = self.find_or_register(security_id, packet.sequence, listener)?;
         let head = self.instruments.orders.heads[instrument.as_usize()];
         if head.state == SyncState::InSync && packet.sequence <= head.snapshot_sequence {
             self.counters.orders_in_snapshot += 1;
             return None;
         }
         if head.state == SyncState::Unknown {
-            self.miss_order(packet, (instrument, security_id), &OrderEntry::RESET, listener);
+            self.handle_undefined_order(
+                packet,
+                (instrument, security_id),
+                &OrderEntry::RESET,
+                listener,
+            );
             return None;
         }
         self.instruments.orders.clear(instrument);
@@ -166,40 +171,46 @@ impl Market {
                 (wire.order_id(), Some(wire.md_order_priority())),
                 (Some(wire.md_entry_px()), Some(wire.md_display_qty())),
             );
-            if let Err(flaw) = self.instruments.orders.load(instrument, &entry) {
-                self.odd_order(packet, (instrument, security_id), (entry.id, flaw), listener);
+            if let Err(error) = self.instruments.orders.load(instrument, &entry) {
+                self.handle_order_error(
+                    packet,
+                    (instrument, security_id),
+                    (entry.id, error),
+                    listener,
+                );
                 return None;
             }
         }
         self.counters.order_overlays += 1;
         // A snapshot from before a loss says nothing of what follows.
         self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
-        self.order_book_comes_in(instrument, listener);
-        self.touch_orders(instrument, true);
+        self.mark_order_book_in_sync(instrument, listener);
+        self.record_order_book_change(instrument, true);
         Some(Utc::from_nanos(decoded.transact_time()))
     }
 
     /// Empties the order books of the instruments that the message's BookReset entries name.
-    fn take_resets(&mut self, packet: &Packet, listener: &mut impl Listener) {
+    fn apply_order_resets(&mut self, packet: &Packet, listener: &mut impl Listener) {
         for position in 0..self.orders.references.len() {
-            let Reference { security_id, entry_type, .. } = self.orders.references[position];
-            if Target::of(entry_type) == Target::Reset {
-                self.take_order(packet, security_id, &OrderEntry::RESET, listener);
+            let PriceLevelReference { security_id, entry_type, .. } =
+                self.orders.references[position];
+            if EntryTarget::from_entry_type(entry_type) == EntryTarget::Reset {
+                self.apply_or_queue_order(packet, security_id, &OrderEntry::RESET, listener);
             }
         }
     }
 
     /// The price level with a ReferenceID, which counts from 1.
-    fn reference(&self, reference_id: Option<u8>) -> Option<Reference> {
+    fn reference(&self, reference_id: Option<u8>) -> Option<PriceLevelReference> {
         let position = usize::from(reference_id?).checked_sub(1)?;
         self.orders.references.get(position).copied()
     }
 
     /// Takes an entry that refers to a price level of its message.
-    fn take_referring(
+    fn apply_referenced_order(
         &mut self,
         packet: &Packet,
-        (reference, reference_id): (Option<Reference>, u8),
+        (reference, reference_id): (Option<PriceLevelReference>, u8),
         entry: &OrderEntry,
         listener: &mut impl Listener,
     ) {
@@ -210,29 +221,29 @@ impl Market {
             let error = Error::DanglingOrder { order_id: entry.id, reference_id };
             self.report(Some(packet), &error, listener);
             // Nothing tells whose it is.
-            return self.lose_orders(packet, listener);
+            return self.mark_orders_lost(packet, listener);
         };
-        self.take_order(packet, reference.security_id, entry, listener);
+        self.apply_or_queue_order(packet, reference.security_id, entry, listener);
     }
 
     /// Every order book may lack an entry of this packet.
-    fn lose_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
+    fn mark_orders_lost(&mut self, packet: &Packet, listener: &mut impl Listener) {
         if self.settings.late_join == LateJoin::Nothing {
             return;
         }
         self.orders.floor = self.orders.floor.max(packet.sequence.saturating_add(1));
-        self.doubt_order_books(listener);
+        self.mark_all_order_books_out_of_sync(listener);
     }
 
     /// Applies an entry, keeps it, or leaves it, by the state of its order book.
-    fn take_order(
+    fn apply_or_queue_order(
         &mut self,
         packet: &Packet,
         security_id: i32,
         entry: &OrderEntry,
         listener: &mut impl Listener,
     ) {
-        let met = self.find_or_meet(security_id, packet.sequence, listener);
+        let met = self.find_or_register(security_id, packet.sequence, listener);
         let Some(instrument) = met else { return };
         let head = self.instruments.orders.heads[instrument.as_usize()];
         match head.state {
@@ -240,13 +251,13 @@ impl Market {
                 self.counters.orders_in_snapshot += 1;
             }
             SyncState::Unknown => {
-                self.miss_order(packet, (instrument, security_id), entry, listener);
+                self.handle_undefined_order(packet, (instrument, security_id), entry, listener);
             }
             _ if entry.action == Action::Reset => self.reset_orders(instrument, listener),
             SyncState::InSync => {
                 self.apply_order(packet, (instrument, security_id), entry, listener);
             }
-            _ => self.withhold_order(packet, instrument, entry, listener),
+            _ => self.queue_order(packet, instrument, entry, listener),
         }
     }
 
@@ -261,14 +272,19 @@ impl Market {
             Ok(change) => {
                 self.counters.order_entries += 1;
                 if let Some(change) = change
-                    && self.orders.changes.len() < MOST_ENTRIES
+                    && self.orders.changes.len() < MAX_ENTRIES
                 {
-                    self.orders.changes.push(Noted { instrument, change });
+                    self.orders.changes.push(RecordedOrderChange { instrument, change });
                 }
-                self.touch_orders(instrument, false);
+                self.record_order_book_change(instrument, false);
             }
-            Err(flaw) => {
-                self.odd_order(packet, (instrument, security_id), (entry.id, flaw), listener);
+            Err(error) => {
+                self.handle_order_error(
+                    packet,
+                    (instrument, security_id),
+                    (entry.id, error),
+                    listener,
+                );
             }
         }
     }
@@ -277,41 +293,41 @@ impl Market {
     fn reset_orders(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         self.instruments.orders.clear(instrument);
         self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
-        self.order_book_comes_in(instrument, listener);
-        self.touch_orders(instrument, true);
+        self.mark_order_book_in_sync(instrument, listener);
+        self.record_order_book_change(instrument, true);
     }
 
     /// An entry that could not be applied: the book is not what the exchange has.
     #[cold]
-    fn odd_order(
+    fn handle_order_error(
         &mut self,
         packet: &Packet,
         (instrument, security_id): (InstrumentIndex, i32),
-        (order_id, flaw): (u64, Flaw),
+        (order_id, error): (u64, OrderError),
         listener: &mut impl Listener,
     ) {
-        let error = match flaw {
-            Flaw::Exists => Error::ExistingOrder { security_id, order_id },
-            Flaw::Missing => Error::MissingOrder { security_id, order_id },
-            Flaw::Invalid => Error::InvalidOrder { security_id, order_id },
-            Flaw::NoRoom => {
+        let error = match error {
+            OrderError::Exists => Error::ExistingOrder { security_id, order_id },
+            OrderError::Missing => Error::MissingOrder { security_id, order_id },
+            OrderError::Invalid => Error::InvalidOrder { security_id, order_id },
+            OrderError::NoRoom => {
                 self.instruments.orders.clear(instrument);
                 self.warn(&Warning::OrdersOverCapacity { security_id }, listener);
                 let waiting_from = packet.sequence.saturating_add(1);
-                return self.order_book_falls_out(instrument, waiting_from, listener);
+                return self.mark_order_book_out_of_sync(instrument, waiting_from, listener);
             }
         };
         self.report(Some(packet), &error, listener);
         let can_recover = self.settings.late_join != LateJoin::Nothing;
         if can_recover || self.settings.order_books == OrderBooks::Top {
             let waiting_from = packet.sequence.saturating_add(1);
-            self.order_book_falls_out(instrument, waiting_from, listener);
+            self.mark_order_book_out_of_sync(instrument, waiting_from, listener);
         }
     }
 
     /// An entry of an instrument without a definition. While definitions are being collected it
     /// is kept, since its instrument's may be still to come; afterwards they are collected again.
-    fn miss_order(
+    fn handle_undefined_order(
         &mut self,
         packet: &Packet,
         (instrument, security_id): (InstrumentIndex, i32),
@@ -319,9 +335,9 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         if !self.definition_loop.is_first() {
-            self.miss_definition(security_id, listener);
+            self.request_definitions(security_id, listener);
         } else if self.settings.order_books == OrderBooks::Full {
-            self.withhold_order(packet, instrument, entry, listener);
+            self.queue_order(packet, instrument, entry, listener);
         } else {
             // Top orders are not kept: a snapshot has to contain these.
             let head = &mut self.instruments.orders.heads[instrument.as_usize()];

@@ -2,7 +2,7 @@
 //! it did not name.
 
 use crate::Packet;
-use crate::feed::loop_tracker::{LoopTracker, Position};
+use crate::feed::loop_tracker::{LoopTracker, PassPosition};
 
 /// What is known of the current pass.
 ///
@@ -14,44 +14,44 @@ use crate::feed::loop_tracker::{LoopTracker, Position};
 pub(super) struct OrderPass {
     tracker: LoopTracker,
     /// A late join without definitions waits for a whole pass, not for certain instruments.
-    pub(super) is_joining: bool,
-    orders: Census,
-    prices: Census,
+    pub(super) joining: bool,
+    orders: ReportCount,
+    prices: ReportCount,
     /// The lowest LastMsgSeqNumProcessed (369) of the pass.
     lowest: u32,
     /// The pass had something else than heartbeats.
     pub(super) has_contents: bool,
     /// The incremental packet before the pass, if it is known to have been sent before.
-    pub(super) before: Option<u32>,
+    pub(super) sequence_before: Option<u32>,
 }
 
 /// Which kind of book a snapshot is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum SnapshotKind {
     Orders,
     Prices,
 }
 
 /// How many instruments a pass names with one kind of snapshot.
 #[derive(Debug, Default, Clone, Copy)]
-struct Census {
+struct ReportCount {
     /// TotNumReports (911); 0 until a snapshot says it.
     total: u32,
     distinct: u32,
     /// All were named, and the conclusion was drawn.
-    is_concluded: bool,
+    concluded: bool,
 }
 
 impl OrderPass {
-    pub(super) fn new(max_packets: usize, is_joining: bool) -> Self {
+    pub(super) fn new(max_packets: usize, joining: bool) -> Self {
         Self {
             tracker: LoopTracker::new(max_packets),
-            is_joining,
-            orders: Census::default(),
-            prices: Census::default(),
+            joining,
+            orders: ReportCount::default(),
+            prices: ReportCount::default(),
             lowest: u32::MAX,
             has_contents: false,
-            before: None,
+            sequence_before: None,
         }
     }
 
@@ -62,12 +62,12 @@ impl OrderPass {
     }
 
     pub(super) fn start(&mut self) {
-        (self.orders, self.prices) = (Census::default(), Census::default());
-        (self.lowest, self.has_contents, self.before) = (u32::MAX, false, None);
+        (self.orders, self.prices) = (ReportCount::default(), ReportCount::default());
+        (self.lowest, self.has_contents, self.sequence_before) = (u32::MAX, false, None);
     }
 
-    pub(super) fn observe(&mut self, packet: &Packet) -> Position {
-        self.tracker.observe(packet.side, packet.sequence, packet.sending_time)
+    pub(super) fn observe(&mut self, packet: &Packet) -> PassPosition {
+        self.tracker.observe(packet.line, packet.sequence, packet.sending_time)
     }
 
     /// Whether the pass has more packets than can be kept account of.
@@ -80,19 +80,19 @@ impl OrderPass {
     }
 
     pub(super) fn began(&self) -> hairpin_time::Utc {
-        self.tracker.pass_began()
+        self.tracker.pass_start()
     }
 
     /// Whether the pass, of which no more will come, was whole and named nobody.
     pub(super) fn was_empty(&self) -> bool {
-        !self.has_contents && self.tracker.has_no_hole()
+        !self.has_contents && self.tracker.is_complete()
     }
 
     /// The lowest 369 of the pass, of which no more will come, if it named price books alone and
     /// each of them. Of a single one nothing follows: what stands behind it may have been lost.
-    pub(super) fn was_without_orders(&self) -> Option<u32> {
-        let is_whole = self.prices.is_concluded && self.prices.total > 1;
-        let is_without = is_whole && self.orders.total == 0 && self.tracker.has_no_hole();
+    pub(super) fn lowest_if_without_orders(&self) -> Option<u32> {
+        let is_whole = self.prices.concluded && self.prices.total > 1;
+        let is_without = is_whole && self.orders.total == 0 && self.tracker.is_complete();
         is_without.then_some(self.lowest)
     }
 
@@ -101,41 +101,41 @@ impl OrderPass {
     /// with whether to count it.
     pub(super) fn count(
         &mut self,
-        named: Named,
+        kind: SnapshotKind,
         (sequence, total): (u32, u32),
         mark: Result<&mut u32, bool>,
     ) {
         self.lowest = self.lowest.min(sequence);
-        let census = match named {
-            Named::Orders => &mut self.orders,
-            Named::Prices => &mut self.prices,
+        let count = match kind {
+            SnapshotKind::Orders => &mut self.orders,
+            SnapshotKind::Prices => &mut self.prices,
         };
-        if census.total != 0 && census.total != total {
+        if count.total != 0 && count.total != total {
             // The loop changed amid the pass: who is absent from it means nothing.
             self.tracker.abandon();
         }
-        census.total = total;
+        count.total = total;
         match mark {
             Ok(mark) if *mark == self.tracker.pass() => {}
             Ok(mark) => {
                 *mark = self.tracker.pass();
-                census.distinct += 1;
+                count.distinct += 1;
             }
-            Err(counts) => census.distinct += u32::from(counts),
+            Err(counts) => count.distinct += u32::from(counts),
         }
     }
 
     /// By which kind of snapshot the pass has just been found whole, and its lowest 369.
-    pub(super) fn conclude(&mut self) -> Option<(Named, u32)> {
-        if !self.tracker.has_no_hole() {
+    pub(super) fn take_complete_report(&mut self) -> Option<(SnapshotKind, u32)> {
+        if !self.tracker.is_complete() {
             return None;
         }
-        for (named, census) in
-            [(Named::Orders, &mut self.orders), (Named::Prices, &mut self.prices)]
+        for (kind, count) in
+            [(SnapshotKind::Orders, &mut self.orders), (SnapshotKind::Prices, &mut self.prices)]
         {
-            if !census.is_concluded && census.total > 0 && census.distinct == census.total {
-                census.is_concluded = true;
-                return Some((named, self.lowest));
+            if !count.concluded && count.total > 0 && count.distinct == count.total {
+                count.concluded = true;
+                return Some((kind, self.lowest));
             }
         }
         None
@@ -148,23 +148,23 @@ mod tests {
 
     fn packet(sequence: u32) -> Packet {
         let sending_time = hairpin_time::Utc::from_nanos(u64::from(sequence));
-        Packet { sending_time, ..Packet::of_sequence(sequence) }
+        Packet { sending_time, ..Packet::with_sequence(sequence) }
     }
 
     #[test]
     fn a_pass_is_whole_once_all_are_named_and_no_packet_is_missing() {
         let mut pass = OrderPass::new(64, false);
         let mut marks = [0; 2];
-        assert_eq!(pass.observe(&packet(1)), Position::Starts);
-        pass.count(Named::Orders, (9, 2), Ok(&mut marks[0]));
-        pass.count(Named::Orders, (9, 2), Ok(&mut marks[0]));
-        assert_eq!(pass.conclude(), None);
+        assert_eq!(pass.observe(&packet(1)), PassPosition::First);
+        pass.count(SnapshotKind::Orders, (9, 2), Ok(&mut marks[0]));
+        pass.count(SnapshotKind::Orders, (9, 2), Ok(&mut marks[0]));
+        assert_eq!(pass.take_complete_report(), None);
         pass.observe(&packet(3));
-        pass.count(Named::Orders, (8, 2), Ok(&mut marks[1]));
-        assert_eq!(pass.conclude(), None, "packet 2 is missing");
+        pass.count(SnapshotKind::Orders, (8, 2), Ok(&mut marks[1]));
+        assert_eq!(pass.take_complete_report(), None, "packet 2 is missing");
         pass.observe(&packet(2));
-        assert_eq!(pass.conclude(), Some((Named::Orders, 8)));
-        assert_eq!(pass.conclude(), None, "it is whole once");
+        assert_eq!(pass.take_complete_report(), Some((SnapshotKind::Orders, 8)));
+        assert_eq!(pass.take_complete_report(), None, "it is whole once");
     }
 
     #[test]
@@ -172,18 +172,18 @@ mod tests {
         let mut marks = [0; 3];
         let mut pass = OrderPass::new(64, false);
         pass.observe(&packet(1));
-        pass.count(Named::Prices, (9, 2), Ok(&mut marks[0]));
-        assert_eq!((pass.conclude(), pass.was_without_orders()), (None, None));
+        pass.count(SnapshotKind::Prices, (9, 2), Ok(&mut marks[0]));
+        assert_eq!((pass.take_complete_report(), pass.lowest_if_without_orders()), (None, None));
         pass.observe(&packet(2));
-        pass.count(Named::Prices, (9, 2), Ok(&mut marks[1]));
-        assert_eq!(pass.conclude(), Some((Named::Prices, 9)));
-        assert_eq!(pass.was_without_orders(), Some(9));
+        pass.count(SnapshotKind::Prices, (9, 2), Ok(&mut marks[1]));
+        assert_eq!(pass.take_complete_report(), Some((SnapshotKind::Prices, 9)));
+        assert_eq!(pass.lowest_if_without_orders(), Some(9));
         // The last of its packets may yet have orders, and one that is missing may have had some.
         pass.observe(&packet(4));
-        assert_eq!(pass.was_without_orders(), None);
+        assert_eq!(pass.lowest_if_without_orders(), None);
         pass.observe(&packet(3));
-        pass.count(Named::Orders, (9, 2), Ok(&mut marks[2]));
-        assert_eq!(pass.was_without_orders(), None);
+        pass.count(SnapshotKind::Orders, (9, 2), Ok(&mut marks[2]));
+        assert_eq!(pass.lowest_if_without_orders(), None);
     }
 
     #[test]
@@ -191,8 +191,8 @@ mod tests {
         let mut pass = OrderPass::new(64, false);
         let mut marks = [0; 2];
         pass.observe(&packet(1));
-        pass.count(Named::Orders, (9, 1), Ok(&mut marks[0]));
-        pass.count(Named::Orders, (9, 2), Ok(&mut marks[1]));
-        assert_eq!(pass.conclude(), None);
+        pass.count(SnapshotKind::Orders, (9, 1), Ok(&mut marks[0]));
+        pass.count(SnapshotKind::Orders, (9, 2), Ok(&mut marks[1]));
+        assert_eq!(pass.take_complete_report(), None);
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Node {
 
 const _: () = assert!(size_of::<Node>() == 48);
 
-const VACANT: Node = Node {
+const FREE: Node = Node {
     id: 0,
     priority: 0,
     price: 0,
@@ -71,7 +71,7 @@ impl Trees {
 
 /// Why an order cannot be entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum InsertError {
     /// It is there already.
     Exists,
     /// The slab is full.
@@ -82,7 +82,7 @@ pub(super) enum Refusal {
 pub(super) struct Slab {
     nodes: Vec<Node>,
     /// The first vacant slot.
-    vacant: u32,
+    free: u32,
     table: OrderTable,
 }
 
@@ -90,12 +90,12 @@ impl Slab {
     /// Room for so many orders.
     pub(super) fn new(capacity: usize) -> Self {
         let capacity = capacity.min(NONE as usize);
-        let mut nodes = vec![VACANT; capacity];
+        let mut nodes = vec![FREE; capacity];
         for (next, node) in (1u32..).zip(&mut nodes) {
             node.left = if next as usize == capacity { NONE } else { next };
         }
-        let vacant = if capacity == 0 { NONE } else { 0 };
-        Self { nodes, vacant, table: OrderTable::new(capacity) }
+        let free = if capacity == 0 { NONE } else { 0 };
+        Self { nodes, free, table: OrderTable::new(capacity) }
     }
 
     /// The slot of an order.
@@ -116,16 +116,16 @@ impl Slab {
         instrument: InstrumentIndex,
         side: BookSide,
         order: &Order,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), InsertError> {
         if self.find(instrument, order.id).is_some() {
-            return Err(Refusal::Exists);
+            return Err(InsertError::Exists);
         }
-        let slot = self.vacant;
-        let node = self.nodes.get_mut(slot as usize).ok_or(Refusal::NoRoom)?;
-        self.vacant = node.left;
-        *node = Node { id: order.id, instrument: instrument.0, ..VACANT };
+        let slot = self.free;
+        let node = self.nodes.get_mut(slot as usize).ok_or(InsertError::NoRoom)?;
+        self.free = node.left;
+        *node = Node { id: order.id, instrument: instrument.0, ..FREE };
         self.table.insert(&self.nodes, slot);
-        self.put(trees, slot, side, order);
+        self.link(trees, slot, side, order);
         Ok(())
     }
 
@@ -136,13 +136,13 @@ impl Slab {
             node.quantity = order.quantity as u32;
             return;
         }
-        self.take(trees, slot);
-        self.put(trees, slot, side, order);
+        self.unlink(trees, slot);
+        self.link(trees, slot, side, order);
     }
 
     /// Removes the order in a slot.
     pub(super) fn remove(&mut self, trees: &mut Trees, slot: u32) {
-        self.take(trees, slot);
+        self.unlink(trees, slot);
         self.release(slot);
     }
 
@@ -168,9 +168,9 @@ impl Slab {
     }
 
     /// The orders of a side, best first.
-    pub(super) fn orders(&self, trees: &Trees, side: BookSide) -> Walk<'_> {
+    pub(super) fn orders(&self, trees: &Trees, side: BookSide) -> TreeIter<'_> {
         let root = trees.roots[side as usize];
-        Walk {
+        TreeIter {
             nodes: &self.nodes,
             front: tree::first(&self.nodes, root),
             back: tree::last(&self.nodes, root),
@@ -178,7 +178,7 @@ impl Slab {
         }
     }
 
-    fn put(&mut self, trees: &mut Trees, slot: u32, side: BookSide, order: &Order) {
+    fn link(&mut self, trees: &mut Trees, slot: u32, side: BookSide, order: &Order) {
         let node = &mut self.nodes[slot as usize];
         node.side = side;
         node.price = order.price.0;
@@ -188,7 +188,7 @@ impl Slab {
         trees.counts[side as usize] += 1;
     }
 
-    fn take(&mut self, trees: &mut Trees, slot: u32) {
+    fn unlink(&mut self, trees: &mut Trees, slot: u32) {
         let side = self.nodes[slot as usize].side;
         tree::remove(&mut self.nodes, &mut trees.roots[side as usize], slot);
         trees.counts[side as usize] -= 1;
@@ -196,21 +196,21 @@ impl Slab {
 
     fn release(&mut self, slot: u32) {
         self.table.remove(&self.nodes, slot);
-        self.nodes[slot as usize].left = self.vacant;
-        self.vacant = slot;
+        self.nodes[slot as usize].left = self.free;
+        self.free = slot;
     }
 }
 
 /// The orders of a side, best first.
 #[derive(Debug, Clone)]
-pub(super) struct Walk<'a> {
+pub(super) struct TreeIter<'a> {
     nodes: &'a [Node],
     front: u32,
     back: u32,
     remaining: usize,
 }
 
-impl Walk<'_> {
+impl TreeIter<'_> {
     pub(super) const fn len(&self) -> usize {
         self.remaining
     }
@@ -249,8 +249,8 @@ mod tests {
         };
         assert_eq!(enter(&mut slab, &mut trees, 1), Ok(()));
         assert_eq!(enter(&mut slab, &mut trees, 2), Ok(()));
-        assert_eq!(enter(&mut slab, &mut trees, 3), Err(Refusal::NoRoom));
-        assert_eq!(enter(&mut slab, &mut trees, 2), Err(Refusal::Exists));
+        assert_eq!(enter(&mut slab, &mut trees, 3), Err(InsertError::NoRoom));
+        assert_eq!(enter(&mut slab, &mut trees, 2), Err(InsertError::Exists));
         let slot = slab.find(SEVEN, 1).unwrap();
         slab.remove(&mut trees, slot);
         assert_eq!(enter(&mut slab, &mut trees, 3), Ok(()));
@@ -276,6 +276,6 @@ mod tests {
     fn a_slab_without_slots_refuses() {
         let (mut slab, mut trees) = (Slab::new(0), Trees::EMPTY);
         let refused = slab.insert(&mut trees, SEVEN, BookSide::Bid, &order(1));
-        assert_eq!(refused, Err(Refusal::NoRoom));
+        assert_eq!(refused, Err(InsertError::NoRoom));
     }
 }

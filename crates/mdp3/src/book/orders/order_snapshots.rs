@@ -6,17 +6,17 @@ use hairpin_cme_codecs::mdp3::SCHEMA_ID;
 use hairpin_time::Utc;
 
 use super::OrderBooks;
-use super::order_book_head::{Chunk, Head};
-use super::order_entry::{Flaw, OrderEntry};
-use super::order_pass::Named;
-use crate::feed::loop_tracker::Position;
+use super::order_book_head::{ChunkStatus, OrderBookHead};
+use super::order_entry::{OrderEntry, OrderError};
+use super::order_pass::SnapshotKind;
+use crate::feed::loop_tracker::PassPosition;
 use crate::market::Market;
 use crate::{
     Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, SyncState, Warning,
 };
 
 /// A snapshot of another kind of book: its 369, TotNumReports and SecurityID.
-macro_rules! named {
+macro_rules! kind {
     ($message:ident, $type:ident) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch).ok()?;
@@ -26,11 +26,11 @@ macro_rules! named {
 }
 
 /// Whom a snapshot of price books names.
-fn named_price_book(message: &Message<'_>) -> Option<(u32, u32, i32)> {
+fn price_book_report(message: &Message<'_>) -> Option<(u32, u32, i32)> {
     match message.header.template_id {
-        codec::SnapshotFullRefresh52::TEMPLATE_ID => named!(message, SnapshotFullRefresh52),
+        codec::SnapshotFullRefresh52::TEMPLATE_ID => kind!(message, SnapshotFullRefresh52),
         codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => {
-            named!(message, SnapshotFullRefreshLongQty69)
+            kind!(message, SnapshotFullRefreshLongQty69)
         }
         _ => None,
     }
@@ -48,7 +48,7 @@ impl Market {
     ) {
         let is_own = packet.feed == Feed::SnapshotOrders;
         let was_empty = self.orders.pass.was_empty();
-        let without_orders = self.orders.pass.was_without_orders();
+        let lowest_if_without_orders = self.orders.pass.lowest_if_without_orders();
         let position = self.orders.pass.observe(packet);
         if is_own {
             self.counters.order_snapshot_packets += 1;
@@ -57,17 +57,17 @@ impl Market {
             }
         }
         match position {
-            Position::Starts => {
+            PassPosition::First => {
                 if was_empty {
                     self.conclude_pass_without_orders(packet, listener);
-                } else if let Some(lowest) = without_orders {
-                    let told = (packet, packet.sending_time);
-                    self.empty_unnamed(told, lowest, |_| false, listener);
+                } else if let Some(lowest) = lowest_if_without_orders {
+                    let source = (packet, packet.sending_time);
+                    self.clear_unnamed(source, lowest, |_| false, listener);
                 }
                 self.start_order_pass();
             }
-            Position::Continues => {}
-            Position::Repeats => {
+            PassPosition::New => {}
+            PassPosition::Duplicate => {
                 self.counters.loop_duplicates += u64::from(is_own);
                 return;
             }
@@ -97,8 +97,8 @@ impl Market {
                 }
             }
         }
-        while let Some((named, lowest)) = self.orders.pass.conclude() {
-            self.conclude_order_pass((packet, transact_time), named, lowest, listener);
+        while let Some((kind, lowest)) = self.orders.pass.take_complete_report() {
+            self.conclude_order_pass((packet, transact_time), kind, lowest, listener);
         }
         if is_own {
             listener.on_end_of_packet(packet);
@@ -109,7 +109,7 @@ impl Market {
         self.orders.pass.start();
         // If the stream has overtaken the loop, the pass may lack what came last.
         if self.floor != u32::MAX && self.last_sent <= self.orders.pass.began() {
-            self.orders.pass.before = Some(self.next_sequence.saturating_sub(1));
+            self.orders.pass.sequence_before = Some(self.next_sequence.saturating_sub(1));
         }
     }
 
@@ -125,24 +125,24 @@ impl Market {
             self.orders.pass.has_contents = true;
         }
         let is_own = packet.feed == Feed::SnapshotOrders;
-        let is_readable = if is_own {
-            self.is_readable(packet, message, listener)
+        let begin_message = if is_own {
+            self.begin_message(packet, message, listener)
         } else {
             header.schema_id == SCHEMA_ID
         };
-        if !is_readable {
+        if !begin_message {
             return;
         }
         if header.template_id == codec::SnapshotFullRefreshOrderBook53::TEMPLATE_ID {
             self.order_snapshot(packet, message, transact_time, listener);
-        } else if let Some((sequence, total, security_id)) = named_price_book(message) {
+        } else if let Some((sequence, total, security_id)) = price_book_report(message) {
             let instrument = self.instruments.find(security_id);
             let heads = &mut self.instruments.orders.heads;
             let head = instrument.and_then(|instrument| heads.get_mut(instrument.as_usize()));
             let mark = head.map(|head| &mut head.price_pass).ok_or(true);
-            self.orders.pass.count(Named::Prices, (sequence, total), mark);
+            self.orders.pass.count(SnapshotKind::Prices, (sequence, total), mark);
         } else if is_own {
-            self.loop_extra(packet, message, listener);
+            self.handle_other_loop_message(packet, message, listener);
         }
     }
 
@@ -171,13 +171,13 @@ impl Market {
         *transact_time = Utc::from_nanos(decoded.transact_time());
         let sequence = decoded.last_msg_seq_num_processed();
         let (chunk, chunks) = (decoded.current_chunk(), decoded.no_chunks());
-        let instrument = self.find_named(decoded.security_id(), listener);
+        let instrument = self.find_snapshot_instrument(decoded.security_id(), listener);
         let heads = &mut self.instruments.orders.heads;
         let head = instrument.and_then(|instrument| heads.get_mut(instrument.as_usize()));
         let mark = head.map(|head| &mut head.pass).ok_or(chunk == 1);
-        self.orders.pass.count(Named::Orders, (sequence, decoded.tot_num_reports()), mark);
+        self.orders.pass.count(SnapshotKind::Orders, (sequence, decoded.tot_num_reports()), mark);
         let Some(instrument) = instrument else { return };
-        if !self.is_useful_chunk(packet, instrument, (sequence, chunk, chunks), listener) {
+        if !self.accept_chunk(packet, instrument, (sequence, chunk, chunks), listener) {
             return;
         }
         let mut entries = decoded.no_md_entries();
@@ -189,19 +189,19 @@ impl Market {
                 (wire.order_id(), wire.md_order_priority()),
                 (Some(wire.md_entry_px()), Some(wire.md_display_qty())),
             );
-            if let Err(flaw) = self.instruments.orders.load(instrument, &entry) {
-                return self.refuse_order_snapshot(packet, instrument, flaw, listener);
+            if let Err(error) = self.instruments.orders.load(instrument, &entry) {
+                return self.reject_order_snapshot(packet, instrument, error, listener);
             }
         }
-        if self.instruments.orders.heads[instrument.as_usize()].loading.is_complete() {
+        if self.instruments.orders.heads[instrument.as_usize()].chunk_tracker.is_complete() {
             self.counters.order_snapshots_applied += 1;
-            self.replay_orders((packet, *transact_time), instrument, sequence, listener);
+            self.finish_order_snapshot((packet, *transact_time), instrument, sequence, listener);
         }
     }
 
     /// Whether a chunk is part of what the instrument waits for; if it is the first of a snapshot,
     /// the book is emptied for it.
-    fn is_useful_chunk(
+    fn accept_chunk(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -211,25 +211,25 @@ impl Market {
         if self.instruments.orders.sync_state(instrument) != SyncState::OutOfSync {
             return false;
         }
-        if !self.reaches_back(instrument, sequence) {
+        if !self.is_order_snapshot_contiguous(instrument, sequence) {
             self.counters.order_snapshots_too_old += 1;
             return false;
         }
-        if sequence > self.farthest_snapshot() {
+        if sequence > self.max_snapshot_sequence() {
             self.counters.order_snapshots_too_far_ahead += 1;
             return false;
         }
         if chunk == 0 || chunk > chunks {
-            self.refuse_order_snapshot(packet, instrument, Flaw::Invalid, listener);
+            self.reject_order_snapshot(packet, instrument, OrderError::Invalid, listener);
             return false;
         }
         let pass = self.orders.pass.number();
         let head = &mut self.instruments.orders.heads[instrument.as_usize()];
-        match head.loading.take(sequence, chunk, chunks, pass) {
-            Chunk::Useless => return false,
-            Chunk::Continues => {}
-            Chunk::Begins(was_left) => {
-                self.counters.order_snapshots_torn += u64::from(was_left);
+        match head.chunk_tracker.record_chunk(sequence, chunk, chunks, pass) {
+            ChunkStatus::Ignored => return false,
+            ChunkStatus::New => {}
+            ChunkStatus::First(was_incomplete) => {
+                self.counters.order_snapshots_torn += u64::from(was_incomplete);
                 self.instruments.orders.clear(instrument);
             }
         }
@@ -237,24 +237,24 @@ impl Market {
     }
 
     /// Whether the entries after packet `sequence` are all at hand or still to come.
-    fn reaches_back(&self, instrument: InstrumentIndex, sequence: u32) -> bool {
+    fn is_order_snapshot_contiguous(&self, instrument: InstrumentIndex, sequence: u32) -> bool {
         let waiting_from = self.instruments.orders.heads[instrument.as_usize()].waiting_from;
         sequence.saturating_add(1) >= waiting_from.max(self.floor).max(self.orders.floor)
     }
 
     /// A snapshot cannot be loaded; the rest of it is of no use.
-    fn refuse_order_snapshot(
+    fn reject_order_snapshot(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
-        flaw: Flaw,
+        error: OrderError,
         listener: &mut impl Listener,
     ) {
         let pass = self.orders.pass.number();
         self.instruments.orders.clear(instrument);
-        self.instruments.orders.heads[instrument.as_usize()].loading.refuse(pass);
+        self.instruments.orders.heads[instrument.as_usize()].chunk_tracker.reject(pass);
         let security_id = self.instruments.book(instrument).security_id();
-        if flaw == Flaw::NoRoom {
+        if error == OrderError::NoRoom {
             self.warn(&Warning::OrdersOverCapacity { security_id }, listener);
         } else {
             self.report(Some(packet), &Error::InvalidOrderSnapshot { security_id }, listener);
@@ -266,50 +266,53 @@ impl Market {
     /// named it.
     fn conclude_order_pass(
         &mut self,
-        told: (&Packet, Utc),
-        named: Named,
+        source: (&Packet, Utc),
+        kind: SnapshotKind,
         lowest: u32,
         listener: &mut impl Listener,
     ) {
         let pass = self.orders.pass.number();
-        let was_named =
-            |head: &Head| head.pass == pass || (named == Named::Prices && head.price_pass == pass);
-        self.empty_unnamed(told, lowest, was_named, listener);
+        let was_named = |head: &OrderBookHead| {
+            head.pass == pass || (kind == SnapshotKind::Prices && head.price_pass == pass)
+        };
+        self.clear_unnamed(source, lowest, was_named, listener);
     }
 
     /// A pass has ended that named nobody: no instrument has orders, as of the packet before the
     /// pass, unless it is known better.
     fn conclude_pass_without_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
-        let Some(before) = self.orders.pass.before else { return };
+        let Some(before) = self.orders.pass.sequence_before else { return };
         let is_full = self.settings.order_books == OrderBooks::Full;
         if is_full && self.orders.queue.oldest().is_some_and(|oldest| oldest <= before) {
             // Someone was active before the pass began; the loop will name them yet.
             return;
         }
-        self.empty_unnamed((packet, packet.sending_time), before, |_| false, listener);
+        self.clear_unnamed((packet, packet.sending_time), before, |_| false, listener);
     }
 
     /// Finds in sync and empty, as of packet `lowest`, those that wait and were not named.
-    fn empty_unnamed(
+    fn clear_unnamed(
         &mut self,
-        told: (&Packet, Utc),
+        source: (&Packet, Utc),
         lowest: u32,
-        was_named: impl Fn(&Head) -> bool,
+        was_named: impl Fn(&OrderBookHead) -> bool,
         listener: &mut impl Listener,
     ) {
         for position in 0..self.instruments.orders.heads.len() {
             let instrument = InstrumentIndex(position as u32);
             let head = &self.instruments.orders.heads[position];
             let waits = head.state == SyncState::OutOfSync && !was_named(head);
-            if waits && self.reaches_back(instrument, lowest) && lowest <= self.farthest_snapshot()
+            if waits
+                && self.is_order_snapshot_contiguous(instrument, lowest)
+                && lowest <= self.max_snapshot_sequence()
             {
                 self.instruments.orders.clear(instrument);
                 self.counters.order_books_empty_by_absence += 1;
-                self.replay_orders(told, instrument, lowest, listener);
+                self.finish_order_snapshot(source, instrument, lowest, listener);
             }
         }
         if lowest.saturating_add(1) >= self.floor.max(self.orders.floor) {
-            self.orders.pass.is_joining = false;
+            self.orders.pass.joining = false;
         }
     }
 }

@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// The most entries of a group: their number is a byte.
-pub(super) const MOST_ENTRIES: usize = u8::MAX as usize;
+pub(super) const MAX_ENTRIES: usize = u8::MAX as usize;
 
 /// The price level that order entries refer to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reference {
+pub(super) struct PriceLevelReference {
     pub(super) security_id: i32,
     pub(super) price: Option<Price9>,
     pub(super) entry_type: u8,
@@ -27,20 +27,20 @@ pub(super) struct Reference {
 
 /// A change of the message being processed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Noted {
+pub(super) struct RecordedOrderChange {
     pub(super) instrument: InstrumentIndex,
     pub(super) change: OrderChange,
 }
 
 /// A book that the message has touched.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Touched {
+pub(super) struct TouchedOrderBook {
     pub(super) instrument: InstrumentIndex,
-    pub(super) is_restated: bool,
+    pub(super) restated: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct OrderKeeping {
+pub(crate) struct OrderState {
     /// Entries for books that are not in sync.
     pub(super) queue: RecoveryQueue<QueuedOrder>,
     /// Every entry from this packet on has been processed or is in the queue, but for those before
@@ -49,26 +49,26 @@ pub(crate) struct OrderKeeping {
     /// How many instruments need a snapshot of their orders.
     pub(super) out_of_sync: usize,
     pub(super) pass: OrderPass,
-    pub(super) references: Vec<Reference>,
-    pub(super) touched: Vec<Touched>,
-    pub(super) changes: Vec<Noted>,
+    pub(super) references: Vec<PriceLevelReference>,
+    pub(super) touched: Vec<TouchedOrderBook>,
+    pub(super) changes: Vec<RecordedOrderChange>,
     /// How many events had ended when the last message came.
     events: u64,
 }
 
-impl OrderKeeping {
+impl OrderState {
     pub(crate) fn new(settings: &Settings) -> Self {
         let is_kept = settings.order_books != OrderBooks::None;
         let instruments = if is_kept { settings.max_instruments } else { 0 };
-        let entries = if is_kept { MOST_ENTRIES } else { 0 };
+        let entries = if is_kept { MAX_ENTRIES } else { 0 };
         let is_full = settings.order_books == OrderBooks::Full;
-        let is_joining = is_kept && settings.late_join == LateJoin::Books;
+        let joining = is_kept && settings.late_join == LateJoin::Books;
         let loop_packets = if is_kept { settings.max_loop_packets } else { 0 };
         Self {
             queue: RecoveryQueue::new(settings.queue_bytes, if is_full { instruments } else { 0 }),
             floor: 0,
             out_of_sync: 0,
-            pass: OrderPass::new(loop_packets, is_joining),
+            pass: OrderPass::new(loop_packets, joining),
             references: Vec::with_capacity(entries),
             touched: Vec::with_capacity(instruments),
             changes: Vec::with_capacity(entries),
@@ -92,14 +92,14 @@ impl Settings {
 
 impl Market {
     /// Whether order books need packets of a feed.
-    pub(crate) fn wants_orders_of(&self, feed: Feed) -> bool {
+    pub(crate) fn needs_order_feed(&self, feed: Feed) -> bool {
         self.settings.order_feed() == Some(feed)
             && !self.definition_loop.is_first()
-            && (self.orders.out_of_sync > 0 || self.orders.pass.is_joining)
+            && (self.orders.out_of_sync > 0 || self.orders.pass.joining)
     }
 
     /// Keeps an entry for when its instrument's snapshot comes.
-    pub(super) fn withhold_order(
+    pub(super) fn queue_order(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
@@ -109,7 +109,7 @@ impl Market {
         self.counters.withheld_orders += 1;
         let queued = QueuedOrder { sequence: packet.sequence, entry: *entry };
         let dropped = self.orders.queue.push(instrument, queued);
-        if let Some(lost) = dropped.filter(|dropped| dropped.was_waited_for) {
+        if let Some(lost) = dropped.filter(|dropped| dropped.still_needed) {
             self.orders.floor = self.orders.floor.max(lost.sequence.saturating_add(1));
             self.warn(&Warning::OrderQueueOverflow, listener);
         }
@@ -119,27 +119,27 @@ impl Market {
     pub(super) fn begin_order_message(&mut self) {
         if self.orders.events != self.counters.events {
             self.orders.events = self.counters.events;
-            self.forget_order_event();
+            self.clear_order_event();
         }
     }
 
-    pub(super) fn forget_order_event(&mut self) {
+    pub(super) fn clear_order_event(&mut self) {
         let arena = &mut self.instruments.orders;
         for instrument in arena.changed.drain(..) {
-            arena.heads[instrument.as_usize()].is_changed = false;
+            arena.heads[instrument.as_usize()].changed = false;
         }
     }
 
     /// Notes that the message has changed an order book.
-    pub(super) fn touch_orders(&mut self, instrument: InstrumentIndex, is_restated: bool) {
+    pub(super) fn record_order_book_change(&mut self, instrument: InstrumentIndex, restated: bool) {
         let head = &mut self.instruments.orders.heads[instrument.as_usize()];
-        if !core::mem::replace(&mut head.is_touched, true) {
-            self.orders.touched.push(Touched { instrument, is_restated });
-        } else if is_restated
+        if !core::mem::replace(&mut head.touched, true) {
+            self.orders.touched.push(TouchedOrderBook { instrument, restated });
+        } else if restated
             && let Some(touched) =
                 self.orders.touched.iter_mut().find(|touched| touched.instrument == instrument)
         {
-            touched.is_restated = true;
+            touched.restated = true;
         }
     }
 
@@ -151,20 +151,20 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         for position in 0..self.orders.touched.len() {
-            let Touched { instrument, is_restated } = self.orders.touched[position];
+            let TouchedOrderBook { instrument, restated } = self.orders.touched[position];
             let arena = &mut self.instruments.orders;
             let head = &mut arena.heads[instrument.as_usize()];
-            head.is_touched = false;
-            if !core::mem::replace(&mut head.is_changed, true) {
+            head.touched = false;
+            if !core::mem::replace(&mut head.changed, true) {
                 arena.changed.push(instrument);
             }
             if self.instruments.orders.is_in_sync(instrument) {
                 let source = UpdateSource::Incremental;
-                self.tell_orders(
+                self.notify_order_update(
                     (packet, transact_time),
                     instrument,
                     source,
-                    is_restated,
+                    restated,
                     listener,
                 );
             }
@@ -174,12 +174,12 @@ impl Market {
     }
 
     /// Tells that an order book has changed.
-    pub(super) fn tell_orders(
+    pub(super) fn notify_order_update(
         &self,
         (packet, transact_time): (&Packet, Utc),
         instrument: InstrumentIndex,
         source: UpdateSource,
-        is_restated: bool,
+        restated: bool,
         listener: &mut impl Listener,
     ) {
         listener.on_order_update(&OrderUpdate {
@@ -189,7 +189,7 @@ impl Market {
             book: self.instruments.order_book(instrument),
             instruments: &self.instruments,
             source,
-            is_restated,
+            restated,
             changes: &self.orders.changes,
         });
     }

@@ -3,7 +3,7 @@
 //! It is [`SyncState::Unknown`] while its instrument has no definition in force, and counts only
 //! whole: there is no telling whether lost packets concerned it, since its entries carry no RptSeq.
 
-use super::order_book_head::Loading;
+use super::order_book_head::ChunkTracker;
 use super::{OrderBookStateChange, OrderBooks};
 use crate::market::Market;
 use crate::{Feed, InstrumentIndex, LateJoin, Listener, SyncState, Warning};
@@ -11,7 +11,7 @@ use crate::{Feed, InstrumentIndex, LateJoin, Listener, SyncState, Warning};
 impl Market {
     /// An order book needs a snapshot that contains everything before packet `waiting_from`.
     #[cold]
-    pub(super) fn order_book_falls_out(
+    pub(super) fn mark_order_book_out_of_sync(
         &mut self,
         instrument: InstrumentIndex,
         waiting_from: u32,
@@ -33,7 +33,7 @@ impl Market {
         self.orders.out_of_sync += 1;
         if before == SyncState::InSync {
             self.counters.order_books_out_of_sync += 1;
-            self.tell_order_state(instrument, listener);
+            self.notify_order_book_state(instrument, listener);
         }
     }
 
@@ -47,14 +47,14 @@ impl Market {
 
     /// An order book is right from here on.
     #[cold]
-    pub(super) fn order_book_comes_in(
+    pub(super) fn mark_order_book_in_sync(
         &mut self,
         instrument: InstrumentIndex,
         listener: &mut impl Listener,
     ) {
         let head = &mut self.instruments.orders.heads[instrument.as_usize()];
         let before = core::mem::replace(&mut head.state, SyncState::InSync);
-        head.loading = Loading::NONE;
+        head.chunk_tracker = ChunkTracker::NONE;
         head.waiting_from = 0;
         if before == SyncState::InSync {
             return;
@@ -62,43 +62,43 @@ impl Market {
         if before == SyncState::OutOfSync {
             self.orders.out_of_sync -= 1;
         }
-        self.forget_queued(instrument);
-        self.tell_order_state(instrument, listener);
+        self.discard_queued_orders(instrument);
+        self.notify_order_book_state(instrument, listener);
     }
 
     /// The instrument's entries need not be kept any longer.
-    pub(super) fn forget_queued(&mut self, instrument: InstrumentIndex) {
+    pub(super) fn discard_queued_orders(&mut self, instrument: InstrumentIndex) {
         if self.settings.order_books != OrderBooks::Full {
             return;
         }
-        self.orders.queue.forget(instrument);
+        self.orders.queue.discard(instrument);
         if self.orders.out_of_sync == 0 && !self.definition_loop.is_first() {
             self.orders.queue.clear();
         }
     }
 
-    fn tell_order_state(&self, instrument: InstrumentIndex, listener: &mut impl Listener) {
+    fn notify_order_book_state(&self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let book = self.instruments.order_book(instrument);
         let state = book.sync_state();
         listener.on_order_book_state(&OrderBookStateChange { instrument, state, book });
     }
 
     /// An instrument has been entered into the channel's memory, without a definition.
-    pub(crate) fn order_book_is_met(
+    pub(crate) fn init_order_book(
         &mut self,
         instrument: InstrumentIndex,
         listener: &mut impl Listener,
     ) {
         match self.settings.late_join {
             LateJoin::InstrumentsAndBooks => {}
-            LateJoin::Books => self.order_book_falls_out(instrument, 0, listener),
-            LateJoin::Nothing => self.order_book_begins(instrument),
+            LateJoin::Books => self.mark_order_book_out_of_sync(instrument, 0, listener),
+            LateJoin::Nothing => self.start_order_book(instrument),
         }
     }
 
     /// An instrument without a definition has got one. `waiting_from`: `None` if it is new to the
     /// exchange, else the packet that a snapshot has to reach back to.
-    pub(crate) fn order_book_is_defined(
+    pub(crate) fn define_order_book(
         &mut self,
         instrument: InstrumentIndex,
         waiting_from: Option<u32>,
@@ -111,27 +111,29 @@ impl Market {
             return;
         }
         match waiting_from {
-            Some(waiting_from) => self.order_book_falls_out(instrument, waiting_from, listener),
+            Some(waiting_from) => {
+                self.mark_order_book_out_of_sync(instrument, waiting_from, listener)
+            }
             None => {
-                self.order_book_begins(instrument);
-                self.tell_order_state(instrument, listener);
+                self.start_order_book(instrument);
+                self.notify_order_book_state(instrument, listener);
             }
         }
     }
 
     /// An order book begins empty.
-    fn order_book_begins(&mut self, instrument: InstrumentIndex) {
+    fn start_order_book(&mut self, instrument: InstrumentIndex) {
         let Some(head) = self.instruments.orders.heads.get_mut(instrument.as_usize()) else {
             return;
         };
         head.state = SyncState::InSync;
         (head.snapshot_sequence, head.waiting_from) = (0, 0);
         self.instruments.orders.clear(instrument);
-        self.forget_queued(instrument);
+        self.discard_queued_orders(instrument);
     }
 
     /// The instrument is gone.
-    pub(crate) fn order_book_is_gone(
+    pub(crate) fn remove_order_book(
         &mut self,
         instrument: InstrumentIndex,
         listener: &mut impl Listener,
@@ -143,27 +145,27 @@ impl Market {
         if before == SyncState::Unknown {
             return;
         }
-        head.loading = Loading::NONE;
+        head.chunk_tracker = ChunkTracker::NONE;
         self.orders.out_of_sync -= usize::from(before == SyncState::OutOfSync);
         self.instruments.orders.clear(instrument);
-        self.forget_queued(instrument);
-        self.tell_order_state(instrument, listener);
+        self.discard_queued_orders(instrument);
+        self.notify_order_book_state(instrument, listener);
     }
 
     /// Packets were lost: any order book may lack an entry, and nothing queued is of use. What a
     /// snapshot must contain follows from the channel's floor.
     #[cold]
-    pub(crate) fn doubt_order_books(&mut self, listener: &mut impl Listener) {
-        self.forget_order_event();
+    pub(crate) fn mark_all_order_books_out_of_sync(&mut self, listener: &mut impl Listener) {
+        self.clear_order_event();
         for touched in self.orders.touched.drain(..) {
-            self.instruments.orders.heads[touched.instrument.as_usize()].is_touched = false;
+            self.instruments.orders.heads[touched.instrument.as_usize()].touched = false;
         }
         self.orders.changes.clear();
         self.orders.queue.clear();
         for position in 0..self.instruments.orders.heads.len() {
             let instrument = InstrumentIndex(position as u32);
             if self.instruments.orders.is_in_sync(instrument) {
-                self.order_book_falls_out(instrument, 0, listener);
+                self.mark_order_book_out_of_sync(instrument, 0, listener);
             }
         }
     }
@@ -171,26 +173,26 @@ impl Market {
     /// The numbering of the incremental feed begins again with packet 1.
     #[cold]
     pub(crate) fn restart_order_books(&mut self, keeps_books: bool, listener: &mut impl Listener) {
-        self.forget_order_event();
+        self.clear_order_event();
         self.orders.floor = 0;
         self.orders.queue.clear();
         self.orders.pass.abandon();
         for head in &mut self.instruments.orders.heads {
             (head.waiting_from, head.snapshot_sequence) = (0, 0);
-            head.loading = Loading::NONE;
+            head.chunk_tracker = ChunkTracker::NONE;
         }
         if !keeps_books {
-            self.doubt_order_books(listener);
+            self.mark_all_order_books_out_of_sync(listener);
         }
     }
 
     /// The exchange has emptied all books.
     #[cold]
     pub(crate) fn reset_order_books(&mut self, listener: &mut impl Listener) {
-        self.forget_order_event();
+        self.clear_order_event();
         self.orders.floor = 0;
         self.orders.queue.clear();
-        self.orders.pass.is_joining = false;
+        self.orders.pass.joining = false;
         self.orders.pass.abandon();
         for position in 0..self.instruments.orders.heads.len() {
             let instrument = InstrumentIndex(position as u32);
@@ -198,7 +200,7 @@ impl Market {
             let head = &mut self.instruments.orders.heads[position];
             (head.waiting_from, head.snapshot_sequence) = (0, 0);
             if head.state == SyncState::OutOfSync {
-                self.order_book_comes_in(instrument, listener);
+                self.mark_order_book_in_sync(instrument, listener);
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn insert(nodes: &mut [Node], root: &mut u32, slot: u32) {
         if parent == NONE || rank(parent) >= rank(slot) {
             return;
         }
-        lift(nodes, root, slot);
+        rotate_up(nodes, root, slot);
     }
 }
 
@@ -56,9 +56,9 @@ pub(super) fn remove(nodes: &mut [Node], root: &mut u32, slot: u32) {
         let Node { left, right, .. } = nodes[slot as usize];
         match (left, right) {
             (NONE, NONE) => break,
-            (child, NONE) | (NONE, child) => lift(nodes, root, child),
-            (left, right) if rank(left) > rank(right) => lift(nodes, root, left),
-            (_, right) => lift(nodes, root, right),
+            (child, NONE) | (NONE, child) => rotate_up(nodes, root, child),
+            (left, right) if rank(left) > rank(right) => rotate_up(nodes, root, left),
+            (_, right) => rotate_up(nodes, root, right),
         }
     }
     if nodes[slot as usize].parent == NONE {
@@ -80,7 +80,7 @@ pub(super) fn detach(nodes: &mut [Node], leaf: u32) {
 }
 
 /// Turns a slot and its parent around, so that the parent is below it.
-fn lift(nodes: &mut [Node], root: &mut u32, slot: u32) {
+fn rotate_up(nodes: &mut [Node], root: &mut u32, slot: u32) {
     let Node { left, right, parent, .. } = nodes[slot as usize];
     let grandparent = nodes[parent as usize].parent;
     let is_left = nodes[parent as usize].left == slot;
@@ -139,11 +139,11 @@ pub(super) fn previous(nodes: &[Node], slot: u32) -> u32 {
 }
 
 /// The nearest ancestor that has `slot` on the wanted side.
-fn ancestor(nodes: &[Node], mut slot: u32, is_wanted: fn(&Node, u32) -> bool) -> u32 {
+fn ancestor(nodes: &[Node], mut slot: u32, is_on_side: fn(&Node, u32) -> bool) -> u32 {
     loop {
         let parent = nodes[slot as usize].parent;
         match nodes.get(parent as usize) {
-            Some(node) if !is_wanted(node, slot) => slot = parent,
+            Some(node) if !is_on_side(node, slot) => slot = parent,
             _ => return parent,
         }
     }

@@ -2,7 +2,7 @@
 
 use hairpin_time::Utc;
 
-use super::order_state::Noted;
+use super::order_state::RecordedOrderChange;
 use super::{Order, OrderBook};
 use crate::{
     BookSide, EndOfEvent, InstrumentIndex, Instruments, MDUpdateAction, Packet, SyncState,
@@ -27,8 +27,8 @@ pub struct OrderUpdate<'a> {
     /// Whether a message or a snapshot has changed it.
     pub source: UpdateSource,
     /// The book was emptied or stated anew: by top orders, a BookReset or a snapshot.
-    pub is_restated: bool,
-    pub(super) changes: &'a [Noted],
+    pub restated: bool,
+    pub(super) changes: &'a [RecordedOrderChange],
 }
 
 impl<'a> OrderUpdate<'a> {
@@ -36,7 +36,10 @@ impl<'a> OrderUpdate<'a> {
     /// None of a book that top orders or a snapshot have restated.
     pub fn changes(&self) -> impl Iterator<Item = &'a OrderChange> + use<'a> {
         let instrument = self.instrument;
-        self.changes.iter().filter(move |noted| noted.instrument == instrument).map(|n| &n.change)
+        self.changes
+            .iter()
+            .filter(move |recorded| recorded.instrument == instrument)
+            .map(|n| &n.change)
     }
 }
 

@@ -3,10 +3,10 @@
 use hairpin_time::Utc;
 
 use super::OrderBooks;
-use super::order_book_head::Loading;
-use super::order_entry::{Flaw, OrderEntry};
+use super::order_book_head::ChunkTracker;
+use super::order_entry::{OrderEntry, OrderError};
 use crate::market::Market;
-use crate::recovery::recovery_queue::{Queued, RecoveryQueue};
+use crate::recovery::recovery_queue::{QueueEntry, RecoveryQueue};
 use crate::{InstrumentIndex, Listener, Packet, UpdateSource, Warning};
 
 /// An order entry that waits for its instrument's snapshot.
@@ -19,7 +19,7 @@ pub(super) struct QueuedOrder {
 
 const _: () = assert!(RecoveryQueue::<QueuedOrder>::NODE_BYTES == 48);
 
-impl Queued for QueuedOrder {
+impl QueueEntry for QueuedOrder {
     const VACANT: Self = Self { sequence: 0, entry: OrderEntry::RESET };
 
     fn sequence(&self) -> u32 {
@@ -30,7 +30,7 @@ impl Queued for QueuedOrder {
 impl Market {
     /// An order book has been loaded as of packet `sequence`: applies what is queued after it, and
     /// tells the book if it is right then.
-    pub(super) fn replay_orders(
+    pub(super) fn finish_order_snapshot(
         &mut self,
         (packet, transact_time): (&Packet, Utc),
         instrument: InstrumentIndex,
@@ -39,14 +39,20 @@ impl Market {
     ) {
         let head = &mut self.instruments.orders.heads[instrument.as_usize()];
         head.snapshot_sequence = sequence;
-        head.loading = Loading::NONE;
-        let Some((failed_at, flaw)) = self.apply_queued(instrument, sequence) else {
-            self.order_book_comes_in(instrument, listener);
+        head.chunk_tracker = ChunkTracker::NONE;
+        let Some((failed_at, error)) = self.apply_queued_orders(instrument, sequence) else {
+            self.mark_order_book_in_sync(instrument, listener);
             let source = UpdateSource::Snapshot;
-            return self.tell_orders((packet, transact_time), instrument, source, true, listener);
+            return self.notify_order_update(
+                (packet, transact_time),
+                instrument,
+                source,
+                true,
+                listener,
+            );
         };
-        self.order_book_falls_out(instrument, failed_at.saturating_add(1), listener);
-        if flaw == Flaw::NoRoom {
+        self.mark_order_book_out_of_sync(instrument, failed_at.saturating_add(1), listener);
+        if error == OrderError::NoRoom {
             self.instruments.orders.clear(instrument);
             let security_id = self.instruments.book(instrument).security_id();
             self.warn(&Warning::OrdersOverCapacity { security_id }, listener);
@@ -57,15 +63,19 @@ impl Market {
 
     /// Applies the queued entries after packet `sequence`; returns the packet of the first that
     /// did not fit, and why.
-    fn apply_queued(&mut self, instrument: InstrumentIndex, sequence: u32) -> Option<(u32, Flaw)> {
+    fn apply_queued_orders(
+        &mut self,
+        instrument: InstrumentIndex,
+        sequence: u32,
+    ) -> Option<(u32, OrderError)> {
         if self.settings.order_books != OrderBooks::Full {
             return None;
         }
         let arena = &mut self.instruments.orders;
-        let queued = self.orders.queue.of(instrument);
+        let queued = self.orders.queue.entries(instrument);
         queued.filter(|queued| queued.sequence > sequence).find_map(|queued| {
-            let flaw = arena.apply(instrument, &queued.entry).err()?;
-            Some((queued.sequence, flaw))
+            let error = arena.apply(instrument, &queued.entry).err()?;
+            Some((queued.sequence, error))
         })
     }
 }

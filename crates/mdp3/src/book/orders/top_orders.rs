@@ -1,7 +1,7 @@
 //! The best ten orders a side, which the exchange restates as a whole.
 
 use super::Order;
-use super::order_slab::Refusal;
+use super::order_slab::InsertError;
 use crate::{BookSide, Price9};
 
 /// The most orders a side of a book of top orders (MBOLD).
@@ -11,14 +11,14 @@ const NONE: Order = Order { id: 0, priority: 0, price: Price9(0), quantity: 0 };
 
 /// Both sides, best first.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Top {
+pub(super) struct TopOrders {
     orders: [[Order; MAX_TOP_ORDERS]; 2],
     counts: [u8; 2],
 }
 
-const _: () = assert!(size_of::<Top>() == 648);
+const _: () = assert!(size_of::<TopOrders>() == 648);
 
-impl Top {
+impl TopOrders {
     pub(super) const EMPTY: Self = Self { orders: [[NONE; MAX_TOP_ORDERS]; 2], counts: [0; 2] };
 
     pub(super) fn orders(&self, side: BookSide) -> &[Order] {
@@ -33,9 +33,9 @@ impl Top {
     }
 
     /// Enters an order where it belongs; if there are more than ten then, the last is dropped.
-    pub(super) fn insert(&mut self, side: BookSide, order: &Order) -> Result<(), Refusal> {
+    pub(super) fn insert(&mut self, side: BookSide, order: &Order) -> Result<(), InsertError> {
         if self.find(order.id).is_some() {
-            return Err(Refusal::Exists);
+            return Err(InsertError::Exists);
         }
         let place = self.orders(side).partition_point(|other| key(side, other) < key(side, order));
         let count = &mut self.counts[side as usize];
@@ -68,13 +68,13 @@ mod tests {
         Order { id, priority: id, price: Price9(price), quantity: 1 }
     }
 
-    fn ids(top: &Top, side: BookSide) -> Vec<u64> {
+    fn ids(top: &TopOrders, side: BookSide) -> Vec<u64> {
         top.orders(side).iter().map(|order| order.id).collect()
     }
 
     #[test]
     fn the_best_ten_are_kept_in_whatever_order_they_come() {
-        let mut top = Top::EMPTY;
+        let mut top = TopOrders::EMPTY;
         for id in [3, 1, 12, 5, 7, 2, 11, 4, 9, 8, 10, 6] {
             top.insert(BookSide::Ask, &order(id, id as i64)).unwrap();
             top.insert(BookSide::Bid, &order(100 + id, 50)).unwrap();
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn an_order_stands_once_on_either_side() {
-        let mut top = Top::EMPTY;
+        let mut top = TopOrders::EMPTY;
         top.insert(BookSide::Ask, &order(1, 5)).unwrap();
-        assert_eq!(top.insert(BookSide::Bid, &order(1, 4)), Err(Refusal::Exists));
+        assert_eq!(top.insert(BookSide::Bid, &order(1, 4)), Err(InsertError::Exists));
         assert_eq!(top.find(1), Some((BookSide::Ask, order(1, 5))));
         assert_eq!(top.find(2), None);
     }

@@ -2,55 +2,55 @@
 
 use super::*;
 use FeedLine::{A, B};
-use Verdict::{Ahead, Confirms, Doubtful, Duplicate, Next, OlderEpoch};
+use Verdict::{Ahead, Confirms, Duplicate, Next, OlderEpoch, Suspect};
 
-/// Drives an arbiter with `side sequence @ seconds`, processing whatever is next. Packets come
+/// Drives an arbiter with `line sequence @ seconds`, processing whatever is next. Packets come
 /// when they are sent, by a clock that is right unless it is set.
 struct Trace {
     arbiter: Arbiter,
     restarts: u32,
     /// The packet set aside.
-    aside: Option<(FeedLine, PacketHeader)>,
+    pending: Option<(FeedLine, PacketHeader)>,
     clock: Option<u64>,
 }
 
 impl Default for Trace {
     fn default() -> Self {
-        Self { arbiter: Arbiter::new(8), restarts: 0, aside: None, clock: None }
+        Self { arbiter: Arbiter::new(8), restarts: 0, pending: None, clock: None }
     }
 }
 
 impl Trace {
     #[track_caller]
-    fn packet(&mut self, side: FeedLine, sequence: u32, second: u64, verdict: Verdict) {
+    fn packet(&mut self, line: FeedLine, sequence: u32, second: u64, verdict: Verdict) {
         let at = |second: u64| Utc::from_nanos(second * 1_000_000_000);
         let header = PacketHeader { sequence, sending_time: at(second) };
         let utc = at(self.clock.unwrap_or(second));
-        let arbitration = if self.arbiter.goes_on(side, header) {
-            Arbitration { verdict: self.arbiter.place(sequence), restart: None }
+        let arbitration = if self.arbiter.advance_if_next(line, header) {
+            Arbitration { verdict: self.arbiter.classify(sequence), restart: None }
         } else {
-            self.arbiter.judge(side, header, utc)
+            self.arbiter.judge(line, header, utc)
         };
-        assert_eq!(arbitration.verdict, verdict, "{side}{sequence} at {second} s");
+        assert_eq!(arbitration.verdict, verdict, "{line}{sequence} at {second} s");
         match verdict {
-            Doubtful => self.aside = Some((side, header)),
+            Suspect => self.pending = Some((line, header)),
             Confirms => {
-                if let Some((first, first_header)) = self.aside.take() {
-                    self.settle(first, first_header);
+                if let Some((first, first_header)) = self.pending.take() {
+                    self.accept(first, first_header);
                 }
-                self.settle(side, header);
+                self.accept(line, header);
             }
-            _ => self.take(header, arbitration),
+            _ => self.process(header, arbitration),
         }
     }
 
-    fn settle(&mut self, side: FeedLine, header: PacketHeader) {
-        let arbitration = self.arbiter.settle(side, header);
-        self.take(header, arbitration);
+    fn accept(&mut self, line: FeedLine, header: PacketHeader) {
+        let arbitration = self.arbiter.accept(line, header);
+        self.process(header, arbitration);
     }
 
     /// Processes what is next; what is ahead is not waited for.
-    fn take(&mut self, header: PacketHeader, arbitration: Arbitration) {
+    fn process(&mut self, header: PacketHeader, arbitration: Arbitration) {
         self.restarts += u32::from(arbitration.restart == Some(Restart::Unannounced));
         if arbitration.verdict == Next {
             self.arbiter.advance_to(header.sequence + 1);
@@ -58,9 +58,9 @@ impl Trace {
     }
 
     #[track_caller]
-    fn reset(&mut self, side: FeedLine, sequence: u32, second: u64) {
-        self.packet(side, sequence, second, Next);
-        self.arbiter.note_reset(sequence);
+    fn reset(&mut self, line: FeedLine, sequence: u32, second: u64) {
+        self.packet(line, sequence, second, Next);
+        self.arbiter.record_reset(sequence);
     }
 }
 
@@ -103,9 +103,9 @@ fn an_old_packet_that_comes_late_is_no_restart() {
     trace.packet(A, 1, 1, Duplicate);
     trace.packet(A, 102, 102, Next);
     // The publisher's clock stepped amid packets that the network reordered.
-    trace.packet(A, 100, 103, Doubtful);
+    trace.packet(A, 100, 103, Suspect);
     trace.packet(A, 103, 104, Next);
-    trace.packet(A, 101, 105, Doubtful);
+    trace.packet(A, 101, 105, Suspect);
     assert_eq!(trace.restarts, 0);
 }
 
@@ -187,9 +187,9 @@ fn a_jump_far_ahead_is_believed_when_another_packet_goes_on_from_it() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(B, 10, 10, Duplicate);
-    trace.packet(A, 5_000, 11, Doubtful);
+    trace.packet(A, 5_000, 11, Suspect);
     trace.packet(A, 11, 11, Next);
-    trace.packet(A, 5_001, 12, Doubtful);
+    trace.packet(A, 5_001, 12, Suspect);
     trace.packet(B, 5_001, 12, Confirms);
     assert_eq!(trace.arbiter.expected(), 12, "what is between is for the window to give up");
     trace.packet(A, 5_002, 13, Ahead);
@@ -199,8 +199,8 @@ fn a_jump_far_ahead_is_believed_when_another_packet_goes_on_from_it() {
 fn the_same_packet_twice_on_one_side_confirms_nothing() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
-    trace.packet(A, 5_000, 11, Doubtful);
-    trace.packet(A, 5_000, 11, Doubtful);
+    trace.packet(A, 5_000, 11, Suspect);
+    trace.packet(A, 5_000, 11, Suspect);
     trace.packet(A, 11, 12, Next);
 }
 
@@ -208,8 +208,8 @@ fn the_same_packet_twice_on_one_side_confirms_nothing() {
 fn a_stray_farther_on_than_a_stream_goes_confirms_nothing() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
-    trace.packet(A, 5_000, 11, Doubtful);
-    trace.packet(A, 5_033, 12, Doubtful);
+    trace.packet(A, 5_000, 11, Suspect);
+    trace.packet(A, 5_033, 12, Suspect);
     trace.packet(A, 5_065, 13, Confirms);
 }
 
@@ -217,8 +217,8 @@ fn a_stray_farther_on_than_a_stream_goes_confirms_nothing() {
 fn a_stray_sent_before_the_one_set_aside_confirms_nothing() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
-    trace.packet(A, 5_000, 12, Doubtful);
-    trace.packet(A, 5_001, 11, Doubtful);
+    trace.packet(A, 5_000, 12, Suspect);
+    trace.packet(A, 5_001, 11, Suspect);
     trace.packet(A, 5_002, 12, Confirms);
 }
 
@@ -226,7 +226,7 @@ fn a_stray_sent_before_the_one_set_aside_confirms_nothing() {
 fn a_packet_from_the_future_is_set_aside() {
     let mut trace = Trace { clock: Some(10), ..Trace::default() };
     trace.packet(A, 10, 10, Next);
-    trace.packet(A, 11, 21, Doubtful);
+    trace.packet(A, 11, 21, Suspect);
     trace.packet(A, 11, 20, Next);
     trace.packet(A, 12, 11, Next);
     // The restart after it is seen, which a SendingTime never reached again would hide.
@@ -237,13 +237,13 @@ fn a_packet_from_the_future_is_set_aside() {
 #[test]
 fn a_host_whose_clock_is_slow_hears_the_feed_from_the_second_packet_on() {
     let mut trace = Trace { clock: Some(10), ..Trace::default() };
-    trace.packet(A, 10, 3_600, Doubtful);
+    trace.packet(A, 10, 3_600, Suspect);
     trace.packet(B, 10, 3_600, Confirms);
     trace.packet(A, 11, 3_601, Next);
     // Also after a pause.
     trace.clock = Some(70);
     trace.packet(A, 12, 3_661, Next);
-    trace.packet(A, 13, 3_600 + 3_700, Doubtful);
+    trace.packet(A, 13, 3_600 + 3_700, Suspect);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_restart_from_a_low_sequence_is_seen_though_packet_1_is_lost() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.packet(B, 40, 10, Duplicate);
-    trace.packet(A, 2, 20, Doubtful);
+    trace.packet(A, 2, 20, Suspect);
     trace.packet(A, 3, 21, Confirms);
     assert_eq!((trace.restarts, trace.arbiter.expected()), (1, 1));
     trace.packet(B, 2, 20, OlderEpoch);
@@ -269,9 +269,9 @@ fn a_restart_from_a_low_sequence_is_seen_though_packet_1_is_lost() {
 fn one_packet_that_falls_is_no_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 900, 10, Next);
-    trace.packet(A, 7, 11, Doubtful);
+    trace.packet(A, 7, 11, Suspect);
     trace.packet(A, 901, 11, Next);
-    trace.packet(A, 8, 12, Doubtful);
+    trace.packet(A, 8, 12, Suspect);
     trace.packet(A, 902, 12, Next);
     assert_eq!(trace.restarts, 0);
 }
@@ -366,9 +366,9 @@ fn what_a_side_has_left_behind_does_not_count_in_its_new_numbering() {
     trace.reset(A, 100, 10);
     trace.packet(A, 1, 10, Next);
     trace.packet(A, 98, 9, Duplicate);
-    trace.packet(A, 99, 10, Doubtful);
+    trace.packet(A, 99, 10, Suspect);
     // Of the very time of the restart: nobody can tell, and one does not confirm the other.
-    trace.packet(A, 100, 10, Doubtful);
+    trace.packet(A, 100, 10, Suspect);
     trace.packet(A, 2, 10, Next);
     trace.packet(A, 101, 10, Ahead);
 }
@@ -424,7 +424,7 @@ fn a_packet_that_may_be_of_either_numbering_is_told_and_left_out() {
     trace.packet(A, 1, 10, Next);
     trace.packet(A, 2, 10, Next);
     // 3 is lost; this could be the reset once more.
-    trace.packet(A, 4, 10, Doubtful);
+    trace.packet(A, 4, 10, Suspect);
     trace.packet(A, 5, 10, Ahead);
 }
 
@@ -434,9 +434,9 @@ fn a_packet_that_may_be_of_either_numbering_takes_the_place_of_the_one_set_aside
     trace.packet(A, 3, 9, Next);
     trace.reset(A, 4, 10);
     trace.packet(A, 1, 10, Next);
-    trace.packet(A, 5_000, 10, Doubtful);
-    trace.packet(A, 4, 10, Doubtful);
-    trace.packet(A, 5_001, 10, Doubtful);
+    trace.packet(A, 5_000, 10, Suspect);
+    trace.packet(A, 4, 10, Suspect);
+    trace.packet(A, 5_001, 10, Suspect);
     trace.packet(A, 5_002, 10, Confirms);
 }
 
