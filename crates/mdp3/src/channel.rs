@@ -1,4 +1,4 @@
-//! A channel: all feeds and sides of it, in; callbacks and actions, out.
+//! A market data channel: packets of all feeds and lines in; callbacks and actions out.
 
 use hairpin_time::{Instant, Now, Utc};
 
@@ -14,39 +14,39 @@ use crate::{
     Listener, OrderBook, Packet, PacketHeader, Settings, Warning,
 };
 
-/// Where a packet came from and when.
+/// The source and receive time of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input {
     /// The feed.
     pub feed: Feed,
-    /// The side.
+    /// The line.
     pub line: FeedLine,
-    /// When the network card or the kernel received it, where they tell.
+    /// The receive timestamp of the network card or the kernel, if available.
     pub received: Option<Utc>,
 }
 
-/// What only IO can do. A feed is joined on all its sides.
+/// An I/O operation that the channel requests. Joining and leaving apply to all lines of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Receive a feed from now on.
+    /// Joins the multicast groups of a feed.
     Join(Feed),
-    /// Receive it no longer.
+    /// Leaves the multicast groups of a feed.
     Leave(Feed),
-    /// Ask the replay server for packets of the incremental feed, and hand over what it sends as
-    /// [`Feed::Replay`]; tell its end by [`Channel::handle_replay_end`]. Replaces what was asked
-    /// for before.
+    /// Requests packets of the incremental feed from the replay server. Pass its packets to the
+    /// channel as [`Feed::Replay`] and report the end by [`Channel::handle_replay_end`]. Replaces
+    /// an earlier request.
     Replay {
-        /// MsgSeqNum of the first.
+        /// MsgSeqNum of the first packet.
         first: u32,
-        /// MsgSeqNum of the last.
+        /// MsgSeqNum of the last packet.
         last: u32,
     },
-    /// What was asked for last is not needed any more: its connection can be closed.
+    /// Cancels the last replay request: its connection can be closed.
     EndReplay,
 }
 
-/// A market data channel: packets and time go in; callbacks, actions and a deadline come out.
+/// A CME MDP 3.0 market data channel: packets and time in; callbacks, actions and a deadline out.
 ///
 /// See the [crate] for an example.
 #[derive(Debug)]
@@ -54,25 +54,25 @@ pub struct Channel {
     pub(crate) arbiter: Arbiter,
     pub(crate) reorder_buffer: ReorderBuffer,
     pub(crate) feed_skew: FeedSkewMeter,
-    /// More is to be done after the next packet: some are held, or it is to be measured.
+    /// The next packet needs follow-up work: packets are buffered, or it is to be sampled for the
+    /// feed skew.
     pub(crate) followup_pending: bool,
-    /// When the hole before the lowest packet held is called a gap. `None` while it is asked for.
+    /// When the gap before the lowest buffered packet is declared lost. `None` during a replay.
     pub(crate) gap_deadline: Option<Instant>,
     pub(crate) replay: ReplayRequester,
     pub(crate) pending: PendingPacket,
     pub(crate) market: Market,
     silence: SilenceDetector,
-    /// Which feeds the caller has been told to join.
+    /// The feeds that the caller was asked to join.
     joined: [bool; Feed::ALL.len()],
 }
 
 impl Channel {
-    /// Reads what a packet of the incremental feed with an entry for the instrument at `place`
-    /// would read, and does nothing: its lines are in the caches then and its pages' translations
-    /// at hand. Returns the place of the next; any number may be given.
+    /// Reads the memory that an incremental packet for the instrument at index `place` would read,
+    /// to keep it in the caches and TLB. Changes nothing. Returns the next index; any start value
+    /// is allowed.
     ///
-    /// A loop that spins and has nothing to do calls it each turn; it takes some tens of
-    /// nanoseconds.
+    /// A spinning loop calls this when idle. A call takes some tens of nanoseconds.
     #[inline]
     pub fn prefetch(&self, place: usize) -> usize {
         self.arbiter.prefetch();
@@ -80,13 +80,13 @@ impl Channel {
         self.market.prefetch(place)
     }
 
-    /// A channel that has seen nothing. Takes all the memory it will ever use.
+    /// Creates a channel and allocates all the memory it will ever use.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self::new_with_filter(settings, Filter::default())
     }
 
-    /// The same for some of the channel's instruments.
+    /// Creates a channel for the instruments that `filter` accepts.
     #[must_use]
     pub fn new_with_filter(settings: Settings, filter: Filter) -> Self {
         let replay = ReplayRequester::new(settings.replay);
@@ -105,10 +105,10 @@ impl Channel {
         }
     }
 
-    /// Takes a packet: the payload of one datagram.
+    /// Processes a packet: the payload of one datagram.
     ///
-    /// What is wrong with it is counted and told; nothing in it can stop the channel. Packets of a
-    /// feed that was left are dropped.
+    /// Malformed packets are counted and reported to the listener; they never stop the channel.
+    /// Packets of a feed that was left are dropped.
     #[inline]
     pub fn handle_packet(
         &mut self,
@@ -138,8 +138,8 @@ impl Channel {
         }
     }
 
-    /// Does what is due: a hole that nobody has filled is asked for, or becomes a gap; what was
-    /// asked for in vain is asked for again, or given up.
+    /// Runs the actions that are due: requests a gap by replay or declares it lost, repeats or
+    /// gives up a replay, and checks for silent lines.
     pub fn handle_timeout(&mut self, now: Now, listener: &mut impl Listener) {
         let now = now.monotonic;
         if self.replay.deadline().is_some_and(|deadline| deadline <= now) {
@@ -149,10 +149,10 @@ impl Channel {
         self.silence.poll(now, self.joined, &mut self.market.counters, listener);
     }
 
-    /// When [`Self::handle_timeout`] is due next.
+    /// Returns when [`Self::handle_timeout`] is due next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        // While a hole is asked for it has no deadline of its own.
+        // A gap has no deadline of its own during a replay.
         let of_gap = self.gap_deadline.or(self.replay.deadline());
         match (of_gap, self.silence.deadline()) {
             (Some(of_gap), Some(of_silence)) => Some(of_gap.min(of_silence)),
@@ -160,7 +160,7 @@ impl Channel {
         }
     }
 
-    /// The next thing the caller should do, until there is none.
+    /// Returns the next action for the caller, or `None`.
     pub fn poll_action(&mut self) -> Option<Action> {
         if let Some(action) = self.replay.poll_action() {
             return Some(action);
@@ -177,97 +177,98 @@ impl Channel {
         None
     }
 
-    /// Whether definitions are being collected from the instrument feed.
+    /// Returns `true` while the channel collects definitions from the instrument feed.
     #[must_use]
     pub fn is_collecting_definitions(&self) -> bool {
         self.market.definition_loop.is_collecting()
     }
 
-    /// Has definitions collected from the instrument feed once more, while books go on; of no
-    /// effect while that is done. For one who has given the channel definitions that may be
+    /// Collects definitions from the instrument feed again, without interrupting the books. Has no
+    /// effect during a collection. For callers that loaded cached definitions which may be
     /// outdated.
     pub fn collect_definitions(&mut self) {
         self.market.definition_loop.start_collection();
     }
 
-    /// The state of the channel.
+    /// Returns the state of the channel.
     #[must_use]
     pub fn state(&self) -> ChannelState {
         self.market.state()
     }
 
-    /// Whether a side of a feed has brought nothing for [`Settings::silence`].
+    /// Returns `true` if a line of a feed has delivered no packet for [`Settings::silence`].
     #[must_use]
     pub fn is_silent(&self, feed: Feed, line: FeedLine) -> bool {
         self.silence.is_silent(feed, line)
     }
 
-    /// By how much one side of the incremental feed is ahead of the other.
+    /// Returns the time by which one line of the incremental feed is ahead of the other.
     #[must_use]
     pub fn feed_skew(&self) -> FeedSkew {
         self.feed_skew.skew()
     }
 
-    /// What has been counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.market.counters
     }
 
-    /// All instruments.
+    /// Returns all instruments.
     #[must_use]
     pub fn instruments(&self) -> &Instruments {
         &self.market.instruments
     }
 
-    /// Sets the user's own word for an instrument; see [`Instruments::user_data`].
+    /// Sets the user data of an instrument; see [`Instruments::user_data`].
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     pub fn set_user_data(&mut self, instrument: InstrumentIndex, value: u64) {
         self.market.instruments.user_data[instrument.as_usize()] = value;
     }
 
-    /// The instrument with a SecurityID.
+    /// Returns the instrument with a SecurityID.
     #[must_use]
     pub fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
         self.market.instruments.find(security_id)
     }
 
-    /// The book of an instrument.
+    /// Returns the direct book of an instrument.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn book(&self, instrument: InstrumentIndex) -> Book<'_> {
         self.market.instruments.book(instrument)
     }
 
-    /// The book of the instrument with a SecurityID.
+    /// Returns the direct book of the instrument with a SecurityID.
     #[must_use]
     pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
         self.market.instruments.book_of(security_id)
     }
 
-    /// The order book of an instrument; always empty if [`Settings::order_books`] is `None`.
+    /// Returns the order book of an instrument; always empty if [`Settings::order_books`] is
+    /// `None`.
     #[must_use]
     pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
         self.market.instruments.order_book(instrument)
     }
 
-    /// The definition of an instrument; `None` if it has none in force.
+    /// Returns the definition of an instrument, or `None` if it has none in force.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn definition(&self, instrument: InstrumentIndex) -> Option<&Definition> {
         self.market.instruments.definition(instrument)
     }
 
-    /// A packet came, of a side that may have been silent.
+    /// Ends the silence of a line that may have been silent.
     #[cold]
     pub(crate) fn end_silence(&mut self, feed: Feed, line: FeedLine, listener: &mut impl Listener) {
         if self.silence.is_silent(feed, line) {
@@ -291,7 +292,7 @@ impl Channel {
     ) {
         self.silence.count(packet.feed, packet.line);
         self.end_silence(packet.feed, packet.line, listener);
-        // One sent at the very time of the restart may be either; the loop comes round again.
+        // A packet with the time of the restart may belong to either epoch; the loop repeats it.
         let is_of_older_epoch =
             packet.feed != Feed::Instrument && packet.sending_time <= self.arbiter.epoch_began();
         if !self.market.subscribes_to(packet.feed) || is_of_older_epoch {
@@ -299,7 +300,7 @@ impl Channel {
             return;
         }
         if packet.sending_time > self.arbiter.latest_credible(utc) {
-            // It would pass for the start of a pass that later ones come before.
+            // It would start a pass that all later packets precede.
             return self.warn_suspect(packet, listener);
         }
         match packet.feed {

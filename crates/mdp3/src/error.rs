@@ -1,58 +1,58 @@
-//! What can be wrong with a packet, and what is odd about it.
+//! Errors and warnings about received packets.
 
 use hairpin_sbe::DecodeError;
 
 use crate::{Counters, Feed};
 
-/// Something that the exchange should not have sent, or the network not have altered.
+/// A fault in the data sent by the exchange or altered by the network.
 ///
-/// Each is counted by the counter of its name and told to [`crate::Listener::on_error`]; none
-/// stops the channel. If an error may have hidden entries, the books they may have been for are
-/// out of sync until a snapshot or their RptSeq says otherwise.
+/// Each error increments the counter of its name and is reported to [`crate::Listener::on_error`];
+/// none stops the channel. If an error may have hidden entries, the affected books are out of sync
+/// until a snapshot or their RptSeq restores them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A packet shorter than its header of 12 bytes.
+    /// The packet is shorter than its 12-byte header.
     #[error("packet of {length} bytes, shorter than its header of 12")]
     PacketTooShort {
-        /// Bytes of the packet.
+        /// The packet's length in bytes.
         length: usize,
     },
-    /// A MsgSize that does not even count the message's own header.
+    /// MsgSize is smaller than the message header.
     #[error("MsgSize {size}, smaller than the message header of 10")]
     MessageSizeTooSmall {
         /// MsgSize.
         size: u16,
     },
-    /// A MsgSize that reaches beyond the packet.
+    /// MsgSize exceeds the packet.
     #[error("MsgSize {size}, but {available} bytes are left in the packet")]
     TruncatedMessage {
         /// MsgSize.
         size: u16,
-        /// Bytes from MsgSize to the end of the packet.
+        /// The number of bytes from MsgSize to the end of the packet.
         available: usize,
     },
-    /// Bytes after the last message, too few for another.
+    /// The bytes after the last message are too few for another.
     #[error("{length} bytes after the last message")]
     TrailingBytes {
-        /// How many.
+        /// The number of bytes.
         length: usize,
     },
-    /// A message of another schema than CME's market data (1).
+    /// The message's schema is not CME's market data schema (1).
     #[error("message of schema {schema_id} on a market data feed")]
     ForeignSchema {
-        /// The SBE header's schema.
+        /// The schema id of the SBE header.
         schema_id: u16,
     },
-    /// A message whose block or groups do not fit in MsgSize.
+    /// The message's block or groups exceed MsgSize.
     #[error("message of template {template_id}: {error}")]
     MalformedMessage {
-        /// The SBE header's template, 0 if there is no sound header.
+        /// The template id of the SBE header, 0 without a valid header.
         template_id: u16,
-        /// What does not fit.
+        /// The decoding error.
         error: DecodeError,
     },
-    /// A book entry that cannot be read as one.
+    /// The book entry has an unknown action, level 0, or no valid price or quantity.
     #[error("book entry of instrument {security_id}: action {action}, level {level}")]
     InvalidEntry {
         /// SecurityID.
@@ -62,7 +62,7 @@ pub enum Error {
         /// MDPriceLevel.
         level: u8,
     },
-    /// A book entry that names a level the book does not have.
+    /// The book entry names a level that the book does not have.
     #[error("instrument {security_id} has no level {level} for action {action}")]
     InapplicableEntry {
         /// SecurityID.
@@ -72,7 +72,7 @@ pub enum Error {
         /// MDPriceLevel.
         level: u8,
     },
-    /// A new order that was in the book already.
+    /// A new order is already in the book.
     #[error("instrument {security_id} has an order {order_id} already")]
     ExistingOrder {
         /// SecurityID.
@@ -80,7 +80,7 @@ pub enum Error {
         /// OrderID.
         order_id: u64,
     },
-    /// A change or deletion of an order that was not in the book.
+    /// A changed or deleted order is not in the book.
     #[error("instrument {security_id} has no order {order_id}")]
     MissingOrder {
         /// SecurityID.
@@ -88,31 +88,30 @@ pub enum Error {
         /// OrderID.
         order_id: u64,
     },
-    /// An order entry that cannot be read as one.
+    /// The order entry has an unknown action, or no valid side, price or quantity.
     #[error("instrument {security_id}: order {order_id} lacks an action, side, price or quantity")]
     InvalidOrder {
         /// SecurityID.
         security_id: i32,
-        /// OrderID, `u64::MAX` if there is none.
+        /// OrderID, `u64::MAX` if absent.
         order_id: u64,
     },
-    /// An order entry that refers to a price level its message does not have: nothing tells whose
-    /// it is, so that all order books are out of sync.
+    /// The order entry refers to a price level missing from its message. Its instrument is unknown,
+    /// so all order books are out of sync.
     #[error("order {order_id} refers to entry {reference_id}, which is not there")]
     DanglingOrder {
         /// OrderID.
         order_id: u64,
-        /// ReferenceID, 0 if there is none.
+        /// ReferenceID, 0 if absent.
         reference_id: u8,
     },
-    /// An order snapshot with a chunk of a wrong number, or with an order that is named twice or
-    /// cannot be read.
+    /// The order snapshot has an invalid chunk number, a duplicate order or an invalid order.
     #[error("order snapshot of instrument {security_id} cannot be read")]
     InvalidOrderSnapshot {
         /// SecurityID.
         security_id: i32,
     },
-    /// A snapshot whose levels have holes.
+    /// The snapshot has gaps between its levels.
     #[error("snapshot of instrument {security_id} has holes between its levels")]
     InvalidSnapshot {
         /// SecurityID.
@@ -121,7 +120,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The counter of this kind of error.
+    /// Returns the counter of this error.
     pub(crate) fn counter<'a>(&self, counters: &'a mut Counters) -> &'a mut u64 {
         match self {
             Self::PacketTooShort { .. } => &mut counters.packets_too_short,
@@ -142,24 +141,24 @@ impl Error {
     }
 }
 
-/// Something odd that the channel can live with, told to [`crate::Listener::on_warning`] when it
-/// happens for the first time and counted every time.
+/// An unexpected condition that the channel tolerates. Each is counted every time, and reported to
+/// [`crate::Listener::on_warning`] the first time only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A template that schema version 13 does not have; its messages are skipped.
+    /// Schema version 13 has no such template; its messages are skipped.
     #[error("unknown template {template_id}, skipped")]
     UnknownTemplate {
-        /// The SBE header's template.
+        /// The template id of the SBE header.
         template_id: u16,
     },
-    /// A version newer than 13; fields it added are not read.
+    /// The version is newer than 13; its new fields are not decoded.
     #[error("schema version {version} is newer than this handler's")]
     NewerVersion {
-        /// The SBE header's version.
+        /// The version of the SBE header.
         version: u16,
     },
-    /// A price level below the instrument's depth.
+    /// The price level is below the instrument's depth.
     #[error("instrument {security_id}: level {level} is below its depth")]
     BeyondDepth {
         /// SecurityID.
@@ -167,7 +166,7 @@ pub enum Warning {
         /// MDPriceLevel.
         level: u8,
     },
-    /// A Change whose price is not that of the level.
+    /// The price of a Change entry differs from the level's.
     #[error("instrument {security_id}: the price of level {level} was changed in place")]
     PriceChanged {
         /// SecurityID.
@@ -175,19 +174,19 @@ pub enum Warning {
         /// MDPriceLevel.
         level: u8,
     },
-    /// An instrument without a definition.
+    /// The instrument has no definition.
     #[error("instrument {security_id} has no definition")]
     UnknownSecurity {
         /// SecurityID.
         security_id: i32,
     },
-    /// There are more instruments than `Settings::max_instruments`.
+    /// More instruments exist than `Settings::max_instruments`.
     #[error("instrument {security_id} is one more than there is room for")]
     InstrumentsOverCapacity {
-        /// SecurityID of the first that did not fit.
+        /// SecurityID of the first instrument that did not fit.
         security_id: i32,
     },
-    /// A definition states a deeper book than [`crate::MAX_DEPTH`].
+    /// The definition states a book deeper than [`crate::MAX_DEPTH`].
     #[error("instrument {security_id}: depth {depth} was cut")]
     DepthCut {
         /// SecurityID.
@@ -195,16 +194,16 @@ pub enum Warning {
         /// MarketDepth.
         depth: u8,
     },
-    /// The legs or underlyings of all definitions are more than `Settings::max_related`; the
-    /// instrument is without its own.
+    /// The legs or underlyings of all definitions exceed `Settings::max_related`; the instrument
+    /// has none.
     #[error("no room for the legs or underlyings of instrument {security_id}")]
     RelatedOverCapacity {
         /// SecurityID.
         security_id: i32,
     },
-    /// A packet that does not go with what came before it: far ahead in number, fallen behind
-    /// though sent later, or sent in this host's future. It is set aside until another confirms
-    /// it.
+    /// The packet does not continue the stream: its number is far ahead, or fell although it was
+    /// sent later, or its SendingTime is in this host's future. The channel keeps it until another
+    /// packet confirms it.
     #[error("packet {sequence} of the {feed} feed does not go with what came before it")]
     SuspectPacket {
         /// The feed.
@@ -212,37 +211,37 @@ pub enum Warning {
         /// MsgSeqNum.
         sequence: u32,
     },
-    /// A packet longer than `Settings::max_packet` had to be held.
+    /// A packet longer than `Settings::max_packet` had to be buffered.
     #[error("packet of {length} bytes is too long to be kept")]
     OversizedPacket {
-        /// Bytes of the packet.
+        /// The packet's length in bytes.
         length: usize,
     },
-    /// The recovery queue was full: its oldest entry was dropped, and later snapshots are needed.
+    /// The recovery queue was full and dropped its oldest entry. Later snapshots are needed.
     #[error("the recovery queue is full, the oldest entries were dropped")]
     QueueOverflow,
-    /// There are more orders than `Settings::max_orders`: the instrument's order book is out of
-    /// sync and empty until a snapshot of it fits.
+    /// More orders exist than `Settings::max_orders`. The instrument's order book is empty and out
+    /// of sync until a snapshot of it fits.
     #[error("no room for the orders of instrument {security_id}")]
     OrdersOverCapacity {
         /// SecurityID.
         security_id: i32,
     },
-    /// The queue of order entries was full: its oldest entry was dropped, and later snapshots are
+    /// The queue of order entries was full and dropped its oldest entry. Later snapshots are
     /// needed.
     #[error("the queue of order entries is full, the oldest were dropped")]
     OrderQueueOverflow,
-    /// More packets came while TCP replay was under way than `Replay::max_held`: it is given up.
+    /// More packets arrived during a TCP replay than `Replay::max_held`. The replay is given up.
     #[error("more packets came during a replay than can be held; it is given up")]
     ReplayBufferFull,
-    /// A feed is needed that the settings say there is not.
+    /// A feed is needed that is absent by the settings.
     #[error("there is no {feed} feed: {}", what_is_missing(.feed))]
     MissingFeed {
         /// The feed.
         feed: Feed,
     },
-    /// A pass of a loop has more packets than `Settings::max_loop_packets`; it counts as seen whole
-    /// only if those beyond come in order.
+    /// A loop pass has more packets than `Settings::max_loop_packets`. It counts as complete only
+    /// if the packets beyond that arrive in order.
     #[error("a pass of the {feed} loop has more packets than can be kept account of")]
     LoopTooLong {
         /// The looping feed.
@@ -251,7 +250,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// The counter of this kind of warning.
+    /// Returns the counter of this warning.
     pub(crate) fn counter<'a>(&self, counters: &'a mut Counters) -> &'a mut u64 {
         match self {
             Self::UnknownTemplate { .. } => &mut counters.unknown_templates,
@@ -273,7 +272,7 @@ impl Warning {
         }
     }
 
-    /// A number below 32 for the kind.
+    /// Returns the bit number of the warning's kind, below 32.
     pub(crate) const fn kind(&self) -> u32 {
         match self {
             Self::UnknownTemplate { .. } => 0,
@@ -298,7 +297,7 @@ impl Warning {
     }
 }
 
-/// What cannot be had without a feed.
+/// Returns the effect of a missing feed.
 const fn what_is_missing(feed: &Feed) -> &'static str {
     match feed {
         Feed::Instrument => "definitions come one by one, on the incremental feed",

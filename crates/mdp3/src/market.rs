@@ -1,5 +1,5 @@
-//! What the packets of all feeds say of the market: instruments, books, and which of them are
-//! right. Packets come here in order and once; which packet is next is the channel's business.
+//! The state of the market by the packets of all feeds: instruments, books and their sync states.
+//! Packets arrive here in order and once; [`crate::Channel`] does the arbitration.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,10 +22,10 @@ use crate::{
     Packet, Settings, Warning,
 };
 
-/// What recovery needs to know of an instrument; line 0 has the rest.
+/// The recovery state of an instrument beyond line 0 of its book.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct InstrumentRecovery {
-    /// A snapshot must contain everything before this packet of the incremental feed.
+    /// A snapshot must contain all incremental packets before this one.
     pub(crate) waiting_from: u32,
     /// The book was loaded from a snapshot that contains this packet and all before it.
     pub(crate) snapshot_sequence: u32,
@@ -33,20 +33,20 @@ pub(crate) struct InstrumentRecovery {
     pub(crate) snapshot_rpt_seq: u32,
     /// The next entry may carry any RptSeq.
     pub(crate) accept_any_rpt_seq: bool,
-    /// The snapshot was loaded over a book by natural refresh.
+    /// The snapshot replaced a naturally refreshed book.
     pub(crate) replaced_refresh: bool,
     /// The last pass of the snapshot loop that named the instrument.
     pub(crate) snapshot_pass: u32,
     /// The last collection of definitions that named the instrument.
     pub(crate) collection: u32,
-    /// Definitions have been collected for the instrument's sake.
+    /// Definitions were collected because of this instrument.
     pub(crate) definitions_requested: bool,
-    /// The status known is that of this packet of the incremental feed, or older.
+    /// The incremental packet up to which the status is known.
     pub(crate) status_sequence: u32,
 }
 
 impl InstrumentRecovery {
-    /// What the last snapshot stated is no more: its numbers say nothing of entries to come.
+    /// Forgets the last snapshot: its numbers do not apply to later entries.
     pub(crate) fn clear_snapshot(&mut self) {
         (self.snapshot_sequence, self.snapshot_rpt_seq) = (0, 0);
     }
@@ -57,52 +57,53 @@ pub(crate) struct Market {
     pub(crate) instruments: Instruments,
     pub(crate) counters: Counters,
     pub(crate) settings: Settings,
-    /// One for each instrument.
+    /// The recovery state of each instrument.
     pub(crate) recovery: Vec<InstrumentRecovery>,
-    /// Books by natural refresh, one for each instrument; none if that is not asked for.
+    /// The naturally refreshed book of each instrument; empty if natural refresh is off.
     pub(crate) natural: Vec<NaturalRefreshBook>,
-    /// Entries for instruments that are not in sync.
+    /// The queued entries of instruments that are not in sync.
     pub(crate) queue: RecoveryQueue<QueuedEntry>,
-    /// Every entry from this packet on has been processed or is in the queue.
+    /// The lowest packet from which every entry was processed or queued.
     pub(crate) floor: u32,
-    /// The packet of the incremental feed that comes next, and when the last was sent.
+    /// The next packet of the incremental feed, and the SendingTime of the last.
     pub(crate) next_sequence: u32,
     pub(crate) last_sent: Utc,
-    /// After a loss, the next RptSeq proves that nothing was missed only if it is above this: a
-    /// ChannelReset may have been lost, and numbers up to this may have come round again.
+    /// The RptSeq above which, after a loss, a matching next RptSeq proves that no entry was
+    /// missed. A lost ChannelReset may have restarted RptSeq, so numbers up to this one may have
+    /// recurred.
     pub(crate) rpt_seq_floor: u32,
-    /// A ChannelReset came since the channel last asked.
+    /// A ChannelReset was processed since the channel last checked.
     pub(crate) reset_seen: bool,
-    /// The books changed by the message, and by the event.
+    /// The instruments whose books the message, and the event, have changed.
     pub(crate) changed_in_message: Vec<InstrumentIndex>,
     pub(crate) changed_in_event: Vec<InstrumentIndex>,
-    /// How many instruments need a snapshot.
+    /// The number of instruments that need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
     pub(crate) snapshot_loop: SnapshotLoop,
-    /// A status may have been lost, and no whole pass of snapshots has been seen since.
+    /// A status may have been lost, and no complete snapshot pass was received since.
     pub(crate) statuses_suspect: bool,
-    /// The settings would have definitions collected, but there is no feed of them.
+    /// The settings require definitions, but there is no instrument feed.
     lacks_instrument_feed: bool,
-    /// What the definition being read relates its instrument to.
+    /// The legs or underlyings of the definition being decoded.
     pub(crate) related: Vec<Related>,
-    /// Which instruments are wanted; `filtering` unless all are.
+    /// The filter; `filtering` is `false` if it accepts all instruments.
     pub(crate) filter: Filter,
     pub(crate) filtering: bool,
     pub(crate) unwanted: UnwantedInstruments,
-    /// Messages of this version and later are looked at more closely: those newer than this
-    /// handler, or if templates have other ids than usual, all.
+    /// The lowest schema version that takes the slow path: one above this crate's or, with
+    /// overridden template ids, 0.
     first_translated_version: u16,
     pub(crate) orders: OrderState,
     state: ChannelState,
-    /// One bit for each kind of warning told, and for each template.
+    /// The reported warnings, one bit per kind, and per unknown template.
     warned: u32,
     warned_templates: Vec<u64>,
 }
 
 impl Market {
-    /// Reads what a packet with an entry for the instrument at `place` would read; returns where
-    /// the next is.
+    /// Reads the memory that a packet for the instrument at index `place` would read. Returns the
+    /// next index.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) -> usize {
         black_box((self.counters, self.settings, self.next_sequence, self.last_sent));
@@ -164,7 +165,7 @@ impl Market {
         }
     }
 
-    /// The first packet of the incremental feed: what comes after it will be at hand.
+    /// Starts the stream with its first packet.
     #[cold]
     pub(crate) fn begin_stream(&mut self, sequence: u32, listener: &mut impl Listener) {
         self.floor = sequence;
@@ -176,14 +177,14 @@ impl Market {
         }
     }
 
-    /// Some books are to come from snapshots; if there are none, this is the time to say so.
+    /// Warns if books need snapshots but there is no snapshot feed.
     fn warn_without_snapshots(&mut self, listener: &mut impl Listener) {
         if !self.settings.feeds.has(Feed::Snapshot) {
             self.warn(&Warning::MissingFeed { feed: Feed::Snapshot }, listener);
         }
     }
 
-    /// Whether the channel needs packets of a feed, and can have them.
+    /// Returns `true` if the channel needs a feed that is available.
     pub(crate) fn subscribes_to(&self, feed: Feed) -> bool {
         self.settings.feeds.has(feed) && self.needs(feed)
     }
@@ -209,7 +210,8 @@ impl Market {
         self.state
     }
 
-    /// Tells the channel's state if it has changed: after each packet and each gap.
+    /// Notifies the listener if the channel's state has changed. Called after each packet and each
+    /// gap.
     #[inline]
     pub(crate) fn update_state(&mut self, listener: &mut impl Listener) {
         let state = if self.definition_loop.is_first() {
@@ -244,13 +246,13 @@ impl Market {
         listener.on_channel_state(state);
     }
 
-    /// Whether a message has to be translated.
+    /// Returns `true` if a message takes the slow path for translation of its template id.
     #[inline(always)]
     pub(crate) fn needs_translation(&self, message: &Message<'_>) -> bool {
         message.header.version >= self.first_translated_version
     }
 
-    /// The message with the template that its id stands for.
+    /// Returns the message with the template that its id stands for.
     pub(crate) fn translate<'a>(
         &mut self,
         mut message: Message<'a>,
@@ -266,7 +268,7 @@ impl Market {
         message
     }
 
-    /// Counts a message and shows it; false if it is of no interest to anyone but the listener.
+    /// Counts a message and passes it to the listener. Returns `false` if its schema is foreign.
     #[inline]
     pub(crate) fn begin_message(
         &mut self,
@@ -285,7 +287,7 @@ impl Market {
         true
     }
 
-    /// Counts and tells an error.
+    /// Counts and reports an error.
     #[cold]
     pub(crate) fn report(
         &mut self,
@@ -297,7 +299,7 @@ impl Market {
         listener.on_error(packet, error);
     }
 
-    /// Counts a warning, and tells it if it is the first of its kind.
+    /// Counts a warning, and reports it if it is the first of its kind.
     #[cold]
     pub(crate) fn warn(&mut self, warning: &Warning, listener: &mut impl Listener) {
         *warning.counter(&mut self.counters) += 1;
@@ -315,7 +317,7 @@ impl Market {
         }
     }
 
-    /// Finds an instrument, or enters it as one of which nothing is known.
+    /// Returns an instrument, added without a definition if it is new.
     pub(crate) fn find_or_insert(
         &mut self,
         security_id: i32,
@@ -334,7 +336,7 @@ impl Market {
     }
 }
 
-/// Sets a bit; whether it was clear.
+/// Sets a bit. Returns `true` if it was clear.
 fn set_bit(bits: &mut u64, bit: u32) -> bool {
     let mask = 1 << bit;
     let first_time = *bits & mask == 0;

@@ -1,4 +1,5 @@
-//! Recovery of books and of lost packets.
+//! Recovery: RptSeq checks, sync states, TCP replay, snapshots, and the queue of entries that wait
+//! for them.
 
 pub(crate) mod queued_entry;
 pub(crate) mod recovery_queue;

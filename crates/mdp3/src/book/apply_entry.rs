@@ -1,4 +1,4 @@
-//! What a book entry of a message does to a book of its instrument.
+//! Application of a book entry to a book of its instrument.
 
 use alloc::vec::Vec;
 
@@ -10,33 +10,33 @@ use crate::message::entries::BookEntry;
 use crate::recovery::sync_state::State;
 use crate::{BookSide, Changes, Error, InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
-/// What became of a book entry.
+/// The result of applying a book entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryOutcome {
     /// The book has changed.
     Changed,
-    /// The book has changed, though a Change should not have altered this price.
+    /// The book has changed, although a Change must not alter the price.
     PriceChanged,
     /// The level is below the book's depth.
     BeyondDepth,
-    /// The entry cannot be read.
+    /// The entry has an unknown action, level 0, or no valid price or quantity.
     Invalid,
     /// The book does not have the level.
     Inapplicable,
 }
 
-/// What a book entry is for, by MDEntryType (269).
+/// The target of a book entry, by MDEntryType (269).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryTarget {
     /// `0` and `1`: a side of the direct book.
     Direct(BookSide),
     /// `E` and `F`: a side of the implied book.
     Implied(BookSide),
-    /// `J`: both books are empty.
+    /// `J`: empties both books.
     Reset,
-    /// `w` and `x`: the best of the whole market, which is no level of either book.
+    /// `w` and `x`: the best price of the whole market, not a level of either book.
     MarketBest,
-    /// No entry type of books.
+    /// An entry type that no book has.
     Invalid,
 }
 
@@ -55,8 +55,8 @@ impl EntryTarget {
     }
 }
 
-/// Applies the entry if it is one of the usual: a New, a Change or a Delete of a side of the direct
-/// book, with nothing odd about it. Else it does nothing, and returns false.
+/// Applies an entry on the fast path: a valid New, Change or Delete on a side of the direct book.
+/// Returns `false` without any change for every other entry.
 #[inline(always)]
 pub(crate) fn apply_fast_path(slot: &mut DirectBookSlot, entry: &BookEntry) -> bool {
     let (Some(price), Some(quantity)) = (entry.price, entry.quantity) else { return false };
@@ -70,13 +70,13 @@ pub(crate) fn apply_fast_path(slot: &mut DirectBookSlot, entry: &BookEntry) -> b
         2 => Action::Delete,
         _ => return false,
     };
-    // Nobody can foresee which side comes next: no branch between them.
+    // The side is unpredictable, so no branch separates the sides.
     let side = if is_ask == 0 { BookSide::Bid } else { BookSide::Ask };
     let (level, new_level) = (usize::from(level), Level { price, quantity, orders: entry.orders });
     slot.apply_fast_path(side, (action, level), new_level)
 }
 
-/// Applies one entry to a side of a book.
+/// Applies any entry to a side of a book.
 pub(crate) fn apply<const N: usize>(
     slot: &mut BookSlot<N>,
     side: BookSide,
@@ -106,7 +106,7 @@ pub(crate) fn apply<const N: usize>(
     if applied.is_ok() { EntryOutcome::Changed } else { EntryOutcome::Inapplicable }
 }
 
-/// A Change.
+/// Applies a Change.
 fn change<const N: usize>(
     slot: &mut BookSlot<N>,
     side: BookSide,
@@ -121,7 +121,7 @@ fn change<const N: usize>(
 }
 
 impl Market {
-    /// A book entry that is admitted, of whatever kind.
+    /// Applies any book entry that passed the RptSeq check.
     pub(crate) fn book_entry(
         &mut self,
         packet: &Packet,
@@ -150,8 +150,8 @@ impl Market {
         }
     }
 
-    /// The exchange has emptied an instrument's books. CME does not say whether its RptSeq counts
-    /// on from here or begins again, so the next entry may carry any.
+    /// Empties an instrument's books at a BookReset. CME does not specify whether RptSeq continues
+    /// or restarts, so the next entry may carry any.
     fn reset_book(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         self.counters.book_resets += 1;
         self.recovery[instrument.as_usize()].clear_snapshot();
@@ -166,14 +166,14 @@ impl Market {
         self.record_book_change(instrument, changes);
     }
 
-    /// Notes that the message has changed books of an instrument, and what of them is known to have
+    /// Records that the message changed an instrument's books, and which parts are known to have
     /// changed.
     pub(crate) fn record_book_change(&mut self, instrument: InstrumentIndex, changes: Changes) {
         let head = &mut self.instruments.direct[instrument.as_usize()].head;
         record_change(&mut self.changed_in_message, instrument, &mut head.message_changes, changes);
     }
 
-    /// Whether an entry has changed a book; tells what is odd about it.
+    /// Reports the outcome of an entry. Returns `true` if the book has changed.
     fn handle_outcome(
         &mut self,
         packet: &Packet,
@@ -198,14 +198,14 @@ impl Market {
         };
         self.report(Some(packet), &error, listener);
         if self.settings.late_join != LateJoin::Nothing {
-            // The book is not what the exchange has; only a snapshot after this packet is.
+            // The book differs from the exchange's. Only a snapshot after this packet restores it.
             self.mark_out_of_sync(instrument, packet.sequence.saturating_add(1), listener);
         }
         false
     }
 }
 
-/// Adds to what has changed of an instrument, and if it is the first, the instrument to the list.
+/// Adds changes of an instrument, and the instrument to the list if they are its first.
 #[inline(always)]
 pub(crate) fn record_change(
     list: &mut Vec<InstrumentIndex>,
@@ -311,8 +311,8 @@ mod tests {
                 }
             }
         }
-        // Of 0 to 3 levels: 9 places for a New, 6 for a Delete, each for bids, asks and another
-        // price; 6 for a Change, for bids and asks.
+        // With 0 to 3 levels: 9 positions for a New and 6 for a Delete, each for bids, asks and
+        // another price; 6 for a Change, for bids and asks.
         assert_eq!(fast_count, 3 * (9 + 6) + 2 * 6);
     }
 

@@ -1,17 +1,17 @@
-//! A book taken along: its levels without their channel.
+//! A copy of a book that is independent of its channel.
 
 use crate::book::levels::{Level, Levels, MAX_DEPTH};
 use crate::{Book, BookSide, SyncState};
 
-/// What a direct book was when it was copied: plain data of about 500 bytes that borrows nothing,
-/// to be kept, compared or handed to another thread.
+/// A copy of a direct book: about 500 bytes of plain data without borrows, to store, compare or
+/// send to another thread.
 #[derive(Debug, Clone, Copy)]
 pub struct BookCopy {
     /// SecurityID (48).
     pub security_id: i32,
-    /// Whether it could be relied on.
+    /// The sync state of the book when copied.
     pub sync_state: SyncState,
-    /// RptSeq (83) of the last entry; `None` if there was none, or if the feed carries none.
+    /// RptSeq (83) of the last entry, or `None` if there was none or the feed carries none.
     pub rpt_seq: Option<u32>,
     bids: [Level; MAX_DEPTH],
     asks: [Level; MAX_DEPTH],
@@ -19,7 +19,7 @@ pub struct BookCopy {
     ask_count: u8,
 }
 
-/// Whether they say the same, of the same instrument.
+/// Equal if both have the same contents and instrument.
 impl PartialEq for BookCopy {
     fn eq(&self, other: &Self) -> bool {
         (self.security_id, self.sync_state, self.rpt_seq)
@@ -32,19 +32,19 @@ impl PartialEq for BookCopy {
 impl Eq for BookCopy {}
 
 impl BookCopy {
-    /// The bids, highest price first.
+    /// Returns the bids, highest price first.
     #[must_use]
     pub fn bids(&self) -> &[Level] {
         &self.bids[..usize::from(self.bid_count).min(MAX_DEPTH)]
     }
 
-    /// The asks, lowest price first.
+    /// Returns the asks, lowest price first.
     #[must_use]
     pub fn asks(&self) -> &[Level] {
         &self.asks[..usize::from(self.ask_count).min(MAX_DEPTH)]
     }
 
-    /// The levels of a side, best first.
+    /// Returns the levels of a side, best first.
     #[must_use]
     pub fn levels(&self, side: BookSide) -> &[Level] {
         match side {
@@ -53,7 +53,7 @@ impl BookCopy {
         }
     }
 
-    /// The level that CME numbers `level`: 1 is the best.
+    /// Returns the level that CME numbers `level`: 1 is the best.
     #[must_use]
     pub fn level(&self, side: BookSide, level: usize) -> Option<&Level> {
         self.levels(side).get(level.checked_sub(1)?)
@@ -61,7 +61,7 @@ impl BookCopy {
 }
 
 impl Book<'_> {
-    /// A copy of the book as it is now, levels as amid a message.
+    /// Returns a copy of the present book. Inside a message, levels may be inconsistent.
     #[must_use]
     pub fn copied(self) -> BookCopy {
         let side = |from: Levels<'_>| {

@@ -1,4 +1,4 @@
-//! A book as people read it.
+//! Text output of a book.
 
 use alloc::string::ToString;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::fmt;
 use crate::book::levels::Level;
 use crate::{Book, Definition, Price9};
 
-/// A book that prints, with prices as its instrument's definition shows them.
+/// A book that prints with display prices of its definition.
 #[derive(Debug, Clone, Copy)]
 pub struct BookDisplay<'a> {
     book: Book<'a>,
@@ -14,8 +14,8 @@ pub struct BookDisplay<'a> {
 }
 
 impl<'a> Book<'a> {
-    /// The book with prices as people read them, one line a level, best on top: `orders quantity
-    /// price | price quantity orders`.
+    /// Returns the book with display prices for printing, one line per level, best first: `orders
+    /// quantity price | price quantity orders`.
     #[must_use]
     pub const fn display(self, definition: &'a Definition) -> BookDisplay<'a> {
         BookDisplay { book: self, definition }
@@ -28,15 +28,15 @@ impl fmt::Display for BookDisplay<'_> {
     }
 }
 
-/// One line a level, best on top: `orders quantity price | price quantity orders`. Prices are as
-/// on the wire, without the display factor.
+/// Prints one line per level, best first: `orders quantity price | price quantity orders`. Prices
+/// are as on the wire, without the display factor.
 impl fmt::Display for Book<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_rows(f, *self, 18, Shown)
     }
 }
 
-/// A price as on the wire that pads.
+/// A wire price that supports padding.
 struct Shown(Price9);
 
 impl fmt::Display for Shown {
@@ -45,10 +45,10 @@ impl fmt::Display for Shown {
     }
 }
 
-/// What goes before the price of a bid: orders, quantity and the spaces after them.
+/// The width of the fields before a bid's price: orders, quantity and the spaces after them.
 const BEFORE_PRICE: usize = 5 + 1 + 8 + 1;
 
-/// Writes a book with prices of `width` characters.
+/// Writes a book with prices padded to `width` characters.
 fn write_rows<P: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     book: Book<'_>,

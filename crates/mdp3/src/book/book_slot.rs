@@ -1,12 +1,12 @@
-//! A price book's place in memory.
+//! The storage of one price book.
 //!
 //! ```text
-//! line 0     next RptSeq, state, depth, best bid, best ask, SecurityID, marks
-//! lines 1-8  the ranks of the bids and ten levels of 24 bytes; the same of the asks
+//! line 0     next RptSeq, state, depth, best bid, best ask, SecurityID, flags
+//! lines 1-8  the order of the bids and ten levels of 24 bytes; the same for the asks
 //! ```
-//! All books of a channel lie one after the other. The best prices stand in line 0 once more, so
-//! that a decision on them touches one cache line; they follow the levels when a message is done,
-//! which also tells whether they have changed.
+//! All books of a channel are adjacent. Line 0 repeats the best levels, so that a decision on them
+//! reads one cache line. They are updated at the end of a message, which also determines whether
+//! they have changed.
 
 use core::hint::black_box;
 
@@ -25,14 +25,14 @@ pub(crate) struct Head {
     best_bid: Level,
     best_ask: Level,
     pub(crate) security_id: i32,
-    /// Which books the message being processed has touched, `BOOK`, `IMPLIED` or both, and what
-    /// of their best levels was settled amid it.
+    /// The books that the current message has changed (`BOOK`, `IMPLIED` or both), and the changes
+    /// of best levels updated during the message.
     pub(crate) message_changes: Changes,
-    /// What the event being processed has changed.
+    /// The changes of the current event.
     pub(crate) event_changes: Changes,
-    /// Sides whose best level may not be what it was when the best ones were last taken.
+    /// Sides whose best level may differ from the one in line 0.
     stale: SideSet,
-    /// Sides that had levels then.
+    /// Sides that had levels at the last update of line 0.
     had_levels: SideSet,
 }
 
@@ -61,7 +61,7 @@ impl SideSet {
     }
 }
 
-/// A book of an instrument, of up to `N` levels a side.
+/// A book of an instrument with up to `N` levels per side.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct BookSlot<const N: usize> {
@@ -70,14 +70,14 @@ pub(crate) struct BookSlot<const N: usize> {
     asks: Ladder<N>,
 }
 
-/// An instrument's part of the arena: its direct book, and what else a packet needs.
+/// An instrument's direct book and the fields that every packet needs.
 pub(crate) type DirectBookSlot = BookSlot<MAX_DEPTH>;
 
 const _: () = assert!(size_of::<Head>() == 64 && size_of::<Level>() == 24);
 const _: () = assert!(size_of::<DirectBookSlot>() == 576 && align_of::<DirectBookSlot>() == 64);
 
 impl<const N: usize> BookSlot<N> {
-    /// An empty book of an instrument of which nothing is known.
+    /// An empty book of an unknown instrument.
     pub(crate) const EMPTY: Self = Self {
         head: Head {
             next_rpt_seq: 0,
@@ -95,17 +95,17 @@ impl<const N: usize> BookSlot<N> {
         asks: Ladder::EMPTY,
     };
 
-    /// Reads something of each of its cache lines.
+    /// Reads from each cache line of the book.
     #[inline]
     pub(crate) fn prefetch(&self) {
         black_box(self.head.next_rpt_seq);
         for side in [&self.bids, &self.asks] {
-            // 24 bytes each: no line without one of these.
+            // Levels have 24 bytes, so every second one covers all cache lines.
             side.slots().iter().step_by(2).for_each(|level| _ = black_box(level.price));
         }
     }
 
-    /// Replaces a level, counted from 0; returns what it was.
+    /// Replaces a level, counted from 0. Returns the previous level.
     #[inline]
     pub(crate) fn replace(
         &mut self,
@@ -119,7 +119,7 @@ impl<const N: usize> BookSlot<N> {
         self.ladder_mut(side).replace(level, new_level)
     }
 
-    /// Applies one of the usual entries: see [`Ladder::apply_fast_path`].
+    /// Applies an entry on the fast path; see [`Ladder::apply_fast_path`].
     #[inline(always)]
     pub(crate) fn apply_fast_path(
         &mut self,
@@ -133,7 +133,7 @@ impl<const N: usize> BookSlot<N> {
         applied
     }
 
-    /// Applies one entry; `level` counts from 0.
+    /// Applies any entry; `level` counts from 0.
     pub(crate) fn apply(
         &mut self,
         side: BookSide,
@@ -156,7 +156,7 @@ impl<const N: usize> BookSlot<N> {
         }
     }
 
-    /// The levels of a side as they are now, also amid a message.
+    /// Returns the present levels of a side, even inside a message.
     #[inline]
     pub(crate) fn levels(&self, side: BookSide) -> Levels<'_> {
         match side {
@@ -165,7 +165,7 @@ impl<const N: usize> BookSlot<N> {
         }
     }
 
-    /// Replaces both sides by the first levels of these, as many as the depth allows.
+    /// Replaces both sides by the given levels, truncated to the depth.
     pub(crate) fn load(&mut self, bids: &[Level], asks: &[Level]) {
         let depth = usize::from(self.head.depth);
         self.bids.load(&bids[..bids.len().min(depth)]);
@@ -189,7 +189,7 @@ impl<const N: usize> BookSlot<N> {
         self.head.stale = SideSet::BOTH;
     }
 
-    /// Takes the best levels into line 0; returns what of them has changed since the last time.
+    /// Copies the best levels to line 0. Returns what changed since the last call.
     #[inline]
     pub(crate) fn update_best(&mut self) -> Changes {
         let stale = core::mem::replace(&mut self.head.stale, SideSet::NONE);
@@ -229,13 +229,13 @@ impl<const N: usize> BookSlot<N> {
         if is_price { changes.union(price_changes) } else { changes }
     }
 
-    /// The highest bid as it was when the best ones were last taken.
+    /// Returns the highest bid as of the last [`Self::update_best`].
     #[inline]
     pub(crate) fn best_bid(&self) -> Option<&Level> {
         if self.head.had_levels.contains(BookSide::Bid) { Some(&self.head.best_bid) } else { None }
     }
 
-    /// The lowest ask as it was when the best ones were last taken.
+    /// Returns the lowest ask as of the last [`Self::update_best`].
     #[inline]
     pub(crate) fn best_ask(&self) -> Option<&Level> {
         if self.head.had_levels.contains(BookSide::Ask) { Some(&self.head.best_ask) } else { None }

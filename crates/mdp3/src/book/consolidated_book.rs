@@ -1,26 +1,26 @@
-//! The direct and the implied book of an instrument as one, by price.
+//! The direct and implied book of an instrument, merged by price.
 
 use crate::{Book, BookSide, ImpliedBook, Level, Price9};
 
-/// A price of a [`ConsolidatedBook`].
+/// A price level of a [`ConsolidatedBook`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsolidatedLevel {
     /// The price, as on the wire.
     pub price: Price9,
-    /// Quantity of both books.
+    /// The quantity of both books.
     pub quantity: u64,
-    /// How much of the quantity is implied.
+    /// The implied part of the quantity.
     pub implied_quantity: u64,
-    /// Number of orders at the direct level; implied ones have no orders of their own.
+    /// The number of orders at the direct level; implied levels have no orders.
     pub orders: u32,
 }
 
-/// A view of both books of an instrument as one. Nothing is stored: levels are merged while they
-/// are iterated over.
+/// A merged view of an instrument's direct and implied book. Nothing is stored; iteration merges
+/// the levels.
 ///
-/// Its sides are as deep as both books together; below the last level of one book there may be
-/// more of its kind that CME does not publish.
+/// A side is as deep as both books together. Below the last level of one book, CME may have further
+/// levels of it that are not published.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsolidatedBook<'a> {
     direct: Book<'a>,
@@ -32,29 +32,29 @@ impl<'a> ConsolidatedBook<'a> {
         Self { direct, implied }
     }
 
-    /// The direct book, which also says whether both are in sync.
+    /// Returns the direct book, whose sync state applies to both.
     #[must_use]
     pub const fn direct(self) -> Book<'a> {
         self.direct
     }
 
-    /// The implied book.
+    /// Returns the implied book.
     #[must_use]
     pub const fn implied(self) -> ImpliedBook<'a> {
         self.implied
     }
 
-    /// The bids, highest price first.
+    /// Returns the bids, highest price first.
     pub fn bids(self) -> impl Iterator<Item = ConsolidatedLevel> + use<'a> {
         self.levels(BookSide::Bid)
     }
 
-    /// The asks, lowest price first.
+    /// Returns the asks, lowest price first.
     pub fn asks(self) -> impl Iterator<Item = ConsolidatedLevel> + use<'a> {
         self.levels(BookSide::Ask)
     }
 
-    /// The levels of a side, best first.
+    /// Returns the levels of a side, best first.
     pub fn levels(self, side: BookSide) -> impl Iterator<Item = ConsolidatedLevel> + use<'a> {
         let (mut direct, mut implied) = (
             self.direct.levels(side).iter().peekable(),
@@ -70,7 +70,7 @@ impl<'a> ConsolidatedBook<'a> {
     }
 }
 
-/// The better price of two levels, if there is any.
+/// Returns the better price of two levels.
 fn best(side: BookSide, first: Option<&Level>, second: Option<&Level>) -> Option<Price9> {
     let prices = first.into_iter().chain(second).map(|level| level.price);
     match side {
@@ -93,7 +93,7 @@ mod tests {
     use crate::book::implied_book::ImpliedBookSlot;
     use alloc::vec::Vec;
 
-    /// `(price, quantity)` as levels.
+    /// Converts `(price, quantity)` pairs to levels.
     fn levels(stated: &[(i64, u64)]) -> Vec<Level> {
         let level = |&(price, quantity)| Level { price: Price9(price), quantity, orders: 1 };
         stated.iter().map(level).collect()

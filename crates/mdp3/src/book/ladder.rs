@@ -1,15 +1,15 @@
-//! One side of a price book and what an entry does to it.
+//! One side of a price book, and the effect of an entry on it.
 //!
 //! The rules are CME's for multiple-depth books (Client Systems Wiki, "MDP 3.0 - Market By Price
-//! Multiple Depth Book"), with FIX's reading of DeleteThru and DeleteFrom, which CME's text does
-//! not spell out: *thru* n removes everything from the best through n, *from* n removes n and
-//! everything worse. Sources disagree: EPAM's handler has Thru empty the side and From remove the
-//! levels 1 to n. No public capture has either action.
+//! Multiple Depth Book"), with FIX's definition of DeleteThru and DeleteFrom, which CME's text does
+//! not specify: *thru* n removes everything from the best through n, *from* n removes n and
+//! everything worse. Sources disagree: in EPAM's handler Thru empties the side and From removes the
+//! levels 1 to n. No public capture contains either action.
 //!
-//! A Delete in a full book leaves the last level empty; if the exchange has one for it, that comes
-//! as an entry of its own. A New in a full book drops the last level, which no entry says.
+//! A Delete in a full book leaves the last level empty. If the exchange has a level for it, a
+//! separate entry follows. A New in a full book drops the last level without an entry.
 //!
-//! Levels never move: what a New and a Delete move are their ranks, all of them in one word.
+//! Levels never move in memory. New and Delete change only their order, which is one 64-bit word.
 
 use core::hint::select_unpredictable;
 
@@ -28,7 +28,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// The action of a wire value, `None` for one that schema version 13 does not have.
+    /// Converts a wire value; `None` for a value that schema version 13 does not define.
     pub(crate) const fn from_wire(value: u8) -> Option<Self> {
         Some(match value {
             0 => Self::New,
@@ -42,11 +42,11 @@ impl Action {
     }
 }
 
-/// The book does not have the level that the entry needs.
+/// The book does not have the level that the entry requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inapplicable;
 
-/// One side of a book in memory, of up to `N` levels. A rank counts from 0, the best.
+/// One side of a book, of up to `N` levels. Ranks count from 0, the best.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Ladder<const N: usize> {
@@ -55,46 +55,46 @@ pub(crate) struct Ladder<const N: usize> {
 }
 
 impl<const N: usize> Ladder<N> {
-    /// Without levels.
+    /// A side without levels.
     pub(crate) const EMPTY: Self = Self { order: LevelOrder::new::<N>(0), slots: [Level::NONE; N] };
 
-    /// The levels, best first.
+    /// Returns the levels, best first.
     #[inline]
     pub(crate) fn levels(&self) -> Levels<'_> {
         Levels::new(&self.slots, self.order)
     }
 
-    /// The memory of the levels, in no order.
+    /// Returns the storage of the levels, unordered.
     #[inline]
     pub(crate) const fn slots(&self) -> &[Level; N] {
         &self.slots
     }
 
-    /// Makes these the levels, as far as there is room.
+    /// Replaces all levels, as far as there is room.
     pub(crate) fn load(&mut self, levels: &[Level]) {
         let count = levels.len().min(N);
         self.slots[..count].copy_from_slice(&levels[..count]);
         self.order = LevelOrder::new::<N>(count);
     }
 
-    /// Leaves the first `count` levels.
+    /// Keeps the first `count` levels.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.order = self.order.with_count(self.order.count().min(count));
     }
 
-    /// Replaces a level; returns what it was.
+    /// Replaces a level. Returns the previous one.
     #[inline]
     pub(crate) fn replace(&mut self, rank: usize, new_level: Level) -> Result<Level, Inapplicable> {
         let level = self.level_mut(rank).ok_or(Inapplicable)?;
         Ok(core::mem::replace(level, new_level))
     }
 
-    /// Applies a New, a Delete, or a Change at the same price, to a book of `depth`, at most `N`;
-    /// `rank` is below that. If it is none of them, or not for these levels, it does nothing and
-    /// returns false.
+    /// Applies a New, a Delete, or a Change at the same price to a book of `depth`, at most `N`;
+    /// `rank` is below `depth`. Returns `false` without any change for any other entry, or if the
+    /// levels do not permit it.
     ///
-    /// All of them go one way without a branch: which comes next cannot be foreseen, and to guess
-    /// wrong takes longer than to do all three.
+    /// All three actions share one branchless path: the next action is unpredictable, and a branch
+    /// misprediction costs more than computing all three.
     #[inline(always)]
     pub(crate) fn apply_fast_path(
         &mut self,
@@ -105,10 +105,10 @@ impl<const N: usize> Ladder<N> {
         let (is_new, is_change) = (action == Action::New, action == Action::Change);
         let (order, count) = (self.order, self.order.count());
         debug_assert!(count <= depth && rank < depth && depth <= N);
-        // What a Delete states goes where the level was that nobody sees from here on.
+        // A Delete writes to the slot that it frees.
         let slot = select_unpredictable(is_new, order.spare_slot::<N>(), order.slot(rank));
         let Some(level) = self.slots.get_mut(slot) else { return false };
-        // Only a Change has to wait for what the level is.
+        // Only a Change depends on the present level.
         let before = *select_unpredictable(is_change, &level.price, &new_level.price);
         if before != new_level.price || rank >= count + usize::from(is_new) {
             return false;
@@ -121,10 +121,10 @@ impl<const N: usize> Ladder<N> {
         true
     }
 
-    /// Applies one entry to a book of `depth`, at most `N`.
+    /// Applies any entry to a book of `depth`, at most `N`.
     ///
-    /// `rank` is below `depth` for all actions that state a level; `new_level` is what they state.
-    // Always inlined: where it is called the action is known, but for two.
+    /// `rank` is below `depth` for all actions that state a level; `new_level` is that level.
+    // Always inlined: all but two call sites pass a constant action.
     #[inline(always)]
     pub(crate) fn apply(
         &mut self,
@@ -174,7 +174,7 @@ mod tests {
         Level { price: Price9(price), quantity: 1, orders: 1 }
     }
 
-    /// A side of `depth` with the given prices, and the prices after one entry.
+    /// Returns the prices after one entry on a side of `depth` with the given prices.
     fn after(
         prices: &[i64],
         depth: usize,
@@ -184,7 +184,7 @@ mod tests {
     ) -> Result<Vec<i64>, Inapplicable> {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         for (rank, price) in prices.iter().enumerate().rev() {
-            // In any slots but those of their ranks.
+            // Fills slots in another order than the ranks.
             assert!(ladder.apply_fast_path(MAX_DEPTH, (Action::New, 0), at(*price)));
             assert_eq!(ladder.levels().len(), prices.len() - rank);
         }
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 4, 0), Ok([9, 7, 5].to_vec()));
     }
 
-    /// Any entries do to a ladder what they do to a list.
+    /// Compares random entries on a ladder with the same on a list.
     #[test]
     fn a_ladder_is_a_list() {
         let mut seed = 7_u64;
@@ -257,7 +257,7 @@ mod tests {
             for price in 0..20_000 {
                 let action = Action::from_wire(random(6) as u8).unwrap();
                 let rank = random(depth as u64) as usize;
-                // The two that remove most come rarely, or there were nothing to remove.
+                // The actions that remove most are rare, so that levels remain.
                 if matches!(action, Action::DeleteThru | Action::DeleteFrom) && random(8) > 0 {
                     continue;
                 }
@@ -287,7 +287,7 @@ mod tests {
     fn a_change_is_usual_if_the_level_is_there_at_that_price() {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
-        // What a level that is gone leaves behind is no level.
+        // The contents of a freed slot do not count as a level.
         assert!(ladder.apply_fast_path(10, (Action::New, 2), at(7)));
         assert!(ladder.apply_fast_path(10, (Action::Delete, 2), at(7)));
         let new_level = Level { quantity: 5, ..at(7) };

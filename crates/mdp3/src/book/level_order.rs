@@ -1,74 +1,75 @@
-//! The order of things that do not move.
+//! The order of levels that do not move in memory.
 
-/// Which of up to 14 slots is of which rank, and how many ranks are in use: one word, so that a
-/// rank is made or taken away by shifting it, whatever lies in the slots. How many slots there are,
-/// `N`, those know who change it.
+/// The assignment of up to 14 slots to ranks, and the number of ranks in use, in one word.
+/// Inserting or removing a rank shifts bits and moves no slot. The number of slots, `N`, is a
+/// parameter of the methods.
 ///
-/// | bits | are |
+/// | bits | contents |
 /// |---|---|
-/// | 0 to 3 | how many ranks are in use |
-/// | 4r + 4 to 4r + 7 | the slot of rank r, 0 to N - 1; 0 is the best; from r = N on all 0 |
+/// | 0 to 3 | the number of ranks in use |
+/// | 4r + 4 to 4r + 7 | the slot of rank r, 0 to N - 1; rank 0 is the best; 0 for r >= N |
 ///
-/// Every slot has exactly one rank; those of the slots not in use are behind those in use.
+/// Each slot has exactly one rank. Ranks of unused slots follow those in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LevelOrder(u64);
 
-/// Bits of a slot's number.
+/// The number of bits per slot number.
 const SLOT_BITS: usize = 4;
-/// The count.
+/// The mask of the number of ranks in use.
 const COUNT_MASK: u64 = 0xF;
 
-/// Where a rank stands, or where the last one ends.
+/// Returns the bit position of a rank.
 #[inline(always)]
 const fn shift(rank: usize) -> usize {
     SLOT_BITS * rank + SLOT_BITS
 }
 
-/// All below the place of a rank.
+/// Returns the mask of all bits below a rank.
 #[inline(always)]
 const fn mask_below(rank: usize) -> u64 {
     (1 << shift(rank)) - 1
 }
 
 impl LevelOrder {
-    /// The most slots there can be.
+    /// The maximum number of slots.
     pub(crate) const MAX_SLOTS: usize = 14;
 
-    /// The first `count` ranks of `N` in use; each rank has the slot of its number.
+    /// Creates an order with the first `count` of `N` ranks in use; each rank has the slot of its
+    /// own number.
     #[inline]
     pub(crate) const fn new<const N: usize>(count: usize) -> Self {
         const { assert!(0 < N && N <= Self::MAX_SLOTS) };
         Self(0xEDCB_A987_6543_2100 & mask_below(N)).with_count(count)
     }
 
-    /// How many are in use.
+    /// Returns the number of ranks in use.
     #[inline(always)]
     pub(crate) const fn count(self) -> usize {
         (self.0 & COUNT_MASK) as usize
     }
 
-    /// So many in use, which leaves all slots where they are.
+    /// Sets the number of ranks in use. All slots keep their ranks.
     #[inline(always)]
     pub(crate) const fn with_count(self, count: usize) -> Self {
         debug_assert!(count <= Self::MAX_SLOTS);
         Self(self.0 & !COUNT_MASK | count as u64)
     }
 
-    /// The slot of a rank.
+    /// Returns the slot of a rank.
     #[inline(always)]
     pub(crate) const fn slot(self, rank: usize) -> usize {
         debug_assert!(rank < Self::MAX_SLOTS);
         (self.0 >> shift(rank) & 0xF) as usize
     }
 
-    /// The slot of the last rank: what [`inserted`](Self::opened) gives.
+    /// Returns the slot of the last rank, which [`inserted`](Self::inserted) assigns.
     #[inline(always)]
     pub(crate) const fn spare_slot<const N: usize>(self) -> usize {
         (self.0 >> shift(N - 1)) as usize
     }
 
-    /// The slot of the last rank is of this one now, below `N`, and all ranks from it on are one
-    /// further back. As many are in use as were.
+    /// Assigns the slot of the last rank to `rank`, below `N`, and moves all ranks from there on
+    /// one back. The number in use does not change.
     #[inline(always)]
     pub(crate) const fn inserted<const N: usize>(self, rank: usize) -> Self {
         let front = self.0 & mask_below(rank);
@@ -76,8 +77,8 @@ impl LevelOrder {
         Self(front | back | (self.spare_slot::<N>() as u64) << shift(rank))
     }
 
-    /// The slot of this rank, below `N`, is of the last one now, and all ranks behind it are one
-    /// further to the front. As many are in use as were.
+    /// Assigns the slot of `rank`, below `N`, to the last rank, and moves all ranks after it one
+    /// forward. The number in use does not change.
     #[inline(always)]
     pub(crate) const fn removed<const N: usize>(self, rank: usize) -> Self {
         let front = self.0 & mask_below(rank);
@@ -95,7 +96,7 @@ mod tests {
         (0..count).map(|rank| order.slot(rank)).collect()
     }
 
-    /// Any openings and closings are those of a list.
+    /// Compares random insertions and removals with those on a list.
     fn is_like_a_list<const N: usize>() {
         let mut order = LevelOrder::new::<N>(N / 2);
         let mut list: Vec<_> = (0..N).collect();

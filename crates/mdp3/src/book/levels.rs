@@ -1,4 +1,4 @@
-//! Price levels, and how those of a side are looked at.
+//! Price levels and the view of one side's levels.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -8,33 +8,33 @@ use core::ops::Index;
 use crate::Price9;
 use crate::book::level_order::LevelOrder;
 
-/// The most levels a direct book holds on each side: CME's deepest price book.
+/// The maximum number of levels per side of a direct book: CME's deepest price book.
 pub const MAX_DEPTH: usize = 10;
 
-/// The most levels an implied book holds on each side: those of FX Spot+ are the deepest.
+/// The maximum number of levels per side of an implied book: those of FX Spot+.
 pub const MAX_IMPLIED_DEPTH: usize = 3;
 
-/// One price level of a book.
+/// A price level of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Level {
-    /// MDEntryPx, as on the wire: multiply by the definition's display factor to show it.
+    /// MDEntryPx, as on the wire. Multiply by the definition's display factor for display.
     pub price: Price9,
     /// MDEntrySize: the quantity of all orders at the price.
     pub quantity: u64,
-    /// NumberOfOrders, 0 where the exchange does not tell it.
+    /// NumberOfOrders, 0 where the exchange does not publish it.
     pub orders: u32,
 }
 
 impl Level {
-    /// What unused memory holds.
+    /// The contents of unused memory.
     pub(crate) const NONE: Self = Self { price: Price9(0), quantity: 0, orders: 0 };
 }
 
 /// The levels of a side, best first.
 ///
-/// A view: they do not lie in memory in this order. [`Book::copied`](crate::Book::copied) and
-/// [`to_vec`](Self::to_vec) put them one behind the other.
+/// A view: the levels are not in this order in memory. [`Book::copied`](crate::Book::copied) and
+/// [`to_vec`](Self::to_vec) copy them in order.
 #[derive(Clone, Copy)]
 pub struct Levels<'a> {
     slots: &'a [Level],
@@ -47,61 +47,62 @@ impl<'a> Levels<'a> {
         Self { slots, order }
     }
 
-    /// How many there are.
+    /// Returns the number of levels.
     #[must_use]
     #[inline]
     pub const fn len(self) -> usize {
         self.order.count()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no levels.
     #[must_use]
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The level with so many better ones: 0 is the best.
+    /// Returns the level at `rank`; rank 0 is the best.
     #[must_use]
     #[inline]
     pub fn get(self, rank: usize) -> Option<&'a Level> {
         if rank < self.len() { self.slots.get(self.order.slot(rank)) } else { None }
     }
 
-    /// The best.
+    /// Returns the best level.
     #[must_use]
     #[inline]
     pub fn first(self) -> Option<&'a Level> {
         self.get(0)
     }
 
-    /// The worst.
+    /// Returns the worst level.
     #[must_use]
     #[inline]
     pub fn last(self) -> Option<&'a Level> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// Goes through them, best first; backwards the worst first.
+    /// Iterates from the best level to the worst; reversed, from the worst to the best.
     #[must_use]
     #[inline]
     pub const fn iter(self) -> LevelsIter<'a> {
         LevelsIter { levels: self, from: 0, to: self.len() }
     }
 
-    /// A copy, best first.
+    /// Returns a copy of the levels, best first.
     #[must_use]
     pub fn to_vec(self) -> Vec<Level> {
         self.iter().copied().collect()
     }
 }
 
-/// The level with so many better ones.
+/// Indexes by rank; 0 is the best.
 impl Index<usize> for Levels<'_> {
     type Output = Level;
 
     /// # Panics
-    /// If there are not so many.
+    ///
+    /// Panics if `rank` is not below the number of levels.
     fn index(&self, rank: usize) -> &Level {
         self.get(rank).expect("a level of the side")
     }
@@ -136,7 +137,7 @@ impl fmt::Debug for Levels<'_> {
     }
 }
 
-/// Goes through the levels of a side; see [`Levels::iter`].
+/// An iterator over the levels of a side; see [`Levels::iter`].
 #[derive(Debug, Clone)]
 pub struct LevelsIter<'a> {
     levels: Levels<'a>,

@@ -1,12 +1,12 @@
-//! Books by natural refresh: empty at first, filled by what the stream states, while their
-//! instrument waits for a snapshot.
+//! Natural refresh: a book that starts empty and is rebuilt from the stream while its instrument
+//! waits for a snapshot.
 //!
-//! After a loss nothing is known of a book. What an entry states is right all the same, so that a
-//! book that begins empty and takes every entry from here on knows some levels and not others. The
-//! levels that are known from the best on, without a hole, are shown; they are right, and there
-//! may be more below them. Only a snapshot, or a reset, makes the book whole; but a book of depth 1
-//! is whole when both its sides have been restated (CME Client Systems Wiki, "MDP 3.0 - Natural
-//! Refresh": books of more levels go by it only together with market recovery).
+//! After a loss the book is unknown, but each new entry is still correct. A book that starts empty
+//! and takes every entry from here on knows some levels and not others. The known levels from the
+//! best on, up to the first gap, are published. They are correct, and there may be more below them.
+//! Only a snapshot or a reset completes the book. A book of depth 1 is complete once both sides
+//! were restated (CME Client Systems Wiki, "MDP 3.0 - Natural Refresh": books of more levels use it
+//! only together with market recovery).
 
 use crate::book::apply_entry::EntryTarget;
 use crate::book::ladder::Action;
@@ -18,18 +18,18 @@ use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Pack
 
 use hairpin_time::Utc;
 
-/// What is known of one side, best level first.
+/// The known levels of one side, best first.
 #[derive(Debug, Clone, Copy)]
 struct RefreshSide {
     levels: [Option<Level>; MAX_DEPTH],
-    /// An entry has said what the best level is, or that there is none.
+    /// An entry has stated the best level, or that there is none.
     restated: bool,
 }
 
 impl RefreshSide {
     const UNKNOWN: Self = Self { levels: [None; MAX_DEPTH], restated: false };
 
-    /// Takes an entry; false if it cannot be read.
+    /// Applies an entry. Returns `false` if the entry is invalid.
     fn apply(&mut self, entry: &BookEntry, depth: usize) -> bool {
         let Some(action) = Action::from_wire(entry.action) else { return false };
         let Some(level) = usize::from(entry.level).checked_sub(1) else { return false };
@@ -67,7 +67,7 @@ impl RefreshSide {
         true
     }
 
-    /// The levels that are known from the best on, and how many.
+    /// Returns the known levels from the best on, and their number.
     fn known_levels(&self) -> ([Level; MAX_DEPTH], usize) {
         let mut levels = [Level::NONE; MAX_DEPTH];
         let mut count = 0;
@@ -79,7 +79,7 @@ impl RefreshSide {
     }
 }
 
-/// What is known of a book since it was last empty.
+/// The known levels of a book since it was last empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NaturalRefreshBook {
     bids: RefreshSide,
@@ -89,7 +89,7 @@ pub(crate) struct NaturalRefreshBook {
 }
 
 impl NaturalRefreshBook {
-    /// Nothing.
+    /// A book without known levels.
     pub(crate) const UNKNOWN: Self =
         Self { bids: RefreshSide::UNKNOWN, asks: RefreshSide::UNKNOWN, next_rpt_seq: 0 };
 
@@ -107,8 +107,8 @@ impl NaturalRefreshBook {
 }
 
 impl Market {
-    /// An entry of an instrument that waits for a snapshot: its book by natural refresh, if that
-    /// is asked for.
+    /// Applies an entry of an instrument that waits for a snapshot to its naturally refreshed book,
+    /// if natural refresh is enabled.
     pub(crate) fn apply_natural_refresh(
         &mut self,
         instrument: InstrumentIndex,
@@ -148,7 +148,7 @@ impl Market {
         self.load_refreshed(instrument, listener);
     }
 
-    /// Puts what is known into the book; one of depth 1 may be whole.
+    /// Copies the known levels to the book. A book of depth 1 may then be complete.
     fn load_refreshed(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let Some(natural) = self.natural.get(instrument.as_usize()).copied() else { return };
         let ((bids, bid_count), (asks, ask_count)) =
@@ -166,7 +166,7 @@ impl Market {
         }
     }
 
-    /// What was known of a book that is naturally refreshed is no more.
+    /// Discards the known levels of a naturally refreshed book.
     #[cold]
     pub(crate) fn reset_refresh(
         &mut self,
@@ -179,7 +179,7 @@ impl Market {
         self.notify_state(instrument, listener);
     }
 
-    /// Tells a book that a message has changed and that is naturally refreshed.
+    /// Notifies the listener of a change of a naturally refreshed book.
     #[cold]
     pub(crate) fn notify_refreshed(
         &self,
@@ -212,7 +212,7 @@ mod tests {
         BookEntry { entry_type: b'0', action, level, price, quantity, orders: 1 }
     }
 
-    /// What is known of a side of depth 4 after some entries: prices from the best on.
+    /// Returns the known prices on a side of depth 4 after some entries, best first.
     fn known_levels(entries: &[(u8, u8, i64)]) -> Vec<i64> {
         let mut side = RefreshSide::UNKNOWN;
         for &(action, level, price) in entries {

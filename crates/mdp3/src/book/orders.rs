@@ -1,14 +1,15 @@
-//! Order books: every order of an instrument (MBOFD), or the best ten a side (MBOLD).
+//! Order books: all orders of an instrument (MBOFD), or the best ten per side (MBOLD).
 //!
-//! An order book goes by packet sequence alone, since its entries carry no RptSeq; so it is in sync
-//! or not apart from the price book of its instrument. What it costs in memory:
+//! Order entries carry no RptSeq, so an order book relies on packet sequence alone. It is therefore
+//! in or out of sync independently of the instrument's price book. Memory:
 //!
 //! ```text
-//!                 None   Top     Full
-//! an instrument   0      708     88     bytes
-//! an order        -      -       56 to 64
+//!                 per instrument   per order
+//! None            0 bytes          -
+//! Top             708 bytes        -
+//! Full            88 bytes         56 to 64 bytes
 //! ```
-//! and for `Full` a queue of [`crate::Settings::queue_bytes`] more.
+//! `Full` also takes a queue of [`crate::Settings::queue_bytes`].
 
 mod order_arena;
 mod order_book;
@@ -34,18 +35,17 @@ pub use top_orders::MAX_TOP_ORDERS;
 
 use crate::Price9;
 
-/// Which orders a channel keeps.
+/// The orders that a channel stores.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OrderBooks {
-    /// None: messages about orders are only shown, by [`crate::Listener::on_message`].
+    /// No orders. Messages with orders only reach [`crate::Listener::on_message`].
     #[default]
     None,
-    /// The best orders of each side, at most [`MAX_TOP_ORDERS`], as template 59 restates them
-    /// (MBOLD, of conflated groups).
+    /// The best orders per side, at most [`MAX_TOP_ORDERS`], as stated by template 59 (MBOLD,
+    /// conflated groups).
     Top,
-    /// Every order, from template 47 and from the order entries of 46 and 64 (MBOFD, of Premium
-    /// groups).
+    /// All orders, from template 47 and the order entries of 46 and 64 (MBOFD, Premium groups).
     Full,
 }
 
@@ -54,11 +54,11 @@ pub enum OrderBooks {
 pub struct Order {
     /// OrderID (37).
     pub id: u64,
-    /// MDOrderPriority (37707): at one price the lowest is first. `u64::MAX` where the exchange
-    /// states none, which is behind all others.
+    /// MDOrderPriority (37707): at one price, the lowest is first. `u64::MAX` if the exchange
+    /// states none, which sorts last.
     pub priority: u64,
-    /// MDEntryPx (270), as on the wire: multiply by the definition's display factor to show it.
+    /// MDEntryPx (270), as on the wire. Multiply by the definition's display factor for display.
     pub price: Price9,
-    /// MDDisplayQty (37706): the quantity that is shown.
+    /// MDDisplayQty (37706): the displayed quantity.
     pub quantity: u64,
 }

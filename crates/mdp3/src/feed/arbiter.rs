@@ -1,20 +1,24 @@
-//! Which packet of the incremental feed is next, when two sides send each of them.
+//! A/B arbitration of the incremental feed: decides which packet is next when two lines carry each
+//! packet.
 //!
-//! Packets are taken by sequence: what was taken is a duplicate, what is ahead waits for the hole
-//! to be filled. Sequences of different *epochs* do not compare: numbering restarts each week,
-//! after a channel reset, and when a publisher is started again, and the sides need not restart
-//! at the same moment. So each side carries the epoch it is in, and a side that has not restarted
-//! yet is not listened to.
+//! Packets are ordered by MsgSeqNum. A number already processed is a duplicate; a number ahead
+//! waits until the gap is filled. Numbers of different *epochs* do not compare. An epoch is one run
+//! of packet numbers from 1: numbering restarts each week, after a channel reset, and when CME
+//! restarts a publisher. The two lines need not restart at the same moment. Each line therefore has
+//! its own epoch, and packets of a line that has not restarted yet are ignored.
 //!
-//! Within a numbering what is sent later has a higher number. So a packet is of another one if a
-//! number as high as its own was sent before it, on its side; and it goes back in time, though its
-//! side has restarted, if it is of the one before. SendingTime is no finer than the exchange's
-//! clock, which may stamp a ChannelReset and what is behind it alike: then the numbers from before
-//! that time tell, or if there are none, that it is packet 1 and the reset the packet before.
+//! Within an epoch, a packet sent later has a higher number. A packet belongs to another epoch if
+//! its line sent an equal or higher number before it. It belongs to the previous epoch, although
+//! its line has restarted, if its SendingTime is earlier than the restart.
 //!
-//! One packet is never believed to have changed everything. If its number is far ahead, or falls
-//! without a reset before it, or it was sent in this host's future, it is set aside until another
-//! packet goes on from there; the stream it does not belong to leaves it behind.
+//! SendingTime is only as fine as the exchange's clock. A ChannelReset and the packets after it may
+//! carry the same time. In that case the numbers sent before that time decide. If there are none,
+//! packet 1 directly after the reset starts the new epoch.
+//!
+//! A single packet never changes the state of the feed. A packet is suspect if its number is far
+//! ahead, if its number falls without a reset before it, or if its SendingTime is in this host's
+//! future. The channel keeps it until another packet continues from it. If the stream continues
+//! elsewhere, the suspect packet was a stray and is dropped.
 
 mod line_state;
 
@@ -25,111 +29,114 @@ use hairpin_time::{Duration, Utc};
 use crate::{FeedLine, PacketHeader};
 use line_state::{LineState, MAX_LINE_LAG, PreviousEpoch};
 
-/// What to do with a packet of the incremental feed.
+/// The treatment of an incremental packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is the next one.
+    /// The packet is the next in sequence.
     Next,
-    /// Packets before it are missing.
+    /// Packets before this one are missing.
     Ahead,
-    /// It was processed before.
+    /// The packet was processed before.
     Duplicate,
-    /// Its side is still in the numbering before the restart.
+    /// The packet's line is still in the epoch before the restart.
     OlderEpoch,
-    /// It does not go with what came before it, and nothing confirms it yet: to be set aside.
+    /// The packet does not continue the stream and no other packet confirms it yet. The caller
+    /// keeps it.
     Suspect,
-    /// It goes on from the one set aside: both are to be judged by [`Arbiter::accept`] now.
+    /// The packet continues the suspect one. The caller passes both to [`Arbiter::accept`].
     Confirms,
 }
 
-/// A verdict, and whether the packet began a new epoch: then nothing before it counts any more.
+/// A verdict, and whether the packet started a new epoch. A restart invalidates all earlier
+/// packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arbitration {
     pub(crate) verdict: Verdict,
     pub(crate) restart: Option<Restart>,
 }
 
-/// What is known of the reason for a restart of the numbering.
+/// The cause of a restart of packet numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restart {
-    /// A ChannelReset was processed right before: the books are known to be empty.
+    /// A ChannelReset was processed directly before, so all books are empty.
     AfterReset,
-    /// Nothing announced it.
+    /// No ChannelReset preceded the restart.
     Unannounced,
 }
 
-/// How much earlier than the first side's the SendingTime of the other side's restart may be.
+/// The most by which the second line's restart may be earlier in SendingTime than the first line's.
 const CLOCK_SKEW: Duration = Duration::from_secs(1);
 
-/// How far ahead of the host's clock a SendingTime may be. A clock that trades is set to better
-/// than this; one that is not costs the wait for a second packet, once.
+/// The most by which a SendingTime may be ahead of the host's clock. Hosts that trade keep their
+/// clock far better than this. A host with a worse clock waits once for a second packet.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(10);
 
-/// How much later than the last packet of its side a packet may be sent without a look at the
-/// clock.
+/// The longest pause in SendingTime, in nanoseconds, that skips the check against the host's clock.
 const MAX_PAUSE_NS: u64 = CLOCK_TOLERANCE.as_nanos();
 
-/// How far ahead a sequence may be without another to confirm it: farther than both sides lose
-/// together but in an outage.
+/// The largest jump in sequence accepted without confirmation. Except in an outage, both lines
+/// together lose fewer packets.
 const MAX_JUMP: u32 = 1_000;
 
-/// How far a packet may be ahead of the doubtful one it confirms: a stream goes on from there, two
-/// strays are rarely so near each other.
+/// The largest distance between a suspect packet and the one that confirms it. A stream continues
+/// within it; two strays are rarely this close.
 const MAX_CONFIRM_STEP: u32 = 32;
 
-/// What does not go with what came before.
+/// The reason why a packet is suspect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SuspectReason {
-    /// It was sent in the host's future.
+    /// The SendingTime is in the host's future.
     Future,
-    /// Its sequence was passed, but it was sent later: another numbering, if anything.
+    /// The sequence was passed, but the packet was sent later: possibly a new epoch.
     Fall,
-    /// The same of a side that is in the numbering before a restart. The other side has restarted,
-    /// so that nothing is missed meanwhile.
+    /// As `Fall`, on a line that is still in the epoch before a restart. The other line has
+    /// restarted, so no packet is missed meanwhile.
     Follow,
-    /// Its sequence is far ahead.
+    /// The sequence is far ahead.
     Jump,
 }
 
-/// The packet set aside.
+/// A suspect packet, kept until another packet confirms it.
 #[derive(Debug, Clone, Copy)]
 struct SuspectPacket {
     reason: SuspectReason,
     line: FeedLine,
     sequence: u32,
     sending_time: Utc,
-    /// Where the stream was when it came: if it has gone on from there since, it was a stray.
+    /// The position of the stream when the packet arrived. If the stream has advanced since, the
+    /// packet was a stray.
     progress: [u32; 2],
 }
 
 #[derive(Debug)]
 pub(crate) struct Arbiter {
-    /// The next sequence; meaningless until `started`.
+    /// The next sequence; meaningless before `started`.
     expected: u32,
     started: bool,
     epoch: u32,
     epoch_began: Utc,
-    /// The sequence of a ChannelReset, until a later packet of the same numbering is processed.
+    /// The sequence of a ChannelReset, until a later packet of the same epoch is processed.
     reset_at: Option<u32>,
-    /// The sequence of the ChannelReset that ended the numbering before, if one did.
+    /// The sequence of the ChannelReset that ended the previous epoch, if one did.
     previous_reset: Option<u32>,
     lines: [LineState; 2],
     max_jump: u32,
-    /// What is missing is asked for: until it comes the sides run ahead of what is expected.
+    /// A replay of missing packets is in progress: until it ends, the lines run ahead of
+    /// `expected`.
     waiting_for_replay: bool,
-    /// How far ahead of the host's clock packets may be.
+    /// The most by which a SendingTime may be ahead of the host's clock.
     tolerance: Duration,
     suspect: Option<SuspectPacket>,
 }
 
 impl Arbiter {
-    /// Reads what a packet would.
+    /// Reads the fields that arbitration of a packet reads, to keep them in the caches.
     #[inline]
     pub(crate) fn prefetch(&self) {
         core::hint::black_box((self.expected, self.lines, self.epoch, self.suspect));
     }
 
-    /// An arbiter that believes any jump within the reorder window.
+    /// Creates an arbiter that accepts any jump within the reorder window.
     pub(crate) fn new(reorder_packets: usize) -> Self {
         let window = u32::try_from(reorder_packets).unwrap_or(u32::MAX);
         Self {
@@ -147,25 +154,26 @@ impl Arbiter {
         }
     }
 
-    /// The sequence that comes next.
+    /// Returns the sequence of the next packet.
     pub(crate) fn expected(&self) -> u32 {
         self.expected
     }
 
-    /// The SendingTime of the first packet of the current numbering, if it has ever restarted.
+    /// Returns the SendingTime of the first packet of the current epoch, or `Utc::EPOCH` if
+    /// numbering has never restarted.
     pub(crate) fn epoch_began(&self) -> Utc {
         self.epoch_began
     }
 
-    /// The latest SendingTime that can be believed when the host's clock shows `utc`. A clock at
-    /// the epoch is none.
+    /// Returns the latest credible SendingTime when the host's clock shows `utc`. A clock at
+    /// `Utc::EPOCH` counts as not set and accepts every time.
     pub(crate) fn latest_credible(&self, utc: Utc) -> Utc {
         if utc == Utc::EPOCH { Utc::from_nanos(u64::MAX) } else { utc + self.tolerance }
     }
 
-    /// Whether a packet simply is the next of its side, and notes it if so: then all there is to
-    /// judge is whether its sequence is the expected one, was before or is ahead. Any other packet
-    /// wants [`Self::judge`].
+    /// Records the packet and returns `true` if it directly follows the last packet of its line.
+    /// The caller then only compares its sequence with [`Self::expected`]. Any other packet goes to
+    /// [`Self::judge`].
     #[inline]
     pub(crate) fn advance_if_next(&mut self, line: FeedLine, header: PacketHeader) -> bool {
         let PacketHeader { sequence, sending_time } = header;
@@ -192,7 +200,7 @@ impl Arbiter {
         }
     }
 
-    /// Notes that everything before `expected` has been processed or given up.
+    /// Records that everything before `expected` was processed or declared lost.
     #[inline]
     pub(crate) fn advance_to(&mut self, expected: u32) {
         self.expected = expected;
@@ -201,14 +209,13 @@ impl Arbiter {
         }
     }
 
-    /// Notes a ChannelReset in the packet `sequence`: the numbering may restart after it.
+    /// Records a ChannelReset in packet `sequence`: numbering may restart after it.
     pub(crate) fn record_reset(&mut self, sequence: u32) {
         self.reset_at = Some(sequence);
     }
 
-    /// Judges a packet that is its side's first, or not the next on it, by its header. Changes
-    /// nothing but what is known of its side, and the expected sequence if the numbering starts or
-    /// restarts.
+    /// Classifies a packet that is the first of its line or not the next on it. Changes only the
+    /// state of its line, and the expected sequence if numbering starts or restarts.
     #[cold]
     pub(crate) fn judge(&mut self, line: FeedLine, header: PacketHeader, utc: Utc) -> Arbitration {
         let state = self.lines[line as usize];
@@ -216,7 +223,7 @@ impl Arbiter {
             && !self.starts_new_numbering(state, header)
         {
             if verdict == Verdict::Suspect {
-                // Nothing confirms it: one old packet may follow another.
+                // Not confirmed by this packet: one old packet may follow another.
                 self.suspect = None;
             }
             return Arbitration { verdict, restart: None };
@@ -239,7 +246,7 @@ impl Arbiter {
         Arbitration { verdict, restart: None }
     }
 
-    /// What makes a packet doubtful, if anything does.
+    /// Returns the reason why a packet is suspect, if any.
     fn suspect_reason(
         &self,
         line: FeedLine,
@@ -267,13 +274,13 @@ impl Arbiter {
         (is_far_ahead && self.is_current(state, header.sending_time)).then_some(SuspectReason::Jump)
     }
 
-    /// Notes whether packets that are missing are asked for.
+    /// Sets whether a replay of missing packets is in progress.
     pub(crate) fn set_waiting_for_replay(&mut self, waits: bool) {
         self.waiting_for_replay = waits;
     }
 
-    /// How far the stream has come: to the expected packet, or while that is asked for, to the
-    /// highest of either side.
+    /// Returns the highest sequence reached: the expected one or, during a replay, the highest of
+    /// either line.
     fn highest_sequence(&self) -> u32 {
         let current = self.lines.iter().filter(|line| line.epoch == self.epoch);
         let highest = current.map(|line| line.sequence).max();
@@ -281,7 +288,8 @@ impl Arbiter {
         self.expected.max(ahead)
     }
 
-    /// Whether a doubtful packet goes on from the one set aside, which nothing has left behind.
+    /// Returns `true` if a suspect packet continues the kept one, and the stream has not advanced
+    /// since.
     fn confirms(&self, reason: SuspectReason, line: FeedLine, header: PacketHeader) -> bool {
         self.suspect.is_some_and(|first| {
             first.reason == reason
@@ -292,20 +300,20 @@ impl Arbiter {
         })
     }
 
-    /// Nothing is set aside any more.
+    /// Forgets the suspect packet.
     pub(crate) fn clear_suspect(&mut self) {
         self.suspect = None;
     }
 
-    /// What tells whether the stream goes on without the doubtful packet: how far the sides have
-    /// come, or if one is to follow the other, that one.
+    /// Returns the position that shows whether the stream continues without the suspect packet: the
+    /// last sequences of both lines or, for `Follow`, of its own line.
     fn progress(&self, reason: SuspectReason, line: FeedLine) -> [u32; 2] {
         let own = self.lines[line as usize].sequence;
         let [a, b] = self.lines.map(|state| state.sequence);
         if reason == SuspectReason::Follow { [own, own] } else { [a, b] }
     }
 
-    /// Judges a packet that is believed whatever its number, and finds the epoch of its side.
+    /// Classifies a packet accepted regardless of its number, and determines the epoch of its line.
     #[cold]
     pub(crate) fn accept(&mut self, line: FeedLine, header: PacketHeader) -> Arbitration {
         let PacketHeader { sequence, sending_time } = header;
@@ -327,7 +335,7 @@ impl Arbiter {
         };
         let state = &mut self.lines[line as usize];
         let is_older = state.epoch != self.epoch;
-        // A side that is not listened to does not have its jumps confirmed: they are left out.
+        // Jumps on an ignored line are not confirmed, so they are not recorded.
         let step = sequence.checked_sub(state.sequence);
         if step.is_some_and(|step| !is_older || step <= self.max_jump) {
             if step != Some(1) && state.sequence != 0 {
@@ -341,20 +349,20 @@ impl Arbiter {
         Arbitration { verdict, restart }
     }
 
-    /// Whether a packet of a side is of another numbering than those before it.
+    /// Returns `true` if a packet belongs to another epoch than those before it on its line.
     fn starts_new_numbering(&self, state: LineState, header: PacketHeader) -> bool {
         let reset_at = if state.epoch == self.epoch { self.reset_at } else { self.previous_reset };
         state.seen && (state.starts_new_numbering(header) || state.follows_reset(header, reset_at))
     }
 
-    /// Whether a side whose numbering does not restart here is in the current epoch.
+    /// Returns `true` if a line that does not restart with this packet is in the current epoch.
     fn is_current(&self, state: LineState, sending_time: Utc) -> bool {
         state.epoch == self.epoch
             || sending_time > self.epoch_began + MAX_LINE_LAG
             || (!state.seen && self.epoch == 0)
     }
 
-    /// The side restarts: either into a new epoch, or into the one the other side has begun.
+    /// Restarts a line, either into a new epoch or into the epoch that the other line has started.
     fn restart(&mut self, line: FeedLine, header: PacketHeader) -> Option<Restart> {
         let PacketHeader { sequence, sending_time } = header;
         let leads = self.lines[line as usize].epoch == self.epoch;

@@ -1,37 +1,37 @@
-//! By how much one side is ahead of the other.
+//! The time by which one line is ahead of the other.
 //!
-//! One packet in [`SPACING`] is measured: when its first copy came, and when the second did on the
-//! other side. Which it is, the second copy of an earlier one decides, so that first copies are
-//! not burdened with it: the one to be measured is noted after it has been processed.
+//! The meter samples one packet in [`SPACING`]: the arrival of its first copy, and of the second
+//! copy on the other line. The second copy of an earlier packet triggers a sample, so that first
+//! copies cost nothing extra: the sampled packet is recorded after it was processed.
 
 use crate::{FeedLine, Packet};
 
-/// How many second copies go by from one measurement to the next.
+/// The number of second copies from one sample to the next.
 const SPACING: u32 = 32;
 
-/// By how much side A was ahead of side B, measured on packets that came on both: the time from
-/// the first copy to the second, in nanoseconds, positive where A was first.
+/// The lead of line A over line B, sampled on packets that arrived on both: the time from the first
+/// copy to the second in nanoseconds, positive where A was first.
 ///
-/// The times are those of [`crate::Input::received`] where both copies have one, otherwise those at
-/// which they were handed over; copies handed over by one wake then count as simultaneous.
+/// The times are [`crate::Input::received`] where both copies have one, otherwise the times when
+/// they were passed to the channel. Copies of one wakeup then count as simultaneous.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedSkew {
-    /// Packets measured.
+    /// The number of sampled packets.
     pub samples: u64,
-    /// Packets measured that came first on A.
+    /// The number of sampled packets that arrived first on A.
     pub a_first: u64,
-    /// Packets measured that came first on B.
+    /// The number of sampled packets that arrived first on B.
     pub b_first: u64,
-    /// The least lead of A; negative: B was ahead by as much at most.
+    /// The smallest lead of A. A negative value is the largest lead of B.
     pub min_ns: i64,
-    /// The greatest lead of A.
+    /// The largest lead of A.
     pub max_ns: i64,
     sum_ns: i128,
 }
 
 impl FeedSkew {
-    /// The mean lead of A, `None` if nothing has been measured.
+    /// Returns the mean lead of A, or `None` without samples.
     #[must_use]
     pub fn mean_ns(&self) -> Option<i64> {
         let mean = self.sum_ns.checked_div(i128::from(self.samples))?;
@@ -52,14 +52,14 @@ impl FeedSkew {
     }
 }
 
-/// What is being measured.
+/// The packet being sampled.
 #[derive(Debug, Clone, Copy)]
 enum Probe {
-    /// Nothing.
+    /// No sample is in progress.
     Idle,
-    /// The next packet that is processed.
+    /// The next processed packet is sampled.
     Waiting,
-    /// The second copy of this one.
+    /// This packet was recorded; its second copy is outstanding.
     Open(Packet),
 }
 
@@ -67,7 +67,7 @@ enum Probe {
 pub(crate) struct FeedSkewMeter {
     skew: FeedSkew,
     probe: Probe,
-    /// The lowest sequence of a second copy that is of interest.
+    /// The lowest sequence of a second copy to examine.
     next_sample: u32,
 }
 
@@ -81,18 +81,18 @@ impl FeedSkewMeter {
         self.skew
     }
 
-    /// Whether the next packet that is processed is to be noted.
+    /// Returns `true` if the next processed packet is to be recorded.
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(self.probe, Probe::Waiting)
     }
 
-    /// Whether a second copy may be of interest.
+    /// Returns `true` if a second copy of this sequence is to be examined.
     #[inline]
     pub(crate) fn is_sample_due(&self, sequence: u32) -> bool {
         sequence >= self.next_sample
     }
 
-    /// Notes a first copy, if that is waited for.
+    /// Records a first copy, if one is awaited.
     pub(crate) fn record_first_copy(&mut self, packet: &Packet) {
         if self.is_waiting() {
             self.probe = Probe::Open(*packet);
@@ -100,7 +100,7 @@ impl FeedSkewMeter {
         }
     }
 
-    /// Takes a second copy that is due. Measures it, or begins the next measurement.
+    /// Records a second copy that is due: completes the sample or starts the next.
     #[cold]
     pub(crate) fn record_second_copy(&mut self, packet: &Packet) {
         match self.probe {
@@ -112,16 +112,16 @@ impl FeedSkewMeter {
                     self.next_sample = packet.sequence.saturating_add(SPACING);
                 }
             }
-            // If one was being measured its second copy was lost.
+            // The second copy of a packet being sampled was lost.
             Probe::Idle | Probe::Open(_) => {
                 self.probe = Probe::Waiting;
-                // None, until a first copy is noted.
+                // No second copy before a first copy is recorded.
                 self.next_sample = u32::MAX;
             }
         }
     }
 
-    /// The numbering has restarted.
+    /// Discards the sample in progress because packet numbering restarted.
     pub(crate) fn restart(&mut self) {
         self.probe = Probe::Idle;
         self.next_sample = 0;
@@ -133,7 +133,7 @@ fn elapsed_ns(first: &Packet, second: &Packet) -> i64 {
         (Some(first), Some(second)) => (first.as_nanos(), second.as_nanos()),
         _ => (first.handed_over.as_nanos(), second.handed_over.as_nanos()),
     };
-    // Two clocks of two cards may disagree: then the second copy came before the first.
+    // The clocks of two network cards may disagree, so that the second copy appears earlier.
     later.wrapping_sub(earlier).cast_signed()
 }
 
@@ -170,7 +170,7 @@ mod tests {
         meter.record_second_copy(&copy(2, FeedLine::B, 350));
         let skew = meter.skew();
         assert_eq!((skew.samples, skew.a_first, skew.min_ns, skew.max_ns), (1, 1, 250, 250));
-        // The next in a while.
+        // The next sample follows after `SPACING` packets.
         assert!(!meter.is_sample_due(33) && meter.is_sample_due(34));
         meter.record_second_copy(&copy(34, FeedLine::A, 500));
         meter.record_first_copy(&copy(35, FeedLine::B, 600));

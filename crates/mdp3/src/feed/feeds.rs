@@ -1,23 +1,23 @@
-//! Which feeds and sides of a channel there are.
+//! The feeds and lines that a channel receives.
 
 use crate::{Feed, FeedLine};
 
-/// The sides on which a feed comes.
+/// The lines on which a feed is received.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FeedLines {
-    /// The feed does not come at all.
+    /// The feed is not received.
     None,
-    /// On the primary line alone.
+    /// Line A only.
     A,
-    /// On the backup line alone.
+    /// Line B only.
     B,
-    /// On both lines.
+    /// Both lines.
     #[default]
     Both,
 }
 
 impl FeedLines {
-    /// The sides that there are.
+    /// Returns the set of the given lines.
     #[must_use]
     pub const fn new(a: bool, b: bool) -> Self {
         match (a, b) {
@@ -28,7 +28,7 @@ impl FeedLines {
         }
     }
 
-    /// The sides that are among both.
+    /// Returns the lines in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self::new(
@@ -37,7 +37,7 @@ impl FeedLines {
         )
     }
 
-    /// Whether a side is among them.
+    /// Returns `true` if the set contains `line`.
     #[must_use]
     pub const fn contains(self, line: FeedLine) -> bool {
         match self {
@@ -48,47 +48,47 @@ impl FeedLines {
         }
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the set is empty.
     #[must_use]
     pub const fn is_none(self) -> bool {
         matches!(self, Self::None)
     }
 }
 
-/// The feeds of a channel and their sides. By default all feeds come on both sides.
+/// The feeds of a channel and their lines. By default, all feeds are received on both lines.
 ///
-/// A feed that is not there is never asked for, and what only it could tell is not waited for:
+/// The channel never joins an absent feed, and does not wait for data that only that feed carries:
 ///
-/// - without the instrument feed, definitions come on the incremental feed alone; until one comes
-///   an instrument is what [`crate::LateJoin::Books`] makes of it;
-/// - without the snapshot feed, a book that has lost an entry comes in sync by a reset, by TCP
-///   replay of the gap or by natural refresh, and a late join does not end before a ChannelReset.
-/// - without the loop of orders where they have one, an order book that has lost an entry comes in
-///   sync by a reset of it alone.
+/// - without the instrument feed, definitions arrive on the incremental feed only; until then an
+///   instrument is treated as under [`crate::LateJoin::Books`];
+/// - without the snapshot feed, a book that lost an entry is restored by a reset, by TCP replay of
+///   the gap or by natural refresh, and a late join ends only at a ChannelReset;
+/// - without the order snapshot feed, where orders have one, an order book that lost an entry is
+///   restored only by a reset.
 ///
-/// The first time that such a feed is needed [`crate::Warning::MissingFeed`] says so.
+/// The first time that such a feed is needed, the channel reports [`crate::Warning::MissingFeed`].
 ///
 /// ```
-/// use hairpin_mdp3::{Feeds, Settings, Sides};
+/// use hairpin_mdp3::{FeedLines, Feeds, Settings};
 ///
-/// let feeds = Feeds { instrument: Sides::None, snapshot: Sides::A, ..Feeds::default() };
+/// let feeds = Feeds { instrument: FeedLines::None, snapshot: FeedLines::A, ..Feeds::default() };
 /// let settings = Settings { feeds, ..Settings::default() };
 /// # let _ = settings;
 /// ```
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Feeds {
-    /// Everything as it happens.
+    /// Real-time updates.
     pub incremental: FeedLines,
     /// All definitions in a loop.
     pub instrument: FeedLines,
-    /// All books in a loop.
+    /// Snapshots of all books in a loop.
     pub snapshot: FeedLines,
-    /// All orders in a loop of their own.
+    /// Snapshots of all order books in a loop of their own.
     pub snapshot_orders: FeedLines,
 }
 
 impl Feeds {
-    /// Every feed on both sides.
+    /// All feeds on both lines.
     pub const ALL: Self = Self {
         incremental: FeedLines::Both,
         instrument: FeedLines::Both,
@@ -96,7 +96,7 @@ impl Feeds {
         snapshot_orders: FeedLines::Both,
     };
 
-    /// The sides of a feed. TCP replay has none: it comes when it is asked for.
+    /// Returns the lines of a feed. TCP replay has none, because it is sent only on request.
     #[must_use]
     pub const fn lines(self, feed: Feed) -> FeedLines {
         match feed {
@@ -108,7 +108,7 @@ impl Feeds {
         }
     }
 
-    /// The feeds and sides that are among both.
+    /// Returns the feeds and lines in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Feeds {
         }
     }
 
-    /// Whether a feed comes on any side.
+    /// Returns `true` if a feed is received on at least one line.
     #[must_use]
     pub const fn has(self, feed: Feed) -> bool {
         !self.lines(feed).is_none()

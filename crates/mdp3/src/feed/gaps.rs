@@ -1,4 +1,5 @@
-//! Holes in the incremental feed: what is behind one is held until it is filled, or given up.
+//! Gaps in the incremental feed. Packets after a gap are buffered until it is filled or declared
+//! lost.
 
 use hairpin_time::Instant;
 
@@ -7,8 +8,9 @@ use crate::recovery::tcp_replay::ReplayFailure;
 use crate::{Channel, Feed, Gap, Listener, Packet, Warning};
 
 impl Channel {
-    /// A packet came before those it follows: it is held, unless the window is full. Then the
-    /// oldest holes are asked for, which widens the window, or given up, until it fits or is next.
+    /// Handles a packet that arrived before its predecessors. It is buffered unless the window is
+    /// full. If it is full, the oldest gaps are requested by replay, which widens the window, or
+    /// declared lost, until the packet fits or is next.
     #[cold]
     pub(crate) fn handle_ahead(
         &mut self,
@@ -19,7 +21,7 @@ impl Channel {
         loop {
             let expected = self.arbiter.expected();
             if packet.sequence < expected {
-                // It was held already, and has just been processed from there.
+                // It was buffered already and has just been processed from the buffer.
                 self.market.counters.duplicates += 1;
                 return;
             }
@@ -46,8 +48,8 @@ impl Channel {
         }
     }
 
-    /// Whether a packet that is ahead can be held: within the reorder window, or while replay is
-    /// under way, wherever there is memory.
+    /// Returns `true` if a packet ahead can be buffered: within the reorder window or, during a
+    /// replay, wherever there is memory.
     fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
         let is_near = ((sequence - expected) as usize) < self.market.settings.reorder_packets;
         (is_near || self.replay.is_active())
@@ -66,13 +68,14 @@ impl Channel {
         }
     }
 
-    /// The first packet at hand behind the hole: the lowest held, or `sequence` if that is lower.
+    /// Returns the first available packet after the gap: the lowest buffered, or `sequence` if
+    /// lower.
     pub(crate) fn end_of_gap(&self, sequence: Option<u32>) -> Option<u32> {
         let held = self.reorder_buffer.lowest_sequence(self.arbiter.expected());
         held.into_iter().chain(sequence).min()
     }
 
-    /// Asks for the holes that are overdue, or gives them up.
+    /// Requests overdue gaps by replay, or declares them lost.
     pub(crate) fn handle_overdue_gaps(&mut self, now: Instant, listener: &mut impl Listener) {
         while self.gap_deadline.is_some_and(|deadline| deadline <= now) {
             if !self.request_replay(now, None, listener) {
@@ -81,7 +84,7 @@ impl Channel {
         }
     }
 
-    /// Calls the hole before the lowest packet held, or before `sequence` if that is lower, a gap.
+    /// Declares as lost the gap before the lowest buffered packet, or before `sequence` if lower.
     #[cold]
     pub(crate) fn declare_gap(&mut self, sequence: Option<u32>, listener: &mut impl Listener) {
         let expected = self.arbiter.expected();
@@ -99,7 +102,7 @@ impl Channel {
         self.release_buffered(listener);
     }
 
-    /// Processes what is held and has become next.
+    /// Processes the buffered packets that have become next.
     #[cold]
     pub(crate) fn release_buffered(&mut self, listener: &mut impl Listener) {
         let Self { arbiter, reorder_buffer, market, .. } = self;

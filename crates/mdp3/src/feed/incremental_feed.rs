@@ -1,4 +1,5 @@
-//! Packets of the incremental feed: each is processed once and in order, whichever side brings it.
+//! The incremental feed: each packet is processed once and in order, on whichever line it arrives
+//! first.
 
 use core::cmp::Ordering;
 
@@ -49,14 +50,15 @@ impl Channel {
         }
     }
 
-    /// What follows a packet now and then.
+    /// Does the rare work after a packet: records it for the feed skew and releases buffered
+    /// packets.
     #[cold]
     fn run_followup(&mut self, packet: &Packet, listener: &mut impl Listener) {
         self.feed_skew.record_first_copy(packet);
         self.release_buffered(listener);
     }
 
-    /// The second copy of a packet came.
+    /// Records the second copy of a packet.
     #[cold]
     fn measure_feed_skew(&mut self, packet: &Packet) {
         self.feed_skew.record_second_copy(packet);
@@ -79,7 +81,8 @@ impl Channel {
             Verdict::Ahead => self.handle_ahead(packet, messages, listener),
             Verdict::Duplicate => self.market.counters.duplicates += 1,
             Verdict::OlderEpoch => {
-                // If a later one shows that its side has restarted, it was the other side's before.
+                // If a later packet shows that this line has restarted, the pending packet belonged
+                // to the other line's previous epoch.
                 self.pending.packet = None;
                 self.market.counters.older_epoch_packets += 1;
             }
@@ -94,8 +97,8 @@ impl Channel {
         }
     }
 
-    /// A packet has begun a numbering: one that follows it may have come before it on its side,
-    /// and been set aside for that.
+    /// Processes the pending packet if it follows `first`, which started an epoch: on the same line
+    /// it may have arrived before `first` and become suspect for that reason.
     #[cold]
     fn recall_pending(&mut self, first: &Packet, listener: &mut impl Listener) {
         let window = self.market.settings.reorder_packets;
@@ -122,7 +125,7 @@ impl Channel {
         self.pending = PendingPacket { packet: None, ..pending };
     }
 
-    /// A packet shows that the one set aside was no stray: both count, one after the other.
+    /// Processes the pending packet and the one that confirms it, in this order.
     #[cold]
     fn handle_confirmed(&mut self, packet: &Packet, messages: &[u8], listener: &mut impl Listener) {
         let pending = core::mem::take(&mut self.pending);
@@ -140,7 +143,7 @@ impl Channel {
         self.handle_arbitration(arbitration, packet, messages, listener);
     }
 
-    /// The numbering has restarted: what is held is of the old one.
+    /// Restarts packet numbering: buffered packets belong to the old epoch.
     #[cold]
     fn restart(&mut self, restart: Restart, listener: &mut impl Listener) {
         self.end_replay(ReplayFailure::Restarted, listener);
@@ -154,7 +157,7 @@ impl Channel {
     }
 }
 
-/// Processes the packet that is next, which one of the sides has delivered.
+/// Processes the next packet, delivered by one of the lines.
 #[inline]
 pub(crate) fn process(
     arbiter: &mut Arbiter,
@@ -170,7 +173,7 @@ pub(crate) fn process(
     process_in_order(arbiter, market, packet, messages, listener);
 }
 
-/// Processes the packet that is next, which replay has delivered.
+/// Processes the next packet, delivered by TCP replay.
 #[cold]
 #[inline(never)]
 pub(crate) fn process_replayed(
@@ -184,7 +187,7 @@ pub(crate) fn process_replayed(
     process_in_order(arbiter, market, packet, messages, listener);
 }
 
-/// Processes the packet that is next, wherever it came from.
+/// Processes the next packet, whatever its source.
 #[inline(always)]
 fn process_in_order(
     arbiter: &mut Arbiter,

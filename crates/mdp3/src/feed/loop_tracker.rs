@@ -1,8 +1,8 @@
-//! Whether a whole loop of the instrument or snapshot feed has been seen.
+//! Tracks whether a complete pass of the instrument or snapshot loop was received.
 //!
-//! Both sides send the same packets, numbered from 1 in each pass of the loop. A pass is known by
-//! the SendingTime of its first packet; packets of both sides count toward it together, so that a
-//! pass is whole if each of its packets came on either side.
+//! Both lines send the same packets, numbered from 1 in each pass of the loop. The SendingTime of
+//! its first packet identifies a pass. Packets of both lines count together: a pass is complete if
+//! each packet arrived on either line.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,14 +11,14 @@ use hairpin_time::Utc;
 
 use crate::FeedLine;
 
-/// How a packet stands to the current pass.
+/// The position of a packet in the current pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PassPosition {
-    /// It is the first of a new pass.
+    /// The first packet of a new pass.
     First,
-    /// It is another packet of the current pass, or of one whose start was not seen.
+    /// Another packet of the current pass, or of a pass whose start was not received.
     New,
-    /// It is of an earlier pass, or has been seen in this one.
+    /// A packet of an earlier pass, or one already received in this pass.
     Duplicate,
 }
 
@@ -30,20 +30,20 @@ struct LineState {
 
 #[derive(Debug)]
 pub(crate) struct LoopTracker {
-    /// One bit for each packet of the pass.
+    /// One bit per packet of the pass.
     seen: Vec<u64>,
     seen_count: u32,
     highest: u32,
-    /// Which pass this is; 0 until the first packet 1.
+    /// The number of the current pass; 0 before the first packet 1.
     pass: u32,
     pass_start: Utc,
-    /// The start of the current pass was seen, and no packet too far for the bits.
+    /// The start of the current pass was received, and no packet beyond the bitmap out of order.
     valid: bool,
     lines: [LineState; 2],
 }
 
 impl LoopTracker {
-    /// Keeps account of passes of up to `packets` packets.
+    /// Creates a tracker for passes of up to `packets` packets.
     pub(crate) fn new(packets: usize) -> Self {
         Self {
             seen: vec![0; packets.div_ceil(64)],
@@ -56,35 +56,35 @@ impl LoopTracker {
         }
     }
 
-    /// Forgets the current pass: only one that starts from now on will count.
+    /// Discards the current pass. Only a pass that starts after this call counts.
     pub(crate) fn abandon(&mut self) {
         self.valid = false;
-        // If it was not what it seemed, no later pass shall be measured by it.
+        // A pass with a wrong start time must not invalidate later passes.
         self.pass_start = Utc::EPOCH;
         self.lines = [LineState::default(); 2];
     }
 
-    /// When the first packet of the current pass was sent.
+    /// Returns the SendingTime of the first packet of the current pass.
     pub(crate) fn pass_start(&self) -> Utc {
         self.pass_start
     }
 
-    /// The number of the current pass; marks of what was seen in it carry this.
+    /// Returns the number of the current pass. Marks on what the pass named carry this number.
     pub(crate) fn pass(&self) -> u32 {
         self.pass
     }
 
-    /// Whether the pass began with packet 1 and no packet up to the highest is missing.
+    /// Returns `true` if the pass began with packet 1 and no packet up to the highest is missing.
     pub(crate) fn is_complete(&self) -> bool {
         self.valid && self.seen_count == self.highest
     }
 
-    /// Whether the pass has more packets than can be kept account of.
+    /// Returns `true` if the pass has more packets than the bitmap.
     pub(crate) fn is_too_long(&self) -> bool {
         self.highest as usize > self.seen.len() * 64
     }
 
-    /// Takes account of a packet.
+    /// Records a packet and returns its position.
     pub(crate) fn observe(
         &mut self,
         line: FeedLine,
@@ -104,7 +104,7 @@ impl LoopTracker {
             return PassPosition::Duplicate;
         }
         if wrapped && sequence > 1 && self.was_seen(sequence) {
-            // This side is in a later pass, whose start neither side has delivered.
+            // This line is in a later pass, whose start neither line delivered.
             self.valid = false;
         }
         if !self.valid {
@@ -134,7 +134,7 @@ impl LoopTracker {
         PassPosition::New
     }
 
-    /// A packet for which there is no bit counts only if all before it have been seen.
+    /// Counts a packet beyond the bitmap. Such a packet counts only if all before it were received.
     fn count_in_order(&mut self, sequence: u32) -> PassPosition {
         if sequence <= self.seen_count {
             return PassPosition::Duplicate;

@@ -1,12 +1,12 @@
-//! The one packet that is set aside until another confirms it.
+//! The suspect packet that the channel keeps until another confirms it.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::Packet;
 
-/// Room for a packet. One that is too long for it is noted without its messages, and counts as
-/// lost if it is confirmed.
+/// A buffer for one packet. A packet too long for it is recorded without its messages, and counts
+/// as lost if it is confirmed.
 #[derive(Debug, Default)]
 pub(crate) struct PendingPacket {
     pub(crate) packet: Option<Packet>,
@@ -15,12 +15,12 @@ pub(crate) struct PendingPacket {
 }
 
 impl PendingPacket {
-    /// Room for `max_packet` bytes of messages.
+    /// Creates a buffer for `max_packet` bytes of messages.
     pub(crate) fn new(max_packet: usize) -> Self {
         Self { packet: None, bytes: vec![0; max_packet], length: 0 }
     }
 
-    /// Sets a packet aside, instead of the one that was.
+    /// Stores a packet in place of the previous one.
     pub(crate) fn set(&mut self, packet: &Packet, messages: &[u8]) {
         let room = self.bytes.get_mut(..messages.len());
         self.packet = room.is_some().then_some(*packet);

@@ -1,4 +1,4 @@
-//! Packets that came early, held until the other side has filled the hole before them.
+//! Packets that arrived early, buffered until the gap before them is filled.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,10 +7,10 @@ use hairpin_time::Instant;
 
 use crate::{Feed, Packet};
 
-/// A fixed number of slots of a fixed size; a packet's slot follows from its sequence.
+/// A fixed number of slots of fixed size. The sequence of a packet determines its slot.
 ///
-/// All sequences held lie within one window of as many packets as there are slots, so no two
-/// of them share a slot.
+/// All buffered sequences lie within one window of as many packets as there are slots, so no two
+/// share a slot.
 #[derive(Debug)]
 pub(crate) struct ReorderBuffer {
     slots: Vec<Option<BufferedPacket>>,
@@ -26,23 +26,23 @@ struct BufferedPacket {
 }
 
 impl ReorderBuffer {
-    /// Room for `packets` packets of up to `slot_bytes` bytes.
+    /// Creates a buffer for `packets` packets of up to `slot_bytes` bytes each.
     pub(crate) fn new(packets: usize, slot_bytes: usize) -> Self {
         let slots = vec![None; packets];
         Self { slots, bytes: vec![0; packets * slot_bytes], slot_bytes, count: 0 }
     }
 
-    /// Whether nothing is held.
+    /// Returns `true` if no packet is buffered.
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a packet of `length` bytes with `sequence` can be held while `expected` is next.
+    /// Returns `true` if a packet of `length` bytes with `sequence` fits while `expected` is next.
     pub(crate) fn has_room(&self, expected: u32, sequence: u32, length: usize) -> bool {
         ((sequence - expected) as usize) < self.slots.len() && length <= self.slot_bytes
     }
 
-    /// Holds a packet for which there is room; false if it is held already.
+    /// Stores a packet that fits. Returns `false` if it is already buffered.
     pub(crate) fn insert(&mut self, packet: Packet, bytes: &[u8]) -> bool {
         let slot = packet.sequence as usize % self.slots.len();
         if self.slots[slot].is_some() {
@@ -54,7 +54,7 @@ impl ReorderBuffer {
         true
     }
 
-    /// Releases the packet with `sequence`, if it is held.
+    /// Removes and returns the packet with `sequence`, if it is buffered.
     #[inline]
     pub(crate) fn remove(&mut self, sequence: u32) -> Option<(Packet, &[u8])> {
         if self.count == 0 {
@@ -66,23 +66,23 @@ impl ReorderBuffer {
         Some((held.packet, &self.bytes[slot * self.slot_bytes..][..held.length]))
     }
 
-    /// The lowest sequence held, none of which is below `expected`.
+    /// Returns the lowest buffered sequence. None is below `expected`.
     pub(crate) fn lowest_sequence(&self, expected: u32) -> Option<u32> {
         if self.count == 0 {
             return None;
         }
-        // They lie within one window, so that the first from here on is the lowest.
+        // All lie within one window, so the first one found from `expected` on is the lowest.
         let mut window = (0..self.slots.len() as u32).map(|ahead| expected.wrapping_add(ahead));
         window.find(|sequence| self.handed_over_at(*sequence).is_some())
     }
 
-    /// When a packet that is held was handed over.
+    /// Returns when a buffered packet was passed to the channel.
     pub(crate) fn handed_over_at(&self, sequence: u32) -> Option<Instant> {
         let held = self.slots.get(sequence as usize % self.slots.len().max(1))?.as_ref()?;
         (held.packet.sequence == sequence).then_some(held.packet.handed_over)
     }
 
-    /// Throws everything away; returns how many packets of the sides that were.
+    /// Discards all packets. Returns how many of them came from the lines, not from replay.
     pub(crate) fn clear(&mut self) -> usize {
         let is_of_side = |held: &&BufferedPacket| held.packet.feed != Feed::Replay;
         let count = self.slots.iter().flatten().filter(is_of_side).count();

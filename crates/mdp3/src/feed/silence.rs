@@ -1,79 +1,79 @@
-//! Feeds and sides that bring nothing any more.
+//! Detection of silent lines and feeds.
 //!
-//! Nothing is noted when a packet comes but what is counted anyway. Every eighth of
-//! `Settings::silence` the counts are looked at: a side whose count has stood still for eight
-//! looks is silent, which is told between `Settings::silence` and an eighth more after its last
-//! packet. Its next packet ends that; it is told at once where the packet comes after a pause by
-//! its own SendingTime, otherwise at the next look.
+//! The packet path only maintains counters that exist anyway. Every eighth of `Settings::silence`
+//! the counts are compared. A line whose count did not change for eight checks is silent. Silence
+//! is reported between `Settings::silence` and an eighth more after the line's last packet. The
+//! next packet ends it. The end is reported at once if the packet follows a pause by its
+//! SendingTime, otherwise at the next check.
 
 use hairpin_time::{Duration, Instant};
 
 use crate::{Counters, Feed, FeedLine, Feeds, Listener};
 
-/// How many looks a silence lasts before it is told.
+/// The number of checks without packets before a line is silent.
 const CHECKS: u8 = 8;
 
-/// What brings nothing.
+/// The scope of a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SilenceScope {
-    /// One side of a feed, whether or not the other runs.
+    /// One line of a feed, independent of the other line.
     FeedLine {
         /// The feed.
         feed: Feed,
-        /// The side.
+        /// The line.
         line: FeedLine,
     },
-    /// All sides of a feed.
+    /// All lines of a feed.
     Feed(Feed),
-    /// All sides of all feeds that are joined: nothing of the channel comes any more.
+    /// All lines of all joined feeds: the channel receives nothing.
     Channel,
 }
 
-/// Whether a silence begins or ends.
+/// The start or end of a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SilenceState {
-    /// Nothing has come for `Settings::silence`.
+    /// No packet has arrived for `Settings::silence`.
     Begins,
-    /// Something has come, or the feed has been left.
+    /// A packet has arrived, or the feed was left.
     Ends,
 }
 
-/// Something brings nothing any more, or brings something again.
+/// A line, feed or channel has become silent, or receives packets again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Silence {
-    /// What.
+    /// The line, feed or channel.
     pub scope: SilenceScope,
-    /// Whether it begins or ends.
+    /// The start or end of the silence.
     pub state: SilenceState,
 }
 
-/// One side of a feed.
+/// The activity of one line of a feed.
 #[derive(Debug, Default, Clone, Copy)]
 struct LineActivity {
-    /// Packets at the last look.
+    /// The packet count at the last check.
     count: u64,
-    /// Looks since the count has changed.
+    /// The number of checks since the count changed.
     unchanged_checks: u8,
     silent: bool,
-    /// At the last look its feed was joined.
+    /// The feed was joined at the last check.
     watched_before: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct SilenceDetector {
     feeds: Feeds,
-    /// From one look to the next; `None`: silence is not told.
+    /// The time from one check to the next; `None`: silence is not reported.
     period: Option<Duration>,
     next_check: Instant,
     activity: [[LineActivity; FeedLine::ALL.len()]; Feed::ALL.len()],
-    /// Packets of the feeds that loop; those of the incremental feed are counted anyway.
+    /// The packets of the looping feeds. Those of the incremental feed are counted elsewhere.
     loop_packets: [[u64; FeedLine::ALL.len()]; Feed::ALL.len()],
     silent_feeds: [bool; Feed::ALL.len()],
     channel_silent: bool,
-    /// A side may yet fall silent.
+    /// At least one line can become silent.
     can_fall_silent: bool,
 }
 
@@ -83,7 +83,7 @@ impl SilenceDetector {
         Self {
             feeds,
             period: (silence > Duration::ZERO).then_some(eighth),
-            // At once, when the time is told for the first time.
+            // The first call with a time runs a check.
             next_check: Instant::ZERO,
             activity: Default::default(),
             loop_packets: Default::default(),
@@ -93,30 +93,30 @@ impl SilenceDetector {
         }
     }
 
-    /// When the next look is due; `None` while everything is silent that can be.
+    /// Returns when the next check is due, or `None` while every watched line is silent.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         (self.period.is_some() && self.can_fall_silent).then_some(self.next_check)
     }
 
-    /// A feed has been joined or left.
+    /// Restarts the checks after a feed was joined or left.
     pub(crate) fn restart_watch(&mut self) {
         self.can_fall_silent = true;
     }
 
-    /// Counts a packet of a feed that loops.
+    /// Counts a packet of a looping feed.
     pub(crate) fn count(&mut self, feed: Feed, line: FeedLine) {
         if let Some(counts) = self.loop_packets.get_mut(feed as usize) {
             counts[line as usize] += 1;
         }
     }
 
-    /// Whether a side of a feed is silent.
+    /// Returns `true` if a line of a feed is silent.
     pub(crate) fn is_silent(&self, feed: Feed, line: FeedLine) -> bool {
         self.activity.get(feed as usize).is_some_and(|activity| activity[line as usize].silent)
     }
 
-    /// Looks at the counts if that is due.
+    /// Compares the counts if a check is due.
     pub(crate) fn poll(
         &mut self,
         now: Instant,
@@ -125,13 +125,13 @@ impl SilenceDetector {
         listener: &mut impl Listener,
     ) {
         let Some(period) = self.period.filter(|_| self.next_check <= now) else { return };
-        // A caller that was away for long has not listened meanwhile.
+        // A caller that was late has not received packets meanwhile.
         let is_in_time = now < self.next_check + period;
         self.next_check = now + period;
         self.update(is_in_time, joined, counters, listener);
     }
 
-    /// Takes account of packets that came since the last look; `time_passed` if time has passed too.
+    /// Records the packets since the last check. `time_passed` also ages lines without packets.
     pub(crate) fn update(
         &mut self,
         time_passed: bool,
@@ -177,7 +177,7 @@ impl SilenceDetector {
         notify(SilenceScope::FeedLine { feed, line }, was_silent, activity.silent, listener);
     }
 
-    /// What the sides together make of the feeds and the channel.
+    /// Derives the silence of feeds and channel from their lines.
     fn update_scopes(&mut self, joined: [bool; Feed::ALL.len()], listener: &mut impl Listener) {
         let mut watched = 0;
         let mut silent = 0;

@@ -1,4 +1,4 @@
-//! What the exchange says of an instrument before it trades.
+//! The definition of an instrument.
 
 use hairpin_cme_codecs::mdp3::{InstAttribValue, SecurityTradingStatus};
 use hairpin_sbe::MonthYear;
@@ -6,20 +6,20 @@ use hairpin_time::Utc;
 
 use crate::{Details, LotTypeRules, Price9, Text};
 
-/// SecurityUpdateAction (tag 980): what a definition does to the instrument.
+/// SecurityUpdateAction (980): the effect of a definition on the instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DefinitionAction {
-    /// `A`: the instrument is there, or new.
+    /// `A`: added, or already present.
     Add,
-    /// `M`: it has changed.
+    /// `M`: modified.
     Modify,
-    /// `D`: it is gone.
+    /// `D`: deleted.
     Delete,
 }
 
-/// What all definitions (templates 54 to 58 and 63) say alike, and in [`Details`] what only one
-/// kind of them says.
+/// The fields common to all definitions (templates 54 to 58 and 63), and in [`Details`] those of
+/// one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Definition {
@@ -39,34 +39,33 @@ pub struct Definition {
     pub cfi_code: Text<6>,
     /// Currency (15).
     pub currency: Text<3>,
-    /// MarketSegmentID (1300): what an order for the instrument is sent to.
+    /// MarketSegmentID (1300): the destination of orders for the instrument.
     pub market_segment_id: u8,
     /// UnderlyingProduct (462).
     pub underlying_product: Option<u8>,
-    /// MaturityMonthYear (200); nothing in it of fixed income and repos, whose dates are in the
-    /// details.
+    /// MaturityMonthYear (200); empty for fixed income and repos, whose dates are in the details.
     pub maturity: MonthYear,
     /// MatchAlgorithm (1142), a letter.
     pub match_algorithm: u8,
-    /// MinTradeVol (562): the smallest quantity of an order.
+    /// MinTradeVol (562): the minimum quantity of an order.
     pub min_trade_vol: u32,
-    /// MaxTradeVol (1140): the largest quantity of an order.
+    /// MaxTradeVol (1140): the maximum quantity of an order.
     pub max_trade_vol: u32,
-    /// MinPriceIncrement (969): the tick size. `None` where the tick depends on the price.
+    /// MinPriceIncrement (969): the tick size. `None` if it depends on the price.
     pub min_price_increment: Option<Price9>,
-    /// DisplayFactor (9787): multiply a price by this to show it.
+    /// DisplayFactor (9787): the factor from wire prices to display prices.
     pub display_factor: Price9,
-    /// MainFraction (37702): the denominator in which prices are shown.
+    /// MainFraction (37702): the denominator of displayed prices.
     pub main_fraction: Option<u8>,
-    /// SubFraction (37703): the denominator of what is shown after that.
+    /// SubFraction (37703): the denominator of the remainder of a main fraction.
     pub sub_fraction: Option<u8>,
     /// PriceDisplayFormat (9800): digits shown to the right of the tick mark.
     pub price_display_format: Option<u8>,
-    /// MarketDepth (264) of feed type `GBX`: levels of the direct book, 0 if there is none.
-    /// As stated; a book holds at most [`crate::MAX_DEPTH`].
+    /// MarketDepth (264) of feed type `GBX`: the depth of the direct book, 0 without one. As
+    /// stated; a book holds at most [`crate::MAX_DEPTH`].
     pub depth: u8,
-    /// MarketDepth (264) of feed type `GBI`: levels of the implied book, 0 if there is none.
-    /// As stated; a book holds at most [`crate::MAX_IMPLIED_DEPTH`].
+    /// MarketDepth (264) of feed type `GBI`: the depth of the implied book, 0 without one. As
+    /// stated; a book holds at most [`crate::MAX_IMPLIED_DEPTH`].
     pub implied_depth: u8,
     /// HighLimitPrice (1149).
     pub high_limit_price: Option<Price9>,
@@ -74,33 +73,33 @@ pub struct Definition {
     pub low_limit_price: Option<Price9>,
     /// MaxPriceVariation (1143); options have none.
     pub max_price_variation: Option<Price9>,
-    /// InstAttribValue (872): what the instrument may be used for.
+    /// InstAttribValue (872): the eligibility flags.
     pub attributes: InstAttribValue,
-    /// The lots it is traded in.
+    /// The lot types and minimum lot sizes.
     pub lots: LotTypeRules,
     /// EventTime (1145) of the event Activation.
     pub activation: Option<Utc>,
     /// EventTime (1145) of the event LastEligibleTradeDate.
     pub last_trade: Option<Utc>,
-    /// UserDefinedInstrument (9779): a user of the exchange made it.
+    /// UserDefinedInstrument (9779): created by a user of the exchange.
     pub user_defined: bool,
     /// InstrumentGUID (37513), since version 10.
     pub instrument_guid: Option<u64>,
-    /// What only this kind of definition says.
+    /// The fields of this kind of definition.
     pub details: Details,
-    /// MDSecurityTradingStatus (1682) when the definition was sent; what holds now is in
-    /// [`crate::Instruments::status`].
+    /// MDSecurityTradingStatus (1682) when the definition was sent. [`crate::Instruments::status`]
+    /// has the present status.
     pub trading_status: Option<SecurityTradingStatus>,
     /// LastUpdateTime (779) of the definition.
     pub last_update_time: Utc,
     /// SecurityUpdateAction (980).
     pub action: DefinitionAction,
-    /// The template the definition came in, 0 if none came.
+    /// The template of the definition, 0 without one.
     pub template_id: u16,
 }
 
 impl Definition {
-    /// The definition of an instrument that has none.
+    /// Returns the placeholder for an instrument without a definition.
     pub(crate) const fn undefined(security_id: i32) -> Self {
         Self {
             security_id,
@@ -141,33 +140,33 @@ impl Definition {
         }
     }
 
-    /// When trading ends for good: the event LastEligibleTradeDate. `None` if the definition does
-    /// not say, as of bonds; their maturity is in the details.
+    /// Returns when trading ends for good: the event LastEligibleTradeDate. `None` if the
+    /// definition does not state it, as for bonds, whose maturity is in the details.
     #[must_use]
     pub const fn expires_at(&self) -> Option<Utc> {
         self.last_trade
     }
 
-    /// Whether trading has ended for good. CME deletes an expired instrument later, at the end of
-    /// its day, by a definition.
+    /// Returns `true` if trading has ended for good. CME deletes an expired instrument later, at
+    /// the end of its day, by a definition.
     #[must_use]
     pub fn is_expired(&self, utc: Utc) -> bool {
         self.last_trade.is_some_and(|last_trade| utc > last_trade)
     }
 
-    /// Whether trading has begun, by the event Activation, and not ended.
+    /// Returns `true` if trading has begun, by the event Activation, and not ended.
     #[must_use]
     pub fn is_active(&self, utc: Utc) -> bool {
         self.activation.is_none_or(|activation| utc >= activation) && !self.is_expired(utc)
     }
 
-    /// Whether the instrument is defined and not deleted.
+    /// Returns `true` if the instrument is defined and not deleted.
     pub(crate) fn is_in_force(&self) -> bool {
         self.action != DefinitionAction::Delete
     }
 
-    /// Whether a loop's definition says nothing that this one does not know: by LastUpdateTime
-    /// (779), since a loop lags behind what is sent as it happens.
+    /// Returns `true` if a definition from the loop adds nothing to this one, by LastUpdateTime
+    /// (779): the loop lags behind the incremental feed.
     pub(crate) fn supersedes(&self, looped: &Self) -> bool {
         let has_same_force = self.is_in_force() == looped.is_in_force();
         self.template_id != 0
@@ -175,14 +174,14 @@ impl Definition {
                 || (looped.last_update_time == self.last_update_time && has_same_force))
     }
 
-    /// Whether the two say the same; whether an instrument was added or modified is no matter.
+    /// Returns `true` if both definitions have the same content. Add and Modify count as equal.
     pub(crate) fn has_same_content(&self, other: &Self) -> bool {
         self.is_in_force() == other.is_in_force()
             && Self { action: other.action, ..*self } == *other
     }
 }
 
-/// No maturity.
+/// An absent maturity.
 pub(crate) const NO_MATURITY: MonthYear =
     MonthYear { year: None, month: None, day: None, week: None };
 

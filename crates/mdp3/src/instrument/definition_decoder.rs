@@ -1,4 +1,4 @@
-//! Reads definitions of every template as one type.
+//! A decoder from all definition templates to one type.
 
 use alloc::vec::Vec;
 
@@ -15,17 +15,17 @@ use crate::instrument::lot_type_rules::LotSize;
 use crate::instrument::related::{Leg, Related, Underlying};
 use crate::{Definition, DefinitionAction, Text};
 
-/// A definition as it came, with what concerns the message and not the instrument.
+/// A decoded definition, and the fields that concern the message rather than the instrument.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DecodedDefinition {
     pub(crate) definition: Definition,
     pub(crate) match_event_indicator: u8,
-    /// TotNumReports (911): how many definitions a whole loop has.
+    /// TotNumReports (911): the number of definitions in a complete loop.
     pub(crate) total_reports: Option<u32>,
 }
 
-/// Decodes a definition of any template; `None` if the template is not a definition's. What it
-/// relates the instrument to replaces what is in `related`.
+/// Decodes a definition of any template; `None` for another template. Replaces the contents of
+/// `related` by the definition's legs, underlyings and related instruments.
 pub(crate) fn decode(
     header: &MessageHeader,
     body: &[u8],
@@ -44,7 +44,7 @@ pub(crate) fn decode(
     Some(decoder(header, body, related))
 }
 
-/// Runs through a group.
+/// Iterates over a group.
 macro_rules! each {
     ($entries:expr, $group:path, |$entry:ident| $body:block) => {{
         let mut entries = $entries;
@@ -66,8 +66,8 @@ macro_rules! underlyings {
     };
 }
 
-/// One decoder per template; the templates name the common fields alike but share no type.
-/// After those, `$field` are what some lack, and `$lists` reads the lists.
+/// Generates the decoder of a template. The templates share field names but no type. `$field` are
+/// fields that some templates lack; `$lists` decodes the lists.
 macro_rules! decoder {
     (
         $name:ident, $message:ident, $module:ident, |$decoded:ident| $details:expr,
@@ -270,7 +270,7 @@ decoder!(
     |_related| {}
 );
 
-/// `A`, `M` or `D`; anything else is taken for an addition, which states the most.
+/// Converts `A`, `M` or `D`. Any other value counts as an addition, which states the most.
 fn action(wire: u8) -> DefinitionAction {
     match wire {
         b'M' => DefinitionAction::Modify,

@@ -1,18 +1,18 @@
-//! What only one kind of definition says.
+//! The fields of each kind of definition.
 
 use hairpin_cme_codecs::mdp3::{PutOrCall, RepoSubType};
 
 use crate::{Price9, Text};
 
-/// What only one kind of definition says. Lists are apart: see [`crate::Instruments::legs`] and
-/// [`crate::Instruments::underlyings`]. What is in neither is in the message, which
-/// [`crate::Listener::on_message`] is shown first.
+/// The fields of one kind of definition. Lists are separate: see [`crate::Instruments::legs`] and
+/// [`crate::Instruments::underlyings`]. For all other fields, decode the message passed to
+/// [`crate::Listener::on_message`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Details {
     /// There is no definition.
     None,
-    /// Template 54, which says nothing of its own.
+    /// Template 54, without fields of its own.
     Future,
     /// Template 55.
     Option(OptionDetails),
@@ -26,7 +26,7 @@ pub enum Details {
     Fx(FxDetails),
 }
 
-/// What makes an option one.
+/// The fields of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionDetails {
@@ -36,27 +36,27 @@ pub struct OptionDetails {
     pub strike_price: Option<Price9>,
     /// StrikeCurrency (947).
     pub strike_currency: Text<3>,
-    /// MinCabPrice (9850): the least price of an option all but worthless.
+    /// MinCabPrice (9850): the minimum price of a nearly worthless option.
     pub min_cab_price: Option<Price9>,
-    /// TickRule (6350): which table of tick sizes by price applies.
+    /// TickRule (6350): the table of tick sizes by price.
     pub tick_rule: Option<i8>,
 }
 
-/// What makes a spread one, but for its legs.
+/// The fields of a spread, except its legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpreadDetails {
     /// SecuritySubType (762): the kind of spread, such as `SP` or `BF`.
     pub sub_type: Text<5>,
-    /// PriceRatio (5770), of spreads between products.
+    /// PriceRatio (5770), for spreads between products.
     pub price_ratio: Option<Price9>,
-    /// TickRule (6350): which table of tick sizes by price applies.
+    /// TickRule (6350): the table of tick sizes by price.
     pub tick_rule: Option<i8>,
     /// FinancialInstrumentFullName (2714).
     pub full_name: Text<35>,
 }
 
-/// What makes a bond or a bill one. Dates are days since 1970-01-01.
+/// The fields of a bond or bill. Dates are days since 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FixedIncomeDetails {
@@ -72,7 +72,7 @@ pub struct FixedIncomeDetails {
     pub full_name: Text<35>,
 }
 
-/// What makes a repo one. Dates are days since 1970-01-01.
+/// The fields of a repo. Dates are days since 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepoDetails {
@@ -88,7 +88,7 @@ pub struct RepoDetails {
     pub full_name: Text<35>,
 }
 
-/// What makes a foreign exchange instrument one.
+/// The fields of a foreign exchange instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FxDetails {
@@ -98,9 +98,9 @@ pub struct FxDetails {
     pub price_quote_currency: Text<3>,
     /// SettlType (63).
     pub settl_type: Text<3>,
-    /// InterveningDays (37730): from spot to settlement.
+    /// InterveningDays (37730): days from spot to settlement.
     pub intervening_days: u16,
-    /// PricePrecision (2349): digits of a price after the point.
+    /// PricePrecision (2349): the number of decimal places of a price.
     pub price_precision: u8,
     /// AltMinPriceIncrement (37739), since version 13.
     pub alt_min_price_increment: Option<Price9>,

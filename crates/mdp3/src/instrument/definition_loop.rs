@@ -1,4 +1,4 @@
-//! Definitions: from the instrument feed's loop, and one by one on the incremental feed.
+//! Definitions from the instrument feed's loop and from the incremental feed.
 
 use crate::book::levels::{MAX_DEPTH, MAX_IMPLIED_DEPTH};
 use crate::feed::loop_tracker::{LoopTracker, PassPosition};
@@ -12,21 +12,22 @@ use crate::{
     Messages, Packet, Warning,
 };
 
-/// How far the collection of definitions has come.
+/// The progress of a collection of definitions.
 ///
-/// It is complete when as many distinct instruments were named as each definition's TotNumReports
-/// says there are; which pass of the loop named them does not matter, so that losses only delay.
+/// A collection is complete when as many distinct instruments were named as each definition's
+/// TotNumReports states. They may come from different passes of the loop, so losses only delay it.
 #[derive(Debug)]
 pub(crate) struct DefinitionLoop {
     tracker: LoopTracker,
     collecting: bool,
-    /// No collection has been completed yet, and the channel waits for the first.
+    /// No collection is complete yet, and the channel waits for the first.
     first: bool,
-    /// Packets were lost since the collection began: it may have gone past what they changed.
+    /// Packets were lost since the collection began, possibly with changes of definitions already
+    /// collected.
     outdated: bool,
-    /// A pass has begun since the collection began.
+    /// A pass has started since the collection began.
     pass_started: bool,
-    /// The number of this collection; instruments it has named carry it.
+    /// The number of this collection, which marks the instruments it has named.
     collection: u32,
     total: u32,
     distinct: u32,
@@ -46,17 +47,17 @@ impl DefinitionLoop {
         }
     }
 
-    /// Whether the instrument feed is needed.
+    /// Returns `true` if the instrument feed is needed.
     pub(crate) fn is_collecting(&self) -> bool {
         self.collecting
     }
 
-    /// Whether books have to wait for the collection.
+    /// Returns `true` if books must wait for the first collection.
     pub(crate) fn is_first(&self) -> bool {
         self.first
     }
 
-    /// Begins to collect, unless that is going on.
+    /// Starts a collection unless one is in progress.
     pub(crate) fn start_collection(&mut self) {
         if !self.collecting {
             self.collecting = true;
@@ -66,20 +67,20 @@ impl DefinitionLoop {
         }
     }
 
-    /// Packets were lost that may have had definitions: collects once more from now on.
+    /// Collects again after a loss of packets that may have contained definitions.
     pub(crate) fn restart_collection(&mut self) {
         self.outdated = self.collecting;
         self.start_collection();
     }
 
-    /// Begins to count, to `total`.
+    /// Starts counting up to `total`.
     fn begin_count(&mut self, total: u32) {
         self.collection = self.collection.wrapping_add(1);
         (self.total, self.distinct) = (total, 0);
     }
 
-    /// Counts an instrument, whose last collection is given; all there is if a loop's definitions
-    /// do not say how many they are.
+    /// Counts an instrument, given its last collection. Does nothing if the definitions do not
+    /// state their total.
     fn count(&mut self, total: Option<u32>, last_collection: &mut u32) {
         let Some(total) = total.filter(|_| self.pass_started) else { return };
         if total != self.total {
@@ -91,7 +92,7 @@ impl DefinitionLoop {
         }
     }
 
-    /// Whether all definitions that there is room for have been seen.
+    /// Returns `true` if all definitions that fit in memory were received.
     fn is_complete(&self, room: usize) -> bool {
         self.total > 0 && self.distinct as usize >= room.min(self.total as usize)
     }
@@ -137,7 +138,7 @@ impl Market {
                 Err(error) => self.report(Some(packet), &error, listener),
             }
         }
-        // Of the unwanted ones those without a place are counted too.
+        // Unwanted instruments without a slot are counted too.
         let room = if self.filtering { usize::MAX } else { self.settings.max_instruments };
         if self.definition_loop.collecting && self.definition_loop.is_complete(room) {
             self.definition_loop.end_collection();
@@ -177,8 +178,8 @@ impl Market {
         }
     }
 
-    /// An instrument without a definition has an entry or a snapshot: definitions are collected
-    /// again. Once for each instrument, since the exchange may never define it.
+    /// Collects definitions again because an instrument without one has an entry or a snapshot.
+    /// Once per instrument, since the exchange may never define it.
     pub(crate) fn request_definitions(&mut self, security_id: i32, listener: &mut impl Listener) {
         self.warn(&Warning::UnknownSecurity { security_id }, listener);
         if self.settings.late_join != LateJoin::InstrumentsAndBooks {
@@ -194,8 +195,8 @@ impl Market {
         }
     }
 
-    /// Takes a definition; `None` if there is no room for its instrument. What it relates the
-    /// instrument to is in `self.related`.
+    /// Applies a definition, whose legs or underlyings are in `self.related`. Returns `None` if
+    /// there is no room for its instrument.
     pub(crate) fn apply_definition(
         &mut self,
         packet: &Packet,
@@ -241,8 +242,8 @@ impl Market {
         Some(instrument)
     }
 
-    /// The depths of both books. A definition without feed types says nothing of depth; one with
-    /// other feed types only says that there is no such book.
+    /// Sets the depths of both books. A definition without feed types leaves the depth open; one
+    /// with other feed types only means that there is no such book.
     fn set_depth(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let definition = &self.instruments.definitions[instrument.as_usize()];
         let (security_id, stated) = (definition.security_id, definition.depth);
@@ -261,8 +262,8 @@ impl Market {
         }
     }
 
-    /// What a definition makes of an instrument that had none in force: if it is new to the
-    /// exchange, its book is empty; otherwise a snapshot has it.
+    /// Sets the state of an instrument that had no definition in force. If it is new at the
+    /// exchange, its book is empty; otherwise it waits for a snapshot.
     fn start_instrument(
         &mut self,
         instrument: InstrumentIndex,
@@ -286,7 +287,7 @@ impl Market {
             self.define_order_book(instrument, None, listener);
         } else {
             let security_id = self.instruments.book(instrument).security_id();
-            // What came for a wanted group before it was known to be wanted has not been kept.
+            // Entries of an accepted group that arrived before its definition were not queued.
             let has_all = self.definition_loop.is_first() && !self.is_unwanted(None, security_id);
             let waiting_from = if has_all { 0 } else { self.next_sequence };
             self.mark_out_of_sync(instrument, waiting_from, listener);
@@ -294,7 +295,7 @@ impl Market {
         }
     }
 
-    /// The instrument is gone.
+    /// Removes a deleted instrument.
     fn remove_instrument(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let slot = &mut self.instruments.direct[instrument.as_usize()];
         if slot.head.state == State::Unknown {

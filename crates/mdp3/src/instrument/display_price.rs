@@ -1,31 +1,31 @@
-//! Prices as people read them.
+//! Display prices.
 //!
-//! What is on the wire times DisplayFactor (9787) is a decimal price. Of some products it is shown
-//! in fractions, by three fields of the definition (CME Client Systems Wiki, "Fractional Pricing",
+//! A wire price times DisplayFactor (9787) is a decimal price. Some products are displayed in
+//! fractions, by three fields of the definition (CME Client Systems Wiki, "Fractional Pricing",
 //! page 46170766, "Fractional Pricing - Display Examples", page 46203087, and "Fractional Price
 //! Processing for BrokerTec Products", page 457573180):
 //!
 //! ```text
 //! MainFraction (37702)        denominator, 32 for 32nds
-//! SubFraction (37703)         denominator of what is left of one of those, 8 for eighths of a 32nd
-//! PriceDisplayFormat (9800)   digits behind the mark
+//! SubFraction (37703)         denominator of the remainder, 8 for eighths of a 32nd
+//! PriceDisplayFormat (9800)   digits after the mark
 //!
 //!    104.8828125   =   104 + 28/32 + 1/4 of 1/32
-//!    104'282           28.25 in three digits, the rest cut off
+//!    104'282           28.25 in three digits, truncated
 //! ```
-//! Futures and options have an apostrophe for the mark, and digits beyond the main fraction are
-//! decimals of one of it. Fixed income of BrokerTec has a point, and those digits are the numerator
-//! of the sub-fraction: `104.282` is 28 32nds and two eighths of one.
+//! Futures and options use an apostrophe as the mark; digits after the main fraction are its
+//! decimals. BrokerTec fixed income uses a point; those digits are the numerator of the
+//! sub-fraction: `104.282` is 28 32nds and two eighths of one.
 
 use core::fmt;
 
 use crate::{Definition, Details, Price9};
 
-/// Digits behind the point of `DisplayPrice::value`: those of a price and those of a factor.
+/// The decimal places of `DisplayPrice::value`: those of a price plus those of a factor.
 const PLACES: u32 = 18;
 const ONE: u128 = 10u128.pow(PLACES);
 
-/// A price as people read it, with as many digits as its product has; prints into any width.
+/// A price in its product's display format, with all its digits. Supports width and alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DisplayPrice {
     /// In units of 10^-18.
@@ -35,15 +35,15 @@ pub struct DisplayPrice {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// At least so many digits behind the point.
+    /// A decimal number with at least this many decimal places.
     Decimal { decimal_places: u8 },
-    /// A fraction whose digits beyond the first are decimals of its numerator.
+    /// A fraction; further digits are decimals of its numerator.
     Tick { main: u8, digits: u8 },
-    /// A fraction whose digits beyond the first are the numerator of another.
+    /// A fraction; further digits are the numerator of the sub-fraction.
     Point { main: u8, sub: u8, digits: u8 },
 }
 
-/// Room for any price: a sign, 39 digits and a mark fit.
+/// A buffer for any price: a sign, 39 digits and a mark fit.
 struct TextBuffer {
     text: [u8; 64],
     length: usize,
@@ -57,7 +57,7 @@ impl TextBuffer {
         }
     }
 
-    /// A number with leading zeros up to a width.
+    /// Writes a number padded with zeros to a width.
     fn number(&mut self, number: u128, width: usize) {
         let mut digits = [b'0'; 40];
         let (mut rest, mut start) = (number, digits.len());
@@ -69,7 +69,7 @@ impl TextBuffer {
         digits[start..].iter().for_each(|digit| self.push(*digit));
     }
 
-    /// The first digits of a fraction of [`ONE`], the rest cut off.
+    /// Writes the first digits of a fraction of [`ONE`], truncated.
     fn decimal_places(&mut self, fraction: u128, digits: usize) {
         let mut rest = fraction;
         for _ in 0..digits {
@@ -80,7 +80,7 @@ impl TextBuffer {
     }
 }
 
-/// How many digits the numerators of a fraction have.
+/// Returns the number of digits of a fraction's numerator.
 fn digit_count(denominator: u8) -> usize {
     match denominator {
         0..=10 => 1,
@@ -89,7 +89,7 @@ fn digit_count(denominator: u8) -> usize {
     }
 }
 
-/// How many digits behind the point a fraction of [`ONE`] has.
+/// Returns the number of decimal places of a fraction of [`ONE`].
 fn decimal_places_of(fraction: u128) -> u32 {
     (0..PLACES)
         .find(|decimal_places| fraction.is_multiple_of(10u128.pow(PLACES - decimal_places)))
@@ -143,7 +143,7 @@ impl fmt::Display for DisplayPrice {
 }
 
 impl Definition {
-    /// A price of this instrument as people read it.
+    /// Returns a price of this instrument in its display format.
     ///
     /// ```
     /// # use hairpin_mdp3::{Definition, Price9};
@@ -159,8 +159,7 @@ impl Definition {
         DisplayPrice { value, style: self.display_style() }
     }
 
-    /// What to multiply by to show a price, in units of 10^-9. An instrument without a definition
-    /// has no factor; its prices are shown as they are.
+    /// Returns the display factor in units of 10^-9, or 1 for an instrument without a definition.
     fn effective_factor(&self) -> i64 {
         if self.display_factor.0 > 0 { self.display_factor.0 } else { 1_000_000_000 }
     }
@@ -177,7 +176,7 @@ impl Definition {
         }
     }
 
-    /// As many digits behind the point as a tick has, or where ticks vary, as the factor has.
+    /// Returns the decimal places of a tick or, if ticks vary, of the factor.
     fn decimal_places(&self) -> u8 {
         let factor = i128::from(self.effective_factor());
         let tick = self.min_price_increment.map_or(1_000_000_000, |tick| tick.0);

@@ -1,4 +1,4 @@
-//! Which instruments of a channel are wanted.
+//! The filter that selects the instruments of a channel.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,16 +7,16 @@ use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
 use crate::market::Market;
 use crate::{Definition, StatusScope, Text};
 
-/// Which instruments of a channel are wanted: those with a SecurityID or a symbol, of a security
-/// group or of an asset that is named here. One that names nothing wants all of them.
+/// A selection of instruments by SecurityID, symbol, security group or asset. An empty filter
+/// accepts all instruments.
 ///
-/// An instrument that is not wanted takes no book, no queue and no place among
-/// [`crate::Settings::max_instruments`]; an entry of it costs the lookup that does not find it.
-/// Nothing of it is told but the messages that it is in ([`crate::Listener::on_message`]): not its
-/// definitions, and of statuses of a group or an asset only those that reach a wanted instrument.
+/// A rejected instrument takes no book, no queue and no slot of
+/// [`crate::Settings::max_instruments`]; an entry of it costs one failed lookup. The listener
+/// receives nothing of it except whole messages ([`crate::Listener::on_message`]). Statuses of a
+/// group or an asset are reported only if they apply to an accepted instrument.
 ///
-/// Symbols, groups and assets are known from definitions, so an instrument wanted for one of them
-/// exists from its definition on. Once wanted it stays so, whatever later definitions say.
+/// Symbols, groups and assets come from definitions. An instrument accepted by one of them exists
+/// from its definition on, and stays accepted whatever later definitions state.
 ///
 /// ```
 /// use hairpin_mdp3::{Channel, Filter, Settings, Text};
@@ -36,7 +36,7 @@ pub struct Filter {
     max_unwanted: usize,
 }
 
-/// Every instrument.
+/// Accepts all instruments.
 impl Default for Filter {
     fn default() -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Wants an instrument.
+    /// Accepts the instrument with a SecurityID (48).
     #[must_use]
     pub fn with_security_id(mut self, security_id: i32) -> Self {
         if let Err(place) = self.security_ids.binary_search(&security_id) {
@@ -60,37 +60,37 @@ impl Filter {
         self
     }
 
-    /// Wants the instrument with a Symbol (55).
+    /// Accepts the instrument with a Symbol (55).
     #[must_use]
     pub fn with_symbol(mut self, symbol: Text<20>) -> Self {
         self.symbols.push(symbol);
         self
     }
 
-    /// Wants all instruments of a SecurityGroup (1151).
+    /// Accepts all instruments of a SecurityGroup (1151).
     #[must_use]
     pub fn with_group(mut self, security_group: Text<6>) -> Self {
         self.groups.push(security_group);
         self
     }
 
-    /// Wants all instruments of an Asset (6937), the product.
+    /// Accepts all instruments of an Asset (6937), the product.
     #[must_use]
     pub fn with_asset(mut self, asset: Text<6>) -> Self {
         self.assets.push(asset);
         self
     }
 
-    /// Room to know so many unwanted instruments apart while definitions are collected, about 20
-    /// bytes each; taken only if anything is unwanted. Beyond it, a collection that repeats itself
-    /// may count as complete too early.
+    /// Sets how many rejected instruments a collection of definitions can distinguish, at about 20
+    /// bytes each. Allocated only if the filter rejects any. With more rejected instruments, a
+    /// collection that repeats may count as complete too early.
     #[must_use]
     pub const fn with_max_unwanted(mut self, instruments: usize) -> Self {
         self.max_unwanted = instruments;
         self
     }
 
-    /// Whether every instrument is wanted.
+    /// Returns `true` if all instruments are accepted.
     #[must_use]
     pub fn accepts_all(&self) -> bool {
         self.security_ids.is_empty()
@@ -99,13 +99,13 @@ impl Filter {
             && self.assets.is_empty()
     }
 
-    /// Whether an instrument is wanted by its SecurityID alone.
+    /// Returns `true` if an instrument is accepted by its SecurityID alone.
     #[must_use]
     pub fn accepts_id(&self, security_id: i32) -> bool {
         self.security_ids.binary_search(&security_id).is_ok()
     }
 
-    /// Whether the instrument with this definition is wanted.
+    /// Returns `true` if the instrument with this definition is accepted.
     #[must_use]
     pub fn accepts(&self, definition: &Definition) -> bool {
         self.accepts_all()
@@ -116,11 +116,11 @@ impl Filter {
     }
 }
 
-/// The unwanted instruments that a collection of definitions has named.
+/// The rejected instruments named by a collection of definitions.
 #[derive(Debug)]
 pub(crate) struct UnwantedInstruments {
     ids: IdTable,
-    /// The last collection that named each.
+    /// The last collection that named each instrument.
     collections: Vec<u32>,
     count: usize,
 }
@@ -131,7 +131,7 @@ impl UnwantedInstruments {
         Self { ids: IdTable::new(room), collections: vec![0; room], count: 0 }
     }
 
-    /// The last collection that named an instrument; `None` if there is no room to note it.
+    /// Returns the last collection that named an instrument, or `None` if there is no room for it.
     pub(crate) fn last_collection(&mut self, security_id: i32) -> Option<&mut u32> {
         let place = match self.ids.find(security_id) {
             Some(place) => place.as_usize(),
@@ -147,8 +147,8 @@ impl UnwantedInstruments {
 }
 
 impl Market {
-    /// Whether an instrument that is not known is unwanted, as far as its SecurityID tells: then
-    /// nothing is told or kept of it.
+    /// Returns `true` if an unknown instrument is rejected as far as its SecurityID shows. It is
+    /// then neither reported nor stored.
     #[inline]
     pub(crate) fn is_unwanted(
         &self,
@@ -158,14 +158,14 @@ impl Market {
         instrument.is_none() && self.filtering && !self.filter.accepts_id(security_id)
     }
 
-    /// Whether a definition is of an instrument that is neither wanted nor known.
+    /// Returns `true` if a definition belongs to an unknown, rejected instrument.
     pub(crate) fn is_unwanted_definition(&self, definition: &Definition) -> bool {
         self.filtering
             && !self.filter.accepts(definition)
             && self.instruments.find(definition.security_id).is_none()
     }
 
-    /// Whether a status is of any instrument that is wanted.
+    /// Returns `true` if a status applies to any accepted instrument.
     pub(crate) fn is_wanted_status(&self, scope: &StatusScope) -> bool {
         if !self.filtering {
             return true;

@@ -1,14 +1,15 @@
-//! SecurityID to instrument, by open addressing.
+//! The index of an instrument, and the table from SecurityID to index.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Which instrument of a channel: dense, from 0, never reused while the channel lives.
+/// The index of an instrument of a channel: dense from 0, never reused during the channel's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstrumentIndex(pub(crate) u32);
 
 impl InstrumentIndex {
-    /// The index as a number, for the user's own arrays: below `Settings::max_instruments`.
+    /// Returns the index as a number below `Settings::max_instruments`, for the caller's own
+    /// arrays.
     #[must_use]
     pub const fn as_usize(self) -> usize {
         self.0 as usize
@@ -24,10 +25,11 @@ struct Slot {
 
 const EMPTY: Slot = Slot { security_id: 0, index: u32::MAX };
 
-/// The table: a power of two of slots, at most half of them taken, linear probing, no removal.
+/// A hash table with open addressing: a power of two of slots, at most half of them in use, linear
+/// probing, no removal.
 ///
-/// CME's SecurityIDs are near each other and often multiples of something; multiplying by the
-/// golden ratio and taking the top bits spreads such runs.
+/// CME's SecurityIDs are close together and often multiples of a number. Multiplying by the golden
+/// ratio and taking the top bits spreads such runs.
 #[derive(Debug)]
 pub(crate) struct IdTable {
     slots: Vec<Slot>,
@@ -37,26 +39,26 @@ pub(crate) struct IdTable {
 const GOLDEN_RATIO: u32 = 0x9E37_79B9;
 
 impl IdTable {
-    /// A table for `capacity` instruments.
+    /// Creates a table for `capacity` instruments.
     pub(crate) fn new(capacity: usize) -> Self {
         let slots = (capacity * 2).next_power_of_two().max(2);
         Self { slots: vec![EMPTY; slots], shift: 32 - slots.trailing_zeros() }
     }
 
-    /// The instrument of `security_id`.
+    /// Returns the instrument of `security_id`.
     #[inline]
     pub(crate) fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
         let (_, slot) = self.probe(security_id);
         (slot.index != EMPTY.index).then_some(InstrumentIndex(slot.index))
     }
 
-    /// Enters an instrument that is not in the table. The caller keeps to the capacity.
+    /// Adds an instrument that is not in the table. The caller respects the capacity.
     pub(crate) fn insert(&mut self, security_id: i32, index: InstrumentIndex) {
         let (position, _) = self.probe(security_id);
         self.slots[position] = Slot { security_id, index: index.0 };
     }
 
-    /// The slot of `security_id`, or the vacant one where it would be, and its place.
+    /// Returns the position and slot of `security_id`, or the free slot for it.
     #[inline]
     fn probe(&self, security_id: i32) -> (usize, Slot) {
         let mask = self.slots.len() - 1;
@@ -64,7 +66,8 @@ impl IdTable {
         let mut position = (hash >> self.shift) as usize & mask;
         loop {
             let slot = self.slots[position];
-            // The usual answer first, and alone: whether it is of a vacant slot is asked once.
+            // Compares the id first: a hit costs one comparison, and the caller checks once for a
+            // free slot.
             if slot.security_id == security_id {
                 return (position, slot);
             }

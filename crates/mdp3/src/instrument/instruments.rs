@@ -13,17 +13,17 @@ use crate::instrument::statistics::{InstrumentStatistics, PriceLimits};
 use crate::instrument::status::InstrumentStatus;
 use crate::{Book, Changes, Definition, Settings};
 
-/// The depth of an implied book of which nothing says it: CME's usual one.
+/// The depth of an implied book without a stated depth: CME's common one.
 pub(crate) const DEFAULT_IMPLIED_DEPTH: u8 = 2;
 
-/// The instruments of a channel with their books and definitions. Callbacks are shown this, so
-/// that a decision may look at other books than the one that changed.
+/// The instruments of a channel with their books and definitions. Callbacks receive it, so that a
+/// decision can use books other than the changed one.
 #[derive(Debug)]
 pub struct Instruments {
     ids: IdTable,
-    /// The book arena; the first `count` are in use.
+    /// The direct books; the first `count` are in use.
     pub(crate) direct: Vec<DirectBookSlot>,
-    /// Cold: implied books, definitions with legs and underlyings, statuses, statistics.
+    /// Cold data: implied books, definitions with legs and underlyings, statuses, statistics.
     pub(crate) implied: Vec<ImpliedBookSlot>,
     pub(crate) definitions: Vec<Definition>,
     pub(crate) related: RelatedLists,
@@ -35,8 +35,8 @@ pub struct Instruments {
 }
 
 impl Instruments {
-    /// Reads what a book entry for the instrument at `place` would read, and returns its place: no
-    /// more than there are.
+    /// Reads the memory that a book entry for the instrument at index `place` would read. Returns
+    /// the index, or 0 if it is out of range.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) -> usize {
         let place = if place < self.count { place } else { 0 };
@@ -63,89 +63,89 @@ impl Instruments {
         }
     }
 
-    /// How many instruments the channel has come across.
+    /// Returns the number of known instruments.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether the channel has come across no instrument.
+    /// Returns `true` if no instrument is known.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Every instrument, in the order in which the channel came across them.
+    /// Iterates over all instruments, in the order in which the channel first received them.
     pub fn iter(&self) -> impl Iterator<Item = InstrumentIndex> + use<> {
         (0..self.count as u32).map(InstrumentIndex)
     }
 
-    /// The instrument with a SecurityID.
+    /// Returns the instrument with a SecurityID.
     #[must_use]
     #[inline]
     pub fn find(&self, security_id: i32) -> Option<InstrumentIndex> {
         self.ids.find(security_id)
     }
 
-    /// The direct book of an instrument.
+    /// Returns the direct book of an instrument.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     #[inline]
     pub fn book(&self, instrument: InstrumentIndex) -> Book<'_> {
         Book::new(&self.direct[instrument.as_usize()])
     }
 
-    /// The implied book of an instrument.
+    /// Returns the implied book of an instrument.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn implied_book(&self, instrument: InstrumentIndex) -> ImpliedBook<'_> {
         ImpliedBook::new(&self.implied[instrument.as_usize()])
     }
 
-    /// The direct and the implied book of an instrument as one.
+    /// Returns the direct and implied book of an instrument as one.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn consolidated_book(&self, instrument: InstrumentIndex) -> ConsolidatedBook<'_> {
         ConsolidatedBook::new(self.book(instrument), self.implied_book(instrument))
     }
 
-    /// The order book of an instrument; always empty if `Settings::order_books` is `None`.
+    /// Returns the order book of an instrument; always empty if `Settings::order_books` is `None`.
     #[must_use]
     pub const fn order_book(&self, instrument: InstrumentIndex) -> OrderBook<'_> {
         OrderBook::new(self, instrument)
     }
 
-    /// The direct book of the instrument with a SecurityID.
+    /// Returns the direct book of the instrument with a SecurityID.
     #[must_use]
     pub fn book_of(&self, security_id: i32) -> Option<Book<'_>> {
         self.find(security_id).map(|instrument| self.book(instrument))
     }
 
-    /// The definition of an instrument; `None` if it has none in force.
+    /// Returns the definition of an instrument, or `None` if it has none in force.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn definition(&self, instrument: InstrumentIndex) -> Option<&Definition> {
         let definition = &self.definitions[instrument.as_usize()];
         definition.is_in_force().then_some(definition)
     }
 
-    /// The legs of a spread as its definition has them; none of anything else.
+    /// Returns the legs of a spread from its definition; empty for other instruments.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     pub fn legs(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Leg> {
         self.related(instrument).filter_map(|related| match related {
             Related::Leg(leg) => Some(leg),
@@ -153,11 +153,12 @@ impl Instruments {
         })
     }
 
-    /// What an option or a repo is on, as its definition has it; nothing of anything else.
+    /// Returns the underlyings of an option or a repo from its definition; empty for other
+    /// instruments.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     pub fn underlyings(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Underlying> {
         self.related(instrument).filter_map(|related| match related {
             Related::Underlying(underlying) => Some(underlying),
@@ -165,56 +166,55 @@ impl Instruments {
         })
     }
 
-    /// Everything the definition of an instrument relates it to, in the order of the message:
-    /// legs, or underlyings and then related instruments.
+    /// Returns all related instruments of a definition, in message order: legs, or underlyings and
+    /// then related instruments.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     pub fn related(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
         self.related.list(instrument)
     }
 
-    /// What is known of an instrument's trading status.
+    /// Returns the trading status of an instrument.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn status(&self, instrument: InstrumentIndex) -> &InstrumentStatus {
         &self.statuses[instrument.as_usize()]
     }
 
-    /// What is known of an instrument's statistics, volume and last trade.
+    /// Returns the statistics, volume and last trade of an instrument.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn statistics(&self, instrument: InstrumentIndex) -> &InstrumentStatistics {
         &self.statistics[instrument.as_usize()]
     }
 
-    /// The user's own word for an instrument, 0 unless one was set by
-    /// [`crate::Channel::set_user_data`] or [`crate::Listener::user_data`]: an index into the
-    /// user's own tables, say. The channel does not look at it; it stays whatever becomes of the
-    /// instrument.
+    /// Returns the user data of an instrument, for example an index into the caller's own tables.
+    /// It is 0 unless set by [`crate::Channel::set_user_data`] or [`crate::Listener::user_data`].
+    /// The channel never reads or changes it.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     #[inline]
     pub fn user_data(&self, instrument: InstrumentIndex) -> u64 {
         self.user_data[instrument.as_usize()]
     }
 
-    /// The limits of an instrument's price: those last sent, each of them, or else those of its
+    /// Returns the price limits of an instrument: each the one last sent, otherwise that of the
     /// definition.
     ///
     /// # Panics
     ///
-    /// If the index is from a larger channel.
+    /// Panics if the index belongs to a larger channel.
     #[must_use]
     pub fn price_limits(&self, instrument: InstrumentIndex) -> PriceLimits {
         let sent = self.statistics(instrument).limits();
@@ -232,13 +232,13 @@ impl Instruments {
         self.implied[instrument.as_usize()].clear();
     }
 
-    /// Takes the best levels of both books into their heads; returns what of them has changed.
+    /// Copies the best levels of both books to their heads. Returns what has changed.
     pub(crate) fn update_best(&mut self, instrument: InstrumentIndex) -> Changes {
         let implied = self.implied[instrument.as_usize()].update_best();
         self.direct[instrument.as_usize()].update_best().union(implied.to_implied())
     }
 
-    /// Enters an instrument that is not there yet; `None` if there is no room.
+    /// Adds a new instrument. Returns `None` if there is no room.
     pub(crate) fn insert(&mut self, security_id: i32, depth: u8) -> Option<InstrumentIndex> {
         let slot = self.direct.get_mut(self.count)?;
         let instrument = InstrumentIndex(self.count as u32);

@@ -1,22 +1,22 @@
-//! In which sizes an instrument is traded.
+//! The lot types of an instrument.
 
 use core::fmt;
 use core::ops::Deref;
 
 use hairpin_cme_codecs::mdp3::DecimalQty;
 
-/// A lot that an instrument is traded in (an entry of group NoLotTypeRules).
+/// A lot type of an instrument (an entry of group NoLotTypeRules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LotTypeRule {
     /// LotType (1093): 1 odd, 2 round, 3 block, 4 round by the unit of measure.
     pub lot_type: i8,
-    /// MinLotSize (1231): the least of it.
+    /// MinLotSize (1231): the minimum size.
     pub min_size: Option<DecimalQty>,
 }
 
-/// The lots of an instrument: at most one of each of the four types that FIX knows. More are left
-/// out.
+/// The lot types of an instrument: at most one of each of FIX's four types. Further entries are
+/// dropped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LotTypeRules {
     lots: [LotTypeRule; 4],
@@ -35,7 +35,7 @@ impl LotTypeRules {
     }
 }
 
-/// In the order of the message.
+/// The rules in message order.
 impl Deref for LotTypeRules {
     type Target = [LotTypeRule];
 
@@ -50,7 +50,7 @@ impl fmt::Debug for LotTypeRules {
     }
 }
 
-/// MinLotSize, which templates have in two types.
+/// A conversion of MinLotSize, which has two types on the wire.
 pub(crate) trait LotSize {
     fn lot_size(self) -> Option<DecimalQty>;
 }
@@ -61,7 +61,7 @@ impl LotSize for Option<DecimalQty> {
     }
 }
 
-/// Of template 63: whole units.
+/// The type in template 63: whole units.
 impl LotSize for u64 {
     fn lot_size(self) -> Option<DecimalQty> {
         let units = i64::try_from(self).unwrap_or(i64::MAX);

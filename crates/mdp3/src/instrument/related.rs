@@ -1,5 +1,5 @@
-//! What definitions relate an instrument to: the legs of a spread, the underlyings of an option
-//! or a repo.
+//! The related instruments of a definition: the legs of a spread, the underlyings of an option or a
+//! repo.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,9 +14,9 @@ use crate::{InstrumentIndex, Price9, Text};
 pub struct Leg {
     /// LegSecurityID (602).
     pub security_id: i32,
-    /// LegSide (624): what who buys the spread does with the leg.
+    /// LegSide (624): the side of the leg when buying the spread.
     pub side: LegSide,
-    /// LegRatioQty (623): how many of the leg are in one spread.
+    /// LegRatioQty (623): the quantity of the leg per spread.
     pub ratio: i8,
     /// LegPrice (566), of covered instruments.
     pub price: Option<Price9>,
@@ -24,8 +24,8 @@ pub struct Leg {
     pub option_delta: Option<DecimalQty>,
 }
 
-/// What an instrument is on or goes with (groups NoUnderlyings and NoRelatedInstruments of
-/// templates 55 and 58).
+/// An underlying or related instrument (groups NoUnderlyings and NoRelatedInstruments of templates
+/// 55 and 58).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Underlying {
@@ -35,19 +35,20 @@ pub struct Underlying {
     pub symbol: Text<20>,
 }
 
-/// One thing a definition relates an instrument to.
+/// An instrument that a definition refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Related {
-    /// A leg.
+    /// A leg of a spread.
     Leg(Leg),
-    /// What it is on.
+    /// An underlying.
     Underlying(Underlying),
-    /// What it goes with.
+    /// A related instrument.
     Instrument(Underlying),
 }
 
-/// The most entries all lists of one definition have: three groups, counted in a byte each.
+/// The maximum number of entries in all lists of one definition: three groups with a one-byte
+/// count.
 pub(crate) const MAX_RELATED: usize = 3 * 255;
 
 #[derive(Debug, Clone, Copy)]
@@ -56,23 +57,23 @@ struct Node {
     next: u32,
 }
 
-/// No node.
+/// The null node number.
 const END: u32 = u32::MAX;
 
 const FREE: Related = Related::Underlying(Underlying { security_id: None, symbol: Text::EMPTY });
 
-/// A list for each instrument, all in one arena; what a list gives up another can take.
+/// One list per instrument in a shared arena; freed nodes are reused.
 #[derive(Debug)]
 pub(crate) struct RelatedLists {
     nodes: Vec<Node>,
-    /// The first of the vacant nodes.
+    /// The first free node.
     free: u32,
     /// The first node of each instrument.
     firsts: Vec<u32>,
 }
 
 impl RelatedLists {
-    /// Lists for so many instruments with `capacity` entries in all.
+    /// Creates lists for `instruments` instruments with `capacity` entries in total.
     pub(crate) fn new(instruments: usize, capacity: usize) -> Self {
         let capacity = capacity.min(END as usize - 1);
         let node = |slot| Node {
@@ -83,7 +84,7 @@ impl RelatedLists {
         Self { nodes: (0..capacity).map(node).collect(), free, firsts: vec![END; instruments] }
     }
 
-    /// The list of an instrument.
+    /// Returns the list of an instrument.
     pub(crate) fn list(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &Related> {
         let mut slot = self.firsts[instrument.as_usize()];
         core::iter::from_fn(move || {
@@ -93,8 +94,7 @@ impl RelatedLists {
         })
     }
 
-    /// Replaces the list of an instrument; if there is no room for all of it, by none. Whether
-    /// there was.
+    /// Replaces the list of an instrument. If it does not fit, clears the list and returns `false`.
     pub(crate) fn replace(&mut self, instrument: InstrumentIndex, list: &[Related]) -> bool {
         self.remove(instrument);
         let mut first = END;

@@ -2,14 +2,14 @@
 
 use hairpin_cme_codecs::mdp3::OpenCloseSettlFlag;
 
-/// Which statistic, by MDEntryType (269) and, of some, OpenCloseSettlFlag (286).
+/// The kind of a statistic, by MDEntryType (269) and for some by OpenCloseSettlFlag (286).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum StatisticKind {
     /// `4`: the session's opening price.
     Open,
-    /// `4` with flag 5: where the session would open now.
+    /// `4` with flag 5: the indicative opening price.
     IndicativeOpen,
     /// `7`: the session's highest trade.
     High,
@@ -21,21 +21,21 @@ pub enum StatisticKind {
     LowestOffer,
     /// `9`: the volume-weighted average price, of the day if the flag is 100.
     Vwap,
-    /// `9` with flag 101: the average of a repo as of 8:30.
+    /// `9` with flag 101: the average of a repo at 8:30.
     RepoAverage830,
-    /// `9` with flag 102: the average of a repo as of 10:00.
+    /// `9` with flag 102: the average of a repo at 10:00.
     RepoAverage10,
-    /// `9` with flag 103: the average of a repo as of 10:00 of the session before.
+    /// `9` with flag 103: the average of a repo at 10:00 of the previous session.
     PreviousRepoAverage10,
     /// `e`: the session's electronic volume.
     Volume,
     /// `2`: the last trade.
     LastTrade,
-    /// `6`: the settlement price, whose kind [`crate::StatisticValue::settlement_type`] says.
+    /// `6`: the settlement price; [`crate::StatisticValue::settlement_type`] has its kind.
     Settlement,
-    /// `B`: what was cleared of the trade date before.
+    /// `B`: the cleared volume of the previous trade date.
     ClearedVolume,
-    /// `C`: open interest of the trade date before.
+    /// `C`: the open interest of the previous trade date.
     OpenInterest,
     /// `W`: the fixing price.
     FixingPrice,
@@ -45,14 +45,14 @@ pub enum StatisticKind {
     LowLimit,
     /// MaxPriceVariation (1143).
     MaxPriceVariation,
-    /// An entry type or flag that schema version 13 does not have: told, not kept.
+    /// An entry type or flag that schema version 13 does not define: reported, not stored.
     Unknown,
 }
 
-/// How many kinds are kept: all but `Unknown`.
+/// The number of stored kinds: all but `Unknown`.
 pub(crate) const KINDS: usize = StatisticKind::Unknown as usize;
 
-/// Those that are kept, in the order of their numbers.
+/// The stored kinds, in numeric order.
 pub(crate) const ALL: [StatisticKind; KINDS] = {
     use StatisticKind::*;
     [
@@ -78,12 +78,12 @@ pub(crate) const ALL: [StatisticKind; KINDS] = {
     ]
 };
 
-/// What begins anew with a session: `Open` to `Volume`.
+/// The kinds that restart with a session: `Open` to `Volume`.
 pub(crate) const SESSION: core::ops::RangeInclusive<usize> =
     StatisticKind::Open as usize..=StatisticKind::Volume as usize;
 
 impl StatisticKind {
-    /// The kind of an entry, of a message or a snapshot; `None` if it is no statistic's.
+    /// Returns the kind of a message or snapshot entry, or `None` if the entry is not a statistic.
     pub(crate) fn from_entry(entry_type: u8, flag: Option<OpenCloseSettlFlag>) -> Option<Self> {
         Some(match entry_type {
             b'4' => match flag {

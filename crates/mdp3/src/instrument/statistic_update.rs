@@ -1,4 +1,4 @@
-//! Statistics and limits as they are told: from templates 49, 50, 51, 67, and from snapshots.
+//! Callbacks for statistics and limits from templates 49, 50, 51 and 67 and from snapshots.
 
 use hairpin_cme_codecs::mdp3::{MDUpdateAction, OpenCloseSettlFlag};
 use hairpin_time::Utc;
@@ -17,27 +17,27 @@ pub struct Statistic<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
-    /// The instrument, `None` while it is unknown.
+    /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
     pub security_id: i32,
-    /// RptSeq (83), of a snapshot that of its last entry.
+    /// RptSeq (83); in a snapshot, that of its last entry.
     pub rpt_seq: u32,
-    /// Which statistic.
+    /// The kind of statistic.
     pub kind: StatisticKind,
-    /// What it says.
+    /// The value.
     pub value: StatisticValue,
-    /// MDEntryType (269), of which `kind` is made.
+    /// MDEntryType (269), from which `kind` derives.
     pub entry_type: u8,
-    /// OpenCloseSettlFlag (286), of which `kind` is made; daily statistics have none.
+    /// OpenCloseSettlFlag (286), from which `kind` derives; absent in daily statistics.
     pub open_close_flag: Option<OpenCloseSettlFlag>,
-    /// MDUpdateAction (279): after a Delete there is no such statistic. `New` in a snapshot.
+    /// MDUpdateAction (279): a Delete removes the statistic. `New` in a snapshot.
     pub action: MDUpdateAction,
-    /// Whether a message or a snapshot told it.
+    /// The source of the statistic.
     pub source: UpdateSource,
 }
 
-/// Limits of an instrument's price have changed (template 50, and snapshots).
+/// A change of an instrument's price limits (template 50, and snapshots).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LimitsUpdate<'a> {
@@ -45,20 +45,20 @@ pub struct LimitsUpdate<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
-    /// The instrument, `None` while it is unknown.
+    /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
     pub security_id: i32,
-    /// RptSeq (83), of a snapshot that of its last entry.
+    /// RptSeq (83); in a snapshot, that of its last entry.
     pub rpt_seq: u32,
-    /// What holds from here on; a limit that is `None` is none.
+    /// The limits now in force; `None` for an absent limit.
     pub limits: PriceLimits,
-    /// Whether a message or a snapshot told it.
+    /// The source of the limits.
     pub source: UpdateSource,
 }
 
 impl Market {
-    /// Takes an entry of templates 49, 51 and 67.
+    /// Applies an entry of templates 49, 51 and 67.
     #[cold]
     pub(crate) fn statistic(
         &mut self,
@@ -96,7 +96,7 @@ impl Market {
         });
     }
 
-    /// Takes an entry of template 50.
+    /// Applies an entry of template 50.
     #[cold]
     pub(crate) fn limits(
         &mut self,
@@ -130,8 +130,8 @@ impl Market {
         });
     }
 
-    /// Takes the statistics and limits of a snapshot; told if they are news. What a gap has hidden
-    /// comes to light here.
+    /// Applies the statistics and limits of a snapshot, and reports those that differ. This repairs
+    /// values lost in a gap.
     pub(crate) fn snapshot_statistics(
         &mut self,
         packet: &Packet,

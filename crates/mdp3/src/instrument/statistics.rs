@@ -1,9 +1,9 @@
-//! Statistics of an instrument: what its session has seen, its daily figures, volume and limits.
+//! The statistics of an instrument: session and daily values, volume and limits.
 //!
-//! They come one by one in templates 37, 49, 50, 51, 66 and 67, and all that there are in the
-//! snapshots 52 and 69. What is kept of each is as of the latest packet that stated it, whichever
-//! way it came, so that a statistic lost in a gap is repaired by the next snapshot and none that
-//! came after the snapshot is undone by it. A kind that a snapshot does not state stays as it was.
+//! They arrive individually in templates 37, 49, 50, 51, 66 and 67, and all together in snapshots
+//! 52 and 69. Each stored value is as of the latest packet that stated it, from either source. The
+//! next snapshot thus repairs a statistic lost in a gap, and never overwrites a newer one. A kind
+//! that a snapshot does not state is left unchanged.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ use hairpin_cme_codecs::mdp3::SettlPriceType;
 use crate::instrument::statistic_kind::{ALL, KINDS, SESSION};
 use crate::{Price9, StatisticKind};
 
-/// What a statistic says.
+/// The value of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatisticValue {
@@ -20,27 +20,27 @@ pub struct StatisticValue {
     pub price: Option<Price9>,
     /// MDEntrySize (271).
     pub quantity: Option<u64>,
-    /// TradingReferenceDate (5796), the trade date it is of: days since 1970-01-01.
+    /// TradingReferenceDate (5796), the trade date of the value: days since 1970-01-01.
     pub reference_date: Option<u16>,
-    /// SettlPriceType (731): whether final, actual, rounded or intraday. A set; that of anything
-    /// but a settlement says nothing.
+    /// SettlPriceType (731), a set: final, actual, rounded or intraday. Meaningful for settlements
+    /// only.
     pub settlement_type: SettlPriceType,
 }
 
 impl StatisticValue {
-    /// A value without date and settlement type.
+    /// Creates a value without date and settlement type.
     pub(crate) const fn new(price: Option<Price9>, quantity: Option<u64>) -> Self {
         let settlement_type = SettlPriceType::NULL_VALUE;
         Self { price, quantity, reference_date: None, settlement_type }
     }
 
-    /// Whether it says anything.
+    /// Returns `true` if the value has a price or a quantity.
     const fn is_stated(&self) -> bool {
         self.price.is_some() || self.quantity.is_some()
     }
 }
 
-/// The least and the most that a price may be, and how far from the last it may go.
+/// The price limits and the price band of an instrument.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PriceLimits {
@@ -53,7 +53,7 @@ pub struct PriceLimits {
 }
 
 impl PriceLimits {
-    /// The kinds under which the three are kept, with their values.
+    /// Returns the three limits as statistics, with their kinds.
     pub(crate) fn statistics(&self) -> [(StatisticKind, StatisticValue); 3] {
         [
             (StatisticKind::HighLimit, self.high),
@@ -64,14 +64,14 @@ impl PriceLimits {
     }
 }
 
-/// A statistic as it is kept, 24 bytes.
+/// A stored statistic, 24 bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct StoredStatistic {
     /// `i64::MAX`: none, as on the wire.
     price: i64,
     /// `u64::MAX`: none, as on the wire.
     quantity: u64,
-    /// Statements of packets before this one are older than what is kept.
+    /// The first packet whose statements are newer than the stored value.
     since: u32,
     /// `u16::MAX`: none, as on the wire.
     reference_date: u16,
@@ -110,11 +110,11 @@ impl StoredStatistic {
     }
 }
 
-/// What is known of the statistics of an instrument, 456 bytes.
+/// The stored statistics of an instrument, 456 bytes.
 ///
-/// A ChannelReset empties all of it; the exchange sends the daily ones again only when they
-/// change, so until then a late snapshot has them. A SecurityTradingEvent `ResetStatistics`
-/// empties what is of the session.
+/// A ChannelReset clears all of them. The exchange sends daily statistics again only when they
+/// change, so until then only a snapshot restores them. A SecurityTradingEvent `ResetStatistics`
+/// clears those of the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InstrumentStatistics {
     stored: [StoredStatistic; KINDS],
@@ -123,32 +123,33 @@ pub struct InstrumentStatistics {
 impl InstrumentStatistics {
     pub(crate) const UNKNOWN: Self = Self { stored: [StoredStatistic::NONE; KINDS] };
 
-    /// A statistic, if it is known.
+    /// Returns a statistic, if known.
     #[must_use]
     pub fn value(&self, kind: StatisticKind) -> Option<StatisticValue> {
         let value = self.stored.get(kind as usize)?.value();
         value.is_stated().then_some(value)
     }
 
-    /// The price of a statistic, if it is known and has one.
+    /// Returns the price of a statistic, if known and present.
     #[must_use]
     pub fn price(&self, kind: StatisticKind) -> Option<Price9> {
         self.value(kind)?.price
     }
 
-    /// The quantity of a statistic, if it is known and has one.
+    /// Returns the quantity of a statistic, if known and present.
     #[must_use]
     pub fn quantity(&self, kind: StatisticKind) -> Option<u64> {
         self.value(kind)?.quantity
     }
 
-    /// The session's electronic volume.
+    /// Returns the session's electronic volume.
     #[must_use]
     pub fn volume(&self) -> Option<u64> {
         self.quantity(StatisticKind::Volume)
     }
 
-    /// The limits last sent or stated by a snapshot; those of the definition are in there.
+    /// Returns the limits last sent or stated by a snapshot. A snapshot includes those of the
+    /// definition.
     #[must_use]
     pub fn limits(&self) -> PriceLimits {
         PriceLimits {
@@ -158,12 +159,12 @@ impl InstrumentStatistics {
         }
     }
 
-    /// Every statistic that is known.
+    /// Iterates over all known statistics.
     pub fn iter(&self) -> impl Iterator<Item = (StatisticKind, StatisticValue)> + '_ {
         ALL.iter().filter_map(|kind| Some((*kind, self.value(*kind)?)))
     }
 
-    /// Takes what packet `sequence` of the incremental feed says of a kind; `None`: it is no more.
+    /// Records a value stated by incremental packet `sequence`; `None` deletes it.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -182,7 +183,7 @@ impl InstrumentStatistics {
         }
     }
 
-    /// Takes a quantity that packet `sequence` of the incremental feed states.
+    /// Records a volume stated by incremental packet `sequence`.
     #[inline]
     pub(crate) fn record_volume(&mut self, sequence: u32, quantity: u64) {
         let stored = &mut self.stored[StatisticKind::Volume as usize];
@@ -191,7 +192,7 @@ impl InstrumentStatistics {
         }
     }
 
-    /// Takes a trade of packet `sequence` of the incremental feed.
+    /// Records a trade of incremental packet `sequence`.
     #[inline]
     pub(crate) fn record_trade(&mut self, sequence: u32, price: Price9, quantity: u64) {
         let stored = &mut self.stored[StatisticKind::LastTrade as usize];
@@ -200,7 +201,8 @@ impl InstrumentStatistics {
         }
     }
 
-    /// Takes what a snapshot states of a kind as of packet `sequence`; whether that is news.
+    /// Applies a value that a snapshot states as of packet `sequence`. Returns `true` if it differs
+    /// from the stored one.
     pub(crate) fn restore(
         &mut self,
         sequence: u32,
@@ -218,12 +220,12 @@ impl InstrumentStatistics {
         is_news
     }
 
-    /// Packet `sequence` of the incremental feed has emptied everything.
+    /// Clears everything at incremental packet `sequence`.
     pub(crate) fn reset(&mut self, sequence: u32) {
         self.stored = [StoredStatistic { since: sequence, ..StoredStatistic::NONE }; KINDS];
     }
 
-    /// Packet `sequence` of the incremental feed has begun a session.
+    /// Clears the session's statistics at incremental packet `sequence`.
     pub(crate) fn reset_session(&mut self, sequence: u32) {
         for stored in &mut self.stored[SESSION] {
             if sequence >= stored.since {
@@ -232,8 +234,8 @@ impl InstrumentStatistics {
         }
     }
 
-    /// The numbering of the incremental feed has begun again; unless a ChannelReset
-    /// explains it, what is known may be of the week before.
+    /// Restarts the packet numbering. Unless a ChannelReset explains the restart, the values may be
+    /// from the previous week and are cleared.
     pub(crate) fn renumber(&mut self, keeps_values: bool) {
         if !keeps_values {
             self.reset(0);

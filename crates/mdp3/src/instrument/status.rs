@@ -1,4 +1,4 @@
-//! Whether trading goes on: of one instrument, a group, or a product of a group.
+//! The trading status of an instrument, a group, or a product of a group.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_cme_codecs::mdp3::{HaltReason, SecurityTradingEvent, SecurityTradingStatus};
@@ -11,16 +11,16 @@ use crate::{
     Definition, InstrumentIndex, Listener, Message, Packet, SecurityStatus, Text, UpdateSource,
 };
 
-/// What is known of an instrument's status. The last message about the instrument, its group or
-/// its product counts, and before the first its definition or its snapshot.
+/// The trading status of an instrument. It is that of the last message about the instrument, its
+/// group or its product; before the first, that of its definition or snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstrumentStatus {
     /// SecurityTradingStatus (326), or MDSecurityTradingStatus (1682) of a definition or snapshot.
     pub trading_status: Option<SecurityTradingStatus>,
-    /// HaltReason (327); `None` if the last that was told of the status did not come in a message.
+    /// HaltReason (327); `None` if the present status did not come from a message.
     pub halt_reason: Option<HaltReason>,
-    /// SecurityTradingEvent (1174), the last told.
+    /// SecurityTradingEvent (1174) of the last message.
     pub event: Option<SecurityTradingEvent>,
     /// TradeDate (75): days since 1970-01-01.
     pub trade_date: Option<u16>,
@@ -31,7 +31,7 @@ impl InstrumentStatus {
         Self { trading_status: None, halt_reason: None, event: None, trade_date: None };
 }
 
-/// What a status is about.
+/// The instruments that a status applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatusScope {
@@ -39,12 +39,12 @@ pub enum StatusScope {
     Instrument {
         /// SecurityID (48).
         security_id: i32,
-        /// The instrument, `None` while it is unknown.
+        /// The instrument, `None` if not yet known.
         instrument: Option<InstrumentIndex>,
     },
-    /// All instruments of a group or of a product.
+    /// All instruments of a group or a product.
     Group {
-        /// SecurityGroup (1151); empty: of any group.
+        /// SecurityGroup (1151); empty: any group.
         security_group: Text<6>,
         /// Asset (6937), the product within the group; empty: all products of the group.
         asset: Text<6>,
@@ -52,7 +52,7 @@ pub enum StatusScope {
 }
 
 impl StatusScope {
-    /// Whether an instrument with this definition is meant.
+    /// Returns `true` if the status applies to an instrument with this definition.
     #[must_use]
     pub fn includes(&self, definition: &Definition) -> bool {
         match self {
@@ -68,7 +68,7 @@ impl StatusScope {
 }
 
 impl Market {
-    /// Takes a SecurityStatus (template 30) of the incremental feed.
+    /// Applies a SecurityStatus (template 30) of the incremental feed.
     #[cold]
     pub(crate) fn security_status(
         &mut self,
@@ -111,8 +111,7 @@ impl Market {
         Ok(root)
     }
 
-    /// Notes a status with every instrument it is about, but for those whose snapshot was made
-    /// after it.
+    /// Records a status for each instrument it applies to, except those with a later snapshot.
     pub(crate) fn apply_status(&mut self, sequence: u32, status: &SecurityStatus<'_>) {
         match status.scope {
             StatusScope::Instrument { instrument, .. } => {
@@ -153,8 +152,8 @@ impl Market {
         };
     }
 
-    /// Takes the status of a snapshot as of packet `sequence`; told if it is another. What a gap
-    /// has hidden comes to light here.
+    /// Applies the status of a snapshot as of packet `sequence`, and reports it if it differs. This
+    /// repairs a status lost in a gap.
     pub(crate) fn snapshot_status(
         &mut self,
         packet: &Packet,
@@ -189,8 +188,8 @@ impl Market {
         });
     }
 
-    /// Takes the status of an instrument's definition. One that was sent as it happened, in
-    /// packet `live`, counts; one of the loop only if nothing else is known.
+    /// Applies the status of a definition. A definition from the incremental feed, in packet
+    /// `live`, replaces the status; one from the loop applies only if no status is known.
     pub(crate) fn apply_definition_status(
         &mut self,
         instrument: InstrumentIndex,
@@ -211,7 +210,7 @@ impl Market {
     }
 }
 
-/// A status that states one: neither null nor `NoChange`.
+/// Returns the status unless it is null or `NoChange`.
 fn stated_status(status: Option<SecurityTradingStatus>) -> Option<SecurityTradingStatus> {
     status.filter(|status| *status != SecurityTradingStatus::NO_CHANGE)
 }

@@ -1,9 +1,8 @@
-//! How far apart prices are.
+//! Tick sizes.
 //!
-//! Most instruments have one tick, MinPriceIncrement (969). Those with a TickRule (6350), which
-//! are options and spreads, have a small tick near zero and a larger one beyond it, by the variable
-//! tick table of that number (CME Client Systems Wiki, "Tick Size and Display Pricing", page
-//! 46172721).
+//! Most instruments have one tick, MinPriceIncrement (969). Options and spreads with a TickRule
+//! (6350) have a small tick near zero and a larger one beyond, by the variable tick table of that
+//! number (CME Client Systems Wiki, "Tick Size and Display Pricing", page 46172721).
 
 use crate::{Definition, Details, Price9};
 
@@ -11,7 +10,7 @@ use crate::{Definition, Details, Price9};
 struct Table {
     /// TickRule.
     code: i8,
-    /// Up to this price, above and below zero, it is the small tick.
+    /// The small tick applies up to this absolute price.
     limit: i64,
     small: i64,
     large: i64,
@@ -35,7 +34,7 @@ const TABLES: [Table; 8] = [
 ];
 
 impl Definition {
-    /// TickRule (6350), which only options and spreads have; 0 is none.
+    /// Returns TickRule (6350), which only options and spreads have; 0 counts as none.
     #[must_use]
     pub fn tick_rule(&self) -> Option<i8> {
         let rule = match &self.details {
@@ -46,11 +45,11 @@ impl Definition {
         rule.filter(|rule| *rule != 0)
     }
 
-    /// The tick at a price, as on the wire: MinPriceIncrement (969), or what the variable tick
-    /// table of the TickRule (6350) says. At a table's limit it is the smaller one, which leads
-    /// away from there towards zero.
+    /// Returns the tick at a price, as on the wire: MinPriceIncrement (969), or the one from the
+    /// variable tick table of TickRule (6350). Exactly at the table's limit it is the smaller one,
+    /// which leads from there towards zero.
     ///
-    /// `None` if the definition says neither, or names a table that CME has not published.
+    /// Returns `None` if the definition has neither, or names a table that CME has not published.
     #[must_use]
     pub fn tick_at(&self, price: Price9) -> Option<Price9> {
         if self.min_price_increment.is_some() {
@@ -78,7 +77,7 @@ mod tests {
         Definition { details, ..Definition::undefined(7) }
     }
 
-    /// The tick in thousandths, at a price in thousandths.
+    /// Returns the tick in thousandths, at a price in thousandths.
     fn tick(rule: i8, price: i64) -> Option<i64> {
         let price = Price9(price * 1_000_000);
         spread(Some(rule)).tick_at(price).map(|tick| tick.0 / 1_000_000)

@@ -1,4 +1,4 @@
-//! What the collateral of repos is worth (template 62).
+//! Market values of repo collateral (template 62).
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_cme_codecs::mdp3::{PriceSource, SecurityAltIDSource};
@@ -11,7 +11,7 @@ use crate::{Listener, Message, Packet, Price9, Text};
 
 use codec::collateral_market_value62::NoMDEntries;
 
-/// Collateral has been valued.
+/// New market values of collateral.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Collateral<'a> {
@@ -22,8 +22,8 @@ pub struct Collateral<'a> {
     entries: Group<'a, NoMDEntries<'a>>,
 }
 
-/// What one security is worth as collateral. It is no instrument of the channel: repos name it as
-/// their underlying.
+/// The value of one security as collateral. The security is not an instrument of the channel; repos
+/// refer to it as their underlying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollateralValue {
@@ -35,14 +35,14 @@ pub struct CollateralValue {
     pub instrument_guid: u64,
     /// CollateralMarketPrice (2689).
     pub market_price: Price9,
-    /// DirtyPrice (37001): with the interest accrued.
+    /// DirtyPrice (37001): the price including accrued interest.
     pub dirty_price: Price9,
-    /// MDStreamID (1500): whose price it is.
+    /// MDStreamID (1500): the source of the price.
     pub price_source: Option<PriceSource>,
 }
 
 impl<'a> Collateral<'a> {
-    /// The securities that are valued.
+    /// Returns the valued securities.
     pub fn values(&self) -> impl Iterator<Item = CollateralValue> + use<'a> {
         let mut entries = self.entries;
         core::iter::from_fn(move || {
@@ -61,7 +61,7 @@ impl<'a> Collateral<'a> {
 }
 
 impl Market {
-    /// Takes a CollateralMarketValue of the incremental feed.
+    /// Applies a CollateralMarketValue of the incremental feed.
     #[cold]
     pub(crate) fn collateral(
         &mut self,

@@ -1,7 +1,7 @@
-//! The entries of incremental messages, whatever their template.
+//! The entries of incremental messages of all templates.
 //!
-//! All of them carry the instrument's RptSeq, which counts through books, trades, volume,
-//! statistics and limits alike.
+//! All carry the instrument's RptSeq, which counts books, trades, volume, statistics and limits
+//! together.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_cme_codecs::mdp3::{AggressorSide, MDUpdateAction, OpenCloseSettlFlag};
@@ -11,7 +11,7 @@ use hairpin_time::Utc;
 use crate::instrument::statistics::{PriceLimits, StatisticValue};
 use crate::{Message, Price9};
 
-/// What the root blocks of incremental messages say alike.
+/// The fields common to the root blocks of incremental messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Root {
     pub(crate) transact_time: Utc,
@@ -22,13 +22,13 @@ pub(crate) struct Root {
 const END_OF_EVENT: u8 = 0x80;
 
 impl Root {
-    /// Whether the message ends the event.
+    /// Returns `true` if the message ends the event.
     pub(crate) const fn ends_event(self) -> bool {
         self.match_event_indicator & END_OF_EVENT != 0
     }
 }
 
-/// One entry.
+/// An entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) security_id: i32,
@@ -36,7 +36,7 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
 }
 
-/// What an entry is about.
+/// The contents of an entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     Book(BookEntry),
@@ -69,12 +69,12 @@ pub(crate) struct TradeEntry {
     pub(crate) position: TradePosition,
 }
 
-/// Where in its message a trade is.
+/// The position of a trade in its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TradePosition {
-    /// The message is of template 65, not 48.
+    /// `true` for template 65, `false` for 48.
     pub(crate) long: bool,
-    /// Which trade it is, from 0.
+    /// The number of the trade, from 0.
     pub(crate) trade: u8,
 }
 
@@ -87,8 +87,8 @@ pub(crate) struct StatisticEntry {
     pub(crate) action: MDUpdateAction,
 }
 
-/// An entry of template 50: high and low limit and price variation, `i64::MAX` for none, so that
-/// no other kind of entry grows by it.
+/// An entry of template 50: high limit, low limit and price variation, with `i64::MAX` for null so
+/// that [`Kind`] does not grow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LimitsEntry([i64; 3]);
 
@@ -104,7 +104,7 @@ impl LimitsEntry {
     }
 }
 
-/// Decodes a message of one template and hands each entry to `$visitor`.
+/// Decodes a message of one template and passes each entry to `$visitor`.
 macro_rules! visit {
     ($message:ident, $visitor:ident, $type:ident, $module:ident, |$entry:ident| $kind:expr) => {
         visit!($message, $visitor, $type, $module, |$entry, _place| $kind)
@@ -131,7 +131,7 @@ macro_rules! visit {
     }};
 }
 
-/// The kind of an entry of templates 46 and 64.
+/// Builds the `Kind` of an entry of templates 46 and 64.
 macro_rules! book {
     ($entry:ident, $quantity:expr) => {
         Kind::Book(BookEntry {
@@ -145,7 +145,7 @@ macro_rules! book {
     };
 }
 
-/// The kind of an entry of templates 48 and 65.
+/// Builds the `Kind` of an entry of templates 48 and 65.
 macro_rules! trade {
     ($entry:ident, $position:ident, $long:literal, $quantity:expr) => {
         Kind::Trade(TradeEntry {
@@ -160,7 +160,7 @@ macro_rules! trade {
     };
 }
 
-/// The kind of an entry of templates 51 and 67.
+/// Builds the `Kind` of an entry of templates 51 and 67.
 macro_rules! session_statistic {
     ($entry:ident, $quantity:expr) => {
         Kind::Statistic(StatisticEntry {
@@ -172,17 +172,17 @@ macro_rules! session_statistic {
     };
 }
 
-/// Takes the entries of a message. No closure, since it has to be inlined wherever a template is
-/// read: there the kind of the entry is known, and only that of it is done. Everything is passed
-/// by value, so that entries stay in registers until something rare needs them in memory; and what
-/// an entry is about is read when it is asked for.
+/// A visitor of the entries of a message. A trait rather than a closure, so that each template's
+/// call is inlined; there the entry's kind is known and only its code remains. Arguments are passed
+/// by value, so that entries stay in registers until a rare case needs them in memory. The contents
+/// are decoded on demand.
 pub(crate) trait EntryVisitor {
-    /// Takes an entry of the instrument with a SecurityID, with its RptSeq.
+    /// Visits an entry, given its instrument's SecurityID and its RptSeq.
     fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind);
 }
 
-/// Hands each entry of an incremental message to `visitor`, with the root block; returns that again.
-/// `None`: the template has no entries with an RptSeq.
+/// Passes each entry of an incremental message to `visitor` with the root block. Returns the root
+/// block, or `None` for a template without RptSeq entries.
 #[inline]
 pub(crate) fn visit_entries(
     message: Message<'_>,
@@ -224,7 +224,7 @@ pub(crate) fn visit_entries(
     }
 }
 
-/// The templates with 64-bit quantities.
+/// Visits the entries of templates with 64-bit quantities.
 fn visit_long_quantity_entries(
     message: Message<'_>,
     mut visitor: impl EntryVisitor,
@@ -258,7 +258,7 @@ fn visit_long_quantity_entries(
     }
 }
 
-/// Statistics and limits.
+/// Visits the entries of statistics and limits.
 fn visit_statistics(
     message: Message<'_>,
     mut visitor: impl EntryVisitor,
@@ -312,7 +312,7 @@ fn visit_statistics(
     }
 }
 
-/// Decodes a message of one template for its root block alone.
+/// Decodes only the root block of a message of one template.
 macro_rules! root {
     ($message:ident, $type:ident) => {{
         let mut scratch = codec::$type::SCRATCH;
@@ -324,8 +324,9 @@ macro_rules! root {
     }};
 }
 
-/// The root block of templates that may end an event but have no entries with an RptSeq.
-/// `None`: the template has no MatchEventIndicator, or schema version 13 has no such template.
+/// Returns the root block of templates that may end an event but have no RptSeq entries. Returns
+/// `None` for a template without MatchEventIndicator, or one that schema version 13 does not
+/// define.
 pub(crate) fn decode_root(message: &Message<'_>) -> Result<Option<Root>, DecodeError> {
     match message.header.template_id {
         codec::ChannelReset4::TEMPLATE_ID => root!(message, ChannelReset4),
@@ -339,12 +340,12 @@ pub(crate) fn decode_root(message: &Message<'_>) -> Result<Option<Root>, DecodeE
     }
 }
 
-/// A quantity that is not negative.
+/// Returns a quantity unless it is negative.
 pub(crate) fn non_negative(quantity: i32) -> Option<u64> {
     u64::try_from(quantity).ok()
 }
 
-/// A number of orders; negative ones, which mean nothing, count as none told.
+/// Returns a number of orders; a negative one is invalid and counts as 0.
 pub(crate) fn order_count(orders: i32) -> u32 {
     u32::try_from(orders).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Packets of the incremental feed, in order and once.
+//! The messages of in-sequence incremental packets.
 
 use hairpin_cme_codecs::mdp3::MDUpdateAction;
 use hairpin_time::Utc;
@@ -14,7 +14,7 @@ use crate::{
     OrderBooks, Packet, Trade, UpdateSource, Volume,
 };
 
-/// Applies the entries of a message.
+/// An entry visitor that applies the entries of a message.
 struct EntryApplier<'a, L> {
     market: &'a mut Market,
     packet: &'a Packet,
@@ -66,8 +66,8 @@ impl Market {
         listener.on_end_of_message(packet, &message);
     }
 
-    /// One of a newer version, or where templates have other ids than usual, any. What it means is
-    /// compiled twice, so that the usual one is not even in a register less.
+    /// Applies a message that needs translation. This is a second compiled copy of
+    /// [`Self::apply_message`], so that the common case spends no register on it.
     #[cold]
     #[inline(never)]
     fn translated_message(
@@ -92,7 +92,7 @@ impl Market {
             return;
         }
         if self.settings.order_books != OrderBooks::None {
-            // Of a copy, so that the usual message need not be in memory.
+            // Passes a copy, so that the message itself need not be in memory.
             self.apply_order_message(packet, &{ message }, listener);
         }
         let root = entries::visit_entries(
@@ -144,8 +144,8 @@ impl Market {
         }
     }
 
-    /// A book entry that is the next of its instrument, but not one of the usual. It is read anew:
-    /// what only this needs takes no registers from those.
+    /// Applies a book entry that is the next of its instrument but not on the fast path. It is
+    /// decoded again, so that the fast path spends no register on it.
     #[cold]
     #[inline(never)]
     fn apply_book_entry_slow(
@@ -160,7 +160,7 @@ impl Market {
         }
     }
 
-    /// An entry that is not the next of a book in sync.
+    /// Handles an entry that is not the next one of a book in sync.
     #[cold]
     #[inline(never)]
     fn handle_out_of_order_entry(
@@ -185,7 +185,7 @@ impl Market {
         }
     }
 
-    /// Tells an entry that is of no book.
+    /// Notifies the listener of an entry other than a book entry.
     #[inline(always)]
     fn notify_entry(
         &mut self,
@@ -267,7 +267,7 @@ impl Market {
         });
     }
 
-    /// All entries of the message are applied: tells the books they have changed.
+    /// Finishes a message after its last entry: notifies the listener of all changed books.
     #[inline]
     pub(crate) fn finish_message(
         &mut self,
@@ -321,7 +321,8 @@ impl Market {
         self.clear_event();
     }
 
-    /// Something in the packet could not be read: whatever it was about may lack it now.
+    /// Reports contents that could not be decoded and marks everything suspect, since any book may
+    /// lack an entry now.
     #[cold]
     pub(crate) fn mark_contents_lost(
         &mut self,
@@ -330,7 +331,7 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         self.report(Some(packet), error, listener);
-        // Entries before the error have been applied, but the message was not finished.
+        // Entries before the error were applied, but the message was not finished.
         for instrument in self.changed_in_message.drain(..) {
             self.instruments.direct[instrument.as_usize()].head.message_changes = Changes::NONE;
             self.instruments.update_best(instrument);
@@ -338,7 +339,7 @@ impl Market {
         self.mark_all_suspect(1, packet.sequence.saturating_add(1), listener);
     }
 
-    /// Forgets what the event being processed has changed: its end may be lost.
+    /// Clears the changes of the current event, whose end may be lost.
     pub(crate) fn clear_event(&mut self) {
         for instrument in &self.changed_in_event {
             let head = &mut self.instruments.direct[instrument.as_usize()].head;
@@ -348,7 +349,7 @@ impl Market {
     }
 }
 
-/// Takes the best levels where the message has touched the implied book, or more than levels.
+/// Updates the best levels when the message has changed the implied book, or more than levels.
 fn update_best_both(
     slot: &mut DirectBookSlot,
     implied: &mut ImpliedBookSlot,

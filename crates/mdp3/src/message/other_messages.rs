@@ -1,4 +1,4 @@
-//! Messages of the incremental feed that have no numbered entries.
+//! Incremental messages without RptSeq entries.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_sbe::DecodeError;
@@ -9,7 +9,7 @@ use crate::message::entries::{self, Root};
 use crate::{Error, Listener, Message, Packet, Warning};
 
 impl Market {
-    /// A message without numbered entries.
+    /// Applies a message without RptSeq entries.
     pub(crate) fn other_message(
         &mut self,
         packet: &Packet,
@@ -50,7 +50,7 @@ impl Market {
         }
     }
 
-    /// A message of neither entries nor a definition; its root block.
+    /// Applies a message with neither RptSeq entries nor a definition. Returns its root block.
     fn message_without_entries(
         &mut self,
         packet: &Packet,
@@ -71,7 +71,7 @@ impl Market {
         Ok(Some(root))
     }
 
-    /// The feed is alive and has nothing to say.
+    /// Reports a heartbeat.
     pub(crate) fn heartbeat(&mut self, packet: &Packet, listener: &mut impl Listener) {
         self.counters.heartbeats += 1;
         listener.on_heartbeat(packet);

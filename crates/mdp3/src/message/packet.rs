@@ -1,18 +1,18 @@
-//! The packet header, and the messages that follow it.
+//! The packet header, and the messages after it.
 //!
 //! ```text
 //! packet    MsgSeqNum u32 | SendingTime u64 | message | message …
-//! message   MsgSize u16, counting itself | SBE header, 8 bytes | SBE body
+//! message   MsgSize u16, including itself | SBE header, 8 bytes | SBE body
 //! ```
-//! All little-endian (CME Client Systems Wiki, "MDP 3.0 - Binary Packet Header" and
-//! "MDP 3.0 - SBE Message Header").
+//! All fields are little-endian (CME Client Systems Wiki, "MDP 3.0 - Binary Packet Header" and "MDP
+//! 3.0 - SBE Message Header").
 
 use hairpin_sbe::MessageHeader;
 use hairpin_time::{Instant, Utc};
 
 use crate::{Error, Feed, FeedLine};
 
-/// The 12 bytes at the head of every packet.
+/// The 12-byte header of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketHeader {
     /// MsgSeqNum: the packet's number within its feed.
@@ -22,14 +22,14 @@ pub struct PacketHeader {
 }
 
 impl PacketHeader {
-    /// Bytes of the header.
+    /// The length of the header in bytes.
     pub const LENGTH: usize = 12;
 
-    /// Reads the header; returns it and the messages after it.
+    /// Decodes the header. Returns it and the messages after it.
     ///
     /// # Errors
     ///
-    /// [`Error::PacketTooShort`] if there are fewer than 12 bytes.
+    /// Returns [`Error::PacketTooShort`] for fewer than 12 bytes.
     #[inline]
     pub fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
         let Some((header, messages)) = bytes.split_first_chunk::<{ Self::LENGTH }>() else {
@@ -41,7 +41,7 @@ impl PacketHeader {
         Ok((Self { sequence, sending_time: Utc::from_nanos(sending_time) }, messages))
     }
 
-    /// The header as on the wire.
+    /// Encodes the header as on the wire.
     #[must_use]
     pub fn encode(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
@@ -51,26 +51,26 @@ impl PacketHeader {
     }
 }
 
-/// What every callback tells of the packet it comes from.
+/// The packet that caused a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// The feed it came on.
+    /// The feed.
     pub feed: Feed,
-    /// The side that delivered it first.
+    /// The line that delivered the packet first.
     pub line: FeedLine,
     /// MsgSeqNum: the packet's number within its feed.
     pub sequence: u32,
     /// SendingTime: when the exchange sent the packet.
     pub sending_time: Utc,
-    /// When the network card or the kernel received it, where they tell.
+    /// The receive timestamp of the network card or the kernel, if available.
     pub received: Option<Utc>,
-    /// The caller's clock when it was handed to the channel. A packet held back for one that was
-    /// late is processed later than this.
+    /// The caller's clock when the packet was passed to the channel. A buffered packet is processed
+    /// later than this.
     pub handed_over: Instant,
 }
 
 impl Packet {
-    /// The packet's header.
+    /// Returns the packet's header.
     #[inline]
     pub(crate) const fn header(&self) -> PacketHeader {
         PacketHeader { sequence: self.sequence, sending_time: self.sending_time }
@@ -79,7 +79,7 @@ impl Packet {
 
 #[cfg(test)]
 impl Packet {
-    /// An incremental packet of which only the sequence matters.
+    /// Returns an incremental packet with a sequence and default values.
     pub(crate) fn with_sequence(sequence: u32) -> Self {
         Self {
             feed: Feed::Incremental,
@@ -92,19 +92,19 @@ impl Packet {
     }
 }
 
-/// A message whose frame is sound: its header, and the `MsgSize - 10` bytes after it.
+/// A message with a valid frame: its header, and the `MsgSize - 10` bytes after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
     /// The SBE header: block length, template, schema and version.
     pub header: MessageHeader,
-    /// Root block and groups.
+    /// The root block and groups.
     pub body: &'a [u8],
-    /// The message from its SBE header on, as codecs take it.
+    /// The message from its SBE header on, the input of the codecs.
     pub bytes: &'a [u8],
 }
 
-/// The messages of a packet, in order; ends after the first unsound frame, since nothing tells
-/// where the next one would begin.
+/// The messages of a packet, in order. Iteration ends after the first invalid frame, because the
+/// start of the next message is then unknown.
 ///
 /// ```
 /// use hairpin_mdp3::Messages;
@@ -120,17 +120,17 @@ pub struct Messages<'a> {
     rest: &'a [u8],
 }
 
-/// Bytes of MsgSize and the SBE header.
+/// The length of MsgSize and the SBE header in bytes.
 const MESSAGE_HEADER: usize = 2 + MessageHeader::LENGTH;
 
 impl<'a> Messages<'a> {
-    /// The messages in `bytes`, which begin after the packet header.
+    /// Creates an iterator over `bytes`, the part of a packet after its header.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// The next message; `None` at the end of the packet and before an unsound frame.
+    /// Returns the next message, or `None` at the end of the packet or at an invalid frame.
     #[inline]
     pub(crate) fn next_valid(&mut self) -> Option<Message<'a>> {
         let size = u16::from_le_bytes(*self.rest.first_chunk()?);
@@ -141,7 +141,7 @@ impl<'a> Messages<'a> {
         Some(Message { header, body, bytes })
     }
 
-    /// What is wrong with the frame that follows the last sound message, if any does.
+    /// Returns the error of the frame after the last valid message, if any.
     #[inline]
     pub(crate) fn error(&mut self) -> Option<Error> {
         if self.rest.is_empty() { None } else { Some(self.classify_error()) }

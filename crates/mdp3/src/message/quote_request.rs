@@ -10,7 +10,7 @@ use crate::{BookSide, InstrumentIndex, Instruments, Listener, Message, Packet, T
 
 use codec::quote_request39::NoRelatedSym;
 
-/// Someone asks for quotes. With a filter it is told if any of its instruments is wanted.
+/// A request for quotes. With a filter, reported if any of its instruments is accepted.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct QuoteRequest<'a> {
@@ -24,7 +24,7 @@ pub struct QuoteRequest<'a> {
     instruments: &'a Instruments,
 }
 
-/// An instrument that quotes are asked for (group NoRelatedSym).
+/// An instrument of a quote request (group NoRelatedSym).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuoteRequestEntry {
@@ -32,18 +32,18 @@ pub struct QuoteRequestEntry {
     pub symbol: Text<20>,
     /// SecurityID (48).
     pub security_id: i32,
-    /// The instrument, `None` while it is unknown.
+    /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
-    /// OrderQty (38): for how much, if that is told.
+    /// OrderQty (38): the requested quantity, if stated.
     pub quantity: Option<u64>,
     /// QuoteType (537): 0 indicative, 1 tradeable.
     pub quote_type: i8,
-    /// Side (54): which side is asked for; `None`: both, or it is not told.
+    /// Side (54): the requested side; `None` for both or unstated.
     pub side: Option<BookSide>,
 }
 
 impl<'a> QuoteRequest<'a> {
-    /// The instruments that quotes are asked for.
+    /// Returns the instruments of the request.
     pub fn entries(&self) -> impl Iterator<Item = QuoteRequestEntry> + use<'a> {
         let (mut entries, instruments) = (self.entries, self.instruments);
         core::iter::from_fn(move || {
@@ -62,7 +62,7 @@ impl<'a> QuoteRequest<'a> {
     }
 }
 
-/// The side of a Side (54), 1 for buyers and 2 for sellers.
+/// Converts Side (54): 1 buy, 2 sell.
 fn side(wire: i8) -> Option<BookSide> {
     match wire {
         1 => Some(BookSide::Bid),
@@ -72,7 +72,7 @@ fn side(wire: i8) -> Option<BookSide> {
 }
 
 impl Market {
-    /// Takes a QuoteRequest of the incremental feed.
+    /// Applies a QuoteRequest of the incremental feed.
     #[cold]
     pub(crate) fn quote_request(
         &mut self,

@@ -1,22 +1,22 @@
-//! Which templates a channel's ids stand for, should the exchange number them anew.
+//! A mapping from template ids on the wire, in case the exchange renumbers templates.
 
-/// Which template of schema version 13 an id on the wire stands for. Every id stands for itself
-/// but those that are entered here.
+/// A mapping from template ids on the wire to templates of schema version 13. By default every id
+/// maps to itself.
 ///
-/// When CME changes a message in a way that cannot be appended, it gives it another id; as long as
-/// what Hairpin reads of it has stayed where it was, an entry here is all that is needed.
+/// When CME changes a message incompatibly, the message gets a new id. If the fields that Hairpin
+/// reads did not move, an entry here is sufficient.
 ///
 /// ```
 /// use hairpin_mdp3::{Settings, TemplateIds};
 ///
-/// // What was 47 comes as 147 now.
+/// // Template 47 now has id 147.
 /// let templates = TemplateIds::AS_PUBLISHED.with(147, 47);
 /// assert_eq!([46, 47, 147].map(|id| templates.template(id)), [46, 47, 47]);
 /// let settings = Settings { templates, ..Settings::default() };
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TemplateIds {
-    /// Id on the wire, and the template it stands for; the first `count` are in use.
+    /// Ids on the wire and their templates; the first `count` entries are in use.
     entries: [(u16, u16); Self::MAX],
     count: usize,
 }
@@ -28,17 +28,17 @@ impl Default for TemplateIds {
 }
 
 impl TemplateIds {
-    /// The most ids that can be entered: more than the schema has templates.
+    /// The maximum number of entries, more than the schema has templates.
     pub const MAX: usize = 40;
 
-    /// Every id stands for itself.
+    /// The mapping of every id to itself.
     pub const AS_PUBLISHED: Self = Self { entries: [(0, 0); Self::MAX], count: 0 };
 
-    /// The same with an id of the wire that stands for a template, instead of what it stood for.
+    /// Adds or replaces the template of an id on the wire.
     ///
     /// # Panics
     ///
-    /// If more than [`Self::MAX`] ids are entered.
+    /// Panics if there are more than [`Self::MAX`] entries.
     #[must_use]
     pub const fn with(mut self, wire: u16, template: u16) -> Self {
         let mut slot = 0;
@@ -53,14 +53,14 @@ impl TemplateIds {
         self
     }
 
-    /// The template that an id on the wire stands for.
+    /// Returns the template of an id on the wire.
     #[must_use]
     pub fn template(&self, wire: u16) -> u16 {
         let entered = self.entries[..self.count].iter().find(|(id, _)| *id == wire);
         entered.map_or(wire, |(_, template)| *template)
     }
 
-    /// An id on the wire that stands for a template; `None` if none does any more.
+    /// Returns the id on the wire of a template, or `None` if no id maps to it.
     #[must_use]
     pub fn wire(&self, template: u16) -> Option<u16> {
         let entered = self.entries[..self.count].iter().find(|(_, other)| *other == template);
@@ -68,7 +68,7 @@ impl TemplateIds {
         entered.map(|(id, _)| *id).or(itself)
     }
 
-    /// Whether every id stands for itself.
+    /// Returns `true` if every id maps to itself.
     pub(crate) const fn is_as_published(&self) -> bool {
         self.count == 0
     }

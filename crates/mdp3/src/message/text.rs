@@ -1,35 +1,35 @@
-//! Short texts, kept in place.
+//! Short strings stored inline.
 
 use core::fmt;
 
-/// A short text of at most `N` bytes, kept in place: a symbol, a group, a currency.
+/// A string of at most `N` bytes stored inline: a symbol, a group, a currency.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text<const N: usize>([u8; N]);
 
 impl<const N: usize> Text<N> {
-    /// No text.
+    /// The empty string.
     pub const EMPTY: Self = Self([0; N]);
 
-    /// The text up to the first NUL.
+    /// Returns the bytes up to the first NUL.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(N);
         &self.0[..length]
     }
 
-    /// The text; empty if it is not UTF-8, which CME's always is, being ASCII.
+    /// Returns the string, or an empty one if it is not UTF-8. CME sends ASCII only.
     #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(self.as_bytes()).unwrap_or("")
     }
 
-    /// A text, `None` if it is longer than `N` bytes.
+    /// Creates a string, or `None` if it is longer than `N` bytes.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         (text.len() <= N).then(|| Self::from_bytes(text.as_bytes()))
     }
 
-    /// The first `N` of some bytes.
+    /// Creates a string from the first `N` bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = [0; N];
         let length = bytes.len().min(N);

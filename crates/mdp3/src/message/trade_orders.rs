@@ -1,14 +1,13 @@
-//! The orders that a trade summary names.
+//! The orders of a trade summary.
 //!
 //! ```text
 //! message 48 or 65   root | NoMDEntries: trade, trade, … | NoOrderIDEntries: order, order, …
 //! ```
-//! An order entry says its OrderID and how much of it was filled, and not which of the trades it
-//! belongs to: the format has no reference from one group to the other. It does say how many orders
-//! each trade has (NumberOfOrders, 346). So where these add up to the number of order entries, the
-//! entries are taken to stand in the order of the trades, as many for each as it says; a message
-//! of one trade has all of them. Otherwise nothing tells, and only the message as a whole has
-//! orders.
+//! An order entry states its OrderID and filled quantity, but not its trade: the format has no
+//! reference between the groups. Each trade states its number of orders (NumberOfOrders, 346). If
+//! these numbers add up to the number of order entries, the entries are assigned to the trades in
+//! order. A message with a single trade has all of them. Otherwise the assignment is unknown, and
+//! only the message as a whole has orders.
 
 use core::cmp::Ordering;
 
@@ -21,17 +20,17 @@ use crate::message::entries::{TradePosition, non_negative, order_count};
 use codec::md_incremental_refresh_trade_summary_long_qty65 as long_qty;
 use codec::md_incremental_refresh_trade_summary48 as int_qty;
 
-/// An order that was filled, wholly or in part.
+/// An order that was filled, fully or partially.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TradeOrder {
-    /// OrderID (37), as books by order and execution reports have it.
+    /// OrderID (37), as in order books and execution reports.
     pub order_id: u64,
-    /// LastQty (32): how much of it the trade has filled.
+    /// LastQty (32): the quantity filled by the trade.
     pub quantity: u64,
 }
 
-/// How many orders the trades of a message have: those before one, that one, and all.
+/// The numbers of orders before a trade, of that trade, and of all trades of a message.
 #[derive(Debug, Default, Clone, Copy)]
 struct Tally {
     before: usize,
@@ -39,7 +38,7 @@ struct Tally {
     all: usize,
 }
 
-/// Tallies the trades of one template for the one at `$position`.
+/// Counts the orders of one template's trades relative to the one at `$position`.
 macro_rules! tally {
     ($type:path, $trades:expr, $position:expr) => {{
         let mut group = Group::<$type>::new($trades);
@@ -58,10 +57,10 @@ macro_rules! tally {
         tally
     }};
 }
-/// The orders of a trade or of its message; an iterator.
+/// An iterator over the orders of a trade or of its message.
 #[derive(Debug, Clone)]
 pub struct TradeOrders<'a> {
-    // The order entries of both templates are alike.
+    // Both templates have the same layout of order entries.
     group: Group<'a, int_qty::NoOrderIDEntries<'a>>,
     remaining: usize,
 }
@@ -88,13 +87,13 @@ impl ExactSizeIterator for TradeOrders<'_> {}
 impl<'a> TradeOrders<'a> {
     const NONE: Self = Self { group: Group::new(Entries::EMPTY), remaining: 0 };
 
-    /// All orders of a message, which is given from its SBE header on.
+    /// Returns all orders of a message, given from its SBE header on.
     fn from_message(bytes: &'a [u8], long: bool) -> Self {
         let Some((_, orders)) = groups(bytes, long) else { return Self::NONE };
         Self { group: Group::new(orders), remaining: orders.len() }
     }
 
-    /// The orders of one of its trades.
+    /// Returns the orders of one trade of a message.
     fn from_trade(bytes: &'a [u8], TradePosition { long, trade }: TradePosition) -> Self {
         let Some((trades, orders)) = groups(bytes, long) else { return Self::NONE };
         let mut orders = Self { group: Group::new(orders), remaining: orders.len() };
@@ -118,7 +117,7 @@ impl<'a> TradeOrders<'a> {
     }
 }
 
-/// Both groups of a trade summary.
+/// Returns both groups of a trade summary.
 fn groups(bytes: &[u8], long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
     let (header, body) = MessageHeader::decode(bytes).ok()?;
     let layout = if long { &long_qty::MESSAGE } else { &int_qty::MESSAGE };
@@ -130,15 +129,15 @@ fn groups(bytes: &[u8], long: bool) -> Option<(Entries<'_>, Entries<'_>)> {
 }
 
 impl<'a> Trade<'a> {
-    /// The orders of this trade, as far as the message tells: see [`Self::message_orders`]. The
-    /// aggressor's comes first, if there is one.
+    /// Returns the orders of this trade, as far as the message determines them; see
+    /// [`Self::message_orders`]. The aggressor's order, if any, is first.
     #[must_use]
     pub fn orders(&self) -> TradeOrders<'a> {
         TradeOrders::from_trade(self.bytes, self.position)
     }
 
-    /// The orders of all trades of the message. Those of one trade are known if it is the only
-    /// one, or if the trades' numbers of orders add up to these.
+    /// Returns the orders of all trades of the message. The orders of one trade are known if it is
+    /// the only one, or if the trades' numbers of orders add up to the number of entries.
     #[must_use]
     pub fn message_orders(&self) -> TradeOrders<'a> {
         TradeOrders::from_message(self.bytes, self.position.long)

@@ -1,5 +1,5 @@
-//! Workups of BrokerTec (template 60): after a trade its price stays open for more of it, first to
-//! its parties alone (private), then to everybody (public).
+//! BrokerTec workups (template 60): after a trade, its price stays open for further quantity, first
+//! for its parties only (private), then for all (public).
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_cme_codecs::mdp3::{
@@ -17,7 +17,7 @@ use crate::{
 
 use codec::security_status_workup60::NoOrderIDEntries;
 
-/// A workup has begun, goes on or has ended.
+/// A start, continuation or end of a workup.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Workup<'a> {
@@ -25,15 +25,15 @@ pub struct Workup<'a> {
     pub packet: &'a Packet,
     /// TransactTime (60).
     pub transact_time: Utc,
-    /// The instrument, `None` while it is unknown.
+    /// The instrument, `None` if not yet known.
     pub instrument: Option<InstrumentIndex>,
     /// SecurityID (48).
     pub security_id: i32,
-    /// MDEntryPx (270): the price that is worked up.
+    /// MDEntryPx (270): the price of the workup.
     pub price: Option<Price9>,
-    /// TradeLinkID (820): the trade that the workup belongs to.
+    /// TradeLinkID (820): the trade of the workup.
     pub trade_link_id: u32,
-    /// SecurityTradingStatus (326): private or public workup, or that it is over.
+    /// SecurityTradingStatus (326): private workup, public workup, or its end.
     pub trading_status: SecurityTradingStatus,
     /// HaltReason (327).
     pub halt_reason: HaltReason,
@@ -44,20 +44,20 @@ pub struct Workup<'a> {
     orders: Group<'a, NoOrderIDEntries<'a>>,
 }
 
-/// An order that takes part in a workup.
+/// An order in a workup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkupOrder {
     /// OrderID (37).
     pub order_id: u64,
-    /// Side (54); `None` if it is neither.
+    /// Side (54); `None` for any other value.
     pub side: Option<BookSide>,
     /// AggressorIndicator (1057).
     pub aggressor: Option<AggressorFlag>,
 }
 
 impl<'a> Workup<'a> {
-    /// The orders that take part.
+    /// Returns the orders in the workup.
     pub fn orders(&self) -> impl Iterator<Item = WorkupOrder> + use<'a> {
         let mut orders = self.orders;
         core::iter::from_fn(move || {
@@ -78,8 +78,8 @@ impl<'a> Workup<'a> {
 }
 
 impl Market {
-    /// Takes a SecurityStatusWorkup of the incremental feed, which is a status of its instrument
-    /// too.
+    /// Applies a SecurityStatusWorkup of the incremental feed, which is also a status of its
+    /// instrument.
     #[cold]
     pub(crate) fn workup(
         &mut self,
@@ -120,7 +120,7 @@ impl Market {
 }
 
 impl<'a> Workup<'a> {
-    /// What it says of the instrument's status.
+    /// Returns the workup as a status of its instrument.
     fn status(&self) -> SecurityStatus<'a> {
         let Self { security_id, instrument, .. } = *self;
         SecurityStatus {

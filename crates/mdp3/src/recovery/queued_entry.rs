@@ -1,4 +1,4 @@
-//! The queued entries after a snapshot.
+//! Queued entries and their application after a snapshot.
 
 use hairpin_time::Utc;
 
@@ -13,10 +13,10 @@ use crate::{BookUpdate, InstrumentIndex, Listener, Packet, UpdateSource};
 /// An entry that waits for its instrument's snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueuedEntry {
-    /// The packet it came in.
+    /// The sequence of its packet.
     pub(crate) sequence: u32,
     pub(crate) rpt_seq: u32,
-    /// `None`: it changes no book, but its RptSeq counts.
+    /// `None` for an entry that changes no book but has an RptSeq.
     pub(crate) book: Option<BookEntry>,
 }
 
@@ -29,7 +29,8 @@ impl QueueEntry for QueuedEntry {
 }
 
 impl Market {
-    /// Applies what is queued to the books just loaded, and tells those that are right then.
+    /// Applies the queued entries to the books just loaded, and reports the books that are then in
+    /// sync.
     pub(crate) fn apply_queued_entries(
         &mut self,
         packet: &Packet,
@@ -83,7 +84,7 @@ impl Market {
     }
 }
 
-/// Applies an entry to the books being replayed, if it is the next of its instrument.
+/// Applies an entry to the books being restored if it is the next of its instrument.
 fn apply_queued_entry(
     instruments: &mut Instruments,
     instrument: InstrumentIndex,

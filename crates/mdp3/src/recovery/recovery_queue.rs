@@ -1,29 +1,29 @@
-//! The recovery queue: entries that wait for their instrument's snapshot, in one ring.
+//! The recovery queue: a ring of entries that wait for their instrument's snapshot.
 //!
-//! Entries stand in the order of the stream; those of one instrument are chained, so that
-//! replaying all instruments reads each entry once, however many instruments there are. One whose
-//! instrument waits no longer stays until the ring comes round to it.
+//! Entries are in stream order, and those of one instrument are linked. Restoring all instruments
+//! thus reads each entry once, however many instruments there are. An entry whose instrument no
+//! longer waits stays until the ring overwrites it.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::InstrumentIndex;
 
-/// An entry that waits.
+/// An entry of the queue.
 pub(crate) trait QueueEntry: Copy {
-    /// What unused memory holds.
+    /// The contents of unused memory.
     const VACANT: Self;
 
-    /// The packet it came in.
+    /// Returns the sequence of the entry's packet.
     fn sequence(&self) -> u32;
 }
 
-/// An entry that had to make room.
+/// An entry dropped for lack of room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dropped {
-    /// The packet it came in.
+    /// The sequence of its packet.
     pub(crate) sequence: u32,
-    /// Its instrument still waited for it.
+    /// The entry's instrument still waited for it.
     pub(crate) still_needed: bool,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Dropped {
 struct Node<E> {
     queued: E,
     instrument: u32,
-    /// The slot of the instrument's next entry, if there is one.
+    /// The slot of the instrument's next entry, if any.
     next: u32,
 }
 
-/// The entries of one instrument, by slot.
+/// The linked entries of one instrument.
 #[derive(Debug, Default, Clone, Copy)]
 struct Chain {
     first: u32,
@@ -45,20 +45,20 @@ struct Chain {
 
 #[derive(Debug)]
 pub(crate) struct RecoveryQueue<E> {
-    /// The ring; from `head` on, `count` slots are in use.
+    /// The ring; `count` slots from `head` on are in use.
     nodes: Vec<Node<E>>,
     head: usize,
     count: usize,
-    /// One for each instrument.
+    /// The chain of each instrument.
     chains: Vec<Chain>,
 }
 
 impl<E: QueueEntry> RecoveryQueue<E> {
-    /// What an entry takes.
+    /// The size of an entry in bytes.
     pub(crate) const NODE_BYTES: usize = size_of::<Node<E>>();
 
-    /// A ring of `bytes` bytes, but of at least one entry, for so many instruments; none if there
-    /// are none.
+    /// Creates a ring of `bytes` bytes, at least one entry, for `instruments` instruments.
+    /// Allocates nothing for 0 instruments.
     pub(crate) fn new(bytes: usize, instruments: usize) -> Self {
         let slots = (bytes / Self::NODE_BYTES).clamp(1, u32::MAX as usize);
         let vacant = Node { queued: E::VACANT, instrument: 0, next: 0 };
@@ -66,7 +66,7 @@ impl<E: QueueEntry> RecoveryQueue<E> {
         Self { nodes, head: 0, count: 0, chains: vec![Chain::default(); instruments] }
     }
 
-    /// Appends an entry. If there is no room the oldest is dropped, which is returned.
+    /// Appends an entry. Returns the oldest one if it had to be dropped.
     pub(crate) fn push(&mut self, instrument: InstrumentIndex, queued: E) -> Option<Dropped> {
         let dropped = if self.count == self.nodes.len() { self.drop_oldest() } else { None };
         let slot = (self.head + self.count) % self.nodes.len();
@@ -83,7 +83,7 @@ impl<E: QueueEntry> RecoveryQueue<E> {
         dropped
     }
 
-    /// The entries of an instrument, oldest first.
+    /// Returns the entries of an instrument, oldest first.
     pub(crate) fn entries(&self, instrument: InstrumentIndex) -> impl Iterator<Item = &E> {
         let Chain { first, length, .. } = self.chains[instrument.as_usize()];
         let mut slot = first;
@@ -94,7 +94,7 @@ impl<E: QueueEntry> RecoveryQueue<E> {
         })
     }
 
-    /// The packet of the oldest entry.
+    /// Returns the packet sequence of the oldest entry.
     pub(crate) fn oldest(&self) -> Option<u32> {
         (self.count > 0).then(|| self.nodes[self.head].queued.sequence())
     }
@@ -106,12 +106,12 @@ impl<E: QueueEntry> RecoveryQueue<E> {
         }
     }
 
-    /// The instrument does not wait any longer.
+    /// Discards the entries of an instrument that no longer waits.
     pub(crate) fn discard(&mut self, instrument: InstrumentIndex) {
         self.chains[instrument.as_usize()].length = 0;
     }
 
-    /// Drops every entry.
+    /// Drops all entries.
     pub(crate) fn clear(&mut self) {
         (self.head, self.count) = (0, 0);
         self.chains.fill(Chain::default());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     proptest! {
-        /// The ring holds what a deque holds that drops from the front as the ring does.
+        /// The ring equals a deque that drops from the front in the same cases.
         #[test]
         fn agrees_with_a_deque(steps in prop::collection::vec(step(), 0..200), slots in 1usize..9) {
             let mut queue = Queue::new(slots * Queue::NODE_BYTES, 3);

@@ -1,4 +1,5 @@
-//! Whether an entry is the next of its instrument, and what follows if it is not.
+//! The RptSeq check: whether an entry is the next of its instrument, and the handling of all other
+//! entries.
 
 use crate::book::apply_entry::EntryTarget;
 use crate::book::book_slot::DirectBookSlot;
@@ -10,8 +11,8 @@ use crate::recovery::sync_state::State;
 use crate::{InstrumentIndex, LateJoin, Listener, Packet, Warning};
 
 impl Instruments {
-    /// Admits the entry of an instrument in the usual case: the book is in sync and this is its
-    /// next. `None` in any other.
+    /// Accepts an entry in the common case: the book is in sync and the entry is its next. Returns
+    /// `None` in all other cases.
     #[inline]
     pub(crate) fn accept_next_entry(
         &mut self,
@@ -29,7 +30,8 @@ impl Instruments {
 }
 
 impl Market {
-    /// Every other case: whether the entry may be applied, and if not, what follows from it.
+    /// Checks an entry in all other cases. Returns the instrument if the entry may be applied;
+    /// otherwise queues or drops the entry.
     pub(crate) fn check_entry(
         &mut self,
         packet: &Packet,
@@ -51,7 +53,7 @@ impl Market {
         let in_snapshot = head.state.is_in_sync()
             && (packet.sequence <= recovery.snapshot_sequence
                 || (rpt_seq != 0 && rpt_seq <= recovery.snapshot_rpt_seq && rpt_seq < next));
-        // A channel without RptSeq has 0 throughout, in snapshots too.
+        // A channel without RptSeq sends 0 in all entries and snapshots.
         let is_unnumbered = rpt_seq == 0 && next <= 1;
         match head.state {
             _ if in_snapshot => {
@@ -59,7 +61,7 @@ impl Market {
                 return None;
             }
             State::InSync if is_unnumbered => return Some(instrument),
-            // Whatever was missed, the books are empty then.
+            // The books are empty then, whatever was missed.
             State::InSync | State::Ahead | State::Waiting | State::Suspect | State::Refreshing
                 if entry.resets_book() => {}
             State::Suspect if rpt_seq == next && rpt_seq > self.rpt_seq_floor => {
@@ -92,7 +94,7 @@ impl Market {
         Some(instrument)
     }
 
-    /// An entry is not the next of its instrument: others are missing.
+    /// Marks an instrument out of sync because an entry is not its next.
     fn handle_rpt_seq_gap(
         &mut self,
         packet: &Packet,
@@ -106,7 +108,7 @@ impl Market {
         self.apply_natural_refresh(instrument, entry, listener);
     }
 
-    /// Keeps an entry for when its instrument's snapshot comes.
+    /// Queues an entry until its instrument's snapshot arrives.
     fn queue_entry(
         &mut self,
         packet: &Packet,
@@ -123,10 +125,9 @@ impl Market {
         }
     }
 
-    /// The instrument with a SecurityID that an entry or a snapshot names, or one that begins with
-    /// it; packet `from` of the incremental feed is the first that its snapshot need not contain.
-    /// `None`: it is not wanted, there is no room, or it needs a definition first, which is
-    /// collected.
+    /// Returns the instrument of an entry or a snapshot, added if it is new. Its snapshot must
+    /// contain all incremental packets before `from`. Returns `None` if the filter rejects it, if
+    /// there is no room, or if it needs a definition first, which is then collected.
     pub(crate) fn find_or_register(
         &mut self,
         security_id: i32,
@@ -159,8 +160,9 @@ impl Market {
         }
     }
 
-    /// An entry of an instrument without a definition. While definitions are being collected it
-    /// is kept, since its instrument's may be still to come; afterwards they are collected again.
+    /// Handles an entry of an instrument without a definition. During the first collection the
+    /// entry is queued, because the definition may still arrive. Otherwise definitions are
+    /// collected again.
     fn handle_undefined_entry(
         &mut self,
         packet: &Packet,
@@ -177,7 +179,7 @@ impl Market {
 }
 
 impl Entry {
-    /// Whether it empties its instrument's books.
+    /// Returns `true` if the entry empties its instrument's books.
     fn resets_book(&self) -> bool {
         matches!(&self.kind, Kind::Book(entry) if EntryTarget::from_entry_type(entry.entry_type) == EntryTarget::Reset)
     }

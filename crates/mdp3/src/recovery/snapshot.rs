@@ -1,4 +1,4 @@
-//! A snapshot of one instrument's price books and statistics (templates 52 and 69).
+//! Snapshots of an instrument's price books and statistics (templates 52 and 69).
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_cme_codecs::mdp3::{OpenCloseSettlFlag, SecurityTradingStatus, SettlPriceType};
@@ -10,11 +10,11 @@ use crate::instrument::statistics::{PriceLimits, StatisticValue};
 use crate::message::entries::{non_negative, order_count};
 use crate::{Message, StatisticKind};
 
-/// What a snapshot states.
+/// The contents of a snapshot.
 pub(crate) struct Snapshot {
-    /// LastMsgSeqNumProcessed (369): the last incremental packet that the book contains.
+    /// LastMsgSeqNumProcessed (369): the last incremental packet contained in the book.
     pub(crate) last_sequence: u32,
-    /// TotNumReports (911): how many instruments the pass names.
+    /// TotNumReports (911): the number of instruments in the pass.
     pub(crate) total: u32,
     pub(crate) security_id: i32,
     pub(crate) rpt_seq: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Books<'a> {
 }
 
 impl Snapshot {
-    /// The books, if there is no hole between their levels.
+    /// Returns the books if their levels have no gaps.
     pub(crate) fn books(&self) -> Option<Books<'_>> {
         Some(Books {
             bids: self.bids.levels()?,
@@ -50,7 +50,7 @@ impl Snapshot {
         })
     }
 
-    /// The statistics, in the order of the message.
+    /// Returns the statistics, in message order.
     pub(crate) fn statistics(&self) -> &[SnapshotStatistic] {
         &self.statistics.stated[..self.statistics.count]
     }
@@ -66,7 +66,7 @@ impl Snapshot {
     }
 }
 
-/// A statistic as a snapshot states it.
+/// A statistic in a snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SnapshotStatistic {
     pub(crate) kind: StatisticKind,
@@ -75,7 +75,7 @@ pub(crate) struct SnapshotStatistic {
     pub(crate) open_close_flag: Option<OpenCloseSettlFlag>,
 }
 
-/// The statistics of a snapshot as far as they have been read: more than there are kinds to keep.
+/// The decoded statistics of a snapshot, with room for more than the stored kinds.
 struct SnapshotStatistics {
     stated: [SnapshotStatistic; 24],
     count: usize,
@@ -92,7 +92,7 @@ impl SnapshotStatistics {
         count: 0,
     };
 
-    /// Takes an entry if it is a statistic's; one more than there is room for is left out.
+    /// Records an entry if it is a statistic and there is room.
     fn record(&mut self, entry_type: u8, flag: Option<OpenCloseSettlFlag>, value: StatisticValue) {
         let Some(kind) = StatisticKind::from_entry(entry_type, flag) else { return };
         if let Some(slot) = self.stated.get_mut(self.count) {
@@ -102,17 +102,17 @@ impl SnapshotStatistics {
     }
 }
 
-/// One side as far as it has been read.
+/// The decoded levels of one side.
 struct SnapshotSide<const N: usize> {
     levels: [Level; N],
-    /// One bit for each level that was stated.
+    /// One bit per stated level.
     stated: u16,
 }
 
 impl<const N: usize> SnapshotSide<N> {
     const EMPTY: Self = Self { levels: [Level::NONE; N], stated: 0 };
 
-    /// Takes a level, numbered from 1; those below the deepest book are left out.
+    /// Records a level, numbered from 1. Levels below the deepest book are dropped.
     fn record(&mut self, level: u8, stated: Level) {
         let Some(index) = level.checked_sub(1) else { return };
         if let Some(slot) = self.levels.get_mut(usize::from(index)) {
@@ -121,15 +121,15 @@ impl<const N: usize> SnapshotSide<N> {
         }
     }
 
-    /// The levels, if there is no hole between them.
+    /// Returns the levels if they have no gaps.
     fn levels(&self) -> Option<&[Level]> {
         let count = self.stated.trailing_ones();
         (self.stated >> count == 0).then(|| &self.levels[..count as usize])
     }
 }
 
-/// Decodes a snapshot of one template; the two differ in the type of quantity and level, and in
-/// what they say of a settlement.
+/// Decodes a snapshot of one template. The two templates differ in the types of quantity and level,
+/// and in the fields of a settlement.
 macro_rules! snapshot {
     (
         $message:ident, $type:ident, $module:ident,

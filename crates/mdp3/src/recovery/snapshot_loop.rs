@@ -1,11 +1,11 @@
-//! Market recovery: books from the snapshot feed's loop, and the queued entries after them.
+//! Market recovery: books from the snapshot feed's loop, followed by the queued entries.
 //!
 //! A snapshot states a book *after* packet LastMsgSeqNumProcessed (369) of the incremental feed.
-//! For its instrument, queued packets up to that one are done with, and so are entries with an
-//! RptSeq up to the snapshot's; the one after it must come next. An instrument that a whole pass
-//! of the loop does not name has empty books, as of the lowest 369 in the pass. At the start of
-//! the week the loop names nobody: then a pass of heartbeats alone says that all books are empty,
-//! as of the last packet before it.
+//! For its instrument, queued packets up to that one are obsolete, and so are entries with an
+//! RptSeq up to the snapshot's; the following RptSeq must come next. An instrument that a complete
+//! pass does not name has empty books, as of the lowest 369 in the pass. At the start of the week
+//! the loop names no instrument. A pass of heartbeats alone then means that all books are empty, as
+//! of the last packet before it.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
@@ -16,23 +16,23 @@ use crate::recovery::snapshot::{self, Books, Snapshot};
 use crate::recovery::sync_state::State;
 use crate::{Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, Warning};
 
-/// What is known of the current pass of the loop.
+/// The state of the current pass of the loop.
 #[derive(Debug)]
 pub(crate) struct SnapshotLoop {
     tracker: LoopTracker,
-    /// A late join without definitions waits for a whole pass, not for certain instruments.
+    /// A late join without definitions waits for a complete pass instead of certain instruments.
     joining: bool,
-    /// TotNumReports: how many instruments the pass names; 0 until one says it.
+    /// TotNumReports: the number of instruments in the pass, 0 until stated.
     total: u32,
     distinct: u32,
-    /// The lowest 369 of the pass, and of the one before.
+    /// The lowest 369 of the pass, and of the previous one.
     lowest: u32,
     lowest_before: Option<u32>,
-    /// Whether the pass has been found whole, and its conclusion drawn.
+    /// The pass was complete, and its result was used.
     concluded: bool,
-    /// The pass had something else than heartbeats.
+    /// The pass contained messages other than heartbeats.
     has_contents: bool,
-    /// The incremental packet before the pass, if it is known to have been sent before.
+    /// The last incremental packet known to have been sent before the pass.
     sequence_before: Option<u32>,
 }
 
@@ -59,7 +59,7 @@ impl SnapshotLoop {
         self.joining = false;
     }
 
-    /// Only a pass that starts from now on will count as whole.
+    /// Discards the current pass. Only a pass that starts after this call counts as complete.
     pub(crate) fn abandon_pass(&mut self) {
         self.tracker.abandon();
         self.start_pass();
@@ -77,7 +77,7 @@ impl SnapshotLoop {
     fn count(&mut self, snapshot: &Snapshot, last_pass: Option<&mut u32>) {
         self.lowest = self.lowest.min(snapshot.last_sequence);
         if self.total != 0 && self.total != snapshot.total {
-            // The loop changed amid the pass: who is absent from it means nothing.
+            // The loop changed during the pass, so absence from it proves nothing.
             self.tracker.abandon();
         }
         self.total = snapshot.total;
@@ -87,12 +87,12 @@ impl SnapshotLoop {
                 *last_pass = self.tracker.pass();
                 self.distinct += 1;
             }
-            // No room to note who it was; in a pass each is named once.
+            // No room to mark the instrument; a pass names each once.
             None => self.distinct += 1,
         }
     }
 
-    /// Whether the pass, of which no more will come, was whole and named nobody.
+    /// Returns `true` if the finished pass was complete and named no instrument.
     fn was_empty(&self) -> bool {
         !self.has_contents && self.tracker.is_complete()
     }
@@ -155,7 +155,8 @@ impl Market {
         listener.on_end_of_packet(packet);
     }
 
-    /// A new pass states nothing older than the last did: what that made useless can go.
+    /// Starts a pass and drops what the previous one made obsolete: a new pass states nothing
+    /// older.
     fn start_snapshot_pass(&mut self) {
         self.snapshot_loop.start_pass();
         if let Some(sequence) = self.snapshot_loop.lowest_before
@@ -164,7 +165,7 @@ impl Market {
             self.queue.drop_through(sequence);
             self.floor = self.floor.max(sequence.saturating_add(1));
         }
-        // If the stream has overtaken the loop, the pass may lack what came last.
+        // If the stream has overtaken the loop, the pass may lack the latest packets.
         if self.floor != u32::MAX && self.last_sent <= self.snapshot_loop.tracker.pass_start() {
             self.snapshot_loop.sequence_before = Some(self.next_sequence.saturating_sub(1));
         }
@@ -197,7 +198,7 @@ impl Market {
         }
     }
 
-    /// A message on a looping feed that is not what the loop is for.
+    /// Handles a message of a looping feed other than those that the loop exists for.
     pub(crate) fn handle_other_loop_message(
         &mut self,
         packet: &Packet,
@@ -211,7 +212,7 @@ impl Market {
         }
     }
 
-    /// Loads a book from a snapshot if that is what its instrument waits for.
+    /// Loads a book from a snapshot if its instrument waits for it.
     fn apply_snapshot(
         &mut self,
         packet: &Packet,
@@ -241,14 +242,14 @@ impl Market {
         self.counters.snapshots_applied += 1;
     }
 
-    /// The last packet that a snapshot of the current numbering can be as of.
+    /// Returns the last packet that a snapshot of the current epoch can state.
     pub(crate) fn max_snapshot_sequence(&self) -> u32 {
         let is_at_end = self.next_sequence == 0 && self.floor != u32::MAX;
         let next = if is_at_end { u32::MAX } else { self.next_sequence };
         next.saturating_add(self.settings.max_snapshot_lead)
     }
 
-    /// The instrument that a snapshot names; also one that lacks a definition, if there is room.
+    /// Returns the instrument of a snapshot, even without a definition if there is room.
     pub(crate) fn find_snapshot_instrument(
         &mut self,
         security_id: i32,
@@ -258,7 +259,7 @@ impl Market {
         met.or_else(|| self.instruments.find(security_id))
     }
 
-    /// Whether the entries after packet `last_sequence` are all at hand or still to come.
+    /// Returns `true` if all entries after packet `last_sequence` are available or still to come.
     fn is_snapshot_contiguous(&mut self, instrument: InstrumentIndex, last_sequence: u32) -> bool {
         let waiting_from = self.recovery[instrument.as_usize()].waiting_from;
         if last_sequence.saturating_add(1) < waiting_from.max(self.floor) {
@@ -295,7 +296,7 @@ impl Market {
         self.changed_in_message.push(instrument);
     }
 
-    /// The pass is whole: every instrument that waits and that it did not name is empty.
+    /// Concludes a complete pass: each waiting instrument that it did not name is empty.
     #[cold]
     fn conclude_pass(&mut self, packet: &Packet, transact_time: Utc, listener: &mut impl Listener) {
         self.snapshot_loop.concluded = true;
@@ -305,13 +306,13 @@ impl Market {
         self.finish_pass(lowest);
     }
 
-    /// A pass has ended that named nobody: every instrument that waits is empty, as of the packet
-    /// before the pass, unless it is known better.
+    /// Concludes a pass that named no instrument: each waiting instrument is empty as of the packet
+    /// before the pass, unless later entries are known.
     #[cold]
     fn conclude_empty_pass(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let Some(before) = self.snapshot_loop.sequence_before else { return };
         if self.queue.oldest().is_some_and(|oldest| oldest <= before) {
-            // Someone was active before the pass began; the loop will name them yet.
+            // An instrument was active before the pass began; the loop will still name it.
             return;
         }
         self.clear_absent(0, before);
@@ -319,7 +320,8 @@ impl Market {
         self.finish_pass(before);
     }
 
-    /// A whole pass as of packet `lowest` or later: if nothing was lost since, all is told.
+    /// Ends recovery with a complete pass as of packet `lowest` or later, if nothing was lost
+    /// since.
     fn finish_pass(&mut self, lowest: u32) {
         if lowest.saturating_add(1) >= self.floor {
             self.snapshot_loop.end_join();
@@ -327,7 +329,7 @@ impl Market {
         }
     }
 
-    /// Loads empty books as of packet `lowest` for all that wait and were not named in `pass`.
+    /// Loads empty books as of packet `lowest` for all waiting instruments not named in `pass`.
     fn clear_absent(&mut self, pass: u32, lowest: u32) {
         for instrument in self.instruments.iter() {
             let state = self.instruments.direct[instrument.as_usize()].head.state;

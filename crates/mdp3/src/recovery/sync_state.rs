@@ -1,37 +1,37 @@
-//! What is known of a book, and what changes that.
+//! The sync state of an instrument's books, and its transitions.
 
 use hairpin_time::Utc;
 
 use crate::market::Market;
 use crate::{ChannelReset, InstrumentIndex, InstrumentStateChange, LateJoin, Listener, Packet};
 
-/// The shortest entry with an RptSeq, one of template 37: a packet has no more entries than this
-/// goes into it.
+/// The length of the shortest entry with an RptSeq (template 37), which bounds the entries of a
+/// packet.
 const MIN_ENTRY_BYTES: usize = 16;
 
-/// Whether a book can be relied on.
+/// The reliability of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncState {
     /// The instrument has no definition in force.
     Unknown,
-    /// Entries are or may be missing; a snapshot will tell.
+    /// Entries are or may be missing; a snapshot is needed.
     OutOfSync,
-    /// The book was empty when entries were lost, and has taken every entry since: the levels it
-    /// has are right, and more may be missing. Only with `Settings::natural_refresh`.
+    /// The book was empty when entries were lost and has taken every entry since. Its levels are
+    /// correct, but more may be missing. Only with `Settings::natural_refresh`.
     NaturallyRefreshed,
-    /// The book is what the exchange published last.
+    /// The book equals the last state that the exchange published.
     InSync,
 }
 
-/// The same in more detail, as line 0 of an instrument has it. Those in sync come last, so that one
-/// comparison tells them.
+/// The detailed sync state in line 0 of an instrument. The states in sync come last, so that one
+/// comparison distinguishes them.
 ///
 /// ```text
-///            definition              snapshot            queue replayed
+///            definition              snapshot            queue applied
 /// Unknown ─────────────▶ Waiting ──────────────▶ Restoring ───────────▶ InSync ◀┐
 ///                          ▲ ▲                    (absent from a loop: Fresh,   │ first entry
 ///                          │ │                     ahead of the stream: Ahead)  │
-///    another RptSeq        │ └──────────────────────────────────────────────── Fresh
+///    other RptSeq          │ └──────────────────────────────────────────────── Fresh
 ///                          │           packets lost
 ///                       Suspect ◀──────────────────────────────────────────── InSync
 ///                          └───────────── the next RptSeq ──────────────────────▶
@@ -47,30 +47,29 @@ pub(crate) enum State {
     Unknown,
     /// No snapshot yet; entries are queued.
     Waiting,
-    /// Packets were lost since the last entry. If the next entry carries the next RptSeq, and
-    /// that is not so low that it may have come round again, none of them concerned this
-    /// instrument.
+    /// Packets were lost since the last entry. If the next entry carries the next RptSeq, and that
+    /// number is high enough to exclude a restart, none of them affected this instrument.
     Suspect,
-    /// As `Waiting`, while the book begins anew by natural refresh.
+    /// As `Waiting`, while natural refresh rebuilds the book.
     Refreshing,
     /// A snapshot is loaded; queued entries are being applied.
     Restoring,
-    /// Known to be empty; the first entry may carry any RptSeq.
+    /// The book is known to be empty; the first entry may carry any RptSeq.
     Fresh,
-    /// A snapshot is loaded that is ahead of the stream: up to its packet entries are of no use,
-    /// though one of before a reset may carry the RptSeq that comes next.
+    /// The loaded snapshot is ahead of the stream. Entries up to its packet are dropped, even one
+    /// from before a reset that carries the next RptSeq.
     Ahead,
     /// Each entry carries the RptSeq after the last.
     InSync,
 }
 
 impl State {
-    /// Whether a snapshot is what the instrument needs.
+    /// Returns `true` if the instrument needs a snapshot.
     pub(crate) const fn needs_snapshot(self) -> bool {
         matches!(self, Self::Waiting | Self::Suspect | Self::Refreshing)
     }
 
-    /// Whether the book is right.
+    /// Returns `true` if the book is in sync.
     pub(crate) const fn is_in_sync(self) -> bool {
         matches!(self, Self::Fresh | Self::Ahead | Self::InSync)
     }
@@ -88,7 +87,8 @@ impl From<State> for SyncState {
 }
 
 impl Market {
-    /// An instrument needs a snapshot that contains everything before packet `waiting_from`.
+    /// Marks an instrument as out of sync until a snapshot contains everything before packet
+    /// `waiting_from`.
     #[cold]
     pub(crate) fn mark_out_of_sync(
         &mut self,
@@ -100,7 +100,7 @@ impl Market {
         self.enter_unsynced_state(instrument, State::Waiting, listener);
     }
 
-    /// An instrument enters `Waiting` or `Suspect`.
+    /// Sets the state to `Waiting` or `Suspect`.
     fn enter_unsynced_state(
         &mut self,
         instrument: InstrumentIndex,
@@ -118,7 +118,7 @@ impl Market {
         }
     }
 
-    /// An instrument that needed a snapshot is in sync: `Fresh` or `InSync`.
+    /// Sets an instrument that needed a snapshot to a state in sync.
     #[cold]
     pub(crate) fn mark_in_sync(
         &mut self,
@@ -139,8 +139,8 @@ impl Market {
         listener.on_instrument_state(&InstrumentStateChange { instrument, state, book });
     }
 
-    /// So many packets before `floor` were lost: any book may lack an entry, any definition may
-    /// have changed, nothing queued is of use.
+    /// Marks everything suspect after the loss of `lost` packets before `floor`: any book may lack
+    /// an entry, any definition may have changed, and the queue is useless.
     #[cold]
     pub(crate) fn mark_all_suspect(&mut self, lost: u32, floor: u32, listener: &mut impl Listener) {
         self.floor = floor;
@@ -163,15 +163,15 @@ impl Market {
         }
     }
 
-    /// Definitions may have been lost: they are collected again, while books go on.
+    /// Collects definitions again after a loss, without interrupting the books.
     fn recollect_definitions(&mut self) {
         if self.settings.late_join == LateJoin::InstrumentsAndBooks {
             self.definition_loop.restart_collection();
         }
     }
 
-    /// The numbering of the incremental feed begins again with packet 1. Unless a reset explains
-    /// it, the books may have begun again too.
+    /// Restarts the packet numbering at 1. Unless a reset explains the restart, the books may have
+    /// restarted too.
     #[cold]
     pub(crate) fn restart_numbering(&mut self, keeps_books: bool, listener: &mut impl Listener) {
         self.counters.restarts += 1;
@@ -199,7 +199,7 @@ impl Market {
         }
     }
 
-    /// The exchange has emptied all books; their RptSeq begin again.
+    /// Empties all books after a ChannelReset; RptSeq restarts.
     #[cold]
     pub(crate) fn reset_channel(
         &mut self,

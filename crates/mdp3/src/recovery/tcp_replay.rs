@@ -1,14 +1,14 @@
-//! Gaps filled by TCP replay, before snapshots are needed.
+//! TCP replay of gaps, before snapshots are needed.
 //!
 //! ```text
-//! hole ──reorder window over──▶ asked for ──every packet came──▶ filled
-//!                                 │   ▲
-//!                    failed or late   └── asked for again, what is still missing
-//!                                 ▼
-//!                  attempts used up, no room to wait ──▶ a gap: snapshots
+//! gap ──reorder window over──▶ requested ──all packets received──▶ filled
+//!                                │   ▲
+//!                 failed or late │   └── requested again: the rest
+//!                                ▼
+//!                 attempts used up, buffer full ──▶ declared lost: snapshots
 //! ```
-//! While a replay is under way the live packets behind the hole are held; the books stand still
-//! and stay what they were. Whatever fills the hole counts, late packets of either side too.
+//! During a replay, live packets after the gap are buffered and the books do not change. Late
+//! packets of either line fill the gap too.
 
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_time::{Duration, Instant, Now};
@@ -17,20 +17,20 @@ use crate::channel::{Action, Channel};
 use crate::feed::incremental_feed::process_replayed;
 use crate::{Listener, Messages, Packet, Warning};
 
-/// How small gaps are filled by TCP replay.
+/// The limits for filling gaps by TCP replay.
 ///
-/// CME serves up to 2,000 packets a request, no older than a day; the defaults otherwise are those
-/// of common handlers: three attempts of four seconds.
+/// CME serves up to 2,000 packets per request, at most a day old. The other defaults are those of
+/// common handlers: three attempts of four seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replay {
-    /// The largest gap that is asked for, in packets.
+    /// The largest gap to request, in packets.
     pub max_packets: u32,
-    /// How often a gap is asked for before it is given up, at least once.
+    /// The number of attempts before a gap is given up, at least one.
     pub attempts: u32,
-    /// How long an attempt may take.
+    /// The timeout of an attempt.
     pub timeout: Duration,
-    /// How many packets may be held meanwhile, counted from the first that is missing. Memory for
-    /// each is taken at the start: `Settings::max_packet` bytes.
+    /// The number of packets that may be buffered meanwhile, counted from the first missing one.
+    /// Each takes `Settings::max_packet` bytes, allocated at creation.
     pub max_held: usize,
 }
 
@@ -40,66 +40,67 @@ impl Default for Replay {
             max_packets: 2_000,
             attempts: 3,
             timeout: Duration::from_secs(4),
-            // The largest gap, and as much again while it is fetched: 8 MiB of usual packets.
+            // The largest gap, and as many packets again during the replay: 8 MiB with default
+            // packets.
             max_held: 4_096,
         }
     }
 }
 
-/// How a connection for replay has ended.
+/// The result of a replay connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplayOutcome {
-    /// The server has sent what it has, and logged out. What did not come it does not have.
+    /// The server has sent all it has and logged out. It does not have packets that are still
+    /// missing.
     Complete,
-    /// It could not be reached, refused the request, or broke off.
+    /// The connection could not be established, was rejected, or was lost.
     Failed,
 }
 
-/// Why a gap that was asked for became a gap all the same.
+/// The reason why a requested gap was declared lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplayFailure {
-    /// The server did not have all of it.
+    /// The server did not have all packets.
     Incomplete,
     /// The last attempt failed.
     Failed,
-    /// The last attempt took too long.
+    /// The last attempt timed out.
     TimedOut,
-    /// Too much came behind the gap meanwhile.
+    /// Too many packets arrived after the gap meanwhile.
     BufferFull,
-    /// The numbering has restarted: what was before does not matter any more.
+    /// Numbering has restarted, so the gap no longer matters.
     Restarted,
 }
 
-/// What becomes of a gap that replay is asked to fill. `first` and `last` are MsgSeqNum of the
-/// incremental feed.
+/// The progress of a replay. `first` and `last` are MsgSeqNum of the incremental feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplayUpdate {
-    /// It is asked for, from the first packet that is still missing.
+    /// The missing packets were requested.
     Requested {
         /// The first packet.
         first: u32,
         /// The last packet.
         last: u32,
-        /// The how manieth attempt, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// It is filled: nothing was lost.
+    /// The gap is filled; nothing was lost.
     Filled {
         /// The first packet that was missing.
         first: u32,
         /// The last packet.
         last: u32,
     },
-    /// It is given up; [`Listener::on_gap`] follows unless the numbering has restarted.
+    /// The replay was given up; [`Listener::on_gap`] follows unless numbering has restarted.
     GivenUp {
         /// The first packet that is still missing.
         first: u32,
         /// The last packet.
         last: u32,
-        /// Why.
+        /// The reason.
         reason: ReplayFailure,
     },
 }
@@ -113,12 +114,12 @@ struct Request {
     deadline: Instant,
 }
 
-/// What is being asked for, if anything is.
+/// The state of TCP replay: the current request, if any.
 #[derive(Debug)]
 pub(crate) struct ReplayRequester {
     settings: Option<Replay>,
     request: Option<Request>,
-    /// What has been asked for in vain lies up to here.
+    /// The end of the last gap that replay could not fill.
     failed_through: Option<u32>,
     action: Option<Action>,
 }
@@ -128,7 +129,7 @@ impl ReplayRequester {
         Self { settings, request: None, failed_through: None, action: None }
     }
 
-    /// How many packets may be held while one replay is under way.
+    /// Returns how many packets may be buffered during a replay.
     pub(crate) fn max_held(&self) -> usize {
         self.settings.map_or(0, |settings| settings.max_held)
     }
@@ -146,7 +147,7 @@ impl ReplayRequester {
         self.action.take()
     }
 
-    /// Whether a hole may be asked for, if a packet `ahead` of its first has to be held.
+    /// Returns `true` if a gap may be requested while a packet `ahead` of its first is buffered.
     fn can_request(&self, first: u32, count: u32, ahead: u32) -> bool {
         self.settings.is_some_and(|settings| {
             self.request.is_none()
@@ -156,14 +157,15 @@ impl ReplayRequester {
         })
     }
 
-    /// Whether a packet is part of what was asked for, or was asked for before it came.
+    /// Returns `true` if a packet is in the requested range.
     fn covers(&self, sequence: u32) -> bool {
         self.request.is_some_and(|request| {
             sequence.wrapping_sub(request.first) <= request.last - request.first
         })
     }
 
-    /// Asks for packets until `now` and the time an attempt may take; the update to be told.
+    /// Requests packets, with a deadline one timeout after `now`. Returns the update for the
+    /// listener.
     fn request_packets(
         &mut self,
         (first, last): (u32, u32),
@@ -177,13 +179,13 @@ impl ReplayRequester {
         ReplayUpdate::Requested { first, last, attempt }
     }
 
-    /// Whether the request may be repeated.
+    /// Returns `true` if the request may be repeated.
     fn has_attempts(&self) -> bool {
         let attempts = self.settings.map_or(0, |settings| settings.attempts);
         self.request.is_some_and(|request| request.attempt < attempts)
     }
 
-    /// Forgets what was tried: the numbering is another.
+    /// Forgets failed requests because numbering restarted.
     pub(crate) fn reset(&mut self) {
         self.failed_through = None;
     }
@@ -195,8 +197,8 @@ impl ReplayRequester {
 }
 
 impl Channel {
-    /// A connection that [`Action::Replay`] asked for, the last of them, has come to its end. That
-    /// of one which was replaced by another or by [`Action::EndReplay`] is not to be told.
+    /// Handles the end of the connection of the last [`Action::Replay`]. Do not report connections
+    /// that a later request or [`Action::EndReplay`] has replaced.
     pub fn handle_replay_end(
         &mut self,
         now: Now,
@@ -207,7 +209,7 @@ impl Channel {
             return;
         }
         match outcome {
-            // Once more would bring no more.
+            // Another attempt would not bring more.
             ReplayOutcome::Complete => {
                 self.abandon_replay(now.monotonic, ReplayFailure::Incomplete, listener);
             }
@@ -217,8 +219,8 @@ impl Channel {
         }
     }
 
-    /// Asks for the hole before the lowest packet held, or before `sequence` if that is lower;
-    /// false if it is not to be had.
+    /// Requests the gap before the lowest buffered packet, or before `sequence` if lower. Returns
+    /// `false` if replay cannot fill it.
     #[cold]
     pub(crate) fn request_replay(
         &mut self,
@@ -239,7 +241,7 @@ impl Channel {
         true
     }
 
-    /// Asks once more for what is still missing, or gives it up.
+    /// Requests the missing packets again, or gives up.
     #[cold]
     pub(crate) fn retry_replay(
         &mut self,
@@ -256,7 +258,7 @@ impl Channel {
         listener.on_replay(&self.replay.request_packets((first, last), attempt + 1, now));
     }
 
-    /// What is still missing will not come: it is a gap, and so is what else is overdue.
+    /// Declares the missing packets and other overdue gaps lost.
     fn abandon_replay(
         &mut self,
         now: Instant,
@@ -268,7 +270,7 @@ impl Channel {
         self.handle_overdue_gaps(now, listener);
     }
 
-    /// Ends a replay that is under way without having brought everything.
+    /// Ends an incomplete replay.
     #[cold]
     pub(crate) fn end_replay(&mut self, reason: ReplayFailure, listener: &mut impl Listener) {
         let Some(Request { last, .. }) = self.replay.end() else { return };
@@ -283,7 +285,7 @@ impl Channel {
         listener.on_replay(&ReplayUpdate::GivenUp { first, last, reason });
     }
 
-    /// Ends a replay whose hole has been filled.
+    /// Ends a replay whose gap has been filled.
     #[cold]
     pub(crate) fn end_if_filled(&mut self, listener: &mut impl Listener) {
         if !self.replay.is_active() || self.replay.covers(self.arbiter.expected()) {
@@ -296,7 +298,7 @@ impl Channel {
         }
     }
 
-    /// A packet that was asked for, or that comes too late for that.
+    /// Handles a packet of the replay connection.
     #[cold]
     pub(crate) fn handle_replayed(
         &mut self,
@@ -304,7 +306,7 @@ impl Channel {
         messages: &[u8],
         listener: &mut impl Listener,
     ) {
-        // The session's own messages are in packets with numbers of their own.
+        // The session's own messages use packets with separate numbers.
         let is_of_older_epoch = packet.sending_time < self.arbiter.epoch_began();
         if !self.replay.covers(packet.sequence) || is_of_older_epoch || is_session_message(messages)
         {
@@ -327,7 +329,7 @@ impl Channel {
     }
 }
 
-/// Whether a packet begins or ends a session with the replay server.
+/// Returns `true` if a packet logs on to or off the replay server.
 fn is_session_message(messages: &[u8]) -> bool {
     let first = Messages::new(messages).next_valid();
     first.is_some_and(|message| {

@@ -1,25 +1,25 @@
-//! Settings for the usual cases.
+//! Settings for common kinds of channels.
 
 use hairpin_time::Duration;
 
 use crate::{Feed, LateJoin, OrderBooks, Settings};
 
-/// Presets: to be used as they are, or with `..` behind the fields that differ.
+/// Presets, used as they are or as the base of a struct update.
 ///
 /// | preset | instruments | reorder window | recovery queue | for |
 /// |---|---|---|---|---|
 /// | [`Settings::default`] | 4,096 | 256 packets, 10 ms | 4 MiB | a channel of either kind |
 /// | [`Settings::conflated`] | 1,024 | 64 packets, 20 ms | 1 MiB | conflated: EBS, BrokerTec |
 /// | [`Settings::premium`] | 16,384 | 512 packets, 5 ms | 16 MiB | a large Premium channel |
-/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | that, all orders |
+/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | the same with all orders |
 /// | [`Settings::books_only`] | 4,096 | 256 packets, 10 ms | 4 MiB | joining without definitions |
-/// | [`Settings::incremental_only`] | 4,096 | 256 packets, 10 ms | 0 | one feed, nothing repairs |
-/// | [`Settings::single_side`] | 4,096 | 0 | 4 MiB | one side: a hole is a gap at once |
+/// | [`Settings::incremental_only`] | 4,096 | 256 packets, 10 ms | 0 | one feed without recovery |
+/// | [`Settings::single_line`] | 4,096 | 0 | 4 MiB | one line: a gap is declared at once |
 impl Settings {
-    /// For a conflated channel: few instruments, a burst of packets every 5 or 50 ms and nothing
-    /// between. The other side's burst follows within milliseconds, hence the longer patience. Its
-    /// ten best orders a side are kept, whose snapshots stand behind those of the price books;
-    /// where there are none, as at EBS, order books stay empty.
+    /// Settings for a conflated channel: few instruments, a burst of packets every 5 or 50 ms and
+    /// none between. The other line's burst follows within milliseconds, hence the longer wait.
+    /// Stores the ten best orders per side, whose snapshots follow those of the price books. Where
+    /// there are none, as at EBS, order books stay empty.
     #[must_use]
     pub fn conflated() -> Self {
         Self {
@@ -34,8 +34,8 @@ impl Settings {
         }
     }
 
-    /// For a channel of CME MDP Premium: many instruments, every event at once, bursts of thousands
-    /// of packets; the loops take seconds, so that much has to be queued until they come round.
+    /// Settings for a CME MDP Premium channel: many instruments, unconflated events, and bursts of
+    /// thousands of packets. A loop pass takes seconds, so the recovery queue is large.
     #[must_use]
     pub fn premium() -> Self {
         Self {
@@ -48,8 +48,8 @@ impl Settings {
         }
     }
 
-    /// [`Settings::premium`] with every order of every book, up to a million, whose snapshots have
-    /// a loop of their own; about 85 MB more.
+    /// [`Settings::premium`] with every order of every book, up to a million. Order snapshots have
+    /// a loop of their own. Takes about 85 MB more.
     #[must_use]
     pub fn premium_orders() -> Self {
         Self {
@@ -60,21 +60,21 @@ impl Settings {
         }
     }
 
-    /// Books without definitions: in sync as soon as the loop of snapshots has gone round, with
-    /// [`Settings::undefined_depth`] levels unless a definition comes by itself.
+    /// Settings for books without definitions: in sync after one pass of the snapshot loop, with
+    /// [`Settings::undefined_depth`] levels until a definition arrives.
     #[must_use]
     pub fn books_only() -> Self {
         Self { late_join: LateJoin::Books, ..Self::default() }
     }
 
-    /// The incremental feed alone, as in a capture of it: see [`LateJoin::Nothing`].
+    /// Settings for the incremental feed alone, as in a capture of it; see [`LateJoin::Nothing`].
     #[must_use]
     pub fn incremental_only() -> Self {
         Self { late_join: LateJoin::Nothing, queue_bytes: 0, ..Self::default() }
     }
 
-    /// One side alone: nobody else can fill a hole, so that waiting for it only costs time. For a
-    /// network that reorders packets this is no good.
+    /// Settings for one line. No other line can fill a gap, so waiting for it only costs time. Not
+    /// suitable for a network that reorders packets.
     #[must_use]
     pub fn single_side() -> Self {
         Self { reorder_packets: 0, reorder_wait: Duration::ZERO, ..Self::default() }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The feeds that a channel asks for before anything has come.
+    /// Returns the feeds that a new channel joins.
     fn joins(settings: Settings) -> alloc::vec::Vec<Feed> {
         let mut channel = Channel::new(settings);
         core::iter::from_fn(|| channel.poll_action())

@@ -10,15 +10,15 @@ use super::top_orders::TopOrders;
 use super::{Order, OrderBooks, OrderChange};
 use crate::{BookSide, InstrumentIndex, Settings, SyncState};
 
-/// Heads, one for each instrument, and the orders: in a slab, or ten a side in place. What is not
-/// kept has no memory.
+/// The order books: one head per instrument, and the orders either in a slab or as ten per side in
+/// place. What the settings do not enable takes no memory.
 #[derive(Debug)]
 pub(crate) struct OrderArena {
     pub(super) heads: Vec<OrderBookHead>,
     trees: Vec<Trees>,
     slab: Slab,
     tops: Vec<TopOrders>,
-    /// The books that the event has changed.
+    /// The instruments whose order books the event has changed.
     pub(super) changed: Vec<InstrumentIndex>,
 }
 
@@ -53,7 +53,7 @@ impl OrderArena {
         self.slab.find(instrument, id).map(|slot| self.slab.order(slot))
     }
 
-    /// The orders of a side, best first.
+    /// Returns the orders of a side, best first.
     pub(super) fn orders(&self, instrument: InstrumentIndex, side: BookSide) -> OrderSource<'_> {
         let place = instrument.as_usize();
         match (self.tops.get(place), self.trees.get(place)) {
@@ -73,7 +73,7 @@ impl OrderArena {
         }
     }
 
-    /// Enters an order that is not there.
+    /// Adds a new order.
     pub(super) fn insert(
         &mut self,
         instrument: InstrumentIndex,
@@ -92,7 +92,7 @@ impl OrderArena {
         })
     }
 
-    /// Enters the order of a snapshot or of top orders.
+    /// Adds an order of a snapshot or of top orders.
     pub(super) fn load(
         &mut self,
         instrument: InstrumentIndex,
@@ -102,7 +102,7 @@ impl OrderArena {
         self.insert(instrument, side, &order)
     }
 
-    /// Applies an entry to a full book; `None`: it was a reset.
+    /// Applies an entry to a full order book. Returns `None` for a reset.
     pub(super) fn apply(
         &mut self,
         instrument: InstrumentIndex,
@@ -138,7 +138,7 @@ impl OrderArena {
     }
 }
 
-/// Where the orders of a side come from.
+/// The storage of the orders of a side.
 #[derive(Debug, Clone)]
 pub(super) enum OrderSource<'a> {
     Top(core::slice::Iter<'a, Order>),
@@ -220,8 +220,8 @@ mod tests {
     }
 
     proptest! {
-        /// New, Change, Delete and Reset, on two instruments that share the slab: every book is
-        /// what a sorted map makes of the same entries, and what does not fit is refused.
+        /// New, Change, Delete and Reset on two instruments that share the slab. Each book must
+        /// equal a sorted map after the same entries; orders beyond the capacity must be rejected.
         #[test]
         fn agrees_with_a_sorted_map(
             steps in prop::collection::vec(

@@ -1,4 +1,4 @@
-//! How an order book is looked at.
+//! The public view of an order book.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::{BookSide, InstrumentIndex, Instruments, Level, SyncState};
 
 /// A view of an instrument's order book.
 ///
-/// It is empty and of [`SyncState::Unknown`] on a channel that keeps none.
+/// On a channel that stores no orders it is empty, with [`SyncState::Unknown`].
 #[derive(Clone, Copy)]
 pub struct OrderBook<'a> {
     instruments: &'a Instruments,
@@ -20,62 +20,62 @@ impl<'a> OrderBook<'a> {
         Self { instruments, instrument }
     }
 
-    /// SecurityID.
+    /// Returns the SecurityID.
     #[must_use]
     pub fn security_id(self) -> i32 {
         self.instruments.book(self.instrument).security_id()
     }
 
-    /// Whether the book has the orders that the exchange published last. If not, they are old,
-    /// not all, or none, and must not be traded on.
+    /// Returns `true` if the book has all orders as the exchange published them last. Otherwise its
+    /// orders are outdated, incomplete or missing; do not trade on them.
     #[must_use]
     pub fn is_in_sync(self) -> bool {
         self.sync_state() == SyncState::InSync
     }
 
-    /// What is known of the order book, whatever is known of the price book.
+    /// Returns the sync state of the order book, which is independent of the price book's.
     #[must_use]
     pub fn sync_state(self) -> SyncState {
         self.instruments.orders.sync_state(self.instrument)
     }
 
-    /// How many orders there are on both sides.
+    /// Returns the number of orders on both sides.
     #[must_use]
     pub fn len(self) -> usize {
         self.bids().len() + self.asks().len()
     }
 
-    /// Whether there is no order on either side.
+    /// Returns `true` if there are no orders on either side.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The bids, highest price first, and those of one price by priority.
+    /// Returns the bids: highest price first, then by priority.
     #[must_use]
     pub fn bids(self) -> OrderIter<'a> {
         self.orders(BookSide::Bid)
     }
 
-    /// The asks, lowest price first, and those of one price by priority.
+    /// Returns the asks: lowest price first, then by priority.
     #[must_use]
     pub fn asks(self) -> OrderIter<'a> {
         self.orders(BookSide::Ask)
     }
 
-    /// The orders of a side, best first.
+    /// Returns the orders of a side, best first.
     #[must_use]
     pub fn orders(self, side: BookSide) -> OrderIter<'a> {
         OrderIter(self.instruments.orders.orders(self.instrument, side))
     }
 
-    /// The order with an OrderID, and its side.
+    /// Returns the order with an OrderID, and its side.
     #[must_use]
     pub fn find(self, order_id: u64) -> Option<(BookSide, Order)> {
         self.instruments.orders.find(self.instrument, order_id)
     }
 
-    /// The orders of a side by price, best first: what a price book has, but for its depth.
+    /// Returns the orders of a side aggregated by price, best first, without a depth limit.
     /// Quantities saturate.
     pub fn levels(self, side: BookSide) -> impl Iterator<Item = Level> + use<'a> {
         let mut orders = self.orders(side).peekable();
@@ -102,8 +102,8 @@ impl fmt::Debug for OrderBook<'_> {
     }
 }
 
-/// One order a line, `side priority quantity price id`, bids before asks, best first. Prices are as
-/// on the wire, without the display factor.
+/// Prints one order per line, `side priority quantity price id`, bids before asks, best first.
+/// Prices are as on the wire, without the display factor.
 impl fmt::Display for OrderBook<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (side, name) in [(BookSide::Bid, "bid"), (BookSide::Ask, "ask")] {
@@ -115,7 +115,7 @@ impl fmt::Display for OrderBook<'_> {
     }
 }
 
-/// The orders of a side, best first.
+/// An iterator over the orders of a side, best first.
 #[derive(Clone)]
 pub struct OrderIter<'a>(OrderSource<'a>);
 

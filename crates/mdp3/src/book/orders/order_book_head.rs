@@ -1,4 +1,4 @@
-//! What is known of an order book but its orders.
+//! The state of an order book apart from its orders.
 
 use crate::SyncState;
 
@@ -6,14 +6,15 @@ use crate::SyncState;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderBookHead {
     pub(super) state: SyncState,
-    /// The message being processed has changed it; so has the event.
+    /// The current message, and the current event, have changed the book.
     pub(super) touched: bool,
     pub(super) changed: bool,
-    /// A snapshot must contain everything before this packet of the incremental feed.
+    /// A snapshot must contain all incremental packets before this one.
     pub(super) waiting_from: u32,
     /// The book was loaded from a snapshot that contains this packet and all before it.
     pub(super) snapshot_sequence: u32,
-    /// The last pass of the loop with a snapshot of its orders, and with one of its price book.
+    /// The last loop passes that named the instrument with an order snapshot and with a price book
+    /// snapshot.
     pub(super) pass: u32,
     pub(super) price_pass: u32,
     pub(super) chunk_tracker: ChunkTracker,
@@ -34,31 +35,31 @@ impl OrderBookHead {
     };
 }
 
-/// A snapshot in chunks, as far as it has come.
+/// The received chunks of an order snapshot.
 ///
-/// Chunks of one packet number state one book, so they may come from more than one pass, and within
-/// a window of 64 in any order.
+/// Chunks with the same packet number state the same book. They may come from several passes, and
+/// in any order within a window of 64.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkTracker {
     sequence: u32,
-    /// How many chunks there are; 0 if no snapshot is being loaded.
+    /// The number of chunks, 0 if no snapshot is being loaded.
     chunks: u32,
-    /// The lowest chunk that has not come, and which of those from it on have.
+    /// The lowest missing chunk, and a bitmap of the received chunks from it on.
     next: u32,
     seen: u64,
-    /// In this pass it was found to be wrong or to have no room.
+    /// The pass in which the snapshot was rejected as invalid or too large.
     rejected_in_pass: u32,
 }
 
-/// What a chunk is to the snapshot being loaded.
+/// The relation of a chunk to the snapshot being loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkStatus {
-    /// The first of another snapshot: the book is to be emptied before. `true`: a snapshot was
-    /// left incomplete.
+    /// The first chunk of another snapshot; empty the book before. `true`: an incomplete snapshot
+    /// was discarded.
     First(bool),
-    /// Another one.
+    /// A further chunk.
     New,
-    /// It has come already, is too far ahead, or belongs to what was refused.
+    /// A chunk that was already received, is too far ahead, or belongs to a rejected snapshot.
     Ignored,
 }
 
@@ -66,7 +67,7 @@ impl ChunkTracker {
     pub(super) const NONE: Self =
         Self { sequence: 0, chunks: 0, next: 0, seen: 0, rejected_in_pass: 0 };
 
-    /// Takes account of chunk `chunk`, from 1 to `chunks`, of a snapshot as of packet `sequence`.
+    /// Records chunk `chunk`, from 1 to `chunks`, of a snapshot as of packet `sequence`.
     pub(super) fn record_chunk(
         &mut self,
         sequence: u32,
@@ -89,7 +90,7 @@ impl ChunkTracker {
         let is_new = self.mark(chunk);
         match (begins, is_new) {
             (true, _) if !is_new => {
-                // Too far from the start to be counted: only a later pass has it in a row.
+                // Too far from the start to be tracked. A later pass repeats it.
                 self.chunks = 0;
                 ChunkStatus::Ignored
             }
@@ -99,7 +100,7 @@ impl ChunkTracker {
         }
     }
 
-    /// Counts a chunk; false if it was counted before or is beyond the window.
+    /// Records a chunk. Returns `false` if it was already recorded or is beyond the window.
     fn mark(&mut self, chunk: u32) -> bool {
         let Some(place) = chunk.checked_sub(self.next).filter(|place| *place < 64) else {
             return false;
@@ -114,12 +115,12 @@ impl ChunkTracker {
         true
     }
 
-    /// Whether every chunk has come.
+    /// Returns `true` if all chunks were received.
     pub(super) const fn is_complete(&self) -> bool {
         self.chunks != 0 && self.next > self.chunks
     }
 
-    /// The rest of the snapshot is of no use.
+    /// Rejects the rest of the snapshot in this pass.
     pub(super) fn reject(&mut self, pass: u32) {
         self.rejected_in_pass = pass.max(1);
     }

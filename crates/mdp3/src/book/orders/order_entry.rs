@@ -1,11 +1,11 @@
-//! An entry about an order, whatever its template.
+//! An order entry of any template.
 
 use hairpin_cme_codecs::mdp3::MDUpdateAction;
 
 use super::Order;
 use crate::{BookSide, Price9};
 
-/// What a message says of an order; nulls as on the wire.
+/// An order entry; nulls as on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OrderEntry {
     pub(super) id: u64,
@@ -16,15 +16,15 @@ pub(super) struct OrderEntry {
     side: Option<BookSide>,
 }
 
-/// MDUpdateAction (279) or OrderUpdateAction (37708) of an order; the numbers are the same.
+/// MDUpdateAction (279) or OrderUpdateAction (37708) of an order; both use the same values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     New,
     Change,
     Delete,
-    /// A BookReset: all orders of the instrument are gone.
+    /// A BookReset: removes all orders of the instrument.
     Reset,
-    /// A number that neither has for orders.
+    /// A value that neither field defines for orders.
     Invalid,
 }
 
@@ -32,12 +32,12 @@ const NULL_PRICE: i64 = i64::MAX;
 const NULL_QUANTITY: i32 = i32::MAX;
 
 impl OrderEntry {
-    /// All orders of an instrument are gone.
+    /// An entry that removes all orders of an instrument.
     pub(super) const RESET: Self =
         Self { id: 0, priority: 0, price: 0, quantity: 0, action: Action::Reset, side: None };
 
-    /// An entry of a message: the action's number, the entry type, OrderID and MDOrderPriority,
-    /// price and MDDisplayQty.
+    /// Creates an entry from the fields of a message: the action, the entry type, OrderID and
+    /// MDOrderPriority, price and MDDisplayQty.
     pub(super) fn new(
         action: u8,
         entry_type: u8,
@@ -63,7 +63,7 @@ impl OrderEntry {
         }
     }
 
-    /// The order, if the entry states a whole one.
+    /// Returns the order if the entry states all of its fields.
     pub(super) fn order(&self) -> Option<(BookSide, Order)> {
         let is_whole = self.price != NULL_PRICE && self.quantity != NULL_QUANTITY;
         let quantity = u64::try_from(self.quantity).ok()?;
@@ -71,7 +71,7 @@ impl OrderEntry {
         is_whole.then_some((self.side?, Order { id, priority, price: Price9(price), quantity }))
     }
 
-    /// The order that was `before`, with what the entry states.
+    /// Returns the order `before` with the fields that the entry states.
     pub(super) fn changed(&self, before: &Order) -> Option<(BookSide, Order)> {
         let quantity = match self.quantity {
             NULL_QUANTITY => before.quantity,
@@ -82,7 +82,7 @@ impl OrderEntry {
         Some((self.side?, Order { id: before.id, priority, price, quantity }))
     }
 
-    /// The action as listeners are told it.
+    /// Returns the action for listeners.
     pub(super) const fn update_action(&self) -> MDUpdateAction {
         match self.action {
             Action::New => MDUpdateAction::NEW,
@@ -92,16 +92,16 @@ impl OrderEntry {
     }
 }
 
-/// Why an entry was not applied.
+/// The reason why an entry was not applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OrderError {
-    /// A New of an order that is there.
+    /// A New of an existing order.
     Exists,
-    /// A Change or Delete of one that is not.
+    /// A Change or Delete of a missing order.
     Missing,
-    /// It cannot be read as one.
+    /// An invalid entry.
     Invalid,
-    /// There is no room for another order.
+    /// The order memory is full.
     NoRoom,
 }
 

@@ -1,4 +1,4 @@
-//! What messages of the incremental feed say of orders.
+//! Order entries of incremental messages.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
@@ -10,8 +10,8 @@ use crate::book::apply_entry::EntryTarget;
 use crate::market::Market;
 use crate::{Error, InstrumentIndex, LateJoin, Listener, Message, Packet, SyncState, Warning};
 
-/// Takes a book message of one template, whose order entries refer to its price levels; the two
-/// differ in the type of the levels' quantities, which is of no interest here.
+/// Applies a book message of one template, whose order entries refer to its price levels. The two
+/// templates differ only in the quantity type of the levels, which does not matter here.
 macro_rules! combined {
     ($market:ident, ($packet:ident, $message:ident, $on:ident), $type:ident, $module:ident) => {{
         let mut scratch = codec::$type::SCRATCH;
@@ -45,8 +45,8 @@ macro_rules! combined {
 }
 
 impl Market {
-    /// Takes what a sound message of the incremental feed says of orders, if any are kept. One that
-    /// cannot be read is left alone: it will be reported, and counts as lost.
+    /// Applies the order entries of a valid incremental message, if orders are stored. A message
+    /// that cannot be decoded is skipped here; the caller reports it and marks its contents lost.
     #[cold]
     pub(crate) fn apply_order_message(
         &mut self,
@@ -104,7 +104,7 @@ impl Market {
         )
     }
 
-    /// Takes an order book message (template 47).
+    /// Applies an order book message (template 47).
     fn apply_order_entries(
         &mut self,
         packet: &Packet,
@@ -122,7 +122,7 @@ impl Market {
         let mut scratch = codec::md_incremental_refresh_order_book47::NoMDEntries::SCRATCH;
         while let Some(wire) = entries.next(&mut scratch) {
             let entry = OrderEntry::new(
-                // An entry about no order in particular means nothing.
+                // An entry without an OrderID has no effect.
                 wire.order_id().map_or(u8::MAX, |_| wire.md_update_action().0),
                 wire.md_entry_type().0,
                 (wire.order_id().unwrap_or(u64::MAX), wire.md_order_priority()),
@@ -133,8 +133,8 @@ impl Market {
         Some(Utc::from_nanos(decoded.transact_time()))
     }
 
-    /// Takes the top orders of an instrument (template 59), which replace those known. They state
-    /// the book whatever was missed before.
+    /// Replaces the top orders of an instrument (template 59). They state the whole book, so
+    /// earlier losses do not matter.
     fn apply_top_orders(
         &mut self,
         packet: &Packet,
@@ -182,14 +182,14 @@ impl Market {
             }
         }
         self.counters.order_overlays += 1;
-        // A snapshot from before a loss says nothing of what follows.
+        // A snapshot from before a loss does not apply to later messages.
         self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
         self.mark_order_book_in_sync(instrument, listener);
         self.record_order_book_change(instrument, true);
         Some(Utc::from_nanos(decoded.transact_time()))
     }
 
-    /// Empties the order books of the instruments that the message's BookReset entries name.
+    /// Empties the order books named by the message's BookReset entries.
     fn apply_order_resets(&mut self, packet: &Packet, listener: &mut impl Listener) {
         for position in 0..self.orders.references.len() {
             let PriceLevelReference { security_id, entry_type, .. } =
@@ -200,13 +200,13 @@ impl Market {
         }
     }
 
-    /// The price level with a ReferenceID, which counts from 1.
+    /// Returns the price level with a ReferenceID, which counts from 1.
     fn reference(&self, reference_id: Option<u8>) -> Option<PriceLevelReference> {
         let position = usize::from(reference_id?).checked_sub(1)?;
         self.orders.references.get(position).copied()
     }
 
-    /// Takes an entry that refers to a price level of its message.
+    /// Applies an entry that refers to a price level of its message.
     fn apply_referenced_order(
         &mut self,
         packet: &Packet,
@@ -220,13 +220,13 @@ impl Market {
         let Some(reference) = reference else {
             let error = Error::DanglingOrder { order_id: entry.id, reference_id };
             self.report(Some(packet), &error, listener);
-            // Nothing tells whose it is.
+            // The instrument of the order is unknown.
             return self.mark_orders_lost(packet, listener);
         };
         self.apply_or_queue_order(packet, reference.security_id, entry, listener);
     }
 
-    /// Every order book may lack an entry of this packet.
+    /// Marks all order books as possibly lacking an entry of this packet.
     fn mark_orders_lost(&mut self, packet: &Packet, listener: &mut impl Listener) {
         if self.settings.late_join == LateJoin::Nothing {
             return;
@@ -235,7 +235,7 @@ impl Market {
         self.mark_all_order_books_out_of_sync(listener);
     }
 
-    /// Applies an entry, keeps it, or leaves it, by the state of its order book.
+    /// Applies, queues or drops an entry, depending on the state of its order book.
     fn apply_or_queue_order(
         &mut self,
         packet: &Packet,
@@ -289,7 +289,8 @@ impl Market {
         }
     }
 
-    /// The exchange has emptied an instrument's books: that much is known, whatever was missed.
+    /// Empties an instrument's order book at a BookReset. The book is then known, whatever was
+    /// missed before.
     fn reset_orders(&mut self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         self.instruments.orders.clear(instrument);
         self.instruments.orders.heads[instrument.as_usize()].snapshot_sequence = 0;
@@ -297,7 +298,7 @@ impl Market {
         self.record_order_book_change(instrument, true);
     }
 
-    /// An entry that could not be applied: the book is not what the exchange has.
+    /// Handles an entry that could not be applied: the book differs from the exchange's.
     #[cold]
     fn handle_order_error(
         &mut self,
@@ -325,8 +326,9 @@ impl Market {
         }
     }
 
-    /// An entry of an instrument without a definition. While definitions are being collected it
-    /// is kept, since its instrument's may be still to come; afterwards they are collected again.
+    /// Handles an entry of an instrument without a definition. During the first collection the
+    /// entry is queued, because the definition may still arrive. Otherwise definitions are
+    /// collected again.
     fn handle_undefined_order(
         &mut self,
         packet: &Packet,
@@ -339,7 +341,7 @@ impl Market {
         } else if self.settings.order_books == OrderBooks::Full {
             self.queue_order(packet, instrument, entry, listener);
         } else {
-            // Top orders are not kept: a snapshot has to contain these.
+            // Top orders are not queued, so a snapshot has to contain these.
             let head = &mut self.instruments.orders.heads[instrument.as_usize()];
             head.waiting_from = head.waiting_from.max(packet.sequence.saturating_add(1));
         }

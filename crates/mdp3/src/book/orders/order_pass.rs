@@ -1,44 +1,43 @@
-//! Whether a whole pass of the loop with order snapshots has been seen, and what it says of those
-//! it did not name.
+//! Tracks a pass of the loop with order snapshots, to find order books that it does not name.
 
 use crate::Packet;
 use crate::feed::loop_tracker::{LoopTracker, PassPosition};
 
-/// What is known of the current pass.
+/// The state of the current pass.
 ///
-/// Where the loop is that of price books too, each instrument's orders stand behind its price book,
-/// none as well as many. One that a pass names with neither has no orders either, even though
-/// nothing tells how many order books the pass has; and if a whole pass has no orders of anybody,
-/// as in a group that publishes none, nobody has.
+/// If price books share the loop, each instrument's order snapshots, if any, follow its price book.
+/// An instrument that a complete pass names with neither has no orders, although the number of
+/// order books in the pass is not stated. If a complete pass contains no orders, as in a group that
+/// publishes none, no instrument has orders.
 #[derive(Debug)]
 pub(super) struct OrderPass {
     tracker: LoopTracker,
-    /// A late join without definitions waits for a whole pass, not for certain instruments.
+    /// A late join without definitions waits for a complete pass instead of certain instruments.
     pub(super) joining: bool,
     orders: ReportCount,
     prices: ReportCount,
     /// The lowest LastMsgSeqNumProcessed (369) of the pass.
     lowest: u32,
-    /// The pass had something else than heartbeats.
+    /// The pass contained messages other than heartbeats.
     pub(super) has_contents: bool,
-    /// The incremental packet before the pass, if it is known to have been sent before.
+    /// The last incremental packet known to have been sent before the pass.
     pub(super) sequence_before: Option<u32>,
 }
 
-/// Which kind of book a snapshot is of.
+/// The kind of book in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SnapshotKind {
     Orders,
     Prices,
 }
 
-/// How many instruments a pass names with one kind of snapshot.
+/// The instruments that a pass names with one kind of snapshot.
 #[derive(Debug, Default, Clone, Copy)]
 struct ReportCount {
-    /// TotNumReports (911); 0 until a snapshot says it.
+    /// TotNumReports (911), 0 before the first snapshot.
     total: u32,
     distinct: u32,
-    /// All were named, and the conclusion was drawn.
+    /// All instruments were named, and the result was used.
     concluded: bool,
 }
 
@@ -55,7 +54,7 @@ impl OrderPass {
         }
     }
 
-    /// Only a pass that starts from now on will count as whole.
+    /// Discards the current pass. Only a pass that starts after this call counts as complete.
     pub(super) fn abandon(&mut self) {
         self.tracker.abandon();
         self.start();
@@ -70,7 +69,7 @@ impl OrderPass {
         self.tracker.observe(packet.line, packet.sequence, packet.sending_time)
     }
 
-    /// Whether the pass has more packets than can be kept account of.
+    /// Returns `true` if the pass has more packets than the bitmap.
     pub(super) fn is_too_long(&self) -> bool {
         self.tracker.is_too_long()
     }
@@ -83,22 +82,22 @@ impl OrderPass {
         self.tracker.pass_start()
     }
 
-    /// Whether the pass, of which no more will come, was whole and named nobody.
+    /// Returns `true` if the finished pass was complete and named no instrument.
     pub(super) fn was_empty(&self) -> bool {
         !self.has_contents && self.tracker.is_complete()
     }
 
-    /// The lowest 369 of the pass, of which no more will come, if it named price books alone and
-    /// each of them. Of a single one nothing follows: what stands behind it may have been lost.
+    /// Returns the lowest 369 of the finished pass if it named all price books and no orders.
+    /// Returns `None` for a single price book, because the orders after it may have been lost.
     pub(super) fn lowest_if_without_orders(&self) -> Option<u32> {
         let is_whole = self.prices.concluded && self.prices.total > 1;
         let is_without = is_whole && self.orders.total == 0 && self.tracker.is_complete();
         is_without.then_some(self.lowest)
     }
 
-    /// Counts a snapshot as of packet `sequence`, in a pass of `total` of its kind; `mark` is the
-    /// last pass that named its instrument so, or `Err` where there is no room to note who it was,
-    /// with whether to count it.
+    /// Counts a snapshot as of packet `sequence` in a pass with `total` snapshots of its kind.
+    /// `mark` is the last pass that named the instrument with this kind; without memory for it,
+    /// `Err` with whether to count the snapshot.
     pub(super) fn count(
         &mut self,
         kind: SnapshotKind,
@@ -111,7 +110,7 @@ impl OrderPass {
             SnapshotKind::Prices => &mut self.prices,
         };
         if count.total != 0 && count.total != total {
-            // The loop changed amid the pass: who is absent from it means nothing.
+            // The loop changed during the pass, so absence from it proves nothing.
             self.tracker.abandon();
         }
         count.total = total;
@@ -125,7 +124,8 @@ impl OrderPass {
         }
     }
 
-    /// By which kind of snapshot the pass has just been found whole, and its lowest 369.
+    /// Returns the kind of snapshot for which the pass is now complete, and its lowest 369; once
+    /// per kind.
     pub(super) fn take_complete_report(&mut self) -> Option<(SnapshotKind, u32)> {
         if !self.tracker.is_complete() {
             return None;
@@ -178,7 +178,7 @@ mod tests {
         pass.count(SnapshotKind::Prices, (9, 2), Ok(&mut marks[1]));
         assert_eq!(pass.take_complete_report(), Some((SnapshotKind::Prices, 9)));
         assert_eq!(pass.lowest_if_without_orders(), Some(9));
-        // The last of its packets may yet have orders, and one that is missing may have had some.
+        // The last packet may still contain orders, and the missing one may have contained some.
         pass.observe(&packet(4));
         assert_eq!(pass.lowest_if_without_orders(), None);
         pass.observe(&packet(3));

@@ -1,8 +1,8 @@
-//! Every order of a channel, in one slab.
+//! The storage of all orders of a channel.
 //!
-//! A slot is 48 bytes of plain data; slots refer to each other by number. An order is found by its
-//! instrument and OrderID, and stands in the tree of its side. CME says that an OrderID is unique
-//! per channel and instrument; the instrument is part of the key so that it need not be more.
+//! A slot is 48 bytes of plain data; slots refer to each other by number. An order is found by
+//! instrument and OrderID, and is linked into the tree of its side. CME states that an OrderID is
+//! unique per channel and instrument, so the instrument is part of the key.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,10 +11,10 @@ use super::order_table::OrderTable;
 use super::{Order, order_tree as tree};
 use crate::{BookSide, InstrumentIndex, Price9};
 
-/// No slot.
+/// The null slot number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// An order in the slab.
+/// An order in its slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) id: u64,
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub(super) price: i64,
     pub(super) quantity: u32,
     pub(super) instrument: u32,
-    /// In the tree of its side; of a vacant slot, the next vacant one.
+    /// Links in the tree of the order's side. In a free slot, `left` is the next free slot.
     pub(super) left: u32,
     pub(super) right: u32,
     pub(super) parent: u32,
@@ -69,10 +69,10 @@ impl Trees {
     }
 }
 
-/// Why an order cannot be entered.
+/// The reason why an order cannot be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InsertError {
-    /// It is there already.
+    /// The order exists.
     Exists,
     /// The slab is full.
     NoRoom,
@@ -81,13 +81,13 @@ pub(super) enum InsertError {
 #[derive(Debug)]
 pub(super) struct Slab {
     nodes: Vec<Node>,
-    /// The first vacant slot.
+    /// The first free slot.
     free: u32,
     table: OrderTable,
 }
 
 impl Slab {
-    /// Room for so many orders.
+    /// Creates a slab for `capacity` orders.
     pub(super) fn new(capacity: usize) -> Self {
         let capacity = capacity.min(NONE as usize);
         let mut nodes = vec![FREE; capacity];
@@ -98,18 +98,18 @@ impl Slab {
         Self { nodes, free, table: OrderTable::new(capacity) }
     }
 
-    /// The slot of an order.
+    /// Returns the slot of an order.
     pub(super) fn find(&self, instrument: InstrumentIndex, id: u64) -> Option<u32> {
         self.table.find(&self.nodes, instrument.0, id)
     }
 
-    /// The order in a slot, and its side.
+    /// Returns the order in a slot, and its side.
     pub(super) fn order(&self, slot: u32) -> (BookSide, Order) {
         let node = &self.nodes[slot as usize];
         (node.side, node.order())
     }
 
-    /// Enters an order that is not there.
+    /// Adds a new order.
     pub(super) fn insert(
         &mut self,
         trees: &mut Trees,
@@ -129,7 +129,7 @@ impl Slab {
         Ok(())
     }
 
-    /// Gives the order in a slot another side, priority, price or quantity.
+    /// Changes the side, priority, price or quantity of the order in a slot.
     pub(super) fn change(&mut self, trees: &mut Trees, slot: u32, side: BookSide, order: &Order) {
         let node = &mut self.nodes[slot as usize];
         if (node.side, node.price, node.priority) == (side, order.price.0, order.priority) {
@@ -150,7 +150,7 @@ impl Slab {
     pub(super) fn clear(&mut self, trees: &mut Trees) {
         for root in trees.roots {
             let mut slot = root;
-            // From leaf to leaf: each is released, and its parent has one child less.
+            // Removes leaf by leaf: each is released and unlinked from its parent.
             while slot != NONE {
                 let node = self.nodes[slot as usize];
                 if node.left != NONE {
@@ -167,7 +167,7 @@ impl Slab {
         *trees = Trees::EMPTY;
     }
 
-    /// The orders of a side, best first.
+    /// Returns the orders of a side, best first.
     pub(super) fn orders(&self, trees: &Trees, side: BookSide) -> TreeIter<'_> {
         let root = trees.roots[side as usize];
         TreeIter {
@@ -201,7 +201,7 @@ impl Slab {
     }
 }
 
-/// The orders of a side, best first.
+/// An iterator over the orders of a side, best first.
 #[derive(Debug, Clone)]
 pub(super) struct TreeIter<'a> {
     nodes: &'a [Node],

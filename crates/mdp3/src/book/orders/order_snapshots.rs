@@ -1,5 +1,5 @@
-//! Market recovery of order books: snapshots in chunks (template 53), and what a whole pass of
-//! their loop says of those it does not name.
+//! Market recovery of order books: snapshots in chunks (template 53), and the detection of order
+//! books that a complete pass does not name.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_cme_codecs::mdp3::SCHEMA_ID;
@@ -15,7 +15,7 @@ use crate::{
     Error, Feed, InstrumentIndex, Listener, Message, Messages, Packet, SyncState, Warning,
 };
 
-/// A snapshot of another kind of book: its 369, TotNumReports and SecurityID.
+/// Decodes 369, TotNumReports and SecurityID of a price book snapshot.
 macro_rules! kind {
     ($message:ident, $type:ident) => {{
         let mut scratch = codec::$type::SCRATCH;
@@ -25,7 +25,7 @@ macro_rules! kind {
     }};
 }
 
-/// Whom a snapshot of price books names.
+/// Returns 369, TotNumReports and SecurityID of a price book snapshot.
 fn price_book_report(message: &Message<'_>) -> Option<(u32, u32, i32)> {
     match message.header.template_id {
         codec::SnapshotFullRefresh52::TEMPLATE_ID => kind!(message, SnapshotFullRefresh52),
@@ -37,8 +37,8 @@ fn price_book_report(message: &Message<'_>) -> Option<(u32, u32, i32)> {
 }
 
 impl Market {
-    /// Processes a packet of the feed that has order snapshots; `bytes` are its messages. If that
-    /// is the feed of price books, whatever concerns the packet as such has been told already.
+    /// Processes a packet of the feed with order snapshots; `bytes` are its messages. On the feed
+    /// of price books, the callbacks and counters of the packet itself are already done.
     #[cold]
     pub(crate) fn process_order_snapshots(
         &mut self,
@@ -84,7 +84,7 @@ impl Market {
                     listener.on_end_of_message(packet, &message);
                 }
                 Ok(mut message) => {
-                    // What is odd about it has been told already.
+                    // Its warnings were already reported.
                     let id = message.header.template_id;
                     message.header.template_id = self.settings.templates.template(id);
                     self.order_loop_message(packet, &message, &mut transact_time, listener);
@@ -107,7 +107,7 @@ impl Market {
 
     fn start_order_pass(&mut self) {
         self.orders.pass.start();
-        // If the stream has overtaken the loop, the pass may lack what came last.
+        // If the stream has overtaken the loop, the pass may lack the latest packets.
         if self.floor != u32::MAX && self.last_sent <= self.orders.pass.began() {
             self.orders.pass.sequence_before = Some(self.next_sequence.saturating_sub(1));
         }
@@ -146,7 +146,7 @@ impl Market {
         }
     }
 
-    /// Takes a chunk of an instrument's order book.
+    /// Processes a chunk of an instrument's order book.
     fn order_snapshot(
         &mut self,
         packet: &Packet,
@@ -199,8 +199,8 @@ impl Market {
         }
     }
 
-    /// Whether a chunk is part of what the instrument waits for; if it is the first of a snapshot,
-    /// the book is emptied for it.
+    /// Returns `true` if the instrument waits for this chunk. The first chunk of a snapshot empties
+    /// the book.
     fn accept_chunk(
         &mut self,
         packet: &Packet,
@@ -236,13 +236,13 @@ impl Market {
         true
     }
 
-    /// Whether the entries after packet `sequence` are all at hand or still to come.
+    /// Returns `true` if all entries after packet `sequence` are available or still to come.
     fn is_order_snapshot_contiguous(&self, instrument: InstrumentIndex, sequence: u32) -> bool {
         let waiting_from = self.instruments.orders.heads[instrument.as_usize()].waiting_from;
         sequence.saturating_add(1) >= waiting_from.max(self.floor).max(self.orders.floor)
     }
 
-    /// A snapshot cannot be loaded; the rest of it is of no use.
+    /// Rejects a snapshot that cannot be loaded, and its remaining chunks.
     fn reject_order_snapshot(
         &mut self,
         packet: &Packet,
@@ -261,9 +261,8 @@ impl Market {
         }
     }
 
-    /// The pass is whole by one kind of snapshot: every instrument that waits and that it did not
-    /// name has no orders. If only its price books are known to be all, neither kind must have
-    /// named it.
+    /// Concludes a complete pass of one kind of snapshot: each waiting instrument that it did not
+    /// name has no orders. If only the price books are complete, neither kind must have named it.
     fn conclude_order_pass(
         &mut self,
         source: (&Packet, Utc),
@@ -278,19 +277,20 @@ impl Market {
         self.clear_unnamed(source, lowest, was_named, listener);
     }
 
-    /// A pass has ended that named nobody: no instrument has orders, as of the packet before the
-    /// pass, unless it is known better.
+    /// Concludes a pass that named no instrument: no instrument has orders as of the packet before
+    /// the pass, unless later entries are known.
     fn conclude_pass_without_orders(&mut self, packet: &Packet, listener: &mut impl Listener) {
         let Some(before) = self.orders.pass.sequence_before else { return };
         let is_full = self.settings.order_books == OrderBooks::Full;
         if is_full && self.orders.queue.oldest().is_some_and(|oldest| oldest <= before) {
-            // Someone was active before the pass began; the loop will name them yet.
+            // An instrument was active before the pass began; the loop will still name it.
             return;
         }
         self.clear_unnamed((packet, packet.sending_time), before, |_| false, listener);
     }
 
-    /// Finds in sync and empty, as of packet `lowest`, those that wait and were not named.
+    /// Marks all waiting instruments that were not named as empty and in sync as of packet
+    /// `lowest`.
     fn clear_unnamed(
         &mut self,
         source: (&Packet, Utc),

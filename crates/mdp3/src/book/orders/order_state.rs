@@ -1,4 +1,4 @@
-//! What it takes to keep order books right.
+//! The state of order books that all instruments share.
 
 use alloc::vec::Vec;
 
@@ -14,10 +14,10 @@ use crate::{
     Feed, InstrumentIndex, LateJoin, Listener, Packet, Price9, Settings, UpdateSource, Warning,
 };
 
-/// The most entries of a group: their number is a byte.
+/// The maximum number of entries in a group; the count is one byte.
 pub(super) const MAX_ENTRIES: usize = u8::MAX as usize;
 
-/// The price level that order entries refer to.
+/// A price level that order entries refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PriceLevelReference {
     pub(super) security_id: i32,
@@ -25,14 +25,14 @@ pub(super) struct PriceLevelReference {
     pub(super) entry_type: u8,
 }
 
-/// A change of the message being processed.
+/// An order change of the current message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordedOrderChange {
     pub(super) instrument: InstrumentIndex,
     pub(super) change: OrderChange,
 }
 
-/// A book that the message has touched.
+/// An order book that the current message has changed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TouchedOrderBook {
     pub(super) instrument: InstrumentIndex,
@@ -41,18 +41,18 @@ pub(super) struct TouchedOrderBook {
 
 #[derive(Debug)]
 pub(crate) struct OrderState {
-    /// Entries for books that are not in sync.
+    /// The queued entries of order books that are not in sync.
     pub(super) queue: RecoveryQueue<QueuedOrder>,
-    /// Every entry from this packet on has been processed or is in the queue, but for those before
-    /// the channel's own floor.
+    /// The lowest packet from which every entry was processed or queued, apart from the channel's
+    /// own floor.
     pub(super) floor: u32,
-    /// How many instruments need a snapshot of their orders.
+    /// The number of instruments that need an order snapshot.
     pub(super) out_of_sync: usize,
     pub(super) pass: OrderPass,
     pub(super) references: Vec<PriceLevelReference>,
     pub(super) touched: Vec<TouchedOrderBook>,
     pub(super) changes: Vec<RecordedOrderChange>,
-    /// How many events had ended when the last message came.
+    /// The number of ended events at the last message.
     events: u64,
 }
 
@@ -78,12 +78,12 @@ impl OrderState {
 }
 
 impl Settings {
-    /// The feed that order snapshots are wanted from.
+    /// Returns the feed that provides order snapshots.
     pub(crate) fn order_feed(&self) -> Option<Feed> {
         match self.order_books {
             _ if self.late_join == LateJoin::Nothing => None,
             OrderBooks::None => None,
-            // Conflated groups have no other.
+            // Conflated groups have no separate order snapshot feed.
             OrderBooks::Top => Some(Feed::Snapshot),
             OrderBooks::Full => Some(self.order_snapshots),
         }
@@ -91,14 +91,14 @@ impl Settings {
 }
 
 impl Market {
-    /// Whether order books need packets of a feed.
+    /// Returns `true` if order books need packets of a feed.
     pub(crate) fn needs_order_feed(&self, feed: Feed) -> bool {
         self.settings.order_feed() == Some(feed)
             && !self.definition_loop.is_first()
             && (self.orders.out_of_sync > 0 || self.orders.pass.joining)
     }
 
-    /// Keeps an entry for when its instrument's snapshot comes.
+    /// Queues an entry until its instrument's snapshot arrives.
     pub(super) fn queue_order(
         &mut self,
         packet: &Packet,
@@ -115,7 +115,7 @@ impl Market {
         }
     }
 
-    /// Begins a message: if an event has ended before it, what that had changed is of the past.
+    /// Begins a message. If an event has ended since the last one, clears the event's changes.
     pub(super) fn begin_order_message(&mut self) {
         if self.orders.events != self.counters.events {
             self.orders.events = self.counters.events;
@@ -130,7 +130,7 @@ impl Market {
         }
     }
 
-    /// Notes that the message has changed an order book.
+    /// Records that the message has changed an order book.
     pub(super) fn record_order_book_change(&mut self, instrument: InstrumentIndex, restated: bool) {
         let head = &mut self.instruments.orders.heads[instrument.as_usize()];
         if !core::mem::replace(&mut head.touched, true) {
@@ -143,7 +143,8 @@ impl Market {
         }
     }
 
-    /// All entries of the message are applied: tells the order books they have changed.
+    /// Notifies the listener of the changed order books after all entries of the message were
+    /// applied.
     pub(super) fn finish_orders(
         &mut self,
         packet: &Packet,
@@ -173,7 +174,7 @@ impl Market {
         self.orders.changes.clear();
     }
 
-    /// Tells that an order book has changed.
+    /// Notifies the listener of a changed order book.
     pub(super) fn notify_order_update(
         &self,
         (packet, transact_time): (&Packet, Utc),

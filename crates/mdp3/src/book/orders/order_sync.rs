@@ -1,7 +1,8 @@
-//! When an order book is right: what brings it in sync and what puts it out.
+//! The sync states of order books.
 //!
-//! It is [`SyncState::Unknown`] while its instrument has no definition in force, and counts only
-//! whole: there is no telling whether lost packets concerned it, since its entries carry no RptSeq.
+//! An order book is [`SyncState::Unknown`] while its instrument has no definition in force. After a
+//! loss every order book is out of sync: order entries carry no RptSeq, so nothing proves that a
+//! book was not affected.
 
 use super::order_book_head::ChunkTracker;
 use super::{OrderBookStateChange, OrderBooks};
@@ -9,7 +10,8 @@ use crate::market::Market;
 use crate::{Feed, InstrumentIndex, LateJoin, Listener, SyncState, Warning};
 
 impl Market {
-    /// An order book needs a snapshot that contains everything before packet `waiting_from`.
+    /// Marks an order book as out of sync until a snapshot contains everything before packet
+    /// `waiting_from`.
     #[cold]
     pub(super) fn mark_order_book_out_of_sync(
         &mut self,
@@ -26,7 +28,7 @@ impl Market {
             return;
         }
         if self.orders.out_of_sync == 0 {
-            // What has been seen of the loop is of another time.
+            // The passes received so far are outdated.
             self.orders.pass.abandon();
             self.warn_without_order_snapshots(listener);
         }
@@ -37,7 +39,7 @@ impl Market {
         }
     }
 
-    /// Orders are to come from a loop of their own; if there is none, this is the time to say so.
+    /// Warns if orders need a snapshot loop of their own and there is none.
     fn warn_without_order_snapshots(&mut self, listener: &mut impl Listener) {
         let feed = Feed::SnapshotOrders;
         if self.settings.order_feed() == Some(feed) && !self.settings.feeds.has(feed) {
@@ -45,7 +47,7 @@ impl Market {
         }
     }
 
-    /// An order book is right from here on.
+    /// Marks an order book as in sync.
     #[cold]
     pub(super) fn mark_order_book_in_sync(
         &mut self,
@@ -66,7 +68,7 @@ impl Market {
         self.notify_order_book_state(instrument, listener);
     }
 
-    /// The instrument's entries need not be kept any longer.
+    /// Discards the queued entries of an instrument.
     pub(super) fn discard_queued_orders(&mut self, instrument: InstrumentIndex) {
         if self.settings.order_books != OrderBooks::Full {
             return;
@@ -83,7 +85,7 @@ impl Market {
         listener.on_order_book_state(&OrderBookStateChange { instrument, state, book });
     }
 
-    /// An instrument has been entered into the channel's memory, without a definition.
+    /// Sets the state of the order book of an instrument added without a definition.
     pub(crate) fn init_order_book(
         &mut self,
         instrument: InstrumentIndex,
@@ -96,8 +98,9 @@ impl Market {
         }
     }
 
-    /// An instrument without a definition has got one. `waiting_from`: `None` if it is new to the
-    /// exchange, else the packet that a snapshot has to reach back to.
+    /// Sets the state of the order book of an instrument that now has a definition. `waiting_from`
+    /// is `None` if it is new at the exchange, otherwise the packet before which a snapshot must
+    /// contain everything.
     pub(crate) fn define_order_book(
         &mut self,
         instrument: InstrumentIndex,
@@ -121,7 +124,7 @@ impl Market {
         }
     }
 
-    /// An order book begins empty.
+    /// Starts an empty order book in sync.
     fn start_order_book(&mut self, instrument: InstrumentIndex) {
         let Some(head) = self.instruments.orders.heads.get_mut(instrument.as_usize()) else {
             return;
@@ -132,7 +135,7 @@ impl Market {
         self.discard_queued_orders(instrument);
     }
 
-    /// The instrument is gone.
+    /// Removes the order book of a deleted instrument.
     pub(crate) fn remove_order_book(
         &mut self,
         instrument: InstrumentIndex,
@@ -152,8 +155,8 @@ impl Market {
         self.notify_order_book_state(instrument, listener);
     }
 
-    /// Packets were lost: any order book may lack an entry, and nothing queued is of use. What a
-    /// snapshot must contain follows from the channel's floor.
+    /// Marks all order books as out of sync after a loss, and discards the queue. The channel's
+    /// floor determines which snapshots suffice.
     #[cold]
     pub(crate) fn mark_all_order_books_out_of_sync(&mut self, listener: &mut impl Listener) {
         self.clear_order_event();
@@ -170,7 +173,7 @@ impl Market {
         }
     }
 
-    /// The numbering of the incremental feed begins again with packet 1.
+    /// Restarts the packet numbering at 1.
     #[cold]
     pub(crate) fn restart_order_books(&mut self, keeps_books: bool, listener: &mut impl Listener) {
         self.clear_order_event();
@@ -186,7 +189,7 @@ impl Market {
         }
     }
 
-    /// The exchange has emptied all books.
+    /// Empties all order books after a ChannelReset.
     #[cold]
     pub(crate) fn reset_order_books(&mut self, listener: &mut impl Listener) {
         self.clear_order_event();

@@ -1,25 +1,25 @@
-//! Instrument and OrderID to slot, by open addressing.
+//! A hash table from instrument and OrderID to slot.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::order_slab::{NONE, Node};
 
-/// The table: a power of two of slot numbers, at most half of them taken, linear probing. A
-/// removal moves what follows up, so that no mark has to stay behind and no search grows longer
-/// with time. The keys stand in the slab.
+/// A table with open addressing: a power of two of slot numbers, at most half of them in use,
+/// linear probing. A removal moves later entries up, so there are no tombstones and probes do not
+/// grow over time. The keys are in the slab.
 #[derive(Debug)]
 pub(super) struct OrderTable {
     slots: Vec<u32>,
 }
 
 impl OrderTable {
-    /// A table for `capacity` orders.
+    /// Creates a table for `capacity` orders.
     pub(super) fn new(capacity: usize) -> Self {
         Self { slots: vec![NONE; (capacity * 2).next_power_of_two().max(2)] }
     }
 
-    /// The slot of an order.
+    /// Returns the slot of an order.
     pub(super) fn find(&self, nodes: &[Node], instrument: u32, id: u64) -> Option<u32> {
         let mut position = self.home(instrument, id);
         loop {
@@ -32,7 +32,7 @@ impl OrderTable {
         }
     }
 
-    /// Enters a slot whose order is not in the table.
+    /// Adds a slot whose order is not in the table.
     pub(super) fn insert(&mut self, nodes: &[Node], slot: u32) {
         let node = &nodes[slot as usize];
         let mut position = self.home(node.instrument, node.id);
@@ -50,7 +50,7 @@ impl OrderTable {
         }
         let mut position = self.after(vacated);
         while let Some(node) = nodes.get(self.slots[position] as usize) {
-            // What would be found from its home no longer if it stayed behind a vacant place.
+            // Moves an entry that probing from its home would no longer find.
             let home = self.home(node.instrument, node.id);
             if self.distance(home, position) >= self.distance(vacated, position) {
                 self.slots[vacated] = self.slots[position];
@@ -69,7 +69,8 @@ impl OrderTable {
         to.wrapping_sub(from) & (self.slots.len() - 1)
     }
 
-    /// Where an order would be. OrderIDs of a day are near each other: they are spread.
+    /// Returns the home position of an order. A day's OrderIDs are close together, so they are
+    /// hashed.
     fn home(&self, instrument: u32, id: u64) -> usize {
         let mixed =
             (id ^ u64::from(instrument).rotate_left(40)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -99,7 +100,7 @@ mod tests {
     }
 
     proptest! {
-        /// Entering and removing, the table answers as a map does.
+        /// The table equals a map after the same insertions and removals.
         #[test]
         fn agrees_with_a_map(steps in prop::collection::vec((0u32..2, 0u64..40), 0..400)) {
             const ROOM: usize = 16;

@@ -1,14 +1,14 @@
 //! The orders of one side, best first: a treap whose links are slot numbers.
 //!
-//! Bids stand by price from high to low, asks from low to high; at one price the lower
-//! MDOrderPriority is first, and of two alike the lower OrderID. A slot's rank in the heap is its
-//! number, scrambled: the tree is as deep as a random one, whatever comes in what order, and the
-//! same input makes the same tree. Nothing recurses, so no depth can exhaust the stack.
+//! Bids are sorted by price from high to low, asks from low to high. At one price the lower
+//! MDOrderPriority is first, then the lower OrderID. The heap priority of a slot is its scrambled
+//! number. The tree is therefore as shallow as a random one for any order of insertion, and the
+//! same input gives the same tree. No function recurses, so depth cannot exhaust the stack.
 
 use super::order_slab::{NONE, Node};
 use crate::BookSide;
 
-/// What orders are sorted by.
+/// Returns the sort key.
 fn key(node: &Node) -> (i64, u64, u64) {
     let price = match node.side {
         BookSide::Bid => !node.price,
@@ -17,14 +17,14 @@ fn key(node: &Node) -> (i64, u64, u64) {
     (price, node.priority, node.id)
 }
 
-/// A slot's rank in the heap: a mixture of its bits that is one to one.
+/// Returns the heap priority of a slot: a one-to-one mix of its bits.
 const fn rank(slot: u32) -> u32 {
     let mixed = (slot ^ slot >> 16).wrapping_mul(0x85EB_CA6B);
     let mixed = (mixed ^ mixed >> 13).wrapping_mul(0xC2B2_AE35);
     mixed ^ mixed >> 16
 }
 
-/// Enters a slot that is in no tree.
+/// Adds a slot that is in no tree.
 pub(super) fn insert(nodes: &mut [Node], root: &mut u32, slot: u32) {
     let new = key(&nodes[slot as usize]);
     let (mut parent, mut below, mut goes_left) = (NONE, *root, false);
@@ -50,7 +50,7 @@ pub(super) fn insert(nodes: &mut [Node], root: &mut u32, slot: u32) {
     }
 }
 
-/// Takes a slot out of its tree.
+/// Removes a slot from its tree.
 pub(super) fn remove(nodes: &mut [Node], root: &mut u32, slot: u32) {
     loop {
         let Node { left, right, .. } = nodes[slot as usize];
@@ -67,7 +67,7 @@ pub(super) fn remove(nodes: &mut [Node], root: &mut u32, slot: u32) {
     detach(nodes, slot);
 }
 
-/// Makes the parent of a leaf forget it.
+/// Unlinks a leaf from its parent.
 pub(super) fn detach(nodes: &mut [Node], leaf: u32) {
     let parent = nodes[leaf as usize].parent;
     if let Some(parent) = nodes.get_mut(parent as usize) {
@@ -79,7 +79,7 @@ pub(super) fn detach(nodes: &mut [Node], leaf: u32) {
     }
 }
 
-/// Turns a slot and its parent around, so that the parent is below it.
+/// Rotates a slot above its parent.
 fn rotate_up(nodes: &mut [Node], root: &mut u32, slot: u32) {
     let Node { left, right, parent, .. } = nodes[slot as usize];
     let grandparent = nodes[parent as usize].parent;
@@ -104,7 +104,7 @@ fn rotate_up(nodes: &mut [Node], root: &mut u32, slot: u32) {
     }
 }
 
-/// The best order below `slot`, itself included.
+/// Returns the best order in the subtree of `slot`.
 pub(super) fn first(nodes: &[Node], mut slot: u32) -> u32 {
     while let Some(node) = nodes.get(slot as usize).filter(|node| node.left != NONE) {
         slot = node.left;
@@ -112,7 +112,7 @@ pub(super) fn first(nodes: &[Node], mut slot: u32) -> u32 {
     slot
 }
 
-/// The worst order below `slot`, itself included.
+/// Returns the worst order in the subtree of `slot`.
 pub(super) fn last(nodes: &[Node], mut slot: u32) -> u32 {
     while let Some(node) = nodes.get(slot as usize).filter(|node| node.right != NONE) {
         slot = node.right;
@@ -120,7 +120,7 @@ pub(super) fn last(nodes: &[Node], mut slot: u32) -> u32 {
     slot
 }
 
-/// The order after this one.
+/// Returns the order after `slot`.
 pub(super) fn next(nodes: &[Node], slot: u32) -> u32 {
     let node = &nodes[slot as usize];
     if node.right != NONE {
@@ -129,7 +129,7 @@ pub(super) fn next(nodes: &[Node], slot: u32) -> u32 {
     ancestor(nodes, slot, |parent, child| parent.left == child)
 }
 
-/// The order before this one.
+/// Returns the order before `slot`.
 pub(super) fn previous(nodes: &[Node], slot: u32) -> u32 {
     let node = &nodes[slot as usize];
     if node.left != NONE {
@@ -138,7 +138,7 @@ pub(super) fn previous(nodes: &[Node], slot: u32) -> u32 {
     ancestor(nodes, slot, |parent, child| parent.right == child)
 }
 
-/// The nearest ancestor that has `slot` on the wanted side.
+/// Returns the nearest ancestor for which `is_on_side` holds.
 fn ancestor(nodes: &[Node], mut slot: u32, is_on_side: fn(&Node, u32) -> bool) -> u32 {
     loop {
         let parent = nodes[slot as usize].parent;
@@ -226,7 +226,7 @@ mod tests {
     }
 
     proptest! {
-        /// Slots go in and out; what is in stands sorted, both ways.
+        /// Insertions and removals keep the tree sorted in both directions.
         #[test]
         fn stays_sorted(
             keys in prop::collection::vec((-3i64..3, 0u64..3), 24),

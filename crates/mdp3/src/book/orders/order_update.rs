@@ -1,4 +1,4 @@
-//! What is told of order books.
+//! The callback data of order books.
 
 use hairpin_time::Utc;
 
@@ -9,31 +9,31 @@ use crate::{
     UpdateSource,
 };
 
-/// An order book has changed: all entries of a message for it have been applied, or it was
-/// restated as a whole.
+/// A change of an order book: all entries of a message for it were applied, or the book was
+/// restated.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct OrderUpdate<'a> {
-    /// The packet with the message, or with the last part of the snapshot.
+    /// The packet with the message, or with the last chunk of the snapshot.
     pub packet: &'a Packet,
     /// TransactTime (60) of the message, or of the snapshot.
     pub transact_time: Utc,
     /// The instrument.
     pub instrument: InstrumentIndex,
-    /// Its order book.
+    /// The instrument's order book.
     pub book: OrderBook<'a>,
-    /// All books.
+    /// All instruments and their books.
     pub instruments: &'a Instruments,
-    /// Whether a message or a snapshot has changed it.
+    /// The source of the change.
     pub source: UpdateSource,
-    /// The book was emptied or stated anew: by top orders, a BookReset or a snapshot.
+    /// The book was emptied or restated by top orders, a BookReset or a snapshot.
     pub restated: bool,
     pub(super) changes: &'a [RecordedOrderChange],
 }
 
 impl<'a> OrderUpdate<'a> {
-    /// The orders that entries of the message have added, changed or removed, in its order.
-    /// None of a book that top orders or a snapshot have restated.
+    /// Returns the orders that the message has added, changed or removed, in message order. Empty
+    /// if top orders or a snapshot have restated the book.
     pub fn changes(&self) -> impl Iterator<Item = &'a OrderChange> + use<'a> {
         let instrument = self.instrument;
         self.changes
@@ -43,33 +43,34 @@ impl<'a> OrderUpdate<'a> {
     }
 }
 
-/// What an entry has done to an order.
+/// A change of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderChange {
     /// New, Change or Delete.
     pub action: MDUpdateAction,
-    /// The side it is on; of one that is gone, was on.
+    /// The side of the order, also of a removed one.
     pub side: BookSide,
-    /// The order as it is now; one that is gone, as it was.
+    /// The present order, or the last state of a removed one.
     pub order: Order,
-    /// The order as it was; `None` if it is new.
+    /// The order before the change; `None` if it is new.
     pub before: Option<Order>,
 }
 
-/// An order book has come in sync, has fallen out of it, or is gone.
+/// A change of an order book's sync state.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct OrderBookStateChange<'a> {
     /// The instrument.
     pub instrument: InstrumentIndex,
-    /// The new state of its order book.
+    /// The order book's new state.
     pub state: SyncState,
-    /// Its order book.
+    /// The instrument's order book.
     pub book: OrderBook<'a>,
 }
 
 impl<'a> EndOfEvent<'a> {
-    /// The instruments whose order books the event has changed and that are in sync, with these.
+    /// Returns the instruments that are in sync and whose order books the event changed, with these
+    /// books.
     pub fn changed_orders(
         &self,
     ) -> impl Iterator<Item = (InstrumentIndex, OrderBook<'a>)> + use<'a> {

@@ -1,4 +1,4 @@
-//! The queued order entries after a snapshot.
+//! Queued order entries and their application after a snapshot.
 
 use hairpin_time::Utc;
 
@@ -12,7 +12,7 @@ use crate::{InstrumentIndex, Listener, Packet, UpdateSource, Warning};
 /// An order entry that waits for its instrument's snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QueuedOrder {
-    /// The packet it came in.
+    /// The sequence of its packet.
     pub(super) sequence: u32,
     pub(super) entry: OrderEntry,
 }
@@ -28,8 +28,8 @@ impl QueueEntry for QueuedOrder {
 }
 
 impl Market {
-    /// An order book has been loaded as of packet `sequence`: applies what is queued after it, and
-    /// tells the book if it is right then.
+    /// Finishes an order snapshot as of packet `sequence`: applies the queued entries after it, and
+    /// reports the book if it is then in sync.
     pub(super) fn finish_order_snapshot(
         &mut self,
         (packet, transact_time): (&Packet, Utc),
@@ -61,8 +61,8 @@ impl Market {
         }
     }
 
-    /// Applies the queued entries after packet `sequence`; returns the packet of the first that
-    /// did not fit, and why.
+    /// Applies the queued entries after packet `sequence`. Returns the packet of the first that
+    /// failed, and the error.
     fn apply_queued_orders(
         &mut self,
         instrument: InstrumentIndex,

@@ -1,10 +1,10 @@
-//! The best ten orders a side, which the exchange restates as a whole.
+//! The best ten orders per side, which the exchange always restates as a whole.
 
 use super::Order;
 use super::order_slab::InsertError;
 use crate::{BookSide, Price9};
 
-/// The most orders a side of a book of top orders (MBOLD).
+/// The maximum number of orders per side in a book of top orders (MBOLD).
 pub const MAX_TOP_ORDERS: usize = 10;
 
 const NONE: Order = Order { id: 0, priority: 0, price: Price9(0), quantity: 0 };
@@ -32,7 +32,7 @@ impl TopOrders {
         })
     }
 
-    /// Enters an order where it belongs; if there are more than ten then, the last is dropped.
+    /// Adds an order at its rank and drops the last if there are more than ten.
     pub(super) fn insert(&mut self, side: BookSide, order: &Order) -> Result<(), InsertError> {
         if self.find(order.id).is_some() {
             return Err(InsertError::Exists);
@@ -50,7 +50,7 @@ impl TopOrders {
     }
 }
 
-/// What orders are sorted by: price, then priority, then OrderID.
+/// Returns the sort key: price, then priority, then OrderID.
 fn key(side: BookSide, order: &Order) -> (i64, u64, u64) {
     let price = match side {
         BookSide::Bid => !order.price.0,

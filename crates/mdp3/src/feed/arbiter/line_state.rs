@@ -1,4 +1,4 @@
-//! What is known of one side of the incremental feed.
+//! The arbitration state of one line of the incremental feed.
 
 use core::cmp::Ordering;
 
@@ -7,11 +7,11 @@ use hairpin_time::{Duration, Utc};
 use super::{MAX_CONFIRM_STEP, Verdict};
 use crate::PacketHeader;
 
-/// How much later than the first side the other may restart, by SendingTime, before it is taken
-/// to have restarted unseen. CME restarts its sides within about a second.
+/// The longest delay, by SendingTime, of the second line's restart. A line still in the old epoch
+/// after it is taken to have restarted unseen. CME restarts both lines within about a second.
 pub(super) const MAX_LINE_LAG: Duration = Duration::from_secs(5);
 
-/// Where one side is.
+/// The position of one line.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct LineState {
     pub(super) seen: bool,
@@ -19,16 +19,17 @@ pub(super) struct LineState {
     /// The highest sequence in this epoch, and the SendingTime of its packet.
     pub(super) sequence: u32,
     pub(super) sending_time: Utc,
-    /// The highest sequence in this epoch that is known to have been sent before that.
+    /// The highest sequence in this epoch sent before `sending_time`.
     pub(super) earlier_sequence: u32,
-    /// The last time that sequences were left out: from where to where.
+    /// The last jump in sequence: from and to.
     pub(super) jumped_from: u32,
     pub(super) jumped_to: u32,
-    /// Where the side was when it last restarted.
+    /// The position when the line last restarted.
     pub(super) previous: PreviousEpoch,
 }
 
-/// The end of a side's numbering, as in [`LineState`], and what began the next one.
+/// The end of a line's previous epoch (fields as in [`LineState`]), and the packet that started the
+/// next.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct PreviousEpoch {
     pub(super) sequence: u32,
@@ -40,8 +41,8 @@ pub(super) struct PreviousEpoch {
 }
 
 impl PreviousEpoch {
-    /// Whether a packet was sent before the one that showed the restart, and yet has a higher
-    /// number: it is of the numbering before, though it has come behind.
+    /// Returns `true` if a packet was sent before the one that showed the restart but has a higher
+    /// number. It belongs to the previous epoch and arrived late.
     fn is_late(self, header: PacketHeader) -> bool {
         header.sequence > self.restarted_at
             && header.sending_time < self.restarted
@@ -50,7 +51,8 @@ impl PreviousEpoch {
 }
 
 impl LineState {
-    /// Whether the packet's sequence was passed before it was sent: its numbering is another.
+    /// Returns `true` if the packet's number was passed before it was sent, so it belongs to
+    /// another epoch.
     pub(super) fn starts_new_numbering(self, header: PacketHeader) -> bool {
         match header.sending_time.cmp(&self.sending_time) {
             Ordering::Less => false,
@@ -61,17 +63,17 @@ impl LineState {
         }
     }
 
-    /// Whether the packet is number 1, right behind the ChannelReset `reset_at` and of the same
-    /// time. It could be a copy of an old packet 1 only if all the numbering were of that time.
+    /// Returns `true` if this is packet 1 directly after the ChannelReset `reset_at`, with the same
+    /// SendingTime. It could be a copy of an old packet 1 only if the whole epoch had that time.
     pub(super) fn follows_reset(self, header: PacketHeader, reset_at: Option<u32>) -> bool {
         header.sequence == 1
             && header.sending_time == self.sending_time
             && reset_at == Some(self.sequence)
     }
 
-    /// What becomes of a packet of the numbering that the side has left, come late: it is dropped.
-    /// One of the very time of the restart may be of either numbering, so that this is told.
-    /// `previous_reset` is the ChannelReset that ended it, if one is known.
+    /// Returns the verdict on a late packet of the previous epoch: dropped. A packet with the exact
+    /// time of the restart may belong to either epoch and is suspect. `previous_reset` is the
+    /// ChannelReset that ended the previous epoch, if known.
     pub(super) fn previous_epoch_verdict(
         self,
         header: PacketHeader,
@@ -88,7 +90,8 @@ impl LineState {
         let PreviousEpoch { sequence, sending_time, earlier_sequence, .. } = self.previous;
         let is_next = header.sequence == self.sequence.wrapping_add(1);
         match header.sending_time.cmp(&sending_time) {
-            // However well its number goes on. A clock that was set back since is another matter.
+            // Even if its number is the next. A clock set back by more than `MAX_LINE_LAG` is a
+            // different case.
             Ordering::Less if header.sending_time + MAX_LINE_LAG > sending_time => {
                 Some(Verdict::Duplicate)
             }
@@ -102,8 +105,8 @@ impl LineState {
         }
     }
 
-    /// Whether a packet was sent with the one that showed the restart, and goes on where the
-    /// numbering before was left, while the new one is far from there.
+    /// Returns `true` if a packet has the time of the restart and continues the previous epoch,
+    /// while the new epoch is far from that number.
     fn may_be_late(self, header: PacketHeader) -> bool {
         let PreviousEpoch { sequence, restarted, .. } = self.previous;
         header.sending_time == restarted
@@ -112,7 +115,7 @@ impl LineState {
             && header.sequence - sequence <= MAX_CONFIRM_STEP
     }
 
-    /// Notes the packet as the side's last.
+    /// Records the packet as the last of its line.
     pub(super) fn advance_to(&mut self, header: PacketHeader) {
         let PacketHeader { sequence, sending_time } = header;
         self.earlier_sequence = match sending_time.cmp(&self.sending_time) {
@@ -123,7 +126,8 @@ impl LineState {
         (self.sequence, self.sending_time) = (sequence, sending_time);
     }
 
-    /// Whether the last packet jumped and this one goes on from before: then that was a stray.
+    /// Returns `true` if the line jumped and this packet continues from before the jump, so the
+    /// jump was a stray.
     pub(super) fn resumes_after_stray(self, header: PacketHeader) -> bool {
         self.sequence == self.jumped_to
             && header.sequence > self.jumped_from
