@@ -176,7 +176,7 @@ fn the_best_orders_are_a_line_a_rank_and_what_is_unknown_a_warning() {
              AskOrderID=7 AskPx=51 AskSize=2",
             "101 TopOrders SecurityID=7 Symbol=ES7 Rank=2 BidOrderID=6 BidPx=49 BidSize=1 \
              AskOrderID=- AskPx=- AskSize=-",
-            "102 Warning Text=\"unknown template 99, skipped\"",
+            "102 Warning Text=\"skipped message of unknown template 99\"",
         ]
     );
 }

@@ -19,7 +19,7 @@ use crate::book::book_slot::DirectBookSlot;
 use crate::book::levels::{Level, Levels};
 use crate::recovery::sync_state::SyncState;
 
-/// One side of a book.
+/// A side of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BookSide {
     /// Buyers, highest price first.

@@ -57,7 +57,8 @@ pub struct Channel {
     /// The next packet needs follow-up work: packets are buffered, or it is to be sampled for the
     /// feed skew.
     pub(crate) followup_pending: bool,
-    /// When the gap before the lowest buffered packet is declared lost. `None` during a replay.
+    /// The time when the gap before the lowest buffered packet is declared lost. `None` during a
+    /// replay.
     pub(crate) gap_deadline: Option<Instant>,
     pub(crate) replay: ReplayRequester,
     pub(crate) pending: PendingPacket,

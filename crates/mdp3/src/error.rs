@@ -13,19 +13,22 @@ use crate::{Counters, Feed};
 #[non_exhaustive]
 pub enum Error {
     /// The packet is shorter than its 12-byte header.
-    #[error("packet of {length} bytes, shorter than its header of 12")]
+    #[error("cannot decode packet: {length} bytes are fewer than the 12 of its header")]
     PacketTooShort {
         /// The packet's length in bytes.
         length: usize,
     },
     /// MsgSize is smaller than the message header.
-    #[error("MsgSize {size}, smaller than the message header of 10")]
+    #[error("cannot decode message: MsgSize {size} is smaller than the 10-byte header")]
     MessageSizeTooSmall {
         /// MsgSize.
         size: u16,
     },
     /// MsgSize exceeds the packet.
-    #[error("MsgSize {size}, but {available} bytes are left in the packet")]
+    #[error(
+        "cannot decode message: MsgSize {size} exceeds the {available} bytes left in the \
+         packet"
+    )]
     TruncatedMessage {
         /// MsgSize.
         size: u16,
@@ -33,19 +36,19 @@ pub enum Error {
         available: usize,
     },
     /// The bytes after the last message are too few for another.
-    #[error("{length} bytes after the last message")]
+    #[error("cannot decode message: {length} trailing bytes are too few for one")]
     TrailingBytes {
         /// The number of bytes.
         length: usize,
     },
     /// The message's schema is not CME's market data schema (1).
-    #[error("message of schema {schema_id} on a market data feed")]
+    #[error("cannot decode message: schema is {schema_id}, expected 1")]
     ForeignSchema {
         /// The schema id of the SBE header.
         schema_id: u16,
     },
     /// The message's block or groups exceed MsgSize.
-    #[error("message of template {template_id}: {error}")]
+    #[error("cannot decode message of template {template_id}: {error}")]
     MalformedMessage {
         /// The template id of the SBE header, 0 without a valid header.
         template_id: u16,
@@ -53,7 +56,10 @@ pub enum Error {
         error: DecodeError,
     },
     /// The book entry has an unknown action, level 0, or no valid price or quantity.
-    #[error("book entry of instrument {security_id}: action {action}, level {level}")]
+    #[error(
+        "cannot apply book entry to instrument {security_id}: invalid action {action}, \
+         level {level}, price or quantity"
+    )]
     InvalidEntry {
         /// SecurityID.
         security_id: i32,
@@ -63,7 +69,10 @@ pub enum Error {
         level: u8,
     },
     /// The book entry names a level that the book does not have.
-    #[error("instrument {security_id} has no level {level} for action {action}")]
+    #[error(
+        "cannot apply action {action} to instrument {security_id}: the book has no level \
+         {level}"
+    )]
     InapplicableEntry {
         /// SecurityID.
         security_id: i32,
@@ -73,7 +82,7 @@ pub enum Error {
         level: u8,
     },
     /// A new order is already in the book.
-    #[error("instrument {security_id} has an order {order_id} already")]
+    #[error("cannot add order {order_id} to instrument {security_id}: order exists")]
     ExistingOrder {
         /// SecurityID.
         security_id: i32,
@@ -81,7 +90,7 @@ pub enum Error {
         order_id: u64,
     },
     /// A changed or deleted order is not in the book.
-    #[error("instrument {security_id} has no order {order_id}")]
+    #[error("cannot change order {order_id} of instrument {security_id}: order not found")]
     MissingOrder {
         /// SecurityID.
         security_id: i32,
@@ -89,7 +98,10 @@ pub enum Error {
         order_id: u64,
     },
     /// The order entry has an unknown action, or no valid side, price or quantity.
-    #[error("instrument {security_id}: order {order_id} lacks an action, side, price or quantity")]
+    #[error(
+        "cannot apply order {order_id} to instrument {security_id}: invalid action, \
+         side, price or quantity"
+    )]
     InvalidOrder {
         /// SecurityID.
         security_id: i32,
@@ -98,7 +110,7 @@ pub enum Error {
     },
     /// The order entry refers to a price level missing from its message. Its instrument is unknown,
     /// so all order books are out of sync.
-    #[error("order {order_id} refers to entry {reference_id}, which is not there")]
+    #[error("cannot apply order {order_id}: its message has no entry {reference_id}")]
     DanglingOrder {
         /// OrderID.
         order_id: u64,
@@ -106,13 +118,13 @@ pub enum Error {
         reference_id: u8,
     },
     /// The order snapshot has an invalid chunk number, a duplicate order or an invalid order.
-    #[error("order snapshot of instrument {security_id} cannot be read")]
+    #[error("cannot load order snapshot of instrument {security_id}: invalid chunk or order")]
     InvalidOrderSnapshot {
         /// SecurityID.
         security_id: i32,
     },
     /// The snapshot has gaps between its levels.
-    #[error("snapshot of instrument {security_id} has holes between its levels")]
+    #[error("cannot load snapshot of instrument {security_id}: gaps between its levels")]
     InvalidSnapshot {
         /// SecurityID.
         security_id: i32,
@@ -147,19 +159,19 @@ impl Error {
 #[non_exhaustive]
 pub enum Warning {
     /// Schema version 13 has no such template; its messages are skipped.
-    #[error("unknown template {template_id}, skipped")]
+    #[error("skipped message of unknown template {template_id}")]
     UnknownTemplate {
         /// The template id of the SBE header.
         template_id: u16,
     },
     /// The version is newer than 13; its new fields are not decoded.
-    #[error("schema version {version} is newer than this handler's")]
+    #[error("schema version {version} is newer than 13; new fields are not decoded")]
     NewerVersion {
         /// The version of the SBE header.
         version: u16,
     },
     /// The price level is below the instrument's depth.
-    #[error("instrument {security_id}: level {level} is below its depth")]
+    #[error("instrument {security_id}: dropped level {level} below its depth")]
     BeyondDepth {
         /// SecurityID.
         security_id: i32,
@@ -167,7 +179,7 @@ pub enum Warning {
         level: u8,
     },
     /// The price of a Change entry differs from the level's.
-    #[error("instrument {security_id}: the price of level {level} was changed in place")]
+    #[error("instrument {security_id}: Change entry altered the price of level {level}")]
     PriceChanged {
         /// SecurityID.
         security_id: i32,
@@ -181,13 +193,13 @@ pub enum Warning {
         security_id: i32,
     },
     /// More instruments exist than `Settings::max_instruments`.
-    #[error("instrument {security_id} is one more than there is room for")]
+    #[error("ignored instrument {security_id}: max_instruments reached")]
     InstrumentsOverCapacity {
         /// SecurityID of the first instrument that did not fit.
         security_id: i32,
     },
     /// The definition states a book deeper than [`crate::MAX_DEPTH`].
-    #[error("instrument {security_id}: depth {depth} was cut")]
+    #[error("instrument {security_id}: depth {depth} exceeds the maximum")]
     DepthCut {
         /// SecurityID.
         security_id: i32,
@@ -196,7 +208,7 @@ pub enum Warning {
     },
     /// The legs or underlyings of all definitions exceed `Settings::max_related`; the instrument
     /// has none.
-    #[error("no room for the legs or underlyings of instrument {security_id}")]
+    #[error("dropped legs or underlyings of instrument {security_id}: max_related reached")]
     RelatedOverCapacity {
         /// SecurityID.
         security_id: i32,
@@ -204,7 +216,7 @@ pub enum Warning {
     /// The packet does not continue the stream: its number is far ahead, or fell although it was
     /// sent later, or its SendingTime is in this host's future. The channel keeps it until another
     /// packet confirms it.
-    #[error("packet {sequence} of the {feed} feed does not go with what came before it")]
+    #[error("packet {sequence} of the {feed} feed does not continue the stream")]
     SuspectPacket {
         /// The feed.
         feed: Feed,
@@ -212,37 +224,37 @@ pub enum Warning {
         sequence: u32,
     },
     /// A packet longer than `Settings::max_packet` had to be buffered.
-    #[error("packet of {length} bytes is too long to be kept")]
+    #[error("packet of {length} bytes is too long to buffer")]
     OversizedPacket {
         /// The packet's length in bytes.
         length: usize,
     },
     /// The recovery queue was full and dropped its oldest entry. Later snapshots are needed.
-    #[error("the recovery queue is full, the oldest entries were dropped")]
+    #[error("recovery queue is full: dropped the oldest entries")]
     QueueOverflow,
     /// More orders exist than `Settings::max_orders`. The instrument's order book is empty and out
     /// of sync until a snapshot of it fits.
-    #[error("no room for the orders of instrument {security_id}")]
+    #[error("dropped orders of instrument {security_id}: max_orders reached")]
     OrdersOverCapacity {
         /// SecurityID.
         security_id: i32,
     },
     /// The queue of order entries was full and dropped its oldest entry. Later snapshots are
     /// needed.
-    #[error("the queue of order entries is full, the oldest were dropped")]
+    #[error("order queue is full: dropped the oldest entries")]
     OrderQueueOverflow,
     /// More packets arrived during a TCP replay than `Replay::max_held`. The replay is given up.
-    #[error("more packets came during a replay than can be held; it is given up")]
+    #[error("gave up TCP replay: max_held reached")]
     ReplayBufferFull,
     /// A feed is needed that is absent by the settings.
-    #[error("there is no {feed} feed: {}", what_is_missing(.feed))]
+    #[error("no {feed} feed: {}", missing_feed_effect(.feed))]
     MissingFeed {
         /// The feed.
         feed: Feed,
     },
     /// A loop pass has more packets than `Settings::max_loop_packets`. It counts as complete only
     /// if the packets beyond that arrive in order.
-    #[error("a pass of the {feed} loop has more packets than can be kept account of")]
+    #[error("a pass of the {feed} loop has more packets than max_loop_packets")]
     LoopTooLong {
         /// The looping feed.
         feed: Feed,
@@ -298,11 +310,11 @@ impl Warning {
 }
 
 /// Returns the effect of a missing feed.
-const fn what_is_missing(feed: &Feed) -> &'static str {
+const fn missing_feed_effect(feed: &Feed) -> &'static str {
     match feed {
-        Feed::Instrument => "definitions come one by one, on the incremental feed",
-        Feed::Snapshot => "only a reset, replay or natural refresh brings a book in sync",
-        Feed::SnapshotOrders => "only a reset brings an order book in sync",
-        Feed::Incremental | Feed::Replay => "nothing comes by it",
+        Feed::Instrument => "definitions arrive on the incremental feed only",
+        Feed::Snapshot => "only a reset, replay or natural refresh restores a book",
+        Feed::SnapshotOrders => "only a reset restores an order book",
+        Feed::Incremental | Feed::Replay => "no data arrives",
     }
 }

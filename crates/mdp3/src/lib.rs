@@ -1,22 +1,63 @@
-//! A CME MDP 3.0 market data channel, without IO.
+//! A CME MDP 3.0 market data channel without I/O: packets in, books and callbacks out.
 //!
-//! A [`Channel`] takes the packets of all feeds of one CME channel, from sides A and B, and tells
-//! a [`Listener`] what they mean: definitions, statuses, trades, volume, and price books that are
-//! right or say that they are not. It arbitrates between the sides, finds gaps, joins late and
-//! recovers, by TCP replay or from snapshots; what only IO can do it asks for by
-//! [`Channel::poll_action`].
+//! A [`Channel`] takes the packets of all feeds of one CME channel, from lines A and B. It calls a
+//! [`Listener`] for definitions, statuses, trades, volume and statistics, and for price and order
+//! books with their sync state. It arbitrates between the lines, detects gaps, joins late, and recovers by
+//! TCP replay or snapshots. The caller performs the I/O requested by [`Channel::poll_action`].
 //!
-//! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`. All
-//! memory is taken by [`Channel::new`]; no packet makes it allocate, and none makes it panic.
+//! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`.
+//! [`Channel::new`] allocates all memory. No packet causes an allocation or a panic.
 //!
-//! It is not a feed handler: addresses, sockets and replay are `hairpin-feed-handler`'s. It keeps
-//! definitions, statuses, statistics and books by price: the direct ones up to [`MAX_DEPTH`]
-//! levels, the implied ones up to [`MAX_IMPLIED_DEPTH`]; and order books, if
-//! [`Settings::order_books`] asks for them. A [`Filter`] leaves out instruments that are not
-//! wanted. Everything else is told and not kept; `docs/listener.md` goes through all templates.
+//! This crate is not a feed handler: `hairpin-feed-handler` has addresses, sockets and the replay
+//! connection. A channel stores definitions, statuses, statistics, direct books of up to
+//! [`MAX_DEPTH`] levels and implied books of up to [`MAX_IMPLIED_DEPTH`]. It stores order books if
+//! [`Settings::order_books`] enables them. A [`Filter`] excludes instruments. All other messages are
+//! reported and not stored; `docs/listener.md` lists all templates.
+//!
+//! # The path of a packet
+//!
+//! ```text
+//!  line A   line B                  snapshot, instrument loops        replay server
+//!     │        │                               │                           │
+//!     ▼        ▼                               │                           │
+//!  Channel::handle_packet ◀────────────────────┴───────────────────────────┘
+//!     │
+//!     ▼
+//!  Arbiter ──────────▶ duplicate: dropped, sampled for FeedSkew
+//!     │   └──────────▶ suspect: PendingPacket, until another packet confirms it
+//!     ├─ ahead ──────▶ ReorderBuffer ── gap filled ──▶ in sequence
+//!     │                     └─ overdue ──▶ TCP replay, or Listener::on_gap and snapshots
+//!     ▼ in sequence
+//!  Messages ─▶ entries ─▶ RptSeq check ──▶ not next: RecoveryQueue, until a snapshot
+//!                              │ next
+//!                              ▼
+//!                    Ladder (price level) ──▶ best levels in BookSlot ──▶ Listener
+//! ```
+//!
+//! # Where to find what
+//!
+//! | module | contents |
+//! |---|---|
+//! | `channel` | [`Channel`]: entry points, deadlines, actions. Start reading here |
+//! | `listener` | [`Listener`] and the data of its callbacks |
+//! | `settings` | [`Settings`] and its presets |
+//! | `counters` | [`Counters`] |
+//! | `error` | [`Error`] and [`Warning`], each with its counter |
+//! | `market` | the state behind a channel: instruments, recovery queue, loops |
+//! | `feed` | A/B arbitration, reorder buffer, gaps, loop passes, silence, feed skew |
+//! | `message` | packet framing, entries, and a file for each rarer message |
+//! | `book` | price books: storage, application of entries, views |
+//! | `book::orders` | order books: storage, messages, snapshots |
+//! | `instrument` | definitions, statuses, statistics, [`Filter`], prices for display |
+//! | `recovery` | sync states, RptSeq check, snapshots, recovery queue, TCP replay |
+//!
+//! A new error needs a variant of [`Error`], a counter in `counters`, and a test
+//! `counts_<counter>_only` in `tests/it/errors.rs`.
+//!
+//! # Example
 //!
 //! ```
-//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, Input, Listener, Settings, FeedLine};
+//! use hairpin_mdp3::{Action, Channel, EndOfEvent, Feed, FeedLine, Input, Listener, Settings};
 //! use hairpin_time::{Instant, Now, Utc};
 //!
 //! struct Strategy;
@@ -32,7 +73,7 @@
 //! assert_eq!(channel.poll_action(), Some(Action::Join(Feed::Incremental)));
 //!
 //! let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
-//! let input = Input { feed: Feed::Incremental, side: FeedLine::A, received: None };
+//! let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
 //! channel.handle_packet(now, input, b"too short", &mut Strategy);
 //! assert_eq!(channel.counters().packets_too_short, 1);
 //! ```

@@ -6,7 +6,7 @@ use hairpin_time::Duration;
 
 use crate::{Feed, Feeds, OrderBooks, Replay, TemplateIds};
 
-/// How a channel obtains instruments and books that existed before it started.
+/// The source of instruments and books that existed before it started.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LateJoin {
@@ -34,7 +34,7 @@ pub enum LateJoin {
 pub struct Settings {
     /// The maximum number of instruments, about 2,000 bytes each.
     pub max_instruments: usize,
-    /// How the channel obtains instruments and books that existed before it.
+    /// The source of instruments and books that existed before it.
     pub late_join: LateJoin,
     /// The available feeds and lines.
     pub feeds: Feeds,

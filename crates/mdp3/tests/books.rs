@@ -87,7 +87,7 @@ fn levels_beyond_the_depth_are_dropped() {
     trace.a(&packet(101).book(END, &entries));
     trace.told(["book 7 B: 1@51 1@50 |", "end 101 7B"]);
     trace.a(&packet(102).book(END, &[bid(7, 4).add(3, 48, 1), bid(7, 5).change(3, 48, 2)]));
-    trace.told(["warning instrument 7: level 3 is below its depth", "end 102"]);
+    trace.told(["warning instrument 7: dropped level 3 below its depth", "end 102"]);
     assert_eq!(trace.counter("beyond_depth"), 2);
     // The level that CME adds when a full book has lost one.
     trace.a(&packet(103).book(END, &[bid(7, 6).delete(1), bid(7, 7).add(2, 49, 1)]));
@@ -99,7 +99,7 @@ fn an_inapplicable_entry_puts_its_instrument_out_of_sync() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(8, 1).add(1, 20, 1), bid(7, 1).change(1, 50, 1)]));
     trace.told([
-        "error instrument 7 has no level 1 for action 1",
+        "error cannot apply action 1 to instrument 7: the book has no level 1",
         "7 out of sync",
         "book 8 B: 1@20 |",
         "end 101 8B",

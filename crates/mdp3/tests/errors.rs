@@ -155,7 +155,7 @@ fn counts_invalid_snapshots_only() {
 fn counts_unknown_templates_only() {
     let mut trace = counts_only("unknown_templates", &packet(101).raw([1, 99, 1, 13], &[0]));
     trace.a(&packet(102).raw([1, 99, 1, 13], &[0]).raw([1, 98, 1, 13], &[0]));
-    trace.told(["warning unknown template 98, skipped"]);
+    trace.told(["warning skipped message of unknown template 98"]);
     assert_eq!(trace.counter("unknown_templates"), 3);
 }
 

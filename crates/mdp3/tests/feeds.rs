@@ -17,9 +17,9 @@ const NO_SNAPSHOT_FEED: Feeds = Feeds { snapshot: FeedLines::None, ..Feeds::ALL 
 const INCREMENTAL_ALONE: Feeds = Feeds { instrument: FeedLines::None, ..NO_SNAPSHOT_FEED };
 
 const NO_DEFINITIONS: &str =
-    "warning there is no instrument feed: definitions come one by one, on the incremental feed";
-const NO_SNAPSHOTS: &str = "warning there is no snapshot feed: only a reset, replay or natural \
-                            refresh brings a book in sync";
+    "warning no instrument feed: definitions arrive on the incremental feed only";
+const NO_SNAPSHOTS: &str = "warning no snapshot feed: only a reset, replay or natural \
+                            refresh restores a book";
 
 #[test]
 fn a_feed_that_is_not_there_is_never_asked_for() {
@@ -166,7 +166,7 @@ fn without_a_loop_of_orders_they_stay_out_of_sync_and_it_is_said_once() {
     trace.instrument(&packet(1).definition(7, 1, 10));
     trace.told([
         "definition 7 ES7 Add",
-        "warning there is no order snapshot feed: only a reset brings an order book in sync",
+        "warning no order snapshot feed: only a reset restores an order book",
         "channel Recovering",
     ]);
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 0, &[]));

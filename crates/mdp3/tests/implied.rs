@@ -64,7 +64,7 @@ fn an_implied_entry_that_does_not_apply_puts_both_books_out_of_sync() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[ebid(7, 1).delete(1)]));
     trace.told([
-        "error instrument 7 has no level 1 for action 2",
+        "error cannot apply action 2 to instrument 7: the book has no level 1",
         "7 out of sync",
         "end 101",
         "channel Recovering",

@@ -340,6 +340,6 @@ fn a_capture_of_the_incremental_feed_alone_starts_with_empty_books() {
     trace.told(["book 7 B: 1@51 |", "end 100 7B", "book 7 B: 1@52 1@51 |", "end 101 7B"]);
     // A level that was there before the capture began.
     trace.a(&packet(102).book(END, &[bid(7, 43).delete(5)]));
-    trace.told(["error instrument 7 has no level 5 for action 2", "end 102"]);
+    trace.told(["error cannot apply action 2 to instrument 7: the book has no level 5", "end 102"]);
     assert_eq!(trace.channel.state(), ChannelState::InSync);
 }

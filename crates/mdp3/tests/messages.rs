@@ -505,7 +505,7 @@ fn messages_and_packets_end_after_all_that_they_mean() {
     told.a(&packet(102).raw([11, 200, 1, 13], &[0; 11]).raw([11, 46, 1, 13], &[0; 5]));
     told.lines.told([
         "message 200",
-        "warning unknown template 200, skipped",
+        "warning skipped message of unknown template 200",
         "end of message 200",
         "message 46",
         "end of message 46",
@@ -573,9 +573,9 @@ fn unknown_templates_are_told_once_each() {
         told.a(&packet(sequence).raw([11, template, 1, 13], &[0; 11]));
     }
     told.lines.told([
-        "warning unknown template 200, skipped",
-        "warning unknown template 264, skipped",
-        "warning unknown template 65535, skipped",
+        "warning skipped message of unknown template 200",
+        "warning skipped message of unknown template 264",
+        "warning skipped message of unknown template 65535",
     ]);
     assert_eq!(told.counter("unknown_templates"), 4);
 }

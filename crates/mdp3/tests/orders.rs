@@ -618,7 +618,7 @@ fn an_order_too_many_empties_that_order_book_and_no_other() {
     trace.recorder.take();
     trace.a(&packet(102).orders(END, &[buy(7, 3, 50, 1), buy(8, 4, 50, 1)]));
     trace.told([
-        "warning no room for the orders of instrument 7",
+        "warning dropped orders of instrument 7: max_orders reached",
         "orders of 7 out of sync",
         "orders 8: 2:1@50 4:1@50 |[+4]",
         "end 102 8o",
@@ -695,7 +695,7 @@ fn an_order_without_its_level_puts_every_order_book_out_of_sync() {
     let mut trace = in_sync(FULL);
     trace.a(&packet(101).combined(END, &[bid(7, 1).add(1, 50, 1)], &[buy(0, 1, 0, 1).at(2)]));
     trace.told([
-        "error order 1 refers to entry 2, which is not there",
+        "error cannot apply order 1: its message has no entry 2",
         "orders of 7 out of sync",
         "orders of 8 out of sync",
         "book 7 B: 1@50 |",

@@ -242,7 +242,7 @@ fn a_full_queue_is_a_warning_and_later_snapshots_serve() {
         trace.a(&packet(sequence).book(END, &[bid(7, rpt_seq).add(1, i64::from(sequence), 1)]));
     }
     let told = trace.recorder.take();
-    let warning = "warning the recovery queue is full, the oldest entries were dropped";
+    let warning = "warning recovery queue is full: dropped the oldest entries";
     assert_eq!(told.iter().filter(|line| *line == warning).count(), 1);
     // There is room for four entries: 106 to 109.
     assert_eq!(trace.counter("queue_overflows"), 4);
@@ -293,7 +293,7 @@ fn levels_of_a_snapshot_may_come_in_any_order_but_not_with_holes() {
     trace.snapshot(&packet(1).snapshot(7, 103, 2, 1001, &levels));
     trace.told(["7 in sync", "restored 7 A: 1@50 2@49 | 3@51"]);
     trace.snapshot(&packet(2).snapshot(8, 103, 2, 1001, &[(b'0', 2, 49, 2)]));
-    trace.told(["error snapshot of instrument 8 has holes between its levels"]);
+    trace.told(["error cannot load snapshot of instrument 8: gaps between its levels"]);
     assert_eq!(trace.counter("invalid_snapshots"), 1);
 }
 

@@ -205,7 +205,7 @@ fn more_than_can_be_held_is_a_warning_and_snapshots_serve() {
     assert_eq!(
         told[..3],
         [
-            "warning more packets came during a replay than can be held; it is given up",
+            "warning gave up TCP replay: max_held reached",
             "replay 102-103 given up: HoldingFull",
             "gap 102+2",
         ]

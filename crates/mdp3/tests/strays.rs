@@ -34,7 +34,7 @@ fn a_jump_is_believed_when_the_next_packet_goes_on_from_it_and_loses_neither() {
     trace.recorder.take();
     trace.a(&tick(1_000_000, 900_000));
     trace.told([
-        "warning packet 1000000 of the incremental feed does not go with what came before it",
+        "warning packet 1000000 of the incremental feed does not continue the stream",
     ]);
     trace.a(&tick(1_000_001, 900_001));
     trace.told([
@@ -66,7 +66,7 @@ fn a_packet_from_the_future_hides_no_restart() {
     trace.a(&sent_at(101, FAR_FUTURE).heartbeat());
     trace.a(&tick(101, 1));
     trace.told([
-        "warning packet 101 of the incremental feed does not go with what came before it",
+        "warning packet 101 of the incremental feed does not continue the stream",
         "book 7 B: 1@101 |",
         "end 101 7B",
     ]);

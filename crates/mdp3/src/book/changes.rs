@@ -5,7 +5,7 @@
 pub struct Changes(u8);
 
 impl Changes {
-    /// Nothing.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// Any level on either side of the direct book.
     pub const BOOK: Self = Self(1);

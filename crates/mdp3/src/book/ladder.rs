@@ -1,4 +1,4 @@
-//! One side of a price book, and the effect of an entry on it.
+//! A side of a price book, and the effect of an entry on it.
 //!
 //! The rules are CME's for multiple-depth books (Client Systems Wiki, "MDP 3.0 - Market By Price
 //! Multiple Depth Book"), with FIX's definition of DeleteThru and DeleteFrom, which CME's text does
@@ -46,7 +46,7 @@ impl Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inapplicable;
 
-/// One side of a book, of up to `N` levels. Ranks count from 0, the best.
+/// A side of a book, of up to `N` levels. Ranks count from 0, the best.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Ladder<const N: usize> {

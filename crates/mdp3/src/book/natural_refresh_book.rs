@@ -22,7 +22,7 @@ use hairpin_time::Utc;
 #[derive(Debug, Clone, Copy)]
 struct RefreshSide {
     levels: [Option<Level>; MAX_DEPTH],
-    /// An entry has stated the best level, or that there is none.
+    /// An entry has stated the best level or deleted it.
     restated: bool,
 }
 

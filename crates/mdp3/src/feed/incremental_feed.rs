@@ -1,5 +1,5 @@
-//! The incremental feed: each packet is processed once and in order, on whichever line it arrives
-//! first.
+//! The incremental feed: each packet is processed once and in order. The first copy on either line
+//! counts.
 
 use core::cmp::Ordering;
 

@@ -30,7 +30,7 @@ struct LineState {
 
 #[derive(Debug)]
 pub(crate) struct LoopTracker {
-    /// One bit per packet of the pass.
+    /// The received packets of the pass, one bit each.
     seen: Vec<u64>,
     seen_count: u32,
     highest: u32,

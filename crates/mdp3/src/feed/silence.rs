@@ -17,7 +17,7 @@ const CHECKS: u8 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SilenceScope {
-    /// One line of a feed, independent of the other line.
+    /// A line of a feed, independent of the other line.
     FeedLine {
         /// The feed.
         feed: Feed,
@@ -73,7 +73,7 @@ pub(crate) struct SilenceDetector {
     loop_packets: [[u64; FeedLine::ALL.len()]; Feed::ALL.len()],
     silent_feeds: [bool; Feed::ALL.len()],
     channel_silent: bool,
-    /// At least one line can become silent.
+    /// A line that is not silent yet is watched.
     can_fall_silent: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::{Price9, Text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Details {
-    /// There is no definition.
+    /// No definition.
     None,
     /// Template 54, without fields of its own.
     Future,

@@ -28,7 +28,7 @@ const ONE: u128 = 10u128.pow(PLACES);
 /// A price in its product's display format, with all its digits. Supports width and alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DisplayPrice {
-    /// In units of 10^-18.
+    /// The price in units of 10^-18.
     value: i128,
     style: Style,
 }

@@ -28,7 +28,7 @@ use crate::{Definition, StatusScope, Text};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// In ascending order.
+    /// The accepted SecurityIDs, ascending.
     security_ids: Vec<i32>,
     symbols: Vec<Text<20>>,
     groups: Vec<Text<6>>,

@@ -62,7 +62,7 @@ const END: u32 = u32::MAX;
 
 const FREE: Related = Related::Underlying(Underlying { security_id: None, symbol: Text::EMPTY });
 
-/// One list per instrument in a shared arena; freed nodes are reused.
+/// The list of each instrument, in a shared arena; freed nodes are reused.
 #[derive(Debug)]
 pub(crate) struct RelatedLists {
     nodes: Vec<Node>,

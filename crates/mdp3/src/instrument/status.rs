@@ -35,7 +35,7 @@ impl InstrumentStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatusScope {
-    /// One instrument.
+    /// A single instrument.
     Instrument {
         /// SecurityID (48).
         security_id: i32,
@@ -237,6 +237,6 @@ mod tests {
         assert!(!group("ES", "ES").includes(&definition));
         assert!(!group("NQ", "MES").includes(&definition));
         assert!(!group("NQ", "").includes(&definition));
-        assert!(!group("", "").includes(&definition), "nobody is meant by nothing");
+        assert!(!group("", "").includes(&definition), "an empty scope includes no instrument");
     }
 }

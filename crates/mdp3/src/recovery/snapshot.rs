@@ -105,7 +105,7 @@ impl SnapshotStatistics {
 /// The decoded levels of one side.
 struct SnapshotSide<const N: usize> {
     levels: [Level; N],
-    /// One bit per stated level.
+    /// The stated levels, one bit each.
     stated: u16,
 }
 

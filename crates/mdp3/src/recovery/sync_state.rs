@@ -50,7 +50,7 @@ pub(crate) enum State {
     /// Packets were lost since the last entry. If the next entry carries the next RptSeq, and that
     /// number is high enough to exclude a restart, none of them affected this instrument.
     Suspect,
-    /// As `Waiting`, while natural refresh rebuilds the book.
+    /// Same as `Waiting`, while natural refresh rebuilds the book.
     Refreshing,
     /// A snapshot is loaded; queued entries are being applied.
     Restoring,

@@ -18,8 +18,8 @@ use crate::{Feed, LateJoin, OrderBooks, Settings};
 impl Settings {
     /// Settings for a conflated channel: few instruments, a burst of packets every 5 or 50 ms and
     /// none between. The other line's burst follows within milliseconds, hence the longer wait.
-    /// Stores the ten best orders per side, whose snapshots follow those of the price books. Where
-    /// there are none, as at EBS, order books stay empty.
+    /// Stores the ten best orders per side, whose snapshots follow those of the price books. EBS
+    /// publishes none, so its order books stay empty.
     #[must_use]
     pub fn conflated() -> Self {
         Self {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Decodes 369, TotNumReports and SecurityID of a price book snapshot.
-macro_rules! kind {
+macro_rules! report {
     ($message:ident, $type:ident) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch).ok()?;
@@ -28,9 +28,9 @@ macro_rules! kind {
 /// Returns 369, TotNumReports and SecurityID of a price book snapshot.
 fn price_book_report(message: &Message<'_>) -> Option<(u32, u32, i32)> {
     match message.header.template_id {
-        codec::SnapshotFullRefresh52::TEMPLATE_ID => kind!(message, SnapshotFullRefresh52),
+        codec::SnapshotFullRefresh52::TEMPLATE_ID => report!(message, SnapshotFullRefresh52),
         codec::SnapshotFullRefreshLongQty69::TEMPLATE_ID => {
-            kind!(message, SnapshotFullRefreshLongQty69)
+            report!(message, SnapshotFullRefreshLongQty69)
         }
         _ => None,
     }

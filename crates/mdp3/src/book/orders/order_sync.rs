@@ -39,7 +39,7 @@ impl Market {
         }
     }
 
-    /// Warns if orders need a snapshot loop of their own and there is none.
+    /// Warns if orders need a snapshot loop of their own but the settings have none.
     fn warn_without_order_snapshots(&mut self, listener: &mut impl Listener) {
         let feed = Feed::SnapshotOrders;
         if self.settings.order_feed() == Some(feed) && !self.settings.feeds.has(feed) {
