@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_with_their_values() {
+    fn iterates_over_names_and_values() {
         let counters = Counters { gaps: 3, ..Counters::default() };
         assert_eq!(counters.iter().find(|(name, _)| *name == "gaps"), Some(("gaps", 3)));
         assert_eq!(counters.iter().map(|(_, value)| value).sum::<u64>(), 3);

@@ -269,7 +269,7 @@ mod tests {
             packet.extend([10, 0, 0, 0, 12, 0, 1, 0, 13, 0]);
             for (side, micros) in [(FeedLine::A, 10), (FeedLine::B, 12 + u64::from(sequence % 2))] {
                 let received = Some(sent.utc + Duration::from_micros(micros));
-                let input = Input { feed: Feed::Incremental, side, received };
+                let input = Input { feed: Feed::Incremental, line: side, received };
                 channel.handle_packet(sent, input, &packet, &mut ());
             }
         }

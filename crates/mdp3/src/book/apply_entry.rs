@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_below_the_depth_changes_nothing() {
+    fn ignores_level_below_depth() {
         for action in [0, 1, 2, 5] {
             let entry = BookEntry { level: 3, action, ..ENTRY };
             assert_eq!(apply(&mut slot(2), &entry), EntryOutcome::BeyondDepth);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_states_a_level_needs_price_and_quantity() {
+    fn rejects_level_without_price_or_quantity() {
         for action in [0, 1, 5] {
             let priceless = BookEntry { price: None, action, ..ENTRY };
             assert_eq!(apply(&mut slot(2), &priceless), EntryOutcome::Invalid);
@@ -267,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_actions_and_level_0_are_invalid() {
+    fn rejects_unknown_action_and_level_0() {
         let mut slot = slot(2);
         assert_eq!(apply(&mut slot, &BookEntry { action: 6, ..ENTRY }), EntryOutcome::Invalid);
         assert_eq!(apply(&mut slot, &BookEntry { level: 0, ..ENTRY }), EntryOutcome::Invalid);
     }
 
     #[test]
-    fn what_is_usual_does_what_it_would_do_else_and_what_is_not_does_nothing() {
+    fn fast_path_matches_full_path() {
         let seen = |slot: &DirectBookSlot| {
             let mut slot = *slot;
             let changes = slot.update_best();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_price_is_taken_and_told() {
+    fn reports_and_applies_price_change() {
         let mut slot = slot(2);
         let entry = BookEntry { action: 1, price: Some(Price9(8)), ..ENTRY };
         assert_eq!(apply(&mut slot, &entry), EntryOutcome::PriceChanged);

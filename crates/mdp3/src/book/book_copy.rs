@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_stays_when_the_book_goes_on() {
+    fn copy_is_independent_of_book() {
         let mut slot = slot(&[level(9), level(8)], &[level(11)]);
         let copy = Book::new(&slot).copied();
         assert_eq!((copy.bids(), copy.asks()), (&[level(9), level(8)][..], &[level(11)][..]));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_below_the_levels_does_not_count() {
+    fn equality_ignores_unused_slots() {
         let mut before = slot(&[level(9), level(8)], &[]);
         before.load(&[level(9)], &[]);
         assert_eq!(Book::new(&before).copied(), Book::new(&slot(&[level(9)], &[])).copied());

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_shown_with_prices_of_its_definition() {
+    fn prints_display_prices() {
         let definition = Definition {
             main_fraction: Some(32),
             price_display_format: Some(3),

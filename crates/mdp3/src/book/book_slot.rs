@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn settling_tells_a_price_from_a_quantity() {
+    fn update_distinguishes_price_from_quantity() {
         let mut slot = slot(&[level(9, 5), level(8, 5)], &[level(11, 5)]);
         assert_eq!(slot.update_best(), Changes::BOOK);
         assert_eq!(slot.apply(BookSide::Bid, Action::Change, 0, level(9, 6)), Ok(()));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_level_gone_is_a_price_change_even_at_price_0() {
+    fn removal_of_last_level_is_price_change_at_price_0() {
         let mut slot = slot(&[Level::NONE], &[Level::NONE]);
         assert_eq!(Book::new(&slot).best_bid(), Some(&Level::NONE));
         assert_eq!(slot.apply(BookSide::Bid, Action::Delete, 0, Level::NONE), Ok(()));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn settling_sees_a_best_level_however_it_changed() {
+    fn update_detects_every_change_of_best_level() {
         let before = slot(&[level(9, 5), level(8, 5), level(7, 5)], &[level(11, 5)]);
         let entry = |action, place, new_level| {
             let mut slot = before;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_depth_drops_levels() {
+    fn smaller_depth_drops_levels() {
         let mut slot = slot(&[level(9, 5), level(8, 5)], &[level(11, 5), level(12, 5)]);
         slot.set_depth(1);
         assert_eq!((slot.levels(BookSide::Bid).len(), slot.levels(BookSide::Ask).len()), (1, 1));

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_come_by_price_the_best_first() {
+    fn merges_levels_by_price() {
         let bids = [(10, 2, 2, 0), (9, 5, 0, 1), (8, 7, 0, 1), (6, 1, 1, 0)];
         merges(BookSide::Bid, &[(9, 5), (8, 7)], &[(10, 2), (6, 1)], &bids);
         let asks = [(10, 2, 2, 0), (11, 5, 0, 1), (12, 7, 0, 1), (13, 1, 1, 0)];
@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_at_the_same_price_is_added_up() {
+    fn adds_quantities_at_same_price() {
         merges(BookSide::Bid, &[(9, 5)], &[(9, 3)], &[(9, 8, 3, 1)]);
         merges(BookSide::Bid, &[(9, u64::MAX)], &[(9, 3)], &[(9, u64::MAX, 3, 1)]);
     }
 
     #[test]
-    fn either_book_may_be_empty() {
+    fn merges_with_empty_book() {
         merges(BookSide::Ask, &[], &[(9, 3)], &[(9, 3, 3, 0)]);
         merges(BookSide::Ask, &[(9, 3)], &[], &[(9, 3, 0, 1)]);
         merges(BookSide::Ask, &[], &[], &[]);

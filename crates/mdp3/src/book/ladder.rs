@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn new_shifts_down() {
+    fn new_moves_levels_down() {
         assert_eq!(after(&[9, 7], 10, Action::New, 2, 8), Ok([9, 8, 7].to_vec()));
         assert_eq!(after(&[], 10, Action::New, 1, 8), Ok([8].to_vec()));
         assert_eq!(after(&[9, 7], 10, Action::New, 3, 5), Ok([9, 7, 5].to_vec()));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn delete_shifts_up() {
+    fn delete_moves_levels_up() {
         assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 1, 0), Ok([7, 5].to_vec()));
         assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 3, 0), Ok([9, 7].to_vec()));
         assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 4, 0), Err(Inapplicable));
@@ -246,7 +246,7 @@ mod tests {
 
     /// Compares random entries on a ladder with the same on a list.
     #[test]
-    fn a_ladder_is_a_list() {
+    fn matches_list() {
         let mut seed = 7_u64;
         let mut random = |mask_below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_usual_if_the_level_is_there_at_that_price() {
+    fn change_takes_fast_path_at_same_price() {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
         // The contents of a freed slot do not count as a level.

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_opened_and_closed_like_those_of_a_list() {
+    fn inserts_and_removes_like_list() {
         is_like_a_list::<1>();
         is_like_a_list::<3>();
         is_like_a_list::<10>();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_count_leaves_the_slots() {
+    fn count_does_not_move_slots() {
         let order = LevelOrder::new::<10>(0).inserted::<10>(2).removed::<10>(5);
         assert_eq!(order.count(), 0);
         for count in 0..=10 {

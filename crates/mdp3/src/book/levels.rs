@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_seen_by_rank_from_either_end() {
+    fn iterates_by_rank_from_both_ends() {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
         assert!(ladder.apply_fast_path(10, (Action::New, 1), at(8)));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_are_equal_wherever_their_levels_lie() {
+    fn equality_ignores_memory_order() {
         let (mut one, mut other) = (Ladder::<MAX_DEPTH>::EMPTY, Ladder::<MAX_DEPTH>::EMPTY);
         one.load(&[at(9), at(8)]);
         other.load(&[at(8)]);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_without_levels_has_none() {
+    fn empty_side_has_no_levels() {
         let ladder = Ladder::<MAX_DEPTH>::EMPTY;
         let levels = ladder.levels();
         assert!(levels.is_empty() && levels.first().is_none() && levels.last().is_none());

@@ -229,21 +229,21 @@ mod tests {
     const DELETE_FROM: u8 = 4;
 
     #[test]
-    fn levels_are_shown_as_far_as_they_are_known_from_the_best_on() {
+    fn publishes_known_levels_up_to_first_gap() {
         assert_eq!(known_levels(&[(CHANGE, 2, 8)]), []);
         assert_eq!(known_levels(&[(CHANGE, 2, 8), (CHANGE, 1, 9)]), [9, 8]);
         assert_eq!(known_levels(&[(CHANGE, 1, 9), (CHANGE, 3, 7)]), [9]);
     }
 
     #[test]
-    fn a_new_level_moves_what_is_known_down_and_out() {
+    fn new_level_moves_known_levels_down() {
         assert_eq!(known_levels(&[(CHANGE, 1, 9), (NEW, 1, 10)]), [10, 9]);
         let full = [(CHANGE, 1, 9), (CHANGE, 2, 8), (CHANGE, 3, 7), (CHANGE, 4, 6)];
         assert_eq!(known_levels(&[&full[..], &[(NEW, 2, 20)]].concat()), [9, 20, 8, 7]);
     }
 
     #[test]
-    fn a_deleted_level_moves_what_is_known_up_and_leaves_the_last_unknown() {
+    fn delete_moves_known_levels_up() {
         let full = [(CHANGE, 1, 9), (CHANGE, 2, 8), (CHANGE, 3, 7), (CHANGE, 4, 6)];
         assert_eq!(known_levels(&[&full[..], &[(DELETE, 2, 0)]].concat()), [9, 7, 6]);
         assert_eq!(
@@ -257,14 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn a_level_below_the_depth_says_nothing() {
+    fn ignores_refresh_level_below_depth() {
         for action in [NEW, CHANGE, DELETE, DELETE_FROM] {
             assert_eq!(known_levels(&[(CHANGE, 1, 9), (action, 5, 1)]), [9]);
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused() {
+    fn rejects_invalid_entry() {
         let mut side = RefreshSide::UNKNOWN;
         assert!(!side.apply(&entry(6, 1, 9), 4));
         assert!(!side.apply(&entry(NEW, 0, 9), 4));

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lead_is_positive_where_a_is_first() {
+    fn skew_is_positive_when_a_leads() {
         let mut meter = waiting();
         meter.record_first_copy(&copy(2, FeedLine::A, 100));
         assert!(meter.is_sample_due(2) && !meter.is_sample_due(1));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_side_twice_measures_nothing() {
+    fn ignores_duplicate_on_same_line() {
         let mut meter = waiting();
         meter.record_first_copy(&copy(2, FeedLine::A, 100));
         meter.record_second_copy(&copy(2, FeedLine::A, 350));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_copy_that_was_lost_is_not_waited_for() {
+    fn starts_over_after_lost_second_copy() {
         let mut meter = waiting();
         meter.record_first_copy(&copy(2, FeedLine::A, 100));
         meter.record_second_copy(&copy(3, FeedLine::B, 350));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn receive_times_count_where_both_copies_have_them() {
+    fn uses_receive_times_of_both_copies() {
         let mut meter = waiting();
         let received = |nanos| Some(Utc::from_nanos(nanos));
         meter.record_first_copy(&Packet { received: received(1_000), ..copy(2, FeedLine::A, 100) });

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sides_are_those_that_are_named() {
+    fn line_sets_contain_named_lines() {
         let has = |lines: FeedLines| FeedLine::ALL.map(|line| lines.contains(line));
         assert_eq!(has(FeedLines::None), [false, false]);
         assert_eq!(has(FeedLines::A), [true, false]);
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn every_feed_is_there_by_default_but_replay() {
+    fn defaults_to_all_feeds_except_replay() {
         assert_eq!(Feeds::default(), Feeds::ALL);
         assert!(Feed::ALL.into_iter().all(|feed| Feeds::ALL.has(feed)));
         assert!(!Feeds::ALL.has(Feed::Replay));
     }
 
     #[test]
-    fn what_is_among_both_is_told_feed_by_feed() {
+    fn intersects_feed_by_feed() {
         let one = Feeds { instrument: FeedLines::None, snapshot: FeedLines::A, ..Feeds::ALL };
         let other =
             Feeds { incremental: FeedLines::B, snapshot_orders: FeedLines::A, ..Feeds::ALL };

@@ -169,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_seen_from_its_middle_does_not_count() {
+    fn partial_pass_is_incomplete() {
         let tracker = trace(&[(A, 2, 2, New), (A, 3, 3, New)]);
         assert!(!tracker.is_complete());
     }
 
     #[test]
-    fn both_sides_together_make_a_pass_whole() {
+    fn both_lines_complete_pass() {
         let tracker = trace(&[
             (A, 1, 1, First),
             (B, 1, 1, Duplicate),
@@ -187,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_missing_on_both_sides_leaves_a_hole() {
+    fn loss_on_both_lines_leaves_pass_incomplete() {
         let tracker = trace(&[(A, 1, 1, First), (A, 3, 3, New), (B, 3, 3, Duplicate)]);
         assert!(!tracker.is_complete());
     }
 
     #[test]
-    fn the_next_packet_1_starts_the_next_pass() {
+    fn next_packet_1_starts_next_pass() {
         let tracker = trace(&[
             (A, 1, 1, First),
             (A, 3, 3, New),
@@ -207,13 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_whose_start_was_lost_spoils_the_one_before() {
+    fn lost_start_invalidates_previous_pass() {
         let tracker = trace(&[(A, 1, 1, First), (A, 2, 2, New), (A, 2, 12, New)]);
         assert!(!tracker.is_complete());
     }
 
     #[test]
-    fn an_abandoned_pass_is_no_measure_for_later_ones() {
+    fn abandoned_pass_does_not_affect_later_ones() {
         let mut tracker = trace(&[(A, 1, 1_000, First)]);
         assert_eq!(tracker.observe(A, 1, Utc::from_nanos(11)), Duplicate);
         tracker.abandon();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_longer_than_the_account_counts_in_order_alone() {
+    fn long_pass_counts_in_order_only() {
         let mut tracker = trace(&[(A, 1, 1, First)]);
         for sequence in 2..=200 {
             let time = Utc::from_nanos(u64::from(sequence));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_longer_than_the_account_with_a_hole_does_not_count() {
+    fn long_pass_with_gap_is_incomplete() {
         let tracker = trace(&[(A, 1, 1, First), (A, 129, 2, New)]);
         assert!(!tracker.is_complete());
         assert!(tracker.is_too_long());

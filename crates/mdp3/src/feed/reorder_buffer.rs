@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_by_sequence_and_knows_the_lowest() {
+    fn removes_by_sequence_and_finds_lowest() {
         let mut buffer = ReorderBuffer::new(4, 8);
         assert!(buffer.insert(Packet::with_sequence(13), b"three"));
         assert!(buffer.insert(Packet::with_sequence(11), b"one"));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn no_slots_hold_nothing() {
+    fn buffer_without_slots_stores_nothing() {
         let mut buffer = ReorderBuffer::new(0, 8);
         assert!(!buffer.has_room(1, 2, 1));
         assert!(buffer.remove(2).is_none());

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instrument_is_active_from_its_activation_through_its_last_trade() {
+    fn active_from_activation_through_last_trade() {
         let at = Utc::from_nanos;
         let (activation, last_trade) = (Some(at(10)), Some(at(20)));
         let definition = Definition { activation, last_trade, ..Definition::undefined(7) };
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_believed_from_its_last_update_time_on() {
+    fn newer_last_update_time_supersedes() {
         use DefinitionAction::{Add, Delete, Modify};
         let known = definition(5, Modify);
         assert!(known.supersedes(&definition(4, Add)));

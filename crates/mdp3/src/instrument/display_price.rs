@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn treasury_futures_are_shown_in_32nds() {
+    fn shows_treasury_futures_in_32nds() {
         // CME's examples: bond, bond with a finer tick, ten-, five- and two-year note.
         shows(&fraction(32, None, 2), "115.28125", "115'09");
         shows(&fraction(32, Some(2), 3), "115.28125", "115'090");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_digit_is_cut_off_and_not_rounded() {
+    fn truncates_excess_digits() {
         shows(&fraction(32, Some(4), 3), "118.5234375", "118'167");
         shows(&fraction(32, Some(8), 3), "109.03515625", "109'011");
         shows(&fraction(32, Some(8), 3), "109.05859375", "109'018");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn grains_are_shown_in_eighths() {
+    fn shows_grains_in_eighths() {
         let corn = Definition { display_factor: decimal("0.01"), ..fraction(8, None, 1) };
         shows(&corn, "49825", "498'2");
         shows(&corn, "50000", "500'0");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn bonds_of_brokertec_have_a_point_and_the_numerator_of_the_sub_fraction() {
+    fn shows_brokertec_bonds_with_sub_fraction() {
         let mut bond = fraction(32, Some(8), 3);
         bond.details = Details::FixedIncome(crate::FixedIncomeDetails {
             issue_date: None,
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_have_as_many_digits_as_the_tick() {
+    fn shows_decimals_with_digits_of_tick() {
         let future = |tick: &str, factor: &str| Definition {
             min_price_increment: Some(decimal(tick)),
             display_factor: decimal(factor),
@@ -280,14 +280,14 @@ mod tests {
     }
 
     #[test]
-    fn where_ticks_vary_the_factor_tells_the_digits() {
+    fn uses_digits_of_factor_for_variable_ticks() {
         let option = Definition { display_factor: decimal("0.01"), ..Definition::undefined(7) };
         shows(&option, "475", "4.75");
         shows(&option, "500", "5.00");
     }
 
     #[test]
-    fn currencies_have_the_digits_of_their_precision() {
+    fn shows_currencies_with_their_precision() {
         let details = Details::Fx(crate::FxDetails {
             currency_symbol: crate::Text::EMPTY,
             price_quote_currency: crate::Text::EMPTY,
@@ -302,12 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn an_instrument_without_a_definition_shows_what_is_on_the_wire() {
+    fn shows_wire_price_without_definition() {
         shows(&Definition::undefined(7), "1137.25", "1137.25");
     }
 
     #[test]
-    fn the_extremes_of_the_wire_fit() {
+    fn extreme_wire_prices_fit_buffer() {
         for main in [0, 1, 2, 255] {
             let mut definition = fraction(main, Some(255), 255);
             definition.display_factor = Price9(i64::MAX);

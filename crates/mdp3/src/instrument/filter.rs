@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_names_nothing_wants_all() {
+    fn empty_filter_accepts_all() {
         assert!(Filter::default().accepts_all());
         assert!(Filter::default().accepts(&definition(7, "ES", "ES")));
         assert!(
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_any_name_fits_is_wanted() {
+    fn accepts_by_any_criterion() {
         let es = Text::new("ES").unwrap();
         let filter = Filter::default().with_security_id(9).with_group(es);
         let filter = filter.with_asset(Text::new("NQ").unwrap()).with_security_id(7);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_unwanted_are_known_apart_while_there_is_room() {
+    fn distinguishes_unwanted_up_to_capacity() {
         let filter = Filter::default().with_security_id(9).with_max_unwanted(2);
         let mut unwanted = UnwantedInstruments::new(&filter);
         *unwanted.last_collection(1).unwrap() = 5;

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_was_entered_and_nothing_else() {
+    fn finds_exactly_inserted_ids() {
         let ids = [0, 1, -1, i32::MIN, i32::MAX, 26_418, 26_420, 1 << 20, 1 << 21];
         let mut table = IdTable::new(ids.len());
         for (n, id) in ids.into_iter().enumerate() {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_still_answers_for_ids_it_does_not_have() {
+    fn full_table_reports_missing_ids() {
         let mut table = IdTable::new(1_000);
         (0..1_000).for_each(|n| table.insert(n * 4096, InstrumentIndex(n as u32)));
         assert!((0..1_000).all(|n| table.find(n * 4096) == Some(InstrumentIndex(n as u32))));

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_room_for_so_many_and_no_more() {
+    fn rejects_entries_beyond_capacity() {
         let mut instruments =
             Instruments::new(&Settings { max_instruments: 2, ..Settings::default() });
         assert_eq!(instruments.insert(7, 10), Some(InstrumentIndex(0)));

@@ -74,14 +74,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fifth_lot_is_left_out() {
+    fn drops_fifth_lot_type() {
         let mut lots = LotTypeRules::NONE;
         (1..=5).for_each(|lot_type| lots.push(lot_type, Some(DecimalQty(10_000))));
         assert!(lots.iter().map(|lot| lot.lot_type).eq(1..=4));
     }
 
     #[test]
-    fn whole_units_become_decimals() {
+    fn converts_whole_units_to_decimals() {
         assert_eq!(1_000_000u64.lot_size(), Some(DecimalQty(10_000_000_000)));
         assert_eq!(u64::MAX.lot_size(), Some(DecimalQty(i64::MAX)));
         assert_eq!(Some(DecimalQty(5)).lot_size(), Some(DecimalQty(5)));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_keeps_its_order_and_can_be_replaced() {
+    fn list_keeps_order_when_replaced() {
         let mut lists = RelatedLists::new(2, 8);
         assert!(lists.replace(InstrumentIndex(0), &list(0..3)));
         assert!(lists.replace(InstrumentIndex(1), &list(10..12)));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_can_be_taken_for_ever() {
+    fn reuses_freed_nodes() {
         let mut lists = RelatedLists::new(2, 4);
         for round in 0..100 {
             let (long, short) = (round % 2, 1 - round % 2);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_does_not_fit_is_left_out_whole() {
+    fn drops_list_that_does_not_fit() {
         let mut lists = RelatedLists::new(2, 4);
         assert!(lists.replace(InstrumentIndex(0), &list(0..2)));
         assert!(!lists.replace(InstrumentIndex(1), &list(0..3)));

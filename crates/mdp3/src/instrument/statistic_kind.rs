@@ -121,7 +121,7 @@ mod tests {
     use StatisticKind::*;
 
     #[test]
-    fn the_flag_tells_prices_of_one_type_apart() {
+    fn flag_distinguishes_prices_of_one_type() {
         let kind = |flag: Option<u8>| StatisticKind::from_entry(b'9', flag.map(OpenCloseSettlFlag));
         let kinds = [None, Some(100), Some(101), Some(102), Some(103), Some(7)].map(kind);
         let expected = [Vwap, Vwap, RepoAverage830, RepoAverage10, PreviousRepoAverage10, Unknown];

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_kept_under_their_numbers() {
+    fn stores_each_kind_by_number() {
         for (number, kind) in ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             let mut statistics = InstrumentStatistics::UNKNOWN;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_is_not_kept() {
+    fn does_not_store_unknown_kind() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         statistics.record(1, Unknown, Some(&price(7)));
         assert!(!statistics.restore(1, Unknown, &price(7)));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_replaces_what_its_packet_or_an_earlier_one_said() {
+    fn snapshot_replaces_values_up_to_its_packet() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         statistics.record(10, High, Some(&price(7)));
         assert!(!statistics.restore(9, High, &price(5)), "older");
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_snapshot_already_has_is_not_taken_again() {
+    fn ignores_values_contained_in_snapshot() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         assert!(statistics.restore(10, High, &price(8)));
         statistics.record(10, High, Some(&price(7)));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_that_states_nothing_of_a_kind_leaves_it() {
+    fn snapshot_keeps_unstated_kinds() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         statistics.record(10, Settlement, Some(&price(7)));
         assert!(!statistics.restore(11, Settlement, &StatisticValue::new(None, None)));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_leaves_daily_figures_limits_and_the_last_trade() {
+    fn new_session_keeps_daily_values_and_limits() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         ALL.into_iter().for_each(|kind| statistics.record(3, kind, Some(&price(7))));
         statistics.record(9, Low, Some(&price(6)));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_reset_no_snapshot_from_before_it_counts() {
+    fn reset_invalidates_older_snapshots() {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         statistics.record(3, High, Some(&price(7)));
         statistics.reset(5);

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_is_a_group_a_product_or_a_product_within_a_group() {
+    fn scope_selects_group_and_product() {
         let mut definition = Definition::undefined(7);
         definition.security_group = Text::from_bytes(b"ES");
         definition.asset = Text::from_bytes(b"MES");

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tick_grows_beyond_the_limit_of_its_table() {
+    fn tick_grows_beyond_table_limit() {
         assert_eq!(tick(1, 510_000), Some(10_000), "CME's example");
         assert_eq!(
             [-500_001, -500_000, 0, 500_000, 500_001].map(|price| tick(1, price)),
@@ -96,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_tick_counts_whatever_the_rule() {
+    fn fixed_tick_overrides_rule() {
         let min_price_increment = Some(Price9(250_000_000));
         let definition = Definition { min_price_increment, ..spread(Some(1)) };
         assert_eq!(definition.tick_at(Price9(0)), min_price_increment);
     }
 
     #[test]
-    fn a_table_that_nobody_knows_tells_no_tick() {
+    fn unknown_table_has_no_tick() {
         assert_eq!((tick(99, 0), tick(0, 0)), (None, None));
         assert_eq!(spread(None).tick_at(Price9(0)), None);
         assert_eq!(spread(Some(0)).tick_rule(), None);

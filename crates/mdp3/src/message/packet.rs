@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packet_header_survives_a_round_trip() {
+    fn packet_header_round_trips() {
         let header = PacketHeader { sequence: 7, sending_time: Utc::from_nanos(1 << 60) };
         let bytes = header.encode();
         assert_eq!(PacketHeader::decode(&bytes), Ok((header, &[][..])));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_follow_each_other() {
+    fn iterates_over_messages() {
         let bytes = [HEARTBEAT, HEARTBEAT].concat();
         let messages: Vec<_> = Messages::new(&bytes).map(|message| message.unwrap()).collect();
         assert_eq!(messages.len(), 2);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_unsound_frame_is_the_last() {
+    fn stops_at_first_invalid_frame() {
         let mut bytes = [HEARTBEAT, HEARTBEAT].concat();
         bytes[0] = 9;
         assert_eq!(errors(&bytes), [Error::MessageSizeTooSmall { size: 9 }]);

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_entry_of_an_id_counts() {
+    fn last_entry_of_id_wins() {
         let templates = TemplateIds::AS_PUBLISHED.with(147, 46).with(147, 47).with(47, 46);
         assert_eq!([46, 47, 147, 148].map(|id| templates.template(id)), [46, 46, 47, 148]);
         assert_eq!(
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "more template ids")]
-    fn there_is_room_for_so_many_and_no_more() {
+    fn rejects_entries_beyond_capacity() {
         let full = (0..TemplateIds::MAX as u16)
             .fold(TemplateIds::AS_PUBLISHED, |templates, id| templates.with(id, 46));
         assert_eq!(full.with(0, 47).template(0), 47, "that one is there");

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_ends_at_the_first_nul_or_with_its_room() {
+    fn text_ends_at_nul_or_capacity() {
         assert_eq!(Text::<4>::from_bytes(b"ES\0X"), "ES");
         assert_eq!(Text::<4>::from_bytes(b"EURUSD").as_str(), "EURU");
         assert_eq!(Text::<4>::from_bytes(b"\xFF").as_str(), "");

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_drops_the_oldest_entry() {
+    fn full_ring_drops_oldest_entry() {
         let mut queue = Queue::new(2 * Queue::NODE_BYTES, 2);
         assert_eq!(queue.push(InstrumentIndex(0), 1), None);
         assert_eq!(queue.push(InstrumentIndex(1), 2), None);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_one_entry_at_least() {
+    fn holds_at_least_one_entry() {
         let mut queue = Queue::new(0, 1);
         assert_eq!(queue.push(InstrumentIndex(0), 1), None);
         assert_eq!(queue.push(InstrumentIndex(0), 2), lost(1));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_nobody_waits_for_is_no_loss() {
+    fn unneeded_entry_is_no_loss() {
         let mut queue = Queue::new(2 * Queue::NODE_BYTES, 2);
         queue.push(InstrumentIndex(0), 1);
         queue.push(InstrumentIndex(1), 2);
@@ -205,7 +205,7 @@ mod tests {
     proptest! {
         /// The ring equals a deque that drops from the front in the same cases.
         #[test]
-        fn agrees_with_a_deque(steps in prop::collection::vec(step(), 0..200), slots in 1usize..9) {
+        fn matches_deque(steps in prop::collection::vec(step(), 0..200), slots in 1usize..9) {
             let mut queue = Queue::new(slots * Queue::NODE_BYTES, 3);
             let mut deque: VecDeque<(u32, u32, bool)> = VecDeque::new();
             for (sequence, step) in (0u32..).zip(steps) {

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_joins_what_it_says() {
+    fn presets_join_their_feeds() {
         let all = [Feed::Incremental, Feed::Instrument];
         for settings in [
             Settings::conflated(),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn order_snapshots_are_wanted_where_the_group_has_them() {
+    fn presets_select_order_snapshot_feed() {
         let feed = |settings: Settings| settings.order_feed();
         assert_eq!(feed(Settings::conflated()), Some(Feed::Snapshot));
         assert_eq!(feed(Settings::premium_orders()), Some(Feed::SnapshotOrders));

@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_order_that_exists_is_refused() {
+    fn rejects_new_order_that_exists() {
         let mut arena = arena(4);
         assert!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)).is_ok());
         assert_eq!(arena.apply(SEVEN, &entry(0, b'0', 1, 1, 5)), Err(OrderError::Exists));
     }
 
     #[test]
-    fn an_order_that_does_not_exist_cannot_change_or_go() {
+    fn rejects_change_of_missing_order() {
         let mut arena = arena(4);
         assert_eq!(arena.apply(SEVEN, &entry(1, b'0', 1, 1, 5)), Err(OrderError::Missing));
         assert_eq!(arena.apply(SEVEN, &entry(2, b'0', 1, 1, 5)), Err(OrderError::Missing));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_moves_an_order_by_price_priority_and_side() {
+    fn change_moves_order() {
         let mut arena = arena(4);
         for id in 1..=3 {
             arena.apply(SEVEN, &entry(0, b'0', id, id, 5)).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_takes_no_memory() {
+    fn disabled_order_books_take_no_memory() {
         let settings = Settings { max_orders: 1_000, ..Settings::default() };
         let mut arena = OrderArena::new(&settings);
         assert_eq!((arena.heads.capacity(), arena.trees.capacity()), (0, 0));
@@ -223,7 +223,7 @@ mod tests {
         /// New, Change, Delete and Reset on two instruments that share the slab. Each book must
         /// equal a sorted map after the same entries; orders beyond the capacity must be rejected.
         #[test]
-        fn agrees_with_a_sorted_map(
+        fn matches_sorted_map(
             steps in prop::collection::vec(
                 (0u32..2, 0u8..4, any::<bool>(), 0u64..24, 0u64..3, -2i64..3), 0..300),
         ) {

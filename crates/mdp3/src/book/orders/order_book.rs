@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_walked_from_both_ends() {
+    fn iterates_orders_from_both_ends() {
         for kind in [OrderBooks::Top, OrderBooks::Full] {
             let instruments = instruments(kind);
             let book = OrderBook::new(&instruments, InstrumentIndex(0));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_one_price_make_a_level() {
+    fn aggregates_orders_by_price() {
         for kind in [OrderBooks::Top, OrderBooks::Full] {
             let instruments = instruments(kind);
             let book = OrderBook::new(&instruments, InstrumentIndex(0));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_found_by_its_id() {
+    fn finds_order_by_id() {
         for kind in [OrderBooks::Top, OrderBooks::Full] {
             let instruments = instruments(kind);
             let book = OrderBook::new(&instruments, InstrumentIndex(0));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_printed_an_order_a_line() {
+    fn prints_one_order_per_line() {
         let instruments = instruments(OrderBooks::Top);
         let text = OrderBook::new(&instruments, InstrumentIndex(0)).to_string();
         assert_eq!(text.lines().count(), 4);

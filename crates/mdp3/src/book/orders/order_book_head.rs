@@ -132,7 +132,7 @@ mod tests {
     use ChunkStatus::{First, Ignored, New};
 
     #[test]
-    fn all_chunks_of_one_packet_number_make_a_snapshot() {
+    fn chunks_of_one_sequence_complete_snapshot() {
         let mut chunk_tracker = ChunkTracker::NONE;
         assert_eq!(chunk_tracker.record_chunk(9, 1, 3, 1), First(false));
         assert_eq!(chunk_tracker.record_chunk(9, 2, 3, 1), New);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_may_come_twice_or_out_of_order() {
+    fn accepts_chunks_in_any_order_once() {
         let mut chunk_tracker = ChunkTracker::NONE;
         for (chunk, what) in [(2, First(false)), (2, Ignored), (4, New), (1, New), (2, Ignored)] {
             assert_eq!(chunk_tracker.record_chunk(9, chunk, 4, 1), what, "{chunk}");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn another_packet_number_begins_another_snapshot() {
+    fn other_sequence_starts_new_snapshot() {
         let mut chunk_tracker = ChunkTracker::NONE;
         assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 1), First(false));
         assert_eq!(chunk_tracker.record_chunk(10, 2, 2, 1), First(true));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_chunks_begins_another_snapshot() {
+    fn other_chunk_count_starts_new_snapshot() {
         let mut chunk_tracker = ChunkTracker::NONE;
         assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 1), First(false));
         assert_eq!(chunk_tracker.record_chunk(9, 2, 3, 1), First(true));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_is_not_looked_at_before_the_next_pass() {
+    fn ignores_rejected_snapshot_until_next_pass() {
         let mut chunk_tracker = ChunkTracker::NONE;
         assert_eq!(chunk_tracker.record_chunk(9, 1, 2, 5), First(false));
         chunk_tracker.reject(5);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn hundreds_of_chunks_in_a_row_are_counted() {
+    fn tracks_hundreds_of_chunks() {
         let mut chunk_tracker = ChunkTracker::NONE;
         assert_eq!(chunk_tracker.record_chunk(9, 100, 300, 1), Ignored);
         assert_eq!(chunk_tracker.record_chunk(9, 1, 300, 1), First(false));

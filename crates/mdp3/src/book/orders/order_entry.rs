@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_order_needs_a_price_a_quantity_and_a_side() {
+    fn new_order_requires_price_quantity_and_side() {
         let order = Order { id: 7, priority: u64::MAX, price: Price9(5), quantity: 3 };
         assert_eq!(entry(Some(5), Some(3)).order(), Some((BookSide::Bid, order)));
         assert_eq!(entry(None, Some(3)).order(), None);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_leaves_what_it_does_not_state() {
+    fn change_keeps_unstated_fields() {
         let before = Order { id: 7, priority: 9, price: Price9(5), quantity: 3 };
         assert_eq!(entry(None, None).changed(&before), Some((BookSide::Bid, before)));
         let after = Order { price: Price9(6), quantity: 4, ..before };

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_is_whole_once_all_are_named_and_no_packet_is_missing() {
+    fn pass_is_complete_with_all_instruments_and_packets() {
         let mut pass = OrderPass::new(64, false);
         let mut marks = [0; 2];
         assert_eq!(pass.observe(&packet(1)), PassPosition::First);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_of_price_books_alone_says_so_at_its_end() {
+    fn detects_pass_without_orders() {
         let mut marks = [0; 3];
         let mut pass = OrderPass::new(64, false);
         pass.observe(&packet(1));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_whose_total_changes_says_nothing() {
+    fn discards_pass_with_changed_total() {
         let mut pass = OrderPass::new(64, false);
         let mut marks = [0; 2];
         pass.observe(&packet(1));

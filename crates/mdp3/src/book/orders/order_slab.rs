@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_used_again_once_its_order_is_gone() {
+    fn reuses_freed_slots() {
         let (mut slab, mut trees) = (Slab::new(2), Trees::EMPTY);
         let enter = |slab: &mut Slab, trees: &mut Trees, id| {
             slab.insert(trees, SEVEN, BookSide::Bid, &order(id))
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn two_instruments_may_have_orders_of_one_id() {
+    fn order_ids_are_per_instrument() {
         let (mut slab, mut seven, mut eight) = (Slab::new(2), Trees::EMPTY, Trees::EMPTY);
         slab.insert(&mut seven, SEVEN, BookSide::Bid, &order(1)).unwrap();
         slab.insert(&mut eight, EIGHT, BookSide::Ask, &order(1)).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slab_without_slots_refuses() {
+    fn empty_slab_rejects_orders() {
         let (mut slab, mut trees) = (Slab::new(0), Trees::EMPTY);
         let refused = slab.insert(&mut trees, SEVEN, BookSide::Bid, &order(1));
         assert_eq!(refused, Err(InsertError::NoRoom));

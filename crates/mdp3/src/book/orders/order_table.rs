@@ -102,7 +102,7 @@ mod tests {
     proptest! {
         /// The table equals a map after the same insertions and removals.
         #[test]
-        fn agrees_with_a_map(steps in prop::collection::vec((0u32..2, 0u64..40), 0..400)) {
+        fn matches_map(steps in prop::collection::vec((0u32..2, 0u64..40), 0..400)) {
             const ROOM: usize = 16;
             let mut nodes = alloc::vec![node(0, 0); ROOM];
             let mut vacant: Vec<u32> = (0..ROOM as u32).collect();

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn bids_stand_from_high_to_low_and_asks_from_low_to_high() {
+    fn sorts_bids_down_and_asks_up() {
         for (side, expected) in [(BookSide::Bid, [1, 3, 0, 2]), (BookSide::Ask, [2, 0, 1, 3])] {
             let mut nodes: Vec<_> = [(10, 1), (12, 1), (i64::MIN, 7), (12, 2)]
                 .into_iter()
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_that_come_sorted_do_not_make_a_list_of_the_tree() {
+    fn sorted_insertions_keep_tree_shallow() {
         const COUNT: u32 = 100_000;
         let mut nodes: Vec<_> =
             (0..COUNT).map(|n| node(BookSide::Ask, i64::from(n), 0, u64::from(n))).collect();

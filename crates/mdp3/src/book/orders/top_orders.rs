@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_ten_are_kept_in_whatever_order_they_come() {
+    fn keeps_best_ten_in_any_order() {
         let mut top = TopOrders::EMPTY;
         for id in [3, 1, 12, 5, 7, 2, 11, 4, 9, 8, 10, 6] {
             top.insert(BookSide::Ask, &order(id, id as i64)).unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_stands_once_on_either_side() {
+    fn rejects_duplicate_order_on_other_side() {
         let mut top = TopOrders::EMPTY;
         top.insert(BookSide::Ask, &order(1, 5)).unwrap();
         assert_eq!(top.insert(BookSide::Bid, &order(1, 4)), Err(InsertError::Exists));

@@ -65,7 +65,7 @@ impl Trace {
 }
 
 #[test]
-fn the_second_copy_is_a_duplicate_whichever_side_leads() {
+fn second_copy_is_duplicate_on_either_line() {
     let mut trace = Trace::default();
     trace.packet(A, 7, 1, Next);
     trace.packet(B, 7, 1, Duplicate);
@@ -74,7 +74,7 @@ fn the_second_copy_is_a_duplicate_whichever_side_leads() {
 }
 
 #[test]
-fn a_packet_beyond_the_next_is_ahead_until_the_hole_is_filled() {
+fn packet_after_gap_is_ahead_until_filled() {
     let mut trace = Trace::default();
     trace.packet(A, 1, 1, Next);
     trace.packet(A, 3, 3, Ahead);
@@ -85,7 +85,7 @@ fn a_packet_beyond_the_next_is_ahead_until_the_hole_is_filled() {
 
 /// Found by `sim feed`, seeds 1 and 31.
 #[test]
-fn what_was_sent_before_a_restart_and_comes_behind_it_is_of_the_numbering_before() {
+fn late_packets_belong_to_previous_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 50, 50, Next);
     trace.packet(A, 1, 54, Next);
@@ -96,7 +96,7 @@ fn what_was_sent_before_a_restart_and_comes_behind_it_is_of_the_numbering_before
 }
 
 #[test]
-fn an_old_packet_that_comes_late_is_no_restart() {
+fn late_old_packet_is_no_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 100, 100, Next);
     trace.packet(A, 101, 101, Next);
@@ -110,7 +110,7 @@ fn an_old_packet_that_comes_late_is_no_restart() {
 }
 
 #[test]
-fn both_sides_restart_without_a_reset() {
+fn both_lines_restart_without_reset() {
     let mut trace = Trace::default();
     trace.packet(A, 900, 10, Next);
     trace.packet(B, 900, 10, Duplicate);
@@ -123,7 +123,7 @@ fn both_sides_restart_without_a_reset() {
 }
 
 #[test]
-fn a_side_that_has_not_restarted_is_not_listened_to() {
+fn ignores_line_that_has_not_restarted() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(B, 10, 10, Duplicate);
@@ -136,7 +136,7 @@ fn a_side_that_has_not_restarted_is_not_listened_to() {
 }
 
 #[test]
-fn a_reset_after_which_numbering_continues_is_no_restart() {
+fn reset_without_renumbering_is_no_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 9, 9, Next);
     trace.packet(B, 9, 9, Duplicate);
@@ -149,7 +149,7 @@ fn a_reset_after_which_numbering_continues_is_no_restart() {
 }
 
 #[test]
-fn a_restart_after_a_reset_is_announced_even_if_the_first_packets_are_lost() {
+fn restart_after_reset_is_announced_despite_loss() {
     let mut trace = Trace::default();
     trace.packet(A, 9, 9, Next);
     trace.packet(B, 9, 9, Duplicate);
@@ -162,7 +162,7 @@ fn a_restart_after_a_reset_is_announced_even_if_the_first_packets_are_lost() {
 }
 
 #[test]
-fn a_side_that_restarted_unseen_is_heard_again_after_the_longest_lag() {
+fn accepts_line_after_max_lag() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(B, 10, 10, Duplicate);
@@ -173,7 +173,7 @@ fn a_side_that_restarted_unseen_is_heard_again_after_the_longest_lag() {
 }
 
 #[test]
-fn a_side_first_heard_after_a_restart_may_still_be_in_the_old_numbering() {
+fn new_line_after_restart_may_be_in_old_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(A, 1, 20, Next);
@@ -183,7 +183,7 @@ fn a_side_first_heard_after_a_restart_may_still_be_in_the_old_numbering() {
 }
 
 #[test]
-fn a_jump_far_ahead_is_believed_when_another_packet_goes_on_from_it() {
+fn second_packet_confirms_far_jump() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(B, 10, 10, Duplicate);
@@ -196,7 +196,7 @@ fn a_jump_far_ahead_is_believed_when_another_packet_goes_on_from_it() {
 }
 
 #[test]
-fn the_same_packet_twice_on_one_side_confirms_nothing() {
+fn duplicate_on_same_line_does_not_confirm() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(A, 5_000, 11, Suspect);
@@ -205,7 +205,7 @@ fn the_same_packet_twice_on_one_side_confirms_nothing() {
 }
 
 #[test]
-fn a_stray_farther_on_than_a_stream_goes_confirms_nothing() {
+fn distant_stray_does_not_confirm() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(A, 5_000, 11, Suspect);
@@ -214,7 +214,7 @@ fn a_stray_farther_on_than_a_stream_goes_confirms_nothing() {
 }
 
 #[test]
-fn a_stray_sent_before_the_one_set_aside_confirms_nothing() {
+fn earlier_stray_does_not_confirm() {
     let mut trace = Trace::default();
     trace.packet(A, 10, 10, Next);
     trace.packet(A, 5_000, 12, Suspect);
@@ -223,7 +223,7 @@ fn a_stray_sent_before_the_one_set_aside_confirms_nothing() {
 }
 
 #[test]
-fn a_packet_from_the_future_is_set_aside() {
+fn suspects_packet_from_future() {
     let mut trace = Trace { clock: Some(10), ..Trace::default() };
     trace.packet(A, 10, 10, Next);
     trace.packet(A, 11, 21, Suspect);
@@ -235,7 +235,7 @@ fn a_packet_from_the_future_is_set_aside() {
 }
 
 #[test]
-fn a_host_whose_clock_is_slow_hears_the_feed_from_the_second_packet_on() {
+fn slow_host_clock_costs_one_packet() {
     let mut trace = Trace { clock: Some(10), ..Trace::default() };
     trace.packet(A, 10, 3_600, Suspect);
     trace.packet(B, 10, 3_600, Confirms);
@@ -247,14 +247,14 @@ fn a_host_whose_clock_is_slow_hears_the_feed_from_the_second_packet_on() {
 }
 
 #[test]
-fn a_host_without_a_clock_believes_every_time() {
+fn accepts_all_times_without_clock() {
     let mut trace = Trace { clock: Some(0), ..Trace::default() };
     trace.packet(A, 10, 3_600, Next);
     trace.packet(A, 11, 7_200, Next);
 }
 
 #[test]
-fn a_restart_from_a_low_sequence_is_seen_though_packet_1_is_lost() {
+fn detects_restart_without_packet_1() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.packet(B, 40, 10, Duplicate);
@@ -266,7 +266,7 @@ fn a_restart_from_a_low_sequence_is_seen_though_packet_1_is_lost() {
 }
 
 #[test]
-fn one_packet_that_falls_is_no_restart() {
+fn single_low_packet_is_no_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 900, 10, Next);
     trace.packet(A, 7, 11, Suspect);
@@ -277,7 +277,7 @@ fn one_packet_that_falls_is_no_restart() {
 }
 
 #[test]
-fn a_side_that_goes_on_after_a_stray_has_not_restarted() {
+fn line_continues_after_stray() {
     let mut trace = Trace::default();
     trace.packet(A, 97, 10, Next);
     trace.packet(B, 97, 10, Duplicate);
@@ -288,7 +288,7 @@ fn a_side_that_goes_on_after_a_stray_has_not_restarted() {
 }
 
 #[test]
-fn the_restart_of_one_side_explains_that_of_the_other() {
+fn second_line_follows_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.packet(B, 40, 10, Duplicate);
@@ -301,7 +301,7 @@ fn the_restart_of_one_side_explains_that_of_the_other() {
 }
 
 #[test]
-fn a_number_passed_before_a_packets_very_time_is_of_another_numbering() {
+fn sequence_passed_earlier_starts_new_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 99, 9, Next);
     trace.packet(B, 99, 9, Duplicate);
@@ -317,7 +317,7 @@ fn a_number_passed_before_a_packets_very_time_is_of_another_numbering() {
 }
 
 #[test]
-fn a_number_passed_at_a_packets_very_time_is_a_duplicate() {
+fn sequence_passed_at_same_time_is_duplicate() {
     let mut trace = Trace::default();
     trace.packet(A, 99, 9, Next);
     trace.packet(A, 100, 10, Next);
@@ -329,7 +329,7 @@ fn a_number_passed_at_a_packets_very_time_is_a_duplicate() {
 }
 
 #[test]
-fn packet_1_right_behind_a_reset_follows_it_though_all_were_sent_at_once() {
+fn packet_1_after_reset_restarts_at_same_time() {
     let mut trace = Trace::default();
     trace.packet(A, 9, 10, Next);
     trace.packet(B, 9, 10, Duplicate);
@@ -349,7 +349,7 @@ fn packet_1_right_behind_a_reset_follows_it_though_all_were_sent_at_once() {
 }
 
 #[test]
-fn packet_1_once_more_is_no_restart_when_the_reset_is_behind() {
+fn repeated_packet_1_is_no_restart() {
     let mut trace = Trace::default();
     trace.reset(A, 1, 10);
     trace.packet(A, 2, 10, Next);
@@ -359,7 +359,7 @@ fn packet_1_once_more_is_no_restart_when_the_reset_is_behind() {
 }
 
 #[test]
-fn what_a_side_has_left_behind_does_not_count_in_its_new_numbering() {
+fn drops_late_packets_of_previous_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 98, 9, Next);
     trace.packet(A, 99, 10, Next);
@@ -374,7 +374,7 @@ fn what_a_side_has_left_behind_does_not_count_in_its_new_numbering() {
 }
 
 #[test]
-fn a_new_numbering_may_come_as_far_as_the_old_at_the_time_of_the_reset() {
+fn new_epoch_may_pass_old_sequence_at_same_time() {
     let mut trace = Trace::default();
     trace.packet(A, 1, 9, Next);
     trace.packet(A, 2, 10, Next);
@@ -386,7 +386,7 @@ fn a_new_numbering_may_come_as_far_as_the_old_at_the_time_of_the_reset() {
 }
 
 #[test]
-fn the_first_packets_of_a_new_numbering_may_come_late() {
+fn first_packets_of_epoch_may_arrive_late() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.reset(A, 41, 11);
@@ -396,7 +396,7 @@ fn the_first_packets_of_a_new_numbering_may_come_late() {
 }
 
 #[test]
-fn numbers_passed_before_a_loss_tell_a_numbering_too() {
+fn sequences_before_loss_detect_new_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 99, 9, Next);
     trace.packet(B, 100, 10, Next);
@@ -406,7 +406,7 @@ fn numbers_passed_before_a_loss_tell_a_numbering_too() {
 }
 
 #[test]
-fn numbers_passed_before_a_restart_say_nothing_of_the_new_numbering() {
+fn sequences_before_restart_do_not_apply_after_it() {
     let mut trace = Trace::default();
     trace.packet(A, 98, 9, Next);
     trace.reset(A, 99, 10);
@@ -417,7 +417,7 @@ fn numbers_passed_before_a_restart_say_nothing_of_the_new_numbering() {
 }
 
 #[test]
-fn a_packet_that_may_be_of_either_numbering_is_told_and_left_out() {
+fn suspects_packet_of_either_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 3, 9, Next);
     trace.reset(A, 4, 10);
@@ -429,7 +429,7 @@ fn a_packet_that_may_be_of_either_numbering_is_told_and_left_out() {
 }
 
 #[test]
-fn a_packet_that_may_be_of_either_numbering_takes_the_place_of_the_one_set_aside() {
+fn packet_of_either_epoch_replaces_suspect() {
     let mut trace = Trace::default();
     trace.packet(A, 3, 9, Next);
     trace.reset(A, 4, 10);
@@ -441,7 +441,7 @@ fn a_packet_that_may_be_of_either_numbering_takes_the_place_of_the_one_set_aside
 }
 
 #[test]
-fn a_clock_set_back_far_after_a_restart_is_followed() {
+fn follows_clock_set_back_after_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.packet(A, 1, 20, Next);
@@ -454,7 +454,7 @@ fn a_clock_set_back_far_after_a_restart_is_followed() {
 }
 
 #[test]
-fn a_reset_does_not_explain_a_restart_long_after() {
+fn reset_does_not_announce_later_restart() {
     let mut trace = Trace::default();
     trace.reset(A, 10, 10);
     trace.packet(A, 11, 11, Next);
@@ -463,7 +463,7 @@ fn a_reset_does_not_explain_a_restart_long_after() {
 }
 
 #[test]
-fn a_side_that_follows_into_an_earlier_numbering_is_not_in_the_latest() {
+fn line_may_follow_into_intermediate_epoch() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.packet(B, 40, 10, Duplicate);
@@ -476,7 +476,7 @@ fn a_side_that_follows_into_an_earlier_numbering_is_not_in_the_latest() {
 }
 
 #[test]
-fn both_sides_restart_at_the_very_time_of_their_last_packets() {
+fn lines_restart_at_time_of_last_packets() {
     let mut trace = Trace::default();
     trace.packet(A, 899, 9, Next);
     trace.packet(B, 899, 9, Duplicate);
@@ -491,7 +491,7 @@ fn both_sides_restart_at_the_very_time_of_their_last_packets() {
 }
 
 #[test]
-fn a_stray_does_not_take_a_side_along_that_has_not_restarted() {
+fn stray_does_not_restart_line() {
     let mut trace = Trace::default();
     trace.packet(A, 900, 10, Next);
     trace.packet(B, 900, 10, Duplicate);

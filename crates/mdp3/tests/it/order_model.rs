@@ -1,0 +1,372 @@
+//! A publisher of orders, a lossy feed, loops in chunks, and a channel that follows: whatever is
+//! lost, an order book that is called in sync is what was published after its packet, and once
+//! nothing is lost any more all are.
+#![allow(clippy::unwrap_used, reason = "an instrument that is not there fails the test")]
+
+use std::collections::BTreeMap;
+
+use crate::support::*;
+use hairpin_mdp3::{
+    Action, Channel, EndOfEvent, Feed, FeedLine, Input, Listener, OrderBook, OrderBooks,
+    OrderUpdate, Settings, UpdateSource,
+};
+use hairpin_time::{Duration, Instant, Now};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+const IDS: [i32; 3] = [7, 8, 9];
+
+/// An order as it is published: whether it is a bid, its price, priority and quantity.
+type Stated = (bool, i64, u64, i32);
+type Books = BTreeMap<i32, BTreeMap<u64, Stated>>;
+
+/// What the exchange has.
+struct Exchange {
+    rng: ChaCha8Rng,
+    kind: OrderBooks,
+    books: Books,
+    sequence: u32,
+    rpt_seq: u32,
+    next_id: u64,
+    millis: u64,
+}
+
+/// The best ten of a side, or all, best first.
+fn sorted(book: &BTreeMap<u64, Stated>, is_bid: bool, kind: OrderBooks) -> Vec<(u64, Stated)> {
+    let mut orders: Vec<_> =
+        book.iter().filter(|(_, stated)| stated.0 == is_bid).map(|(id, s)| (*id, *s)).collect();
+    orders.sort_by_key(|(id, (_, price, priority, _))| {
+        (if is_bid { -price } else { *price }, *priority, *id)
+    });
+    orders.truncate(if kind == OrderBooks::Top { 10 } else { usize::MAX });
+    orders
+}
+
+/// A book as text, of the exchange and of the channel.
+fn shown(book: &BTreeMap<u64, Stated>, kind: OrderBooks) -> String {
+    let side = |is_bid| {
+        let orders = sorted(book, is_bid, kind);
+        let shown: Vec<_> = orders
+            .iter()
+            .map(|(id, (_, price, _, quantity))| format!("{id}:{quantity}@{price}"))
+            .collect();
+        shown.join(" ")
+    };
+    format!("{} | {}", side(true), side(false)).trim().to_owned()
+}
+
+impl Exchange {
+    fn new(seed: u64, kind: OrderBooks) -> Self {
+        let books: Books = IDS.iter().map(|id| (*id, BTreeMap::new())).collect();
+        Self {
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            kind,
+            books,
+            sequence: 100,
+            rpt_seq: 0,
+            next_id: 1,
+            millis: 100,
+        }
+    }
+
+    fn below(&mut self, count: u32) -> u32 {
+        self.rng.next_u32() % count
+    }
+
+    fn entry(id: i32, order_id: u64, (is_bid, price, priority, quantity): Stated) -> OrderEntry {
+        let entry = if is_bid { buy } else { sell }(id, order_id, price, quantity);
+        OrderEntry { priority: Some(priority), ..entry }
+    }
+
+    /// Changes a book at random; the entry that says so.
+    fn change(&mut self, id: i32) -> OrderEntry {
+        let known: Vec<u64> = self.books[&id].keys().copied().collect();
+        let is_bid = self.below(2) == 0;
+        let price = i64::from(self.below(5)) + if is_bid { 50 } else { 60 };
+        let stated = (is_bid, price, u64::from(self.below(6)), self.below(9) as i32);
+        let what = self.below(if known.len() > 14 { 10 } else { 4 });
+        let book = self.books.get_mut(&id).unwrap();
+        if known.is_empty() || what < 2 {
+            let order_id = self.next_id;
+            self.next_id += 1;
+            book.insert(order_id, stated);
+            return Self::entry(id, order_id, stated);
+        }
+        let order_id = known[self.rng.next_u32() as usize % known.len()];
+        if what == 2 {
+            book.insert(order_id, stated);
+            return Self::entry(id, order_id, stated).changed();
+        }
+        book.remove(&order_id);
+        Self::entry(id, order_id, stated).deleted()
+    }
+
+    /// The next packet of the incremental feed: an event about one or two instruments.
+    fn next_packet(&mut self) -> PacketBuilder {
+        self.sequence += 1;
+        self.millis += 1;
+        let id = IDS[self.below(3) as usize];
+        let packet = sent_at(self.sequence, self.millis);
+        match (self.below(20), self.kind) {
+            (0, _) => {
+                self.books.get_mut(&id).unwrap().clear();
+                self.rpt_seq += 1;
+                packet.book(END, &[bid(id, self.rpt_seq).of_kind(b'J')])
+            }
+            (1, _) => packet.heartbeat(),
+            (_, OrderBooks::Top) => {
+                let other = IDS[self.below(3) as usize];
+                let _ = (self.change(id), self.change(other));
+                let packet = self.restate(packet, other, MORE);
+                self.restate(packet, id, END)
+            }
+            (2..8, _) => self.combined(packet, id),
+            _ => {
+                let other = IDS[self.below(3) as usize];
+                let entries = [self.change(id), self.change(other), self.change(id)];
+                packet.orders(END, &entries)
+            }
+        }
+    }
+
+    /// Orders that go with price levels, and one level that goes without.
+    fn combined(&mut self, packet: PacketBuilder, id: i32) -> PacketBuilder {
+        let order = self.change(id);
+        self.rpt_seq += 2;
+        let level = Entry {
+            kind: order.kind,
+            ..bid(id, self.rpt_seq - 1).overlay(1, order.price.unwrap_or(1), 1)
+        };
+        let other = bid(id, self.rpt_seq).overlay(1, 1, 1);
+        packet.combined(END, &[other, level], &[order.at(2)])
+    }
+
+    fn restate(&self, packet: PacketBuilder, id: i32, indicator: u8) -> PacketBuilder {
+        let side = |is_bid| sorted(&self.books[&id], is_bid, OrderBooks::Top);
+        let orders: Vec<_> = [side(true), side(false)]
+            .concat()
+            .into_iter()
+            .map(|(order_id, stated)| Self::entry(id, order_id, stated))
+            .collect();
+        packet.top_orders(indicator, id, &orders)
+    }
+
+    /// A pass of the loop: each book in chunks of three orders, two chunks a packet. Instruments
+    /// without orders are left out.
+    fn snapshots(&mut self) -> Vec<PacketBuilder> {
+        self.millis += 1;
+        let active: Vec<i32> = IDS.into_iter().filter(|id| !self.books[id].is_empty()).collect();
+        let mut chunks = Vec::new();
+        for id in &active {
+            let sides = [true, false].map(|is_bid| sorted(&self.books[id], is_bid, self.kind));
+            let orders: Vec<_> = sides
+                .concat()
+                .into_iter()
+                .map(|(order_id, stated)| Self::entry(*id, order_id, stated))
+                .collect();
+            let count = orders.chunks(3).count() as u32;
+            for (chunk, orders) in (1..).zip(orders.chunks(3)) {
+                chunks.push((*id, (chunk, count), orders.to_vec()));
+            }
+        }
+        let (last, total) = (self.sequence, active.len() as u32);
+        let mut packets = vec![sent_at(1, self.millis).heartbeat()];
+        for (sequence, chunks) in (2..).zip(chunks.chunks(2)) {
+            let packet = sent_at(sequence, self.millis);
+            packets.push(chunks.iter().fold(packet, |packet, (id, chunk, orders)| {
+                packet.order_chunk((*id, last, total), *chunk, orders)
+            }));
+        }
+        packets
+    }
+}
+
+/// Compares what the channel tells with what the exchange had.
+struct Judge {
+    seed: u64,
+    kind: OrderBooks,
+    history: BTreeMap<u32, Books>,
+    /// The last packet that was processed.
+    processed: u32,
+    judged: u64,
+    restored: u64,
+}
+
+impl Judge {
+    fn judge(&mut self, sequence: u32, book: OrderBook<'_>) {
+        let expected = shown(&self.history[&sequence][&book.security_id()], self.kind);
+        let (seed, id) = (self.seed, book.security_id());
+        assert_eq!(show_orders(book), expected, "seed {seed}: {id} after packet {sequence}");
+        self.judged += 1;
+    }
+}
+
+impl Listener for Judge {
+    fn on_packet(&mut self, packet: &hairpin_mdp3::Packet) {
+        if packet.feed == Feed::Incremental {
+            self.processed = packet.sequence;
+        }
+    }
+
+    fn on_order_update(&mut self, update: &OrderUpdate<'_>) {
+        if update.source == UpdateSource::Snapshot {
+            // The loop may be ahead of the stream.
+            let id = update.book.security_id();
+            let is_right = self
+                .history
+                .range(self.processed..)
+                .any(|(_, books)| shown(&books[&id], self.kind) == show_orders(update.book));
+            let (seed, sequence) = (self.seed, self.processed);
+            assert!(is_right, "seed {seed}: {id} restored after packet {sequence}");
+            self.restored += 1;
+        } else {
+            for change in update.changes() {
+                let found = update.book.find(change.order.id).map(|(_, order)| order);
+                let is_gone = change.action == hairpin_mdp3::MDUpdateAction::DELETE;
+                assert!(is_gone == found.is_none() || update.changes().count() > 1);
+            }
+        }
+    }
+
+    fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        for (_, book) in event.changed_orders() {
+            self.judge(event.packet.sequence, book);
+        }
+    }
+}
+
+struct Simulation {
+    exchange: Exchange,
+    channel: Channel,
+    judge: Judge,
+    now: Instant,
+    joined: [bool; Feed::ALL.len()],
+    order_feed: Feed,
+}
+
+impl Simulation {
+    fn new(seed: u64, settings: Settings) -> Self {
+        let kind = settings.order_books;
+        let exchange = Exchange::new(seed, kind);
+        let history = [(exchange.sequence, exchange.books.clone())].into();
+        let judge = Judge { seed, kind, history, processed: 0, judged: 0, restored: 0 };
+        let order_feed =
+            if kind == OrderBooks::Top { Feed::Snapshot } else { settings.order_snapshots };
+        let now = Instant::from_nanos(1_000_000_000);
+        let channel = Channel::new(settings);
+        let joined = [false; Feed::ALL.len()];
+        Self { exchange, channel, judge, now, joined, order_feed }
+    }
+
+    fn hand_over(&mut self, feed: Feed, packet: &PacketBuilder) {
+        let utc = YEAR_2026 + Duration::from_secs(3_000);
+        let now = Now { monotonic: self.now, utc };
+        while let Some(action) = self.channel.poll_action() {
+            match action {
+                Action::Join(feed) => self.joined[feed as usize] = true,
+                Action::Leave(feed) => self.joined[feed as usize] = false,
+                _ => unreachable!(),
+            }
+        }
+        if self.joined[feed as usize] {
+            let input = Input { feed, line: FeedLine::A, received: None };
+            self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
+        }
+        self.channel.handle_timeout(now, &mut self.judge);
+    }
+
+    /// The exchange's next packet, of which the judge is told.
+    fn next_packet(&mut self) -> PacketBuilder {
+        let packet = self.exchange.next_packet();
+        let (sequence, books) = (self.exchange.sequence, self.exchange.books.clone());
+        self.judge.history.insert(sequence, books);
+        packet
+    }
+
+    fn publish(&mut self, loss: u32) {
+        let packet = self.next_packet();
+        self.now += Duration::from_millis(11);
+        if self.exchange.below(1_000) >= loss {
+            self.hand_over(Feed::Incremental, &packet);
+        }
+    }
+
+    /// A pass of the loop, which may be ahead of the stream by a few packets.
+    fn run_loop(&mut self, loss: u32) {
+        let ahead: Vec<_> = (0..self.exchange.below(4)).map(|_| self.next_packet()).collect();
+        for packet in self.exchange.snapshots() {
+            if self.exchange.below(1_000) >= loss {
+                self.hand_over(self.order_feed, &packet);
+            }
+        }
+        for packet in ahead {
+            self.now += Duration::from_millis(11);
+            self.hand_over(Feed::Incremental, &packet);
+        }
+    }
+}
+
+/// Runs a simulation; how many books were judged, and how many of them came from snapshots.
+fn follows(seed: u64, settings: Settings) -> (u64, u64) {
+    let mut simulation = Simulation::new(seed, settings);
+    let first = packet(100).heartbeat();
+    simulation.hand_over(Feed::Incremental, &first);
+    let definitions = packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10);
+    simulation.hand_over(Feed::Instrument, &definitions);
+    for round in 0..12 {
+        for _ in 0..20 {
+            simulation.publish(if round % 3 == 2 { 60 } else { 0 });
+        }
+        simulation.run_loop(if round % 4 == 1 { 200 } else { 0 });
+    }
+    // Nothing is lost any more.
+    simulation.publish(0);
+    for _ in 0..3 {
+        simulation.run_loop(0);
+        simulation.publish(0);
+    }
+    let sequence = simulation.exchange.sequence;
+    for id in IDS {
+        let instrument = simulation.channel.find(id).unwrap();
+        let book = simulation.channel.order_book(instrument);
+        assert!(book.is_in_sync(), "seed {seed}: {id} {:?}", simulation.channel.counters());
+        simulation.judge.judge(sequence, book);
+    }
+    let counters = simulation.channel.counters();
+    let wrong = [counters.existing_orders, counters.missing_orders, counters.invalid_orders];
+    assert_eq!(wrong, [0; 3], "seed {seed}: an error of the publisher's would be the channel's");
+    assert_eq!(counters.order_snapshots_not_continued, 0, "seed {seed}");
+    (simulation.judge.judged, simulation.judge.restored)
+}
+
+/// Runs many; ten of them judge and restore at least so many books.
+fn all_follow(settings: Settings, (judged, restored): (u64, u64)) {
+    let told = (0..SEEDS).map(|seed| follows(seed, settings));
+    let sums = told.fold((0, 0), |sums, told| (sums.0 + told.0, sums.1 + told.1));
+    assert!(10 * sums.0 >= judged * SEEDS && 10 * sums.1 >= restored * SEEDS, "{sums:?}");
+}
+
+const SEEDS: u64 = 100;
+
+#[test]
+fn full_order_books_match_published_state() {
+    let settings = Settings {
+        order_books: OrderBooks::Full,
+        max_orders: 200,
+        queue_bytes: 1 << 16,
+        ..SETTINGS
+    };
+    all_follow(settings, (1_000, 30));
+    all_follow(Settings { order_snapshots: Feed::Snapshot, ..settings }, (1_000, 30));
+}
+
+#[test]
+fn top_orders_match_published_state() {
+    all_follow(Settings { order_books: OrderBooks::Top, ..SETTINGS }, (1_000, 1));
+}
+
+#[test]
+fn small_queue_and_slab_only_delay_recovery() {
+    let settings = Settings { order_books: OrderBooks::Full, max_orders: 48, ..SETTINGS };
+    all_follow(Settings { queue_bytes: 200, ..settings }, (500, 30));
+}
