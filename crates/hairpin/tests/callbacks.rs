@@ -128,7 +128,7 @@ fn orders_and_states_are_lines_with_their_fields() {
         packet(101).orders(END, &two),
         packet(102).orders(END, &[buy(7, 5, 50, 1).changed(), sell(7, 6, 51, 2).deleted()]),
         packet(103).book(END, &[bid(7, 1).add(1, 50, 3)]),
-        packet(104).book(END, &[bid(7, 2).of_kind(b'J')]),
+        packet(104).book(END, &[bid(7, 2).with_entry_type(b'J')]),
         packet(105).channel_reset(),
         packet(107).heartbeat(),
     ]);

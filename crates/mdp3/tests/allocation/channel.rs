@@ -1,4 +1,4 @@
-//! After start-up a channel takes no memory, whatever happens.
+//! A channel allocates nothing after its creation.
 
 use crate::support::*;
 use hairpin_cme_codecs::mdp3::SecurityUpdateAction;
@@ -9,7 +9,7 @@ use hairpin_mdp3::{
 use hairpin_testbed::allocations;
 use hairpin_time::{Instant, Now, Utc};
 
-/// Counts without allocating.
+/// Counts callbacks without allocating.
 #[derive(Default)]
 struct Tally {
     updates: u64,
@@ -35,7 +35,7 @@ impl Listener for Tally {
     }
 }
 
-/// Hands packets over; those of the incremental feed are renumbered, so that few need be made.
+/// Passes packets to a channel. Incremental packets are renumbered, so that few need to be built.
 struct Driver {
     channel: Channel,
     tally: Tally,
@@ -44,48 +44,48 @@ struct Driver {
 }
 
 impl Driver {
-    fn hand_over(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
+    fn deliver(&mut self, feed: Feed, side: FeedLine, bytes: &[u8]) {
         let now = Now { monotonic: self.now, utc: Utc::EPOCH };
         let input = Input { feed, line: side, received: None };
         self.channel.handle_packet(now, input, bytes, &mut self.tally);
         while self.channel.poll_action().is_some() {}
     }
 
-    /// The next packet of the incremental feed.
+    /// Delivers the next incremental packet.
     fn stream(&mut self, packet: &PacketBuilder) {
-        self.hand_over(Feed::Incremental, FeedLine::A, packet.bytes());
+        self.deliver(Feed::Incremental, FeedLine::A, packet.bytes());
     }
 
-    /// A packet of both loops of books.
+    /// Delivers a packet to both book loops.
     fn loops(&mut self, packet: &PacketBuilder) {
-        self.hand_over(Feed::Snapshot, FeedLine::A, packet.bytes());
-        self.hand_over(Feed::SnapshotOrders, FeedLine::A, packet.bytes());
+        self.deliver(Feed::Snapshot, FeedLine::A, packet.bytes());
+        self.deliver(Feed::SnapshotOrders, FeedLine::A, packet.bytes());
     }
 
-    /// Whether the price book of an instrument is in sync, and its order book.
+    /// Returns whether the price book and the order book of an instrument are in sync.
     fn in_sync(&self, security_id: i32) -> (bool, bool) {
         let instrument = self.channel.find(security_id).expect("the instrument is known");
         let (book, orders) = (self.channel.book(instrument), self.channel.order_book(instrument));
         (book.is_in_sync(), orders.is_in_sync())
     }
 
-    /// Renumbers a packet whose first message is a 46 with one entry, and hands it over.
+    /// Renumbers and delivers a packet whose first message is a 46 with one entry.
     fn tick(&mut self, bytes: &mut [u8], rpt_seq: u32, side: FeedLine) {
         bytes[..4].copy_from_slice(&self.sequence.to_le_bytes());
         const RPT_SEQ: usize = 12 + 10 + 11 + 3 + 16;
         bytes[RPT_SEQ..][..4].copy_from_slice(&rpt_seq.to_le_bytes());
-        self.hand_over(Feed::Incremental, side, bytes);
+        self.deliver(Feed::Incremental, side, bytes);
         self.sequence += 1;
     }
 
-    fn let_time_pass(&mut self) {
+    fn run_timeouts(&mut self) {
         self.now += SETTINGS.reorder_wait;
         let now = Now { monotonic: self.now, utc: Utc::EPOCH };
         self.channel.handle_timeout(now, &mut self.tally);
     }
 }
 
-/// Orders of all kinds, gaps, chunks, a queue and a slab that overflow, a reset.
+/// Covers all kinds of orders, gaps, chunks, overflows of queue and slab, and a reset.
 #[test]
 fn order_books_do_not_allocate_after_creation() {
     let full = Settings { order_books: OrderBooks::Full, max_orders: 300, ..SETTINGS };
@@ -94,7 +94,7 @@ fn order_books_do_not_allocate_after_creation() {
         let changed: Vec<_> = new.iter().map(|order| order.changed()).collect();
         let deleted: Vec<_> = new.iter().map(|order| order.deleted()).collect();
         let too_many: Vec<_> = (1..=250).map(|id| buy(8, 1_000 + id, 5, 1)).collect();
-        let reset = bid(7, 1).of_kind(b'J');
+        let reset = bid(7, 1).with_entry_type(b'J');
         let messages = |packet: PacketBuilder| {
             packet
                 .orders(MORE, &new)
@@ -106,7 +106,7 @@ fn order_books_do_not_allocate_after_creation() {
                 .combined(END, &[reset], &[])
         };
         let mut stream: Vec<_> = (101..400)
-            // Each tenth is lost.
+            // Every tenth packet is lost.
             .filter(|sequence| sequence % 10 != 0)
             .map(|sequence| messages(packet(sequence)))
             .collect();
@@ -128,15 +128,15 @@ fn order_books_do_not_allocate_after_creation() {
         let now = Instant::ZERO;
         let mut driver = Driver { channel, tally: Tally::default(), now, sequence: 0 };
         let before = allocations();
-        driver.hand_over(Feed::Incremental, FeedLine::A, heartbeat.bytes());
-        driver.hand_over(Feed::Instrument, FeedLine::A, definitions.bytes());
+        driver.deliver(Feed::Incremental, FeedLine::A, heartbeat.bytes());
+        driver.deliver(Feed::Instrument, FeedLine::A, definitions.bytes());
         let mut snapshots = snapshots.iter();
         for (n, packet) in stream.iter().enumerate() {
-            driver.hand_over(Feed::Incremental, FeedLine::A, packet.bytes());
-            driver.let_time_pass();
+            driver.deliver(Feed::Incremental, FeedLine::A, packet.bytes());
+            driver.run_timeouts();
             if let Some(snapshot) = snapshots.next().filter(|_| n % 3 == 0) {
-                driver.hand_over(Feed::Snapshot, FeedLine::A, snapshot.bytes());
-                driver.hand_over(Feed::SnapshotOrders, FeedLine::A, snapshot.bytes());
+                driver.deliver(Feed::Snapshot, FeedLine::A, snapshot.bytes());
+                driver.deliver(Feed::SnapshotOrders, FeedLine::A, snapshot.bytes());
             }
         }
         assert_eq!(allocations() - before, 0);
@@ -148,8 +148,8 @@ fn order_books_do_not_allocate_after_creation() {
     }
 }
 
-/// An event of packet `sequence`: a price level of an instrument, one of its orders by each way
-/// that there is, and its top orders.
+/// Builds an event in packet `sequence`: a price level of an instrument, one order by each kind of
+/// message, and its top orders.
 fn event(sequence: u32, id: i32, rpt_seq: u32) -> PacketBuilder {
     let order = buy(id, u64::from(sequence) << 8, 50, 1);
     let (with_level, next) = (order.at(1), OrderEntry { id: order.id.map(|id| id + 1), ..order });
@@ -159,7 +159,8 @@ fn event(sequence: u32, id: i32, rpt_seq: u32) -> PacketBuilder {
         .top_orders(END, id, &[order, next])
 }
 
-/// A packet of both loops of books as of packet `last`, of instrument 7 at an RptSeq and of 8.
+/// Builds a packet for both book loops as of packet `last`, with instrument 7 at `rpt_seq` and
+/// instrument 8.
 fn books(pass: u64, last: u32, rpt_seq: u32) -> PacketBuilder {
     let levels = [(b'0', 1, 49, 1)];
     let packet = sent_at(1, pass).snapshot(7, last, 2, rpt_seq, &levels);
@@ -167,23 +168,23 @@ fn books(pass: u64, last: u32, rpt_seq: u32) -> PacketBuilder {
     packet.order_snapshot(7, last, 2, &[buy(7, 1, 49, 1)]).order_snapshot(8, last, 2, &[])
 }
 
-/// Every word of the promise for every kind of book, and that each has happened.
+/// Covers every situation for every kind of book, and checks that each occurred.
 #[test]
 fn books_of_every_kind_do_not_allocate() {
     let full = Settings { order_books: OrderBooks::Full, max_orders: 1_000, ..SETTINGS };
     let top = Settings { order_books: OrderBooks::Top, ..SETTINGS };
     for settings in [SETTINGS, full, top] {
-        befall(settings);
+        run_all_situations(settings);
     }
 }
 
-/// A late join and then everything else, one after the other.
-fn befall(settings: Settings) {
+/// Runs a late join followed by all other situations.
+fn run_all_situations(settings: Settings) {
     let kind = settings.order_books;
     let has_orders = kind != OrderBooks::None;
     let ticks: Vec<_> = (101..=300).map(|sequence| event(sequence, 7, sequence - 100)).collect();
     let reordered = [event(302, 7, 202), event(301, 7, 201)];
-    // 303 is lost.
+    // Packet 303 is lost.
     let after_loss = [event(304, 7, 204), event(305, 7, 205)];
     let intraday = packet(306).definition(9, 3, 10);
     let of_new = event(307, 9, 1);
@@ -203,7 +204,7 @@ fn befall(settings: Settings) {
         *driver.channel.counters()
     };
     driver.stream(&heartbeat);
-    driver.hand_over(Feed::Instrument, FeedLine::A, definitions.bytes());
+    driver.deliver(Feed::Instrument, FeedLine::A, definitions.bytes());
     driver.loops(&joined);
     assert_eq!(driver.in_sync(7), (true, has_orders));
     counted_after("a late join", &driver);
@@ -216,7 +217,7 @@ fn befall(settings: Settings) {
     let counters = counted_after("reordering", &driver);
     assert_eq!((counters.held_packets, counters.gaps, counters.book_entries), (1, 0, 202));
     driver.stream(&after_loss[0]);
-    driver.let_time_pass();
+    driver.run_timeouts();
     driver.stream(&after_loss[1]);
     let counters = counted_after("loss", &driver);
     assert_eq!((counters.gaps, counters.withheld_entries), (1, 2));
@@ -258,17 +259,17 @@ fn channel_does_not_allocate_after_creation() {
     let mut driver = Driver { channel, tally: Tally::default(), now: Instant::ZERO, sequence: 101 };
     let before = allocations();
 
-    // A late join.
-    driver.hand_over(Feed::Incremental, FeedLine::A, heartbeat.bytes());
-    driver.hand_over(Feed::Instrument, FeedLine::A, definitions.bytes());
-    driver.hand_over(Feed::Snapshot, FeedLine::A, snapshots[0].bytes());
+    // Late join.
+    driver.deliver(Feed::Incremental, FeedLine::A, heartbeat.bytes());
+    driver.deliver(Feed::Instrument, FeedLine::A, definitions.bytes());
+    driver.deliver(Feed::Snapshot, FeedLine::A, snapshots[0].bytes());
     assert!(driver.channel.book_of(8).is_some_and(hairpin_mdp3::Book::is_in_sync));
     // Ticks.
     driver.tick(&mut first, 1, FeedLine::A);
     for rpt_seq in 2..=100_000 {
         let side = if rpt_seq % 3 == 0 { FeedLine::B } else { FeedLine::A };
         driver.tick(&mut tick, rpt_seq, side);
-        driver.hand_over(Feed::Incremental, FeedLine::B, &tick);
+        driver.deliver(Feed::Incremental, FeedLine::B, &tick);
     }
     assert_eq!((driver.tally.updates, driver.tally.ends), (100_002, 100_000));
     // Reordering: 100,102 before 100,101.
@@ -280,27 +281,27 @@ fn channel_does_not_allocate_after_creation() {
     // Loss and recovery: 100,103 is missing, 100,105 is queued.
     driver.sequence = 100_104;
     driver.tick(&mut tick, 100_004, FeedLine::A);
-    driver.let_time_pass();
+    driver.run_timeouts();
     driver.tick(&mut tick, 100_005, FeedLine::A);
-    driver.hand_over(Feed::Snapshot, FeedLine::A, recovered.bytes());
+    driver.deliver(Feed::Snapshot, FeedLine::A, recovered.bytes());
     assert_eq!(driver.tally.gaps, 1);
     assert_eq!(driver.channel.counters().snapshots_not_continued, 1);
     driver.sequence = 100_106;
-    // An intraday definition, a reset, a restart of the numbering, garbage.
+    // Intraday definition, reset, restart of numbering, invalid bytes.
     new_instrument[..4].copy_from_slice(&100_106u32.to_le_bytes());
-    driver.hand_over(Feed::Incremental, FeedLine::A, &new_instrument);
+    driver.deliver(Feed::Incremental, FeedLine::A, &new_instrument);
     reset[..4].copy_from_slice(&100_107u32.to_le_bytes());
-    driver.hand_over(Feed::Incremental, FeedLine::A, &reset);
-    driver.hand_over(Feed::Incremental, FeedLine::A, restarted.bytes());
+    driver.deliver(Feed::Incremental, FeedLine::A, &reset);
+    driver.deliver(Feed::Incremental, FeedLine::A, restarted.bytes());
     assert!(driver.channel.book_of(9).is_some_and(hairpin_mdp3::Book::is_in_sync));
     assert_eq!((driver.channel.counters().resets, driver.channel.counters().restarts), (1, 1));
     for feed in Feed::ALL {
-        driver.hand_over(feed, FeedLine::B, &garbage);
-        driver.let_time_pass();
+        driver.deliver(feed, FeedLine::B, &garbage);
+        driver.run_timeouts();
     }
 
     assert_eq!(allocations() - before, 0);
-    // The allocator does count.
+    // The allocator counts.
     drop(std::hint::black_box(vec![1]));
     assert_eq!(allocations() - before, 1);
 }

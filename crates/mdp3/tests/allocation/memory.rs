@@ -1,20 +1,20 @@
-//! How much memory a channel takes: the figures of `docs/memory.md`, by an allocator that counts.
+//! The memory of a channel: the figures of the memory page in `docs`, by a counting allocator.
 
 use hairpin_mdp3::{Channel, OrderBooks, Settings};
 use hairpin_testbed::allocated_bytes;
 
-/// Bytes for each instrument of a channel of price books, whatever their depth.
+/// Bytes per instrument of a channel of price books, independent of depth.
 const EACH: u64 = 1_782;
-/// What natural refresh adds.
+/// Additional bytes per instrument for natural refresh.
 const NATURAL_REFRESH: u64 = 664;
-/// What top orders add.
+/// Additional bytes per instrument for top orders.
 const TOP_ORDERS: u64 = 708;
-/// What orders in full add, beside the orders themselves.
+/// Additional bytes per instrument for full order books, without the orders.
 const FULL_ORDERS: u64 = 88;
-/// Bytes for each order of all instruments together.
+/// Bytes per order.
 const ORDER: u64 = 56;
 
-/// Bytes that a channel asks for when it is made.
+/// Returns the bytes that a channel allocates at creation.
 fn bytes(settings: Settings) -> u64 {
     let before = allocated_bytes();
     let channel = Channel::new(settings);
@@ -23,8 +23,8 @@ fn bytes(settings: Settings) -> u64 {
     bytes
 }
 
-/// What each of so many more instruments costs. Their table of ids has a power of two of places, at
-/// least two for each: from one power of two to the next it is even.
+/// Returns the bytes per additional instrument. The id table has a power of two of slots, at least
+/// two per instrument, so the size is linear from one power of two to the next.
 fn each(settings: Settings) -> u64 {
     let of = |max_instruments| bytes(Settings { max_instruments, ..settings });
     let (few, many) = (1 << 12, 1 << 13);
@@ -68,7 +68,7 @@ fn order_size_matches_documentation() {
     assert_eq!(without(few), without(many), "no room for orders that are not kept");
 }
 
-/// The whole is its parts: what each instrument takes, and what a channel takes without any.
+/// The total is the sum per instrument plus a channel without instruments.
 #[test]
 fn channel_size_is_sum_of_parts() {
     let settings = settings();

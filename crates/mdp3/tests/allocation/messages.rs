@@ -1,4 +1,4 @@
-//! No message makes a channel or its views allocate, whatever is looked at.
+//! Messages and reading their views allocate nothing.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -8,7 +8,7 @@ use hairpin_mdp3::{
 use hairpin_testbed::allocations;
 use hairpin_time::{Instant, Now, Utc};
 
-/// Looks at everything and counts.
+/// Reads all views and counts.
 #[derive(Default)]
 struct Tally {
     statistics: usize,
@@ -81,21 +81,21 @@ fn messages_do_not_allocate() {
     let mut channel = Channel::new_with_filter(settings, filter);
     let mut tally = Tally::default();
     let before = allocations();
-    let mut hand_over = |feed, packet: &PacketBuilder| {
+    let mut deliver = |feed, packet: &PacketBuilder| {
         let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
         let input = Input { feed, line: FeedLine::A, received: None };
         channel.handle_packet(now, input, packet.bytes(), &mut tally);
         while channel.poll_action().is_some() {}
     };
-    hand_over(Feed::Incremental, &first);
-    hand_over(Feed::Instrument, &definitions);
-    hand_over(Feed::Snapshot, &snapshot);
-    [second, third, fourth].iter().for_each(|packet| hand_over(Feed::Incremental, packet));
+    deliver(Feed::Incremental, &first);
+    deliver(Feed::Instrument, &definitions);
+    deliver(Feed::Snapshot, &snapshot);
+    [second, third, fourth].iter().for_each(|packet| deliver(Feed::Incremental, packet));
     let allocated = allocations() - before;
 
     assert_eq!(allocated, 0);
-    // Two of the snapshot, four of the session, one of the day; order entries of trades, told once
-    // for each trade and once for its message; quotes and a value.
+    // Two from the snapshot, four of the session, one of the day; order entries of trades once per
+    // trade and once per message; quotes and a value.
     assert_eq!((tally.statistics, tally.limits), (2 + 4 + 1, 2));
     assert_eq!((tally.orders, tally.requests), ((2 + 3) + (1 + 3) + (2 + 2) + 2, 2 + 1));
     assert_eq!((tally.ends, channel.counters().unwanted_definitions), (6, 1));

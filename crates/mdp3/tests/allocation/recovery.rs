@@ -1,4 +1,4 @@
-//! Replay, natural refresh, silence and the measuring of leads take no memory after start-up.
+//! Replay, natural refresh, silence detection and skew sampling allocate nothing.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -78,7 +78,7 @@ fn recovery_does_not_allocate() {
     driver.on(Feed::Snapshot, FeedLine::A, &books);
     driver.pass(Duration::ZERO);
     assert!(driver.channel.feed_skew().samples > 0);
-    // A hole that replay fills, and one that it does not: then by natural refresh.
+    // A gap that replay fills, and one that it does not, followed by natural refresh.
     driver.on(Feed::Incremental, FeedLine::A, at(203));
     driver.pass(Duration::from_millis(10));
     driver.on(Feed::Replay, FeedLine::A, at(202));
@@ -97,7 +97,7 @@ fn recovery_does_not_allocate() {
     }
     assert!(driver.tally.silences > 0 && driver.tally.replays == 5 && driver.asked == 3);
     assert_eq!(allocations() - before, 0);
-    // The allocator does count.
+    // The allocator counts.
     drop(std::hint::black_box(vec![1]));
     assert_eq!(allocations() - before, 1);
 }

@@ -1,4 +1,4 @@
-//! Two sides, one stream: what is lost on one of them is not missed.
+//! A/B arbitration: a loss on one line is no gap.
 
 use crate::support::*;
 use hairpin_time::Duration;
@@ -10,7 +10,7 @@ fn processes_each_packet_once() {
     trace.b(&tick(101));
     trace.b(&tick(102));
     trace.a(&tick(102));
-    trace.told(["book 7 B: 1@101 |", "end 101 7B", "book 7 B: 1@102 |", "end 102 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@101 |", "end 101 7B", "book 7 B: 1@102 |", "end 102 7B"]);
     assert_eq!((trace.counter("duplicates"), trace.counter("first_b")), (2, 1));
 }
 
@@ -37,10 +37,10 @@ fn other_line_fills_gap() {
     trace.a(&tick(101));
     trace.a(&tick(103));
     trace.a(&tick(104));
-    trace.told(["book 7 B: 1@101 |", "end 101 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@101 |", "end 101 7B"]);
     trace.b(&tick(101));
     trace.b(&tick(102));
-    trace.told([
+    trace.assert_callbacks([
         "book 7 B: 1@102 |",
         "end 102 7B",
         "book 7 B: 1@103 |",
@@ -51,7 +51,7 @@ fn other_line_fills_gap() {
     trace.b(&tick(103));
     trace.b(&tick(104));
     trace.wait(Duration::from_secs(1));
-    trace.told([]);
+    trace.assert_callbacks([]);
     assert_eq!(trace.channel.poll_timeout(), None);
     assert_eq!((trace.counter("held_packets"), trace.counter("gaps")), (2, 0));
 }
@@ -65,14 +65,20 @@ fn declares_gap_after_reorder_wait() {
     assert_eq!(trace.channel.poll_timeout(), Some(trace.now + Duration::from_millis(10)));
     trace.wait(Duration::from_millis(9));
     trace.b(&tick(103));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.wait(Duration::from_millis(1));
-    trace.told(["gap 102+1", "7 out of sync", "8 out of sync", "channel Recovering", "end 103"]);
+    trace.assert_callbacks([
+        "gap 102+1",
+        "7 out of sync",
+        "8 out of sync",
+        "channel Recovering",
+        "end 103",
+    ]);
     assert_eq!((trace.counter("gaps"), trace.counter("missed_packets")), (1, 1));
     assert_eq!(trace.channel.poll_timeout(), None);
-    // The packet given up is too late.
+    // The packet declared lost is too late.
     trace.b(&tick(102));
-    trace.told([]);
+    trace.assert_callbacks([]);
     assert_eq!(trace.counter("gaps"), 1);
 }
 
@@ -134,14 +140,14 @@ fn ignores_line_b_in_old_epoch() {
     trace.recorder.take();
     // A restarts at once, B a second later.
     trace.a(&sent_at(1, 1_001).book(END, &[bid(7, 1).add(1, 50, 1)]));
-    trace.told(["book 7 B: 1@50 |", "end 1 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@50 |", "end 1 7B"]);
     trace.b(&sent_at(101, 1_000).channel_reset());
     trace.b(&sent_at(102, 1_500).book(END, &[bid(7, 9).add(1, 60, 1)]));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.a(&sent_at(2, 1_002).book(END, &[bid(7, 2).change(1, 50, 2)]));
     trace.b(&sent_at(1, 2_001).book(END, &[bid(7, 1).add(1, 50, 1)]));
     trace.b(&sent_at(3, 2_003).book(END, &[bid(7, 3).change(1, 50, 3)]));
-    trace.told(["book 7 b: 2@50 |", "end 2 7b", "book 7 b: 3@50 |", "end 3 7b"]);
+    trace.assert_callbacks(["book 7 b: 2@50 |", "end 2 7b", "book 7 b: 3@50 |", "end 3 7b"]);
     assert_eq!((trace.counter("gaps"), trace.counter("older_epoch_packets")), (0, 2));
 }
 
@@ -152,18 +158,18 @@ fn restart_without_reset_loses_sync() {
     trace.a(&tick(103));
     trace.recorder.take();
     trace.a(&sent_at(1, 9_000).book(END, &[bid(7, 1).add(1, 50, 1)]));
-    trace.told(["7 out of sync", "8 out of sync", "channel Recovering", "end 1"]);
+    trace.assert_callbacks(["7 out of sync", "8 out of sync", "channel Recovering", "end 1"]);
     trace.b(&sent_at(1, 9_000).book(END, &[bid(7, 1).add(1, 50, 1)]));
     trace.b(&sent_at(2, 9_001).heartbeat());
     assert_eq!((trace.counter("restarts"), trace.counter("abandoned_packets")), (1, 1));
-    // A snapshot of the old numbering is of no use, however plausible.
-    // The restart's own time may be that of the old numbering too.
+    // A snapshot of the old epoch is rejected, even with plausible numbers. The restart's own time
+    // may also belong to the old epoch.
     for sent in [8_000, 9_000] {
         trace.snapshot(&sent_at(1, sent).snapshot(7, 1, 1, 1, &[(b'0', 1, 50, 1)]));
-        trace.told([]);
+        trace.assert_callbacks([]);
     }
     trace.snapshot(&sent_at(1, 9_002).snapshot(7, 1, 1, 1, &[(b'0', 1, 50, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "7 in sync",
         "restored 7 B: 1@50 |",
         "8 in sync",

@@ -1,4 +1,4 @@
-//! What messages do to books, and when the listener is told.
+//! Effects of messages on books, and the resulting callbacks.
 #![allow(clippy::unwrap_used, reason = "the model is given valid entries only")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ fn reports_each_book_once_per_message() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101)
         .book(MORE, &[bid(7, 1).add(1, 50, 1), ask(8, 1).add(1, 21, 1), ask(7, 2).add(1, 52, 3)]));
-    trace.told(["book 7 BA: 1@50 | 3@52", "book 8 A: | 1@21"]);
+    trace.assert_callbacks(["book 7 BA: 1@50 | 3@52", "book 8 A: | 1@21"]);
 }
 
 #[test]
@@ -20,16 +20,16 @@ fn event_spans_messages_and_packets() {
     trace.a(&packet(101).trade(0x01, 7, 1, 50, 2).volume(0x02, 7, 2, 2));
     trace.a(&packet(102).book(MORE, &[bid(7, 3).add(1, 50, 1)]).book(MORE, &[]));
     trace.a(&packet(103).book(MORE, &[bid(7, 4).change(1, 50, 2)]).book(0x80, &[]));
-    trace.told([
+    trace.assert_callbacks([
         "trade 7 2@50",
         "volume 7 2",
         "book 7 B: 1@50 |",
         "book 7 b: 2@50 |",
         "end 103 7B",
     ]);
-    // What one event has changed is not told by the next.
+    // The next event does not report changes of the previous one.
     trace.a(&packet(104).book(END, &[ask(8, 1).add(1, 9, 1)]));
-    trace.told(["book 8 A: | 1@9", "end 104 8A"]);
+    trace.assert_callbacks(["book 8 A: | 1@9", "end 104 8A"]);
     assert_eq!(trace.counter("events"), 2);
 }
 
@@ -39,7 +39,12 @@ fn packet_contains_several_events() {
     let first = [bid(7, 1).add(1, 50, 1)];
     let second = [bid(7, 2).add(2, 49, 1)];
     trace.a(&packet(101).book(END, &first).book(END, &second));
-    trace.told(["book 7 B: 1@50 |", "end 101 7B", "book 7 -: 1@50 1@49 |", "end 101 7-"]);
+    trace.assert_callbacks([
+        "book 7 B: 1@50 |",
+        "end 101 7B",
+        "book 7 -: 1@50 1@49 |",
+        "end 101 7-",
+    ]);
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn event_cut_by_gap_does_not_end_with_next() {
     trace.a(&packet(103).book(END, &[bid(8, 1_001).add(1, 20, 1)]));
     trace.recorder.take();
     trace.wait(hairpin_time::Duration::from_millis(10));
-    trace.told([
+    trace.assert_callbacks([
         "gap 102+1",
         "7 out of sync",
         "8 out of sync",
@@ -75,7 +80,7 @@ fn next_event_excludes_changes_of_cut_event() {
 fn does_not_report_book_that_loses_sync_in_message() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1), bid(7, 3).add(1, 51, 1)]));
-    trace.told(["7 out of sync", "end 101", "channel Recovering"]);
+    trace.assert_callbacks(["7 out of sync", "end 101", "channel Recovering"]);
 }
 
 #[test]
@@ -83,38 +88,38 @@ fn drops_levels_beyond_depth() {
     let mut trace = Trace::in_sync_with(SETTINGS, 2);
     let entries = [bid(7, 1).add(1, 50, 1), bid(7, 2).add(2, 49, 1), bid(7, 3).add(1, 51, 1)];
     trace.a(&packet(101).book(END, &entries));
-    trace.told(["book 7 B: 1@51 1@50 |", "end 101 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@51 1@50 |", "end 101 7B"]);
     trace.a(&packet(102).book(END, &[bid(7, 4).add(3, 48, 1), bid(7, 5).change(3, 48, 2)]));
-    trace.told(["warning instrument 7: dropped level 3 below its depth", "end 102"]);
+    trace.assert_callbacks(["warning instrument 7: dropped level 3 below its depth", "end 102"]);
     assert_eq!(trace.counter("beyond_depth"), 2);
-    // The level that CME adds when a full book has lost one.
+    // CME sends the last level after a deletion in a full book.
     trace.a(&packet(103).book(END, &[bid(7, 6).delete(1), bid(7, 7).add(2, 49, 1)]));
-    trace.told(["book 7 B: 1@50 1@49 |", "end 103 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@50 1@49 |", "end 103 7B"]);
 }
 
 #[test]
 fn inapplicable_entry_loses_sync() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(8, 1).add(1, 20, 1), bid(7, 1).change(1, 50, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "error cannot apply action 1 to instrument 7: the book has no level 1",
         "7 out of sync",
         "book 8 B: 1@20 |",
         "end 101 8B",
         "channel Recovering",
     ]);
-    // Only a snapshot that contains the packet helps.
+    // Only a snapshot that contains the packet restores the book.
     trace.snapshot(&packet(1).snapshot(7, 100, 2, 0, &[]));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.snapshot(&packet(2).snapshot(7, 101, 2, 1, &[(b'0', 1, 50, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@50 |", "channel InSync"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@50 |", "channel InSync"]);
 }
 
 #[test]
 fn long_quantities_build_same_books() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).long_book(END, &[bid(7, 1).add(1, 50, 4), ask(7, 2).add(1, 51, 5)]));
-    trace.told(["book 7 BA: 4@50 | 5@51", "end 101 7BA"]);
+    trace.assert_callbacks(["book 7 BA: 4@50 | 5@51", "end 101 7BA"]);
 }
 
 #[test]
@@ -131,7 +136,7 @@ fn book_prints_one_line_per_level() {
     assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["1", "6", "49", "|"]);
 }
 
-/// Another reading of the rules: prices kept in a list, each rule written as CME's text has it.
+/// An independent model: prices in a list, with each rule as in CME's text.
 #[derive(Default, Clone)]
 struct Model {
     sides: [Vec<(i64, i32)>; 2],
@@ -164,7 +169,7 @@ impl Model {
     }
 }
 
-/// Raw choices, made valid against the model as they are applied.
+/// Raw choices, made valid against the model when applied.
 type Choice = (bool, bool, u8, u8, i32);
 
 fn choices() -> impl Strategy<Value = Vec<Vec<Choice>>> {
@@ -172,7 +177,7 @@ fn choices() -> impl Strategy<Value = Vec<Vec<Choice>>> {
     prop::collection::vec(prop::collection::vec(choice, 1..6), 1..60)
 }
 
-/// A valid entry for the book as the model has it.
+/// Returns a valid entry for the model's book.
 fn valid(model: &Model, depth: usize, id: i32, rpt_seq: u32, choice: Choice) -> Entry {
     let (_, is_bid, action, level, quantity) = choice;
     let entry = if is_bid { bid(id, rpt_seq) } else { ask(id, rpt_seq) };
@@ -197,8 +202,8 @@ fn valid(model: &Model, depth: usize, id: i32, rpt_seq: u32, choice: Choice) -> 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever valid entries come, in whatever messages, the arena has what the model has; and
-    /// with side B delayed or some packets on one side only, the books are no different.
+    /// For all valid entries in any messages, the books equal the model. Delaying line B or sending
+    /// some packets on one line only makes no difference.
     #[test]
     fn matches_list_of_prices(
         messages in choices(),
@@ -224,7 +229,7 @@ proptest! {
                 1 => trace.b(&packet),
                 2 => { trace.a(&packet); trace.b(&packet) }
                 3 => { trace.b(&packet); trace.a(&packet) }
-                // Overtaken by the next on its side, if there is a next.
+                // The next packet on its line, if any, overtakes this one.
                 _ if late.is_none() => { late = Some(packet); continue }
                 _ => trace.a(&packet),
             }

@@ -1,4 +1,4 @@
-//! What is full overflows with a warning or a gap, and recovers; memory never grows.
+//! Full buffers overflow with a warning or a gap, and recover. Memory never grows.
 
 use crate::support::*;
 use hairpin_mdp3::{ChannelState, Settings};
@@ -43,7 +43,7 @@ fn recovers_from_full_entry_queue() {
         trace.a(&tick(sequence));
     }
     assert_eq!(trace.counter("queue_overflows"), 14);
-    // What the queue has lost this one does not state.
+    // This snapshot does not contain what the queue has lost.
     let books = packet(1).snapshot(7, 110, 2, 10, &[]).snapshot(8, 110, 2, 0, &[]);
     trace.snapshot(&books);
     assert_eq!((trace.counter("snapshots_too_old"), trace.book(7).as_str()), (2, "|"));
@@ -59,7 +59,7 @@ fn long_loop_warns_and_proves_absence() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
-    // 64 packets can be kept account of; the 70th names 8, and nobody 7.
+    // The bitmap has room for 64 packets; the 70th names 8, and none names 7.
     let loop_of = |at: u64| {
         let mut packets: Vec<_> =
             (1..70).map(|n| sent_at(n, at + u64::from(n)).heartbeat()).collect();
@@ -103,7 +103,7 @@ fn recovers_after_repeated_queue_overflow() {
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
     let mut sequence = 103;
-    // Each pass is five packets behind the stream, the queue holds two.
+    // Each pass is five packets behind the stream; the queue holds two.
     for pass in 0..50 {
         for _ in 0..5 {
             trace.a(&tick(sequence));

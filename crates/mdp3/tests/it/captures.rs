@@ -1,4 +1,4 @@
-//! Packets that CME has sent.
+//! Captured packets from CME.
 #![allow(clippy::unwrap_used, reason = "a capture that cannot be read fails the test")]
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use hairpin_mdp3::{
 use hairpin_time::{Instant, Now, Utc};
 use pcap_file::pcap::PcapReader;
 
-/// The folder of captures, or `None`, and a word about it, where there is none.
+/// Returns the folder of captures, or `None` with a message if it is missing.
 fn captures() -> Option<PathBuf> {
     let data = std::env::var_os("HAIRPIN_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
@@ -28,7 +28,7 @@ fn captures() -> Option<PathBuf> {
     None
 }
 
-/// The payloads of the UDP datagrams in a capture of Ethernet frames, and of the TCP segments.
+/// Returns the payloads of the UDP datagrams and TCP segments in a capture of Ethernet frames.
 fn payloads(path: &Path) -> Vec<Vec<u8>> {
     let mut reader = PcapReader::new(File::open(path).unwrap()).unwrap();
     let mut payloads = Vec::new();
@@ -56,7 +56,7 @@ struct Seen {
     templates: Vec<u16>,
     book_updates: usize,
     trades: Vec<(Price9, u64)>,
-    /// Of each trade, what it says their number is, and what was filled of each.
+    /// The stated number of orders of each trade, and the filled quantity of each order.
     orders: Vec<(u32, Vec<u64>)>,
     volumes: Vec<u64>,
     ends: usize,
@@ -105,7 +105,7 @@ fn feed(path: &Path) -> (Channel, Seen) {
     (channel, seen)
 }
 
-/// Errors but those of books of which the beginning is not in the capture.
+/// Returns all errors except those of books that started before the capture.
 fn framing_errors(seen: &Seen) -> Vec<Error> {
     let is_book = |error: &Error| matches!(error, Error::InapplicableEntry { .. });
     seen.errors.iter().copied().filter(|error| !is_book(error)).collect()
@@ -136,7 +136,7 @@ fn trade_event_has_five_messages() {
     let (channel, seen) = feed(&path);
     assert_eq!(seen.templates, [48, 37, 47, 46, 46]);
     assert_eq!(seen.trades, [(Price9(12_952_000_000_000), 2)]);
-    // The aggressor's first, then the two that it met.
+    // The aggressor's order first, then the two it matched.
     assert_eq!(seen.orders, [(3, vec![2, 1, 1])]);
     assert_eq!(seen.volumes, [3_765]);
     assert_eq!((seen.ends, channel.counters().events), (1, 1));
@@ -149,7 +149,7 @@ fn decodes_version_12_capture_with_long_quantities() {
     let (mut channel, mut seen) = (Channel::new(settings), Seen::default());
     let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
     for payload in payloads(&captures.join("v1.12/MdIncrementalRefreshBookLongQty.pcap")) {
-        // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
+        // On conflated TCP, 0xCAFE precedes the packet header.
         assert_eq!(payload[..2], [0xFE, 0xCA]);
         let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
         channel.handle_packet(now, input, &payload[2..], &mut seen);
@@ -162,12 +162,12 @@ fn decodes_version_12_capture_with_long_quantities() {
 /// An order entry of a capture: SecurityID, OrderID, price, displayed quantity, action.
 type WireOrder = (i32, u64, Option<Price9>, Option<i32>, u8);
 
-/// The order entries of template 47, and of 46 and 64 by the price levels they refer to.
+/// The order entries of template 47, and of 46 and 64 with the price levels they refer to.
 #[derive(Default)]
 struct WireOrders(Vec<WireOrder>);
 
-/// Reads the order entries of a book message of one template.
-macro_rules! referring {
+/// Decodes the order entries of a book message of one template.
+macro_rules! combined_orders {
     ($orders:ident, $message:ident, $type:ident, $module:ident) => {{
         let mut scratch = codec::$type::SCRATCH;
         let decoded = codec::$type::decode(&$message.header, $message.body, &mut scratch).unwrap();
@@ -191,13 +191,13 @@ impl Listener for WireOrders {
     fn on_message(&mut self, _: &Packet, message: &Message<'_>) {
         let orders = &mut self.0;
         match message.header.template_id {
-            46 => referring!(
+            46 => combined_orders!(
                 orders,
                 message,
                 MDIncrementalRefreshBook46,
                 md_incremental_refresh_book46
             ),
-            64 => referring!(
+            64 => combined_orders!(
                 orders,
                 message,
                 MDIncrementalRefreshBookLongQty64,
@@ -242,13 +242,13 @@ fn order_books_contain_captured_orders() {
         let (mut channel, mut wire) = (Channel::new(settings), WireOrders::default());
         let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
         for payload in payloads(&captures.join(format!("{name}.pcap"))) {
-            // Conflated TCP has 0xCAFE before the packet header, and is the same after it.
+            // On conflated TCP, 0xCAFE precedes the packet header.
             let bytes = payload.strip_prefix(&[0xFE, 0xCA]).unwrap_or(&payload);
             let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
             channel.handle_packet(now, input, bytes, &mut wire);
         }
         let counters = channel.counters();
-        // The capture begins amid the day: what was there before it is not known.
+        // The capture starts during the day, so earlier orders are unknown.
         let taken = counters.order_entries + counters.missing_orders + counters.existing_orders;
         assert_eq!(taken, wire.0.len() as u64, "{name}");
         assert_eq!((counters.invalid_orders, counters.dangling_orders), (0, 0), "{name}");

@@ -1,4 +1,4 @@
-//! Definitions of every kind, from the loop and as they happen.
+//! Definitions of all kinds, from the loop and from the incremental feed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use crate::support::*;
@@ -35,7 +35,11 @@ fn option_encoding_matches_layout() {
 fn option_has_underlyings() {
     let mut trace = Trace::new(SETTINGS);
     trace.instrument(&packet(1).definition(7, 2, 10).option(9, 2, 7));
-    trace.told(["definition 7 ES7 Add", "definition 9 ESZ6 C4500 Add", "channel Recovering"]);
+    trace.assert_callbacks([
+        "definition 7 ES7 Add",
+        "definition 9 ESZ6 C4500 Add",
+        "channel Recovering",
+    ]);
     let option = definition(&trace, 9);
     assert_eq!((option.security_exchange.as_str(), option.security_group.as_str()), ("XCME", "EZ"));
     assert_eq!((option.min_trade_vol, option.max_trade_vol), (1, 3_000));
@@ -72,7 +76,7 @@ fn spread_has_legs() {
     assert_eq!(second[6..14], (-1_i64).to_le_bytes());
     assert_eq!(second[14..], i32::MAX.to_le_bytes());
     trace.a(&packet);
-    trace.told(["definition 9 ESZ6-ESH7 Add", "9 in sync", "end 101"]);
+    trace.assert_callbacks(["definition 9 ESZ6-ESH7 Add", "9 in sync", "end 101"]);
     let legs = legs(&trace, 9);
     assert_eq!(legs.len(), 2);
     assert_eq!((legs[0].security_id, legs[0].side, legs[0].ratio), (7, LegSide::BUY_SIDE, 1));
@@ -114,7 +118,7 @@ fn version_12_definition_lacks_version_13_fields() {
     let mut trace = Trace::in_sync();
     let fx = packet(101).fx(9, 3);
     let mut body = fx.bytes()[12 + 10..].to_vec();
-    // Version 12 had neither AltMinPriceIncrement at 309 nor what follows it in the block.
+    // Version 12 lacks AltMinPriceIncrement at 309 and everything after it in the block.
     body.drain(309..337);
     trace.a(&packet(101).raw([309, 63, 1, 12], &body));
     let Details::Fx(details) = definition(&trace, 9).details else { panic!("an exchange rate") };
@@ -128,9 +132,9 @@ fn modified_spread_replaces_legs() {
     trace.a(&packet(101).spread(9, 3, &[7, 8]));
     trace.recorder.take();
     trace.a(&packet(102).spread(9, 3, &[7, 8]));
-    trace.told(["end 102"]);
+    trace.assert_callbacks(["end 102"]);
     trace.a(&packet(103).spread_as(SecurityUpdateAction::MODIFY, 9, 3, &[7, 8, 7]));
-    trace.told(["definition 9 ESZ6-ESH7 Modify", "end 103"]);
+    trace.assert_callbacks(["definition 9 ESZ6-ESH7 Modify", "end 103"]);
     assert_eq!(legs(&trace, 9).len(), 3);
     trace.a(&packet(104).spread_as(SecurityUpdateAction::DELETE, 9, 3, &[7, 8, 7]));
     assert!(legs(&trace, 9).is_empty());
@@ -155,33 +159,33 @@ fn legs_can_change_without_limit() {
 fn loop_definitions_compare_by_last_update_time() {
     let mut trace = Trace::new(SETTINGS);
     trace.instrument(&packet(1).renamed(7, 2, "OLD", 5));
-    trace.told(["definition 7 OLD Modify"]);
-    // The loop lags behind what was sent as it happened; what it repeats is not told.
+    trace.assert_callbacks(["definition 7 OLD Modify"]);
+    // The loop lags behind the incremental feed; its repetitions are not reported.
     trace.a(&packet(100).renamed(7, 2, "NEW", 6));
-    trace.told(["definition 7 NEW Modify", "end 100"]);
+    trace.assert_callbacks(["definition 7 NEW Modify", "end 100"]);
     trace.instrument(&sent_at(1, 10).renamed(7, 2, "OLD", 5));
     trace.instrument(&sent_at(1, 20).renamed(7, 2, "SAME TIME", 6));
-    trace.told([]);
+    trace.assert_callbacks([]);
     assert_eq!(definition(&trace, 7).symbol, "NEW");
     trace.instrument(&sent_at(1, 30).renamed(7, 2, "NEWER", 7));
-    trace.told(["definition 7 NEWER Modify"]);
+    trace.assert_callbacks(["definition 7 NEWER Modify"]);
 }
 
 #[test]
 fn collects_lost_definitions_again() {
     let mut trace = Trace::in_sync_late();
-    // Packet 101, a new instrument and a change of another, is lost.
+    // Packet 101, with a new instrument and a change of another, is lost.
     trace.a(&packet(102).book(END, &[bid(7, 1_001).add(1, 50, 1), bid(8, 1_001).add(1, 20, 1)]));
     trace.wait(Duration::from_millis(10));
     assert!(trace.actions().contains(&Action::Join(Feed::Instrument)));
     assert_eq!(trace.channel.state(), ChannelState::InSync, "books do not wait for it");
     trace.recorder.take();
     trace.instrument(&sent_at(1, 200).definition(7, 3, 10).renamed(8, 3, "NEW", 5));
-    trace.told(["definition 8 NEW Modify"]);
+    trace.assert_callbacks(["definition 8 NEW Modify"]);
     trace.instrument(&sent_at(2, 201).definition(9, 3, 10));
-    trace.told(["definition 9 ES9 Add", "channel Recovering"]);
+    trace.assert_callbacks(["definition 9 ES9 Add", "channel Recovering"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Instrument)]);
-    // The new one's books are what a snapshot after the gap says.
+    // The new instrument's books come from a snapshot after the gap.
     trace.snapshot(&sent_at(1, 202).snapshot(9, 102, 1, 4, &[(b'0', 1, 9, 1)]));
     assert_eq!(trace.book(9), "1@9 |");
 }
@@ -191,7 +195,7 @@ fn gap_during_collection_requires_another() {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 2, 10));
-    // Packet 101, a change of 7, is lost: 7 has been collected already.
+    // Packet 101, a change of 7, is lost; 7 has already been collected.
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.instrument(&packet(2).definition(8, 2, 10));
@@ -205,7 +209,7 @@ fn gap_during_collection_requires_another() {
 #[test]
 fn collects_definition_of_known_instrument_later() {
     let mut trace = Trace::new(SETTINGS);
-    // 9 has entries while definitions are collected, but the loop does not have it yet.
+    // Instrument 9 has entries during the collection, but the loop does not contain it yet.
     trace.a(&packet(100).book(END, &[bid(9, 1).add(1, 50, 1)]));
     trace.instrument(&packet(1).definition(7, 1, 10));
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 0, &[]));
@@ -213,7 +217,7 @@ fn collects_definition_of_known_instrument_later() {
     trace.a(&packet(101).book(END, &[bid(9, 2).add(1, 51, 1)]));
     assert_eq!(trace.actions(), [Action::Join(Feed::Instrument)]);
     trace.instrument(&sent_at(1, 20).definition(7, 2, 10).definition(9, 2, 10));
-    // A snapshot from before the entry that was dropped will not do.
+    // A snapshot from before the dropped entry is rejected.
     trace.snapshot(&sent_at(1, 30).snapshot(9, 100, 2, 1, &[(b'0', 1, 50, 1)]));
     assert!(!trace.channel.book_of(9).unwrap().is_in_sync());
     let levels = [(b'0', 1, 51, 1), (b'0', 2, 50, 1)];

@@ -1,8 +1,8 @@
-//! Levels that go: Delete, DeleteThru, DeleteFrom, Overlay, and what lies beyond the depth.
+//! Removal of levels: Delete, DeleteThru, DeleteFrom, Overlay, and levels below the depth.
 
 use crate::support::*;
 
-/// A book of depth 3, full: bids 9, 8, 7 and asks 11, 12, 13.
+/// Returns a full book of depth 3: bids 9, 8, 7 and asks 11, 12, 13.
 fn full() -> Trace {
     let mut trace = Trace::in_sync_with(SETTINGS, 3);
     let bids = [9, 8, 7].iter().zip(1..).map(|(price, n)| bid(7, n).add(n as u8, *price, 1));
@@ -13,7 +13,7 @@ fn full() -> Trace {
     trace
 }
 
-/// The full book after some entries, of RptSeq 7 and so on.
+/// Returns the full book after some entries with RptSeq from 7 on.
 #[track_caller]
 fn after(entries: &[Entry], expected: &str) -> Trace {
     let mut trace = full();
@@ -37,7 +37,7 @@ fn delete_in_full_book_leaves_last_level_empty() {
 #[test]
 fn delete_of_best_reports_new_best() {
     let mut trace = after(&[bid(7, 0).delete(1)], "1@8 1@7 | 1@11 1@12 1@13");
-    trace.told(["book 7 B: 1@8 1@7 | 1@11 1@12 1@13", "end 102 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@8 1@7 | 1@11 1@12 1@13", "end 102 7B"]);
 }
 
 #[test]

@@ -1,14 +1,14 @@
-//! Numberings that begin again, and where a snapshot ends and the stream goes on.
+//! Restarts of numbering, and the boundary between snapshot and stream.
 
 use crate::support::*;
 use hairpin_mdp3::{ChannelState, FeedLine};
 
-/// Instrument 7 and a bid at a price that tells it.
+/// Builds a packet with a bid of instrument 7 at a distinct price.
 fn first(sequence: u32, rpt_seq: u32, price: i64, millis: u64) -> PacketBuilder {
     sent_at(sequence, millis).book(END, &[bid(7, rpt_seq).add(1, price, 1)])
 }
 
-/// In sync, with both sides heard up to 101 and a bid of 7 at 50.
+/// Returns a trace in sync, with both lines received up to 101 and a bid of 7 at 50.
 fn running() -> Trace {
     let mut trace = Trace::in_sync();
     for side in FeedLine::ALL {
@@ -23,7 +23,7 @@ fn line_a_resets_before_line_b() {
     let mut trace = running();
     trace.a(&sent_at(102, 1_000).channel_reset());
     trace.a(&first(1, 1, 60, 1_001));
-    // B goes on in the old numbering, with numbers that the new one has had and will have.
+    // B continues the old epoch, with numbers that the new one has used or will use.
     for sequence in 102..110 {
         trace.b(&first(sequence, sequence - 100, 90, 1_000 + u64::from(sequence)));
     }
@@ -31,7 +31,7 @@ fn line_a_resets_before_line_b() {
     trace.b(&sent_at(110, 2_000).channel_reset());
     trace.b(&first(1, 1, 60, 2_001));
     trace.b(&first(2, 2, 61, 2_002));
-    // Now B may fill what A loses.
+    // B now fills what A loses.
     trace.b(&first(3, 3, 62, 2_003));
     trace.a(&first(4, 4, 63, 2_004));
     assert_eq!(trace.book(7), "1@63 1@62 1@61 1@60 |");
@@ -40,8 +40,8 @@ fn line_a_resets_before_line_b() {
     assert_eq!(trace.channel.state(), ChannelState::InSync);
 }
 
-/// Found by `sim feed`: with one side cut, packets of the other overtook each other as its numbers
-/// began again.
+/// Found by `sim feed`: with one line cut, packets of the other were reordered as its numbering
+/// restarted.
 #[test]
 fn suspect_packet_follows_start_of_epoch() {
     let mut trace = running();
@@ -53,7 +53,7 @@ fn suspect_packet_follows_start_of_epoch() {
     assert_eq!((trace.counter("gaps"), trace.counter("first_a")), (0, 5));
 }
 
-/// Found by `sim feed`: they were taken for the numbers to come.
+/// Found by `sim feed`: the packets counted as ahead.
 #[test]
 fn drops_packets_sent_before_restart() {
     let mut trace = running();
@@ -67,7 +67,7 @@ fn drops_packets_sent_before_restart() {
     assert_eq!((trace.counter("doubtful_packets"), trace.counter("held_packets")), (0, 0));
 }
 
-/// Found by `sim feed`, seed 9. The clock of the exchange may be coarse.
+/// Found by `sim feed`, seed 9. The exchange's clock may be coarse.
 #[test]
 fn suspects_packets_sent_with_restart() {
     let mut trace = running();
@@ -85,12 +85,12 @@ fn both_lines_restart_on_sunday_without_reset() {
     let sunday = 2 * 24 * 3_600_000;
     trace.utc = YEAR_2026 + hairpin_time::Duration::from_secs(3 * 24 * 3_600);
     trace.a(&first(1, 1, 60, sunday));
-    trace.told(["7 out of sync", "8 out of sync", "channel Recovering", "end 1"]);
+    trace.assert_callbacks(["7 out of sync", "8 out of sync", "channel Recovering", "end 1"]);
     trace.b(&first(1, 1, 60, sunday + 400));
     trace.a(&first(2, 2, 61, sunday + 500));
     trace.b(&first(2, 2, 61, sunday + 900));
     assert_eq!((trace.counter("restarts"), trace.counter("duplicates")), (1, 3));
-    // The loop names 7 alone.
+    // The loop names 7 only.
     trace.snapshot(&sent_at(1, sunday + 1_000).snapshot(7, 1, 1, 1, &[(b'0', 1, 60, 1)]));
     assert_eq!((trace.book(7).as_str(), trace.book(8).as_str()), ("1@61 1@60 |", "|"));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
@@ -114,8 +114,8 @@ fn drops_late_packet_of_older_epoch() {
     let mut trace = running();
     trace.a(&sent_at(102, 1_000).channel_reset());
     trace.a(&first(1, 1, 60, 1_001));
-    // From before the reset, on either side, with a number that is the next of the new numbering
-    // and one that is ahead of it.
+    // From before the reset, on either line, with the next number of the new epoch and with one
+    // ahead of it.
     for sequence in [2, 3, 101, 102] {
         trace.a(&first(sequence, 2, 99, u64::from(sequence)));
         trace.b(&first(sequence, 2, 99, u64::from(sequence)));
@@ -129,14 +129,14 @@ fn drops_late_packet_of_older_epoch() {
 fn later_low_sequence_starts_new_epoch() {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&sent_at(50_000, 1).heartbeat());
-    // Packet 1 to 4 of the new numbering are lost: the second of the others confirms the first.
+    // Packets 1 to 4 of the new epoch are lost; the second packet received confirms the first.
     trace.a(&sent_at(5, 9_000).heartbeat());
     assert_eq!((trace.counter("restarts"), trace.counter("doubtful_packets")), (0, 1));
     trace.a(&sent_at(6, 9_001).heartbeat());
     assert_eq!(trace.counter("restarts"), 1);
     trace.wait(hairpin_time::Duration::from_millis(10));
     assert_eq!((trace.counter("gaps"), trace.counter("missed_packets")), (1, 4));
-    // One far below with an earlier time is an old packet.
+    // A much lower number with an earlier time is an old packet.
     trace.a(&sent_at(3, 8_000).heartbeat());
     assert_eq!(trace.counter("restarts"), 1);
 }
@@ -150,7 +150,7 @@ fn line_restarts_while_other_is_silent() {
         trace.on(feed, side, &sent_at(102, 1_000).channel_reset());
         trace.on(feed, side, &first(1, 1, 60, 1_001));
         trace.on(feed, side, &first(2, 2, 61, 1_002));
-        // It comes back a minute later, in the new numbering, whose start it has not shown: the
+        // The line returns a minute later in the new epoch, whose start it has not delivered. The
         // second packet shows that the first was no stray.
         trace.on(feed, other, &first(2, 2, 61, 60_999));
         trace.on(feed, other, &first(3, 3, 62, 61_000));
@@ -162,7 +162,7 @@ fn line_restarts_while_other_is_silent() {
 #[test]
 fn ignores_line_until_it_restarts() {
     let mut trace = running();
-    // The publisher of A alone is started again.
+    // Only the publisher of A restarts.
     trace.a(&first(1, 1, 60, 1_000));
     for sequence in 102..106 {
         trace.b(&first(sequence, sequence - 100, 90, 1_000 + u64::from(sequence)));
@@ -180,14 +180,14 @@ fn ignores_line_until_it_restarts() {
 fn book_reset_in_message_empties_instrument() {
     let mut trace = running();
     trace.a(&packet(102).book(END, &[bid(8, 1).add(1, 20, 1)]));
-    let entries = [bid(7, 2).add(1, 0, 0).of_kind(b'J'), ask(7, 3).add(1, 70, 1)];
+    let entries = [bid(7, 2).add(1, 0, 0).with_entry_type(b'J'), ask(7, 3).add(1, 70, 1)];
     trace.a(&packet(103).book(END, &entries));
     assert_eq!((trace.book(7).as_str(), trace.book(8).as_str()), ("| 1@70", "1@20 |"));
     assert_eq!((trace.counter("book_resets"), trace.counter("resets")), (1, 0));
 }
 
-/// A late join at packet `at`, RptSeq `rpt_seq`, whose entries in `at + 1` and `at + 2` are queued
-/// when a snapshot as of `last` with `last_rpt_seq` comes; the book then.
+/// Joins late at packet `at` with `rpt_seq`. The entries in `at + 1` and `at + 2` are queued when a
+/// snapshot as of `last` with `last_rpt_seq` arrives. Returns the resulting book.
 fn joined_at(at: u32, rpt_seq: u32, last: u32, last_rpt_seq: u32) -> (Trace, String) {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&sent_at(at, 1_000).heartbeat());
@@ -220,7 +220,7 @@ fn snapshot_drops_packets_up_to_its_sequence() {
 
 #[test]
 fn snapshot_boundary_is_exact_without_rpt_seq() {
-    // Without RptSeq nothing but the packet tells what the snapshot contains.
+    // Without RptSeq only the packet number shows what the snapshot contains.
     for at in [1_000, 1, u32::MAX - 2] {
         for (last, expected) in [(0, "1@62 1@61 1@50 |"), (1, "1@62 1@50 |"), (2, "1@50 |")] {
             let mut trace = Trace::new(SETTINGS);

@@ -1,4 +1,4 @@
-//! Whatever the bytes, they are counted, told, and stop nothing.
+//! Invalid input of any kind is counted and reported, and never stops the channel.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -7,7 +7,7 @@ use hairpin_mdp3::{
 use hairpin_time::{Duration, Instant, Now, Utc};
 use proptest::prelude::*;
 
-/// The counters whose doc line begins with `kind`, as the source declares them.
+/// Returns the counters whose documentation starts with `kind`.
 fn documented(kind: &str) -> Vec<&'static str> {
     let lines: Vec<_> = include_str!("../../src/counters.rs").lines().map(str::trim).collect();
     let mut names = Vec::new();
@@ -37,9 +37,9 @@ fn error_and_warning_counters_have_tests() {
     }
 }
 
-/// The counter is 1 and no other counter of errors and warnings has counted.
+/// Asserts that the counter is 1 and all other error and warning counters are 0.
 #[track_caller]
-fn counted_only(counters: &Counters, name: &str) {
+fn assert_counted_only(counters: &Counters, name: &str) {
     let wrong = [documented("Errors: "), documented("Warnings: ")].concat();
     assert!(wrong.contains(&name), "{name}");
     for (counter, value) in counters.iter() {
@@ -57,7 +57,7 @@ fn counts_only(name: &str, packet: &PacketBuilder) -> Trace {
 #[track_caller]
 fn counts_only_in(mut trace: Trace, name: &str, packet: &PacketBuilder) -> Trace {
     trace.a(packet);
-    counted_only(trace.channel.counters(), name);
+    assert_counted_only(trace.channel.counters(), name);
     let is_error = documented("Errors: ").contains(&name);
     let kind = if is_error { "error " } else { "warning " };
     let told = trace.recorder.take();
@@ -88,9 +88,9 @@ fn counts_truncated_messages_only() {
     let length = spoiled.bytes().len();
     spoiled.bytes_mut().truncate(length - 1);
     let mut trace = counts_only_in(Trace::in_sync_late(), "truncated_messages", &spoiled);
-    // The packet counts as lost: the next entry tells that 7 was concerned and 8 was not.
+    // The packet counts as lost; the next entries show that 7 was affected and 8 was not.
     trace.a(&packet(102).book(END, &[bid(7, 1_002).add(1, 51, 1), bid(8, 1_001).add(1, 20, 1)]));
-    trace.told(["8 in sync", "book 8 B: 1@20 |", "end 102 8B"]);
+    trace.assert_callbacks(["8 in sync", "book 8 B: 1@20 |", "end 102 8B"]);
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn counts_foreign_schemas_only() {
 
 #[test]
 fn counts_malformed_messages_only() {
-    // Two entries are announced, one is there.
+    // The group states two entries but contains one.
     let mut body = [0; 11 + 3 + 32].to_vec();
     body[11..14].copy_from_slice(&[32, 0, 2]);
     counts_only("malformed_messages", &packet(101).raw([11, BOOK, 1, 13], &body));
-    // The definition's block is cut.
+    // The definition's block is truncated.
     counts_only("malformed_messages", &packet(101).raw([224, 54, 1, 13], &[0; 223]));
-    // And on the feeds that loop.
+    // The same on the looping feeds.
     for template in [54, 52] {
         let mut trace = Trace::new(SETTINGS);
         if template == 52 {
@@ -124,7 +124,7 @@ fn counts_malformed_messages_only() {
         } else {
             trace.instrument(&packet(1).raw([224, 54, 1, 13], &[0; 223]));
         }
-        counted_only(trace.channel.counters(), "malformed_messages");
+        assert_counted_only(trace.channel.counters(), "malformed_messages");
     }
 }
 
@@ -146,20 +146,20 @@ fn counts_invalid_snapshots_only() {
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.snapshot(&packet(1).snapshot(7, 102, 1, 0, &[(b'1', 2, 50, 1)]));
-    counted_only(trace.channel.counters(), "invalid_snapshots");
+    assert_counted_only(trace.channel.counters(), "invalid_snapshots");
 }
 
 #[test]
 fn counts_unknown_templates_only() {
     let mut trace = counts_only("unknown_templates", &packet(101).raw([1, 99, 1, 13], &[0]));
     trace.a(&packet(102).raw([1, 99, 1, 13], &[0]).raw([1, 98, 1, 13], &[0]));
-    trace.told(["warning skipped message of unknown template 98"]);
+    trace.assert_callbacks(["warning skipped message of unknown template 98"]);
     assert_eq!(trace.counter("unknown_templates"), 3);
 }
 
 #[test]
 fn counts_newer_versions_only() {
-    // A block that has grown by a field we do not know, and no entries.
+    // A block with an additional unknown field, and no entries.
     let mut body = [0; 13 + 3 + 8];
     body[8] = 0x80;
     body[13..15].copy_from_slice(&[32, 0]);
@@ -167,7 +167,7 @@ fn counts_newer_versions_only() {
     let mut trace = counts_only("newer_versions", &packet(101).raw([13, BOOK, 1, 14], &body));
     assert_eq!(trace.counter("events"), 1);
     trace.a(&packet(102).raw([13, BOOK, 1, 14], &body));
-    trace.told(["end 102"]);
+    trace.assert_callbacks(["end 102"]);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn counts_instruments_over_capacity_only() {
     let settings = Settings { max_instruments: 2, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
     trace.a(&packet(101).definition(9, 3, 10));
-    counted_only(trace.channel.counters(), "instruments_over_capacity");
+    assert_counted_only(trace.channel.counters(), "instruments_over_capacity");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn full_channel_serves_instruments_that_fit() {
 fn counts_depths_cut_only() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).definition(9, 3, 20));
-    counted_only(trace.channel.counters(), "depths_cut");
+    assert_counted_only(trace.channel.counters(), "depths_cut");
     assert_eq!(trace.channel.book_of(9).unwrap().depth(), 10);
 }
 
@@ -217,7 +217,7 @@ fn counts_oversized_packets_only() {
     let settings = Settings { max_packet: 32, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
     trace.a(&packet(102).book(END, &[bid(7, 1).add(1, 50, 1)]));
-    counted_only(trace.channel.counters(), "oversized_packets");
+    assert_counted_only(trace.channel.counters(), "oversized_packets");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn counts_queue_overflows_only() {
     let mut trace = Trace::in_sync_with(settings, 10);
     trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1)]));
     trace.a(&packet(102).book(END, &[bid(7, 3).add(1, 50, 1)]));
-    counted_only(trace.channel.counters(), "queue_overflows");
+    assert_counted_only(trace.channel.counters(), "queue_overflows");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn counts_related_over_capacity_only() {
     let settings = Settings { max_related: 1, ..SETTINGS };
     let mut trace = Trace::in_sync_with(settings, 10);
     trace.a(&packet(101).spread(9, 3, &[7, 8]));
-    counted_only(trace.channel.counters(), "related_over_capacity");
+    assert_counted_only(trace.channel.counters(), "related_over_capacity");
     let instrument = trace.channel.find(9).unwrap();
     assert!(trace.channel.definition(instrument).is_some(), "it has no legs, but it is there");
     assert_eq!(trace.channel.instruments().legs(instrument).count(), 0);
@@ -257,7 +257,7 @@ fn counts_replay_holdings_full_only() {
     for sequence in 103..=111 {
         trace.a(&packet(sequence).heartbeat());
     }
-    counted_only(trace.channel.counters(), "replay_holdings_full");
+    assert_counted_only(trace.channel.counters(), "replay_holdings_full");
 }
 
 #[test]
@@ -269,9 +269,9 @@ fn counts_missing_feeds_only() {
         let mut trace = Trace::new(Settings { feeds, ..SETTINGS });
         trace.a(&packet(100).heartbeat());
         assert_eq!(trace.counter("missing_feeds"), count);
-        // Now books are to be recovered.
+        // Books now need recovery.
         trace.instrument(&packet(1).definition(7, 1, 10));
-        counted_only(trace.channel.counters(), "missing_feeds");
+        assert_counted_only(trace.channel.counters(), "missing_feeds");
     }
 }
 
@@ -283,7 +283,7 @@ fn counts_silences_only() {
     for _ in 0..20 {
         trace.wait(Duration::from_millis(125));
     }
-    counted_only(trace.channel.counters(), "silences");
+    assert_counted_only(trace.channel.counters(), "silences");
 }
 
 #[test]
@@ -291,11 +291,11 @@ fn counts_loops_too_long_only() {
     let mut trace = Trace::new(SETTINGS);
     trace.instrument(&packet(1).definition(7, 2, 10));
     trace.instrument(&packet(65).definition(8, 2, 10));
-    counted_only(trace.channel.counters(), "loops_too_long");
+    assert_counted_only(trace.channel.counters(), "loops_too_long");
 }
 
-/// A channel that keeps every order, at most two, with order books of 7 and 8 in sync and empty
-/// after packet 100, but for order 1 of instrument 7.
+/// Returns a channel for at most two orders, with order books 7 and 8 in sync after packet 100.
+/// They are empty except for order 1 of instrument 7.
 fn full_orders() -> Trace {
     let settings = Settings { order_books: OrderBooks::Full, max_orders: 2, ..SETTINGS };
     let mut trace = Trace::in_sync_with(Settings { queue_bytes: 0, ..settings }, 10);
@@ -356,7 +356,7 @@ fn counts_invalid_order_snapshots_only() {
         trace.a(&packet(102).heartbeat());
         trace.wait(Duration::from_millis(10));
         trace.order_snapshots(&sent_at(1, 110).order_chunk((7, 102, 2), (chunk, chunks), orders));
-        counted_only(trace.channel.counters(), "invalid_order_snapshots");
+        assert_counted_only(trace.channel.counters(), "invalid_order_snapshots");
     }
 }
 
@@ -372,11 +372,11 @@ fn counts_order_queue_overflows_only() {
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.a(&packet(103).orders(END, &[buy(7, 2, 50, 1), buy(8, 3, 50, 1)]));
-    counted_only(trace.channel.counters(), "order_queue_overflows");
+    assert_counted_only(trace.channel.counters(), "order_queue_overflows");
 }
 
-/// Feeds bytes as they are, on any feed and side, and lets everything fall due.
-fn survives(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]) {
+/// Delivers bytes unchanged on any feed and line, and runs all timeouts.
+fn deliver_all(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]) {
     for (step, (feed, is_b, bytes)) in packets.iter().enumerate() {
         let feed = Feed::ALL[usize::from(*feed) % Feed::ALL.len()];
         let side = if *is_b { FeedLine::B } else { FeedLine::A };
@@ -391,7 +391,7 @@ fn survives(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8>)]
     }
 }
 
-/// A packet with one message of every kind the channel reads.
+/// Builds a packet with one message of each kind that the channel decodes.
 fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
     packet(sequence)
         .definition(id, 2, 10)
@@ -402,7 +402,10 @@ fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
         .status(id, 2, 1, 0)
         .group_status("ES", "", 17)
         .book(MORE, &[bid(id, 4).add(1, 50, 1), ask(id, 5).delete_thru(1)])
-        .book(MORE, &[bid(id + 1, 4).add(1, 50, 1).of_kind(b'E'), bid(id, 6).of_kind(b'J')])
+        .book(
+            MORE,
+            &[bid(id + 1, 4).add(1, 50, 1).with_entry_type(b'E'), bid(id, 6).with_entry_type(b'J')],
+        )
         .trade(MORE, id, 6, 50, 1)
         .volume(MORE, id, 7, 1)
         .statistics(MORE, id, 8)
@@ -417,8 +420,8 @@ fn sample(sequence: u32, last: u32, id: i32) -> PacketBuilder {
         .heartbeat()
 }
 
-/// Channels that keep no orders, the top ones, and all, with room for a few.
-const KEEPING: [Settings; 4] = {
+/// Small channels without orders, with top orders, and with all orders.
+const ORDER_SETTINGS: [Settings; 4] = {
     let full = Settings { order_books: OrderBooks::Full, max_orders: 5, ..SETTINGS };
     let top = Settings { order_books: OrderBooks::Top, ..SETTINGS };
     [SETTINGS, top, full, Settings { order_snapshots: Feed::Snapshot, queue_bytes: 200, ..full }]
@@ -432,12 +435,12 @@ proptest! {
         packets in prop::collection::vec(
             (any::<u8>(), any::<bool>(), prop::collection::vec(any::<u8>(), 0..200)), 1..40),
     ) {
-        for settings in KEEPING {
-            survives(&mut hairpin_mdp3::Channel::new(settings), &packets);
+        for settings in ORDER_SETTINGS {
+            deliver_all(&mut hairpin_mdp3::Channel::new(settings), &packets);
         }
     }
 
-    /// Sound packets with bytes altered, cut off or appended, in any order, on any feed.
+    /// Valid packets with bytes altered, removed or appended, in any order, on any feed.
     #[test]
     fn corrupted_packets_do_not_panic(
         packets in prop::collection::vec(
@@ -460,8 +463,8 @@ proptest! {
                 (feed, side, bytes)
             })
             .collect();
-        for settings in KEEPING {
-            survives(&mut Trace::in_sync_with(settings, 10).channel, &packets);
+        for settings in ORDER_SETTINGS {
+            deliver_all(&mut Trace::in_sync_with(settings, 10).channel, &packets);
         }
     }
 }

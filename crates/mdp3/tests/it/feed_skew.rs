@@ -1,10 +1,10 @@
-//! By how much one side is ahead of the other.
+//! The time by which one line is ahead of the other.
 
 use crate::support::*;
 use hairpin_mdp3::FeedSkew;
 use hairpin_time::Duration;
 
-/// `count` packets, B so many microseconds behind A, or ahead of it.
+/// Delivers `count` packets, on B `b_behind` microseconds after A, or before if negative.
 fn run(trace: &mut Trace, first: u32, count: u32, b_behind: i64) {
     for sequence in first..first + count {
         let packet = packet(sequence).heartbeat();
@@ -76,7 +76,8 @@ fn sampling_survives_losses_and_restart() {
     }
     let before = trace.channel.feed_skew().samples;
     assert!(before > 10);
-    // What A has lost B brings: nothing that is held is measured, or a lead would be too long.
+    // B delivers what A has lost. Buffered packets are not sampled, because their skew would be too
+    // large.
     assert_eq!(trace.channel.feed_skew().max_ns, 9_000);
     for sequence in 1..200 {
         let packet = sent_at(sequence, 10_000 + u64::from(sequence)).heartbeat();

@@ -1,4 +1,4 @@
-//! Channels without some of the feeds, or with one side of them.
+//! Channels without some of the feeds, or with one line only.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -28,7 +28,7 @@ fn never_joins_absent_feed() {
         trace.a(&packet(100).heartbeat());
         trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
         trace.a(&packet(101).book(END, &[bid(7, 5).add(1, 50, 1), bid(9, 5).add(1, 50, 1)]));
-        // A gap, after which everything would be wanted.
+        // A gap, after which all feeds would be needed.
         trace.a(&packet(103).heartbeat());
         trace.wait(Duration::from_millis(10));
         actions.extend(trace.actions());
@@ -50,7 +50,7 @@ fn without_instrument_feed_uses_incremental_definitions() {
     trace.a(&packet(101).definition(7, 2, 5));
     trace.told(["definition 7 ES7 Add", "end 101"]);
     assert_eq!(trace.channel.book_of(7).unwrap().depth(), 5);
-    // What is on the feed all the same is not taken.
+    // Packets of an absent feed are dropped.
     trace.instrument(&packet(1).definition(8, 2, 10));
     assert_eq!(trace.counter("unwanted_packets"), 1);
     assert_eq!(trace.channel.find(8), None);
@@ -67,7 +67,7 @@ fn books_without_snapshot_feed_warn_once() {
     trace.snapshot(&packet(1).snapshot(7, 101, 1, 5, &[(b'0', 1, 50, 1)]));
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
     assert_eq!(trace.counter("unwanted_packets"), 1);
-    // A reset ends it; the next loss begins it anew, of which no more is said.
+    // A reset restores the book. The next loss does not warn again.
     trace.a(&packet(102).channel_reset());
     trace.told(["end 101", "7 in sync", "reset", "end 102", "channel InSync"]);
     trace.a(&packet(104).heartbeat());
@@ -106,7 +106,7 @@ fn does_not_warn_about_unneeded_feeds() {
     assert_eq!(trace.counter("missing_feeds"), 0);
 }
 
-/// A late join, a loss, a recovery, all by packets of one side.
+/// Runs a late join, a loss and a recovery on one line.
 fn lives_on(side: FeedLine) {
     let sides = if side == FeedLine::A { Sides::A } else { Sides::B };
     let feeds =
@@ -124,7 +124,7 @@ fn lives_on(side: FeedLine) {
     let levels = [(b'0', 1, 51, 1), (b'0', 2, 50, 1)];
     trace.on(Feed::Snapshot, side, &sent_at(1, 103).snapshot(7, 102, 1, 5, &levels));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
-    // And a reset with a restart of the numbering.
+    // A reset that restarts numbering.
     incremental(&mut trace, &sent_at(103, 1_000).channel_reset());
     incremental(&mut trace, &sent_at(1, 1_001).book(END, &[bid(7, 1).add(1, 60, 1)]));
     assert_eq!((trace.book(7).as_str(), trace.counter("restarts")), ("1@60 |", 1));
@@ -143,7 +143,7 @@ fn works_with_line_b_only() {
 
 #[test]
 fn snapshots_of_books_and_orders_share_feed() {
-    // Conflated: 53 behind 52 of the same instrument. The book's part is the 52.
+    // Conflated: 53 follows 52 of the same instrument; only 52 concerns the price book.
     let mut trace = Trace::new(SETTINGS);
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 1, 10));
@@ -171,7 +171,7 @@ fn order_books_without_loop_warn_once() {
     assert_eq!(trace.channel.state(), ChannelState::InSync);
     assert!(!trace.orders_in_sync(7));
     assert!(!trace.actions().contains(&Action::Join(Feed::SnapshotOrders)));
-    // A reset ends it; the next loss begins it anew, of which no more is said.
+    // A reset restores the order book. The next loss does not warn again.
     trace.a(&packet(101).channel_reset());
     assert!(trace.orders_in_sync(7));
     trace.recorder.take();

@@ -1,4 +1,4 @@
-//! Only some instruments of a channel are wanted; and the user's own word for each.
+//! Filters, and user data of instruments.
 
 #![allow(clippy::unwrap_used, reason = "a name that is too long is the test's own mistake")]
 
@@ -19,7 +19,8 @@ fn filtered(filter: Filter) -> Trace {
     trace
 }
 
-/// Futures 7 and 8 are in group ES, option 10 and its like in EZ; the asset of all is ES.
+/// Returns a trace in sync. Futures 7 and 8 are in group ES, option 10 is in EZ; the asset of all
+/// is ES.
 fn in_sync_with(filter: Filter) -> Trace {
     let mut trace = filtered(filter);
     trace.a(&packet(100).heartbeat());
@@ -38,7 +39,7 @@ fn reports_wanted_instruments_only() {
         Filter::default().with_group(text("EZ")).with_asset(text("NQ")),
     ] {
         let mut trace = in_sync_with(filter);
-        trace.told([
+        trace.assert_callbacks([
             "definition 10 ESZ6 C4500 Add",
             "channel Recovering",
             "10 in sync",
@@ -67,15 +68,15 @@ fn drops_unwanted_entries_without_recovery() {
     let unwanted = unwanted.statistics(MORE, 7, 4).limits(7, 5, [None; 3]);
     trace.a(&unwanted.quote_request(&[7, 8]).workup(7, 17, 0).book(END, &[]));
     let ends = ["end 101"; 4];
-    trace.told(ends);
+    trace.assert_callbacks(ends);
     assert_eq!(trace.counter("unwanted_entries"), 6);
     for name in ["trades", "volumes", "statistics", "limits", "quote_requests", "workups"] {
         assert_eq!(trace.counter(name), 0, "{name}");
     }
     assert_eq!((trace.actions(), trace.counter("unknown_securities")), (vec![], 0));
-    // Amid others they leave the wanted one alone.
+    // Between other entries they do not affect the accepted instrument.
     trace.a(&packet(102).book(END, &[bid(7, 6).add(1, 51, 1), bid(10, 1).add(1, 9, 1)]));
-    trace.told(["book 10 B: 1@9 |", "end 102 10B"]);
+    trace.assert_callbacks(["book 10 B: 1@9 |", "end 102 10B"]);
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn accepts_id_before_definition() {
     trace.a(&packet(100).book(END, &entries));
     assert_eq!(trace.counter("withheld_entries"), 1, "of 7, which is named");
     trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).option(10, 3, 7));
-    // As of before the first packet: 7 has all it needs since, 10 does not.
+    // As of before the first packet: 7 has everything since, 10 does not.
     let books = packet(1).snapshot(7, 99, 3, 0, &[]).snapshot(8, 99, 3, 0, &[]);
     trace.snapshot(&books.snapshot(10, 99, 3, 0, &[]));
     assert_eq!(trace.book(7), "1@50 |");
@@ -110,7 +111,7 @@ fn definition_collection_counts_unwanted() {
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 3, 10));
     trace.instrument(&packet(2).definition(8, 3, 10));
-    // The third is lost; the first comes round again and counts no more than once.
+    // The third is lost; the repeated first counts once.
     trace.instrument(&sent_at(1, 50).definition(7, 3, 10));
     assert_eq!(trace.channel.state(), ChannelState::CollectingDefinitions);
     trace.instrument(&sent_at(3, 52).definition(9, 3, 10));
@@ -147,7 +148,7 @@ fn snapshot_pass_counts_unwanted() {
     let mut trace = filtered(Filter::default().with_security_id(10));
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 2, 10).option(10, 2, 7));
-    // 10 is not in the loop: it is empty.
+    // Instrument 10 is not in the loop, so it is empty.
     trace.snapshot(&packet(1).snapshot(7, 100, 2, 5, &[]));
     trace.snapshot(&packet(2).snapshot(8, 100, 2, 5, &[]));
     assert!(trace.channel.book_of(10).unwrap().is_in_sync());
@@ -159,7 +160,7 @@ fn group_status_applies_to_wanted() {
     let mut trace = in_sync_with(Filter::default().with_group(text("EZ")));
     trace.recorder.take();
     trace.a(&packet(101).group_status("", "ES", 2).group_status("ES", "", 17).status(7, 17, 0, 0));
-    trace.told(["status /ES: 2 0 0", "end 101", "end 101", "end 101"]);
+    trace.assert_callbacks(["status /ES: 2 0 0", "end 101", "end 101", "end 101"]);
     assert_eq!((trace.status(10), trace.counter("statuses")), (Some(2), 1));
 }
 
@@ -169,7 +170,7 @@ fn accepts_wanted_intraday_definition() {
     trace.recorder.take();
     trace.a(&packet(101).option(11, 4, 7).definition(9, 4, 10));
     trace.a(&packet(102).book(END, &[bid(11, 1).add(1, 9, 1), bid(9, 1).add(1, 9, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "definition 11 ESZ6 C4500 Add",
         "11 in sync",
         "end 101",
@@ -189,7 +190,7 @@ fn without_definitions_only_ids_are_accepted() {
     assert_eq!((trace.book(8).as_str(), trace.channel.find(7)), ("1@20 |", None));
 }
 
-/// Gives each instrument its symbol's first letter, and looks for it later.
+/// Sets the first letter of each symbol as user data, and reads it later.
 #[derive(Default)]
 struct Marks {
     ends: Vec<u64>,
@@ -214,7 +215,7 @@ fn user_data_is_available_in_callbacks() {
     let seven = trace.channel.find(7).unwrap();
     assert_eq!(trace.channel.instruments().user_data(seven), 0);
     trace.channel.set_user_data(seven, 42);
-    let mut hand_over = |packet: &PacketBuilder| {
+    let mut deliver = |packet: &PacketBuilder| {
         let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
         let input = hairpin_mdp3::Input {
             feed: Feed::Incremental,
@@ -223,12 +224,12 @@ fn user_data_is_available_in_callbacks() {
         };
         trace.channel.handle_packet(now, input, packet.bytes(), &mut marks);
     };
-    hand_over(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
-    hand_over(&packet(102).renamed(7, 2, "NQ", 5));
-    hand_over(&packet(103).book(END, &[bid(7, 2).add(1, 51, 1)]));
+    deliver(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
+    deliver(&packet(102).renamed(7, 2, "NQ", 5));
+    deliver(&packet(103).book(END, &[bid(7, 2).add(1, 51, 1)]));
     assert_eq!(marks.ends, [42, 0, u64::from(b'N')]);
     assert_eq!(marks.kept, [42]);
-    // By default it stays.
+    // By default the value stays.
     trace.channel.set_user_data(seven, 43);
     trace.a(&packet(104).renamed(7, 2, "ES", 6));
     assert_eq!(trace.channel.instruments().user_data(seven), 43);

@@ -1,17 +1,17 @@
-//! Implied books: kept beside the direct ones, by the same rules, in the same RptSeq.
+//! Implied books: stored next to the direct ones, with the same rules and the same RptSeq.
 
 use crate::support::*;
 use hairpin_mdp3::{BookSide, ConsolidatedLevel, Settings};
 use hairpin_time::Duration;
 
-/// An implied bid.
+/// Returns an implied bid.
 fn ebid(id: i32, rpt_seq: u32) -> Entry {
-    bid(id, rpt_seq).of_kind(b'E')
+    bid(id, rpt_seq).with_entry_type(b'E')
 }
 
-/// An implied ask.
+/// Returns an implied ask.
 fn eask(id: i32, rpt_seq: u32) -> Entry {
-    bid(id, rpt_seq).of_kind(b'F')
+    bid(id, rpt_seq).with_entry_type(b'F')
 }
 
 #[test]
@@ -19,7 +19,11 @@ fn stores_implied_and_direct_prices() {
     let mut trace = Trace::in_sync();
     let packet = packet(101).book(MORE, &[bid(7, 1).add(1, 49, 1)]);
     trace.a(&packet.book(0x90, &[ebid(7, 2).add(1, 50, 2), eask(7, 3).add(1, 52, 3)]));
-    trace.told(["book 7 B: 1@49 |", "book 7 ief: 1@49 | ~ 2@50 | 3@52", "end 101 7Bief"]);
+    trace.assert_callbacks([
+        "book 7 B: 1@49 |",
+        "book 7 ief: 1@49 | ~ 2@50 | 3@52",
+        "end 101 7Bief",
+    ]);
     assert_eq!((trace.book(7).as_str(), trace.implied(7).as_str()), ("1@49 |", "2@50 | 3@52"));
     assert_eq!((trace.counter("book_entries"), trace.counter("implied_entries")), (1, 2));
 }
@@ -31,7 +35,7 @@ fn update_reports_changed_implied_levels() {
     trace.a(&packet(102).book(END, &[ebid(7, 2).add(2, 49, 2)]));
     trace.a(&packet(103).book(END, &[ebid(7, 3).change(2, 49, 1)]));
     trace.a(&packet(104).book(END, &[ebid(7, 4).delete(1)]));
-    trace.told([
+    trace.assert_callbacks([
         "book 7 ie: | ~ 2@50 |",
         "end 101 7ie",
         "book 7 i: | ~ 2@50 2@49 |",
@@ -61,7 +65,7 @@ fn implied_depth_follows_definition() {
 fn inapplicable_implied_entry_loses_sync_of_both_books() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[ebid(7, 1).delete(1)]));
-    trace.told([
+    trace.assert_callbacks([
         "error cannot apply action 2 to instrument 7: the book has no level 1",
         "7 out of sync",
         "end 101",
@@ -85,9 +89,9 @@ fn snapshot_and_queue_restore_implied_levels() {
     trace.recorder.take();
     let levels = [(b'0', 1, 48, 4), (b'E', 1, 49, 5), (b'F', 2, 53, 6), (b'F', 1, 52, 7)];
     trace.snapshot(&packet(1).snapshot(7, 101, 2, 1_002, &levels));
-    trace.told(["7 in sync", "restored 7 Bief: 4@48 | ~ 1@50 5@49 | 7@52 6@53"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 Bief: 4@48 | ~ 1@50 5@49 | 7@52 6@53"]);
     trace.a(&packet(103).book(END, &[eask(7, 1_004).delete(1)]));
-    trace.told(["book 7 if: 4@48 | ~ 1@50 5@49 | 6@53", "end 103 7if"]);
+    trace.assert_callbacks(["book 7 if: 4@48 | ~ 1@50 5@49 | 6@53", "end 103 7if"]);
 }
 
 #[test]
@@ -152,13 +156,13 @@ fn consolidated_book_is_ordered_by_price() {
 fn long_quantities_build_same_implied_books() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).long_book(END, &[ebid(7, 1).add(1, 50, 4), eask(7, 2).add(1, 51, 5)]));
-    trace.told(["book 7 ief: | ~ 4@50 | 5@51", "end 101 7ief"]);
+    trace.assert_callbacks(["book 7 ief: | ~ 4@50 | 5@51", "end 101 7ief"]);
 }
 
 #[test]
 fn market_best_entry_is_no_level() {
     let mut trace = Trace::in_sync();
-    let best = bid(7, 1).add(1, 50, 4).of_kind(b'x');
+    let best = bid(7, 1).add(1, 50, 4).with_entry_type(b'x');
     trace.a(&packet(101).book(END, &[best, bid(7, 2).add(1, 49, 1)]));
-    trace.told(["book 7 B: 1@49 |", "end 101 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@49 |", "end 101 7B"]);
 }

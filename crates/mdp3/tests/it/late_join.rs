@@ -1,4 +1,4 @@
-//! A channel that begins in the middle of the week: definitions, then books, then live.
+//! Late join: definitions, then books, then the live stream.
 
 use crate::support::*;
 use hairpin_mdp3::{Action, ChannelState, Feed, LateJoin, Price9, Settings};
@@ -14,15 +14,15 @@ fn joins_instruments_then_snapshots_then_stream() {
     trace.instrument(&packet(1).definition(7, 2, 10));
     assert_eq!(trace.actions(), []);
     trace.instrument(&packet(2).definition(8, 2, 10));
-    trace.told(["definition 7 ES7 Add", "definition 8 ES8 Add", "channel Recovering"]);
+    trace.assert_callbacks(["definition 7 ES7 Add", "definition 8 ES8 Add", "channel Recovering"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Instrument), Action::Join(Feed::Snapshot)]);
     trace.snapshot(&packet(1).snapshot(7, 100, 2, 40, &[BID_50]));
-    trace.told(["7 in sync", "restored 7 B: 5@50 |"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 5@50 |"]);
     trace.snapshot(&packet(2).snapshot(8, 100, 2, 0, &[]));
-    trace.told(["8 in sync", "restored 8 -: |", "channel InSync"]);
+    trace.assert_callbacks(["8 in sync", "restored 8 -: |", "channel InSync"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Snapshot)]);
     trace.a(&packet(101).book(END, &[bid(7, 41).add(1, 51, 1)]));
-    trace.told(["book 7 B: 1@51 5@50 |", "end 101 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@51 5@50 |", "end 101 7B"]);
 }
 
 #[test]
@@ -44,14 +44,14 @@ fn definition_has_instrument_fields() {
 #[test]
 fn loop_completes_with_stated_total() {
     let mut trace = Trace::new(SETTINGS);
-    // Not from packet 1 on: these do not count.
+    // This pass did not start at packet 1, so it does not count.
     trace.instrument(&packet(2).definition(7, 2, 10).definition(8, 2, 10));
     assert_eq!(trace.channel.state(), ChannelState::CollectingDefinitions);
     trace.instrument(&sent_at(1, 10).definition(7, 2, 10));
-    // The same instrument again does not count twice.
+    // A repeated instrument counts once.
     trace.instrument(&sent_at(2, 11).definition(7, 2, 10));
     assert_eq!(trace.channel.state(), ChannelState::CollectingDefinitions);
-    // What a pass has lost, the next one brings.
+    // The next pass delivers what this one lost.
     trace.instrument(&sent_at(1, 20).definition(7, 2, 10));
     trace.instrument(&sent_at(3, 22).definition(8, 2, 10));
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
@@ -74,10 +74,10 @@ fn queues_packets_before_definitions() {
     trace.a(&packet(101).book(END, &[bid(7, 42).add(1, 52, 1)]));
     trace.instrument(&packet(1).definition(7, 1, 10));
     trace.recorder.take();
-    // The snapshot contains packet 100 and not 101.
+    // The snapshot contains packet 100 but not 101.
     let levels = [(b'0', 1, 51, 1), (b'0', 2, 50, 5)];
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 41, &levels));
-    trace.told(["7 in sync", "restored 7 B: 1@52 1@51 5@50 |", "channel InSync"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@52 1@51 5@50 |", "channel InSync"]);
     assert_eq!(trace.counter("withheld_entries"), 2);
 }
 
@@ -85,7 +85,7 @@ fn queues_packets_before_definitions() {
 fn reports_trades_before_books_are_known() {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&packet(100).trade(MORE, 7, 41, 50, 2).volume(END, 7, 42, 900));
-    trace.told(["trade 7 2@50", "volume 7 900", "end 100"]);
+    trace.assert_callbacks(["trade 7 2@50", "volume 7 900", "end 100"]);
 }
 
 #[test]
@@ -93,11 +93,12 @@ fn absent_instrument_is_empty_and_accepts_any_rpt_seq() {
     let mut trace = Trace::new(SETTINGS);
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
-    // 8 trades for the first time after the pass it is absent from, but before its end.
+    // Instrument 8 trades first after the pass that does not name it, but before the end of the
+    // pass.
     trace.a(&packet(101).book(END, &[bid(8, 5).add(1, 60, 6)]));
     trace.recorder.take();
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 40, &[BID_50]));
-    trace.told([
+    trace.assert_callbacks([
         "7 in sync",
         "restored 7 B: 5@50 |",
         "8 in sync",
@@ -107,7 +108,7 @@ fn absent_instrument_is_empty_and_accepts_any_rpt_seq() {
         "channel InSync",
     ]);
     trace.a(&packet(102).book(END, &[bid(9, 77).add(1, 70, 7), bid(8, 6).add(1, 61, 6)]));
-    trace.told(["book 9 B: 7@70 |", "book 8 B: 6@61 6@60 |", "end 102 9B 8B"]);
+    trace.assert_callbacks(["book 9 B: 7@70 |", "book 8 B: 6@61 6@60 |", "end 102 9B 8B"]);
     assert_eq!(trace.counter("empty_by_absence"), 2);
     trace.a(&packet(103).book(END, &[bid(9, 79).add(1, 71, 7)]));
     assert_eq!(trace.counter("rpt_seq_gaps"), 1);
@@ -123,7 +124,7 @@ fn absence_is_as_of_lowest_packet_of_pass() {
     trace.snapshot(&packet(1).snapshot(7, 100, 2, 40, &[]));
     trace.recorder.take();
     trace.snapshot(&packet(2).snapshot(8, 102, 2, 40, &[]));
-    trace.told([
+    trace.assert_callbacks([
         "8 in sync",
         "restored 8 -: |",
         "9 in sync",
@@ -135,7 +136,7 @@ fn absence_is_as_of_lowest_packet_of_pass() {
 #[test]
 fn drops_entry_in_packet_of_absence() {
     let mut trace = Trace::new(SETTINGS);
-    // Packet 100 is what the pass is as of; had 8 a book after it, the pass would name it.
+    // The pass is as of packet 100; if 8 had a book after it, the pass would name it.
     trace.a(&packet(100).book(END, &[bid(8, 5).add(1, 60, 6), bid(8, 6).delete(1)]));
     trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 40, &[]));
@@ -151,7 +152,7 @@ fn incomplete_pass_proves_no_absence() {
         trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
         match spoil {
             0 => {
-                // Packet 2 is missing; whom it named nobody knows.
+                // Packet 2 is missing, so the instruments it named are unknown.
                 trace.snapshot(&packet(1).snapshot(7, 100, 2, 0, &[]));
                 trace.snapshot(&packet(3).snapshot(8, 100, 2, 0, &[]));
             }
@@ -200,7 +201,7 @@ fn rejects_snapshot_before_first_packet() {
     let mut trace = Trace::new(SETTINGS);
     trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
     trace.a(&packet(100).heartbeat());
-    // Packet 99 was never seen: neither this book nor the absence of 8 is sure.
+    // Packet 99 was never received, so neither this book nor the absence of 8 is certain.
     trace.snapshot(&packet(1).snapshot(7, 98, 1, 0, &[]));
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
     trace.snapshot(&sent_at(1, 10).snapshot(7, 99, 1, 0, &[]));
@@ -235,16 +236,16 @@ fn absent_instrument_accepts_any_rpt_seq_once() {
 fn live_definition_starts_empty_book() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).definition(9, 3, 3));
-    trace.told(["definition 9 ES9 Add", "9 in sync", "end 101"]);
+    trace.assert_callbacks(["definition 9 ES9 Add", "9 in sync", "end 101"]);
     trace.a(&packet(102).book(END, &[ask(9, 1).add(1, 20, 2)]));
-    trace.told(["book 9 A: | 2@20", "end 102 9A"]);
+    trace.assert_callbacks(["book 9 A: | 2@20", "end 102 9A"]);
 }
 
 #[test]
 fn does_not_report_repeated_definition() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).definition(7, 9, 10));
-    trace.told(["end 101"]);
+    trace.assert_callbacks(["end 101"]);
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn modified_definition_reduces_depth() {
     trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 9, 1), bid(7, 2).add(2, 8, 1)]));
     trace.recorder.take();
     trace.a(&packet(102).definition_with(7, None, 1, SecurityUpdateAction::MODIFY));
-    trace.told(["definition 7 ES7 Modify", "end 102"]);
+    trace.assert_callbacks(["definition 7 ES7 Modify", "end 102"]);
     assert_eq!(trace.book(7), "1@9 |");
 }
 
@@ -265,12 +266,12 @@ fn deleted_instrument_is_unknown_until_added_again() {
     trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 9, 1)]));
     trace.recorder.take();
     trace.a(&packet(102).definition_with(7, None, 10, SecurityUpdateAction::DELETE));
-    trace.told(["definition 7 ES7 Delete", "7 unknown", "end 102"]);
+    trace.assert_callbacks(["definition 7 ES7 Delete", "7 unknown", "end 102"]);
     assert_eq!(trace.channel.definition(trace.channel.find(7).unwrap()), None);
     trace.a(&packet(103).book(END, &[bid(7, 2).add(1, 9, 1)]));
-    trace.told(["warning instrument 7 has no definition", "end 103"]);
+    trace.assert_callbacks(["warning instrument 7 has no definition", "end 103"]);
     trace.a(&packet(104).definition(7, 1, 10));
-    trace.told(["definition 7 ES7 Add", "7 in sync", "end 104"]);
+    trace.assert_callbacks(["definition 7 ES7 Add", "7 in sync", "end 104"]);
     assert_eq!(trace.book(7), "|");
 }
 
@@ -279,19 +280,19 @@ fn undefined_instrument_triggers_one_collection() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(9, 1).add(1, 9, 1)]));
     trace.a(&packet(102).book(END, &[bid(9, 2).add(1, 10, 1)]));
-    trace.told(["warning instrument 9 has no definition", "end 101", "end 102"]);
+    trace.assert_callbacks(["warning instrument 9 has no definition", "end 101", "end 102"]);
     assert_eq!(trace.actions(), [Action::Join(Feed::Instrument)]);
-    // Its book is what a snapshot after these packets says.
+    // The instrument's book comes from a snapshot after these packets.
     trace.instrument(&sent_at(1, 90).definition(7, 3, 10).definition(9, 3, 10));
     trace.instrument(&sent_at(2, 91).definition(8, 3, 10));
-    trace.told(["definition 9 ES9 Add", "channel Recovering"]);
+    trace.assert_callbacks(["definition 9 ES9 Add", "channel Recovering"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Instrument), Action::Join(Feed::Snapshot)]);
     trace.snapshot(&sent_at(1, 92).snapshot(9, 101, 1, 1, &[(b'0', 1, 9, 1)]));
     assert_eq!(trace.counter("snapshots_too_old"), 1);
     let levels = [(b'0', 1, 10, 1), (b'0', 2, 9, 1)];
     trace.snapshot(&sent_at(1, 93).snapshot(9, 102, 1, 2, &levels));
-    trace.told(["9 in sync", "restored 9 B: 1@10 1@9 |", "channel InSync"]);
-    // An instrument that the exchange never defines does not make it start over and over.
+    trace.assert_callbacks(["9 in sync", "restored 9 B: 1@10 1@9 |", "channel InSync"]);
+    // An instrument that is never defined does not restart the collection repeatedly.
     trace.a(&packet(103).book(END, &[bid(10, 1).add(1, 9, 1)]));
     assert_eq!(
         trace.actions(),
@@ -317,7 +318,7 @@ fn undefined_books_use_depth_of_settings() {
     trace.a(&packet(100).book(END, &[bid(8, 1).add(1, 9, 1)]));
     let levels = [BID_50, (b'0', 2, 49, 1), (b'0', 3, 48, 1)];
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 40, &levels));
-    trace.told([
+    trace.assert_callbacks([
         "end 100",
         "7 in sync",
         "restored 7 B: 5@50 1@49 |",
@@ -335,9 +336,17 @@ fn incremental_capture_starts_with_empty_books() {
     assert_eq!(trace.actions(), [Action::Join(Feed::Incremental)]);
     trace.a(&packet(100).book(END, &[bid(7, 41).add(1, 51, 1)]));
     trace.a(&packet(101).book(END, &[bid(7, 42).add(1, 52, 1)]));
-    trace.told(["book 7 B: 1@51 |", "end 100 7B", "book 7 B: 1@52 1@51 |", "end 101 7B"]);
-    // A level that was there before the capture began.
+    trace.assert_callbacks([
+        "book 7 B: 1@51 |",
+        "end 100 7B",
+        "book 7 B: 1@52 1@51 |",
+        "end 101 7B",
+    ]);
+    // A level from before the capture.
     trace.a(&packet(102).book(END, &[bid(7, 43).delete(5)]));
-    trace.told(["error cannot apply action 2 to instrument 7: the book has no level 5", "end 102"]);
+    trace.assert_callbacks([
+        "error cannot apply action 2 to instrument 7: the book has no level 5",
+        "end 102",
+    ]);
     assert_eq!(trace.channel.state(), ChannelState::InSync);
 }

@@ -1,4 +1,4 @@
-//! From its first definition to the last an instrument is what they say.
+//! The life of an instrument from its first definition to the last.
 
 #![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
 
@@ -7,7 +7,7 @@ use hairpin_cme_codecs::mdp3::*;
 use hairpin_mdp3::StatisticKind;
 use hairpin_time::{Duration, Utc};
 
-/// A future with lots, that trades from `activation` through `last_trade`.
+/// Builds a future with lot types that trades from `activation` through `last_trade`.
 fn future(
     packet: PacketBuilder,
     action: SecurityUpdateAction,
@@ -47,12 +47,12 @@ fn stores_lot_types_in_order() {
     let definition = trace.channel.definition(trace.channel.find(9).unwrap()).unwrap();
     let lots: Vec<_> = definition.lots.iter().map(|lot| (lot.lot_type, lot.min_size)).collect();
     assert_eq!(lots, [(1, Some(DecimalQty(10_000))), (3, Some(DecimalQty(50_000)))]);
-    // Another lot is another definition; the same one told again is none.
+    // A changed lot type is a new definition; a repetition is not.
     trace.recorder.take();
     let lots = [(1, 20_000), (3, 50_000)];
     trace.a(&future(packet(102), MODIFY, (1, 2), &lots));
     trace.a(&future(packet(103), MODIFY, (1, 2), &lots));
-    trace.told(["definition 9 ESH7 Modify", "end 102", "end 103"]);
+    trace.assert_callbacks(["definition 9 ESH7 Modify", "end 102", "end 103"]);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn instrument_expires_by_its_events() {
     assert!(!definition.is_expired(last_trade));
     let after = Utc::from_nanos(last_trade.as_nanos() + 1);
     assert!(definition.is_expired(after) && !definition.is_active(after));
-    // Expired is not deleted: the exchange says that by itself.
+    // Expiry is not deletion; the exchange deletes the instrument separately.
     assert!(trace.channel.book_of(9).unwrap().is_in_sync());
     // An extension is a modification.
     let longer = (events.0, after.as_nanos());
@@ -100,7 +100,7 @@ fn deleted_instrument_loses_definition_and_statistics() {
     assert!(high(&trace).is_some());
     trace.a(&future(packet(103), DELETE, (1, 2), &[]));
     assert_eq!((high(&trace), trace.channel.definition(nine)), (None, None));
-    // Back again, it begins anew.
+    // The instrument starts over when added again.
     trace.a(&future(packet(104), NEW, (1, 2), &[]));
     trace.a(&packet(105).session_statistics(9, 1, &[statistic(b'7', None, 61)]));
     assert_eq!(high(&trace), Some(Price9(61_000_000_000)));

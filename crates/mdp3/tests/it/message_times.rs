@@ -1,4 +1,4 @@
-//! The times of a message are in every callback that it causes.
+//! Packet and message times in all callbacks.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -8,12 +8,12 @@ use hairpin_mdp3::{
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-/// When the network card received a packet, after it was sent.
-const ON_THE_WAY: Duration = Duration::from_micros(70);
-/// When the loop hands packets over.
+/// The delay from sending to the receive timestamp.
+const NETWORK_DELAY: Duration = Duration::from_micros(70);
+/// The loop's time when it passes packets to the channel.
 const HANDED_OVER: Instant = Instant::from_nanos(5_000_000_000);
 
-/// Which callback was called with which TransactTime, if it has one, and of which packet.
+/// The callbacks with their packets and TransactTime.
 #[derive(Default)]
 struct Times(Vec<(&'static str, Packet, Option<Utc>)>);
 
@@ -80,7 +80,7 @@ impl Listener for Times {
     }
 }
 
-/// A channel that keeps all orders.
+/// Returns a channel that stores all orders.
 fn channel() -> Channel {
     Channel::new(Settings {
         order_books: OrderBooks::Full,
@@ -90,10 +90,10 @@ fn channel() -> Channel {
     })
 }
 
-/// Which callbacks a packet causes, each with the packet's own times.
-fn told(channel: &mut Channel, feed: Feed, packet: &PacketBuilder) -> Vec<&'static str> {
+/// Returns the callbacks that a packet causes, after checking the packet's times.
+fn callbacks_of(channel: &mut Channel, feed: Feed, packet: &PacketBuilder) -> Vec<&'static str> {
     let sent = packet.transact_time() + Duration::from_micros(1);
-    let received = Some(sent + ON_THE_WAY);
+    let received = Some(sent + NETWORK_DELAY);
     let now = Now { monotonic: HANDED_OVER, utc: YEAR_2026 + Duration::from_secs(3_600) };
     let mut times = Times::default();
     let input = Input { feed, line: FeedLine::B, received };
@@ -112,14 +112,14 @@ fn told(channel: &mut Channel, feed: Feed, packet: &PacketBuilder) -> Vec<&'stat
 #[test]
 fn callbacks_have_packet_and_message_times() {
     let mut channel = channel();
-    // Each is sent at a time of its own.
+    // Each packet has its own sending time.
     let heartbeat = sent_at(100, 10).heartbeat();
-    assert_eq!(told(&mut channel, Feed::Incremental, &heartbeat), ["heartbeat"]);
+    assert_eq!(callbacks_of(&mut channel, Feed::Incremental, &heartbeat), ["heartbeat"]);
     let definition = sent_at(1, 20).definition(7, 1, 10);
-    assert_eq!(told(&mut channel, Feed::Instrument, &definition), ["definition"]);
+    assert_eq!(callbacks_of(&mut channel, Feed::Instrument, &definition), ["definition"]);
     let book = sent_at(1, 30).snapshot_with((7, Some(17)), 100, 1, 0, &[(b'0', 1, 50, 1)]);
     let book = book.order_snapshot(7, 100, 1, &[buy(7, 9, 50, 1)]);
-    let restored = told(&mut channel, Feed::Snapshot, &book);
+    let restored = callbacks_of(&mut channel, Feed::Snapshot, &book);
     assert_eq!(restored, ["status", "statistic", "book", "orders"], "of the snapshot");
 
     let entry = bid(7, 1).add(1, 51, 1);
@@ -137,10 +137,10 @@ fn callbacks_have_packet_and_message_times() {
         (sent_at(111, 140).channel_reset(), &["reset"]),
     ];
     for (packet, expected) in cases {
-        let mut told = told(&mut channel, Feed::Incremental, &packet);
-        told.dedup();
+        let mut callbacks_of = callbacks_of(&mut channel, Feed::Incremental, &packet);
+        callbacks_of.dedup();
         for name in expected {
-            assert!(told.contains(name), "{name} of {expected:?}: {told:?}");
+            assert!(callbacks_of.contains(name), "{name} of {expected:?}: {callbacks_of:?}");
         }
     }
 }

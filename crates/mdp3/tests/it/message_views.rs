@@ -1,4 +1,4 @@
-//! Whatever the bytes, everything a listener is shown can be looked at.
+//! Callback views of arbitrary bytes.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -8,13 +8,13 @@ use hairpin_mdp3::{
 use hairpin_time::{Instant, Now, Utc};
 use proptest::prelude::*;
 
-/// Looks at every part of every view.
+/// Reads every part of every view.
 #[derive(Default)]
-struct Looker {
+struct ViewReader {
     looked: usize,
 }
 
-impl Listener for Looker {
+impl Listener for ViewReader {
     fn on_trade(&mut self, trade: &Trade<'_>) {
         let (own, all) = (trade.orders(), trade.message_orders());
         assert!(own.len() <= all.len());
@@ -53,7 +53,7 @@ impl Listener for Looker {
     }
 }
 
-/// A message of a template with any body that its MsgSize holds.
+/// Generates a message with a template and any body that fits in MsgSize.
 fn message() -> impl Strategy<Value = ([u16; 4], Vec<u8>)> {
     let template = prop::sample::select(vec![
         37, 39, 46, 48, 49, 50, 51, 54, 55, 56, 57, 58, 60, 62, 63, 64, 65, 66, 67,
@@ -69,12 +69,12 @@ proptest! {
     #[test]
     fn views_of_any_body_do_not_panic(messages in prop::collection::vec(message(), 1..8)) {
         let settings = Settings { late_join: LateJoin::Nothing, ..SETTINGS };
-        let (mut channel, mut looker) = (Channel::new(settings), Looker::default());
+        let (mut channel, mut reader) = (Channel::new(settings), ViewReader::default());
         for (sequence, (header, body)) in (1..).zip(&messages) {
             let packet = packet(sequence).raw(*header, body).book(END, &[]);
             let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
             let input = Input { feed: Feed::Incremental, line: FeedLine::A, received: None };
-            channel.handle_packet(now, input, packet.bytes(), &mut looker);
+            channel.handle_packet(now, input, packet.bytes(), &mut reader);
         }
         prop_assert!(channel.counters().messages >= messages.len() as u64);
     }

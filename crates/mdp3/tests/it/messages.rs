@@ -1,4 +1,5 @@
-//! What a listener is told of every message that is no book, definition or status; and around all.
+//! Callbacks for messages other than books, definitions and statuses, and the callbacks around
+//! messages.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -9,7 +10,7 @@ use hairpin_mdp3::{
 };
 use hairpin_time::{Duration, Instant, Now};
 
-/// Writes down what this file is about, one line a callback.
+/// Records the callbacks of this file, one line each.
 #[derive(Default)]
 struct Lines(Vec<String>);
 
@@ -19,7 +20,7 @@ impl Lines {
     }
 
     #[track_caller]
-    fn told<const N: usize>(&mut self, expected: [&str; N]) {
+    fn assert_callbacks<const N: usize>(&mut self, expected: [&str; N]) {
         assert_eq!(std::mem::take(&mut self.0), expected, "left: told, right: expected");
     }
 }
@@ -120,25 +121,25 @@ impl Listener for Lines {
     }
 }
 
-/// A channel and what it told of this file's subject.
-struct Told {
+/// A channel and its recorded callbacks.
+struct MessageTrace {
     channel: Channel,
     lines: Lines,
-    /// Told around every message: left out unless a test is about them.
+    /// Records the callbacks around every message too.
     with_frames: bool,
 }
 
-impl Told {
+impl MessageTrace {
     fn new(channel: Channel) -> Self {
         Self { channel, lines: Lines::default(), with_frames: false }
     }
 
-    /// In sync after packet 100: instruments 7 and 8.
+    /// Returns a channel in sync after packet 100 with instruments 7 and 8.
     fn in_sync() -> Self {
         Self::new(Trace::in_sync().channel)
     }
 
-    fn hand_over(&mut self, feed: Feed, packet: &PacketBuilder) {
+    fn deliver(&mut self, feed: Feed, packet: &PacketBuilder) {
         let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
         let input = Input { feed, line: FeedLine::A, received: None };
         self.channel.handle_packet(now, input, packet.bytes(), &mut self.lines);
@@ -149,15 +150,15 @@ impl Told {
     }
 
     fn a(&mut self, packet: &PacketBuilder) {
-        self.hand_over(Feed::Incremental, packet);
+        self.deliver(Feed::Incremental, packet);
     }
 
     fn snapshot(&mut self, packet: &PacketBuilder) {
-        self.hand_over(Feed::Snapshot, packet);
+        self.deliver(Feed::Snapshot, packet);
     }
 
-    /// Packet 101 is lost: snapshots are listened to.
-    fn lose(&mut self) {
+    /// Loses packet 101, so that the channel joins the snapshot feed.
+    fn lose_packet_101(&mut self) {
         self.a(&packet(102).heartbeat());
         let later = Instant::ZERO + Duration::from_secs(1);
         let now = Now { monotonic: later, utc: YEAR_2026 + Duration::from_secs(3_600) };
@@ -182,14 +183,14 @@ impl Told {
     }
 }
 
-/// A daily statistic with a quantity.
+/// Returns a daily statistic with a quantity.
 fn quantity(entry_type: u8, quantity: i32) -> StatisticEntry {
     StatisticEntry { quantity: Some(quantity), ..statistic(entry_type, None, 0) }
 }
 
 #[test]
 fn reports_and_stores_session_statistics() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let entries = [
         statistic(b'4', None, 50),
         statistic(b'4', Some(5), 51),
@@ -200,8 +201,8 @@ fn reports_and_stores_session_statistics() {
         statistic(b'9', Some(100), 50),
         statistic(b'9', Some(102), 3),
     ];
-    told.a(&packet(101).session_statistics(7, 1, &entries));
-    told.lines.told([
+    trace.a(&packet(101).session_statistics(7, 1, &entries));
+    trace.lines.assert_callbacks([
         "statistic 7 1 Open 50 New",
         "statistic 7 2 IndicativeOpen 51 New",
         "statistic 7 3 High 60 x3 New",
@@ -212,44 +213,44 @@ fn reports_and_stores_session_statistics() {
         "statistic 7 8 RepoAverage10 3 New",
         "end of event 0",
     ]);
-    assert_eq!(told.price(7, StatisticKind::High), Some(60));
-    assert_eq!(told.quantity(7, StatisticKind::High), Some(3));
-    assert_eq!(told.price(7, StatisticKind::RepoAverage10), Some(3));
-    assert_eq!(told.price(8, StatisticKind::High), None);
-    assert_eq!(told.counter("statistics"), 8);
+    assert_eq!(trace.price(7, StatisticKind::High), Some(60));
+    assert_eq!(trace.quantity(7, StatisticKind::High), Some(3));
+    assert_eq!(trace.price(7, StatisticKind::RepoAverage10), Some(3));
+    assert_eq!(trace.price(8, StatisticKind::High), None);
+    assert_eq!(trace.counter("statistics"), 8);
     // They count in the RptSeq of the book.
-    told.a(&packet(102).book(END, &[bid(7, 9).add(1, 50, 1)]));
-    told.lines.told(["end of event 1"]);
+    trace.a(&packet(102).book(END, &[bid(7, 9).add(1, 50, 1)]));
+    trace.lines.assert_callbacks(["end of event 1"]);
 }
 
 #[test]
 fn reports_and_stores_long_session_statistics() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let entry = StatisticEntry { quantity: Some(3), ..statistic(b'7', None, 60) };
-    told.a(&packet(101).long_statistics(7, 1, &[entry]));
-    told.lines.told(["statistic 7 1 High 60 x3 New", "end of event 0"]);
-    assert_eq!(told.price(7, StatisticKind::High), Some(60));
+    trace.a(&packet(101).long_statistics(7, 1, &[entry]));
+    trace.lines.assert_callbacks(["statistic 7 1 High 60 x3 New", "end of event 0"]);
+    assert_eq!(trace.price(7, StatisticKind::High), Some(60));
 }
 
 #[test]
 fn reports_and_stores_daily_statistics() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let entries = [
         statistic(b'6', Some(0b11), 52),
         quantity(b'B', 1_000),
         quantity(b'C', 2_000),
         statistic(b'W', None, 53),
     ];
-    told.a(&packet(101).daily_statistics(7, 1, &entries));
-    told.lines.told([
+    trace.a(&packet(101).daily_statistics(7, 1, &entries));
+    trace.lines.assert_callbacks([
         "statistic 7 1 Settlement 52 of 20454 New",
         "statistic 7 2 ClearedVolume - x1000 of 20454 New",
         "statistic 7 3 OpenInterest - x2000 of 20454 New",
         "statistic 7 4 FixingPrice 53 of 20454 New",
         "end of event 0",
     ]);
-    let instrument = told.channel.find(7).unwrap();
-    let statistics = told.channel.instruments().statistics(instrument);
+    let instrument = trace.channel.find(7).unwrap();
+    let statistics = trace.channel.instruments().statistics(instrument);
     let settlement = statistics.value(StatisticKind::Settlement).unwrap();
     use hairpin_mdp3::SettlPriceType;
     let flags = SettlPriceType(SettlPriceType::FINAL_DAILY.0 | SettlPriceType::ACTUAL.0);
@@ -259,58 +260,58 @@ fn reports_and_stores_daily_statistics() {
 
 #[test]
 fn removes_deleted_statistic() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).session_statistics(7, 1, &[statistic(b'7', None, 60)]));
-    assert_eq!(told.price(7, StatisticKind::High), Some(60));
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).session_statistics(7, 1, &[statistic(b'7', None, 60)]));
+    assert_eq!(trace.price(7, StatisticKind::High), Some(60));
     let deleted = StatisticEntry { action: 2, ..statistic(b'7', None, 60) };
-    told.a(&packet(102).session_statistics(7, 2, &[deleted]));
-    assert_eq!(told.price(7, StatisticKind::High), None);
-    assert!(told.lines.0.contains(&"statistic 7 2 High 60 Delete".to_owned()));
+    trace.a(&packet(102).session_statistics(7, 2, &[deleted]));
+    assert_eq!(trace.price(7, StatisticKind::High), None);
+    assert!(trace.lines.0.contains(&"statistic 7 2 High 60 Delete".to_owned()));
 }
 
 #[test]
 fn reports_unknown_flag_without_storing() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).session_statistics(7, 1, &[statistic(b'9', Some(99), 60)]));
-    told.lines.told(["statistic 7 1 Unknown 60 New", "end of event 0"]);
-    assert_eq!(told.price(7, StatisticKind::Vwap), None);
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).session_statistics(7, 1, &[statistic(b'9', Some(99), 60)]));
+    trace.lines.assert_callbacks(["statistic 7 1 Unknown 60 New", "end of event 0"]);
+    assert_eq!(trace.price(7, StatisticKind::Vwap), None);
 }
 
 #[test]
 fn limits_override_those_of_definition() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).limits(7, 1, [Some(70), Some(30), None]));
-    told.lines.told(["limits 7 30 70 -", "end of event 0"]);
-    let instrument = told.channel.find(7).unwrap();
-    let limits = told.channel.instruments().price_limits(instrument);
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).limits(7, 1, [Some(70), Some(30), None]));
+    trace.lines.assert_callbacks(["limits 7 30 70 -", "end of event 0"]);
+    let instrument = trace.channel.find(7).unwrap();
+    let limits = trace.channel.instruments().price_limits(instrument);
     assert_eq!(
         (limits.high, limits.low),
         (Some(Price9(70_000_000_000)), Some(Price9(30_000_000_000)))
     );
     assert_eq!(limits.max_price_variation, None);
-    told.a(&packet(102).limits(7, 2, [None, Some(30), Some(5)]));
-    let limits = told.channel.instruments().statistics(instrument).limits();
+    trace.a(&packet(102).limits(7, 2, [None, Some(30), Some(5)]));
+    let limits = trace.channel.instruments().statistics(instrument).limits();
     assert_eq!((limits.high, limits.max_price_variation), (None, Some(Price9(5_000_000_000))));
-    assert_eq!(told.counter("limits"), 2);
+    assert_eq!(trace.counter("limits"), 2);
 }
 
 #[test]
 fn stores_volume_and_last_trade() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let trades = packet(101).trade(MORE, 7, 1, 50, 3).volume(END, 7, 2, 3);
-    told.a(&trades.long_volume(8, 1, u64::from(u32::MAX) + 1));
-    let instrument = told.channel.find(7).unwrap();
-    let statistics = told.channel.instruments().statistics(instrument);
+    trace.a(&trades.long_volume(8, 1, u64::from(u32::MAX) + 1));
+    let instrument = trace.channel.find(7).unwrap();
+    let statistics = trace.channel.instruments().statistics(instrument);
     assert_eq!(statistics.volume(), Some(3));
     let trade = statistics.value(StatisticKind::LastTrade).unwrap();
     assert_eq!((trade.price, trade.quantity), (Some(Price9(50_000_000_000)), Some(3)));
-    assert_eq!(told.quantity(8, StatisticKind::Volume), Some(u64::from(u32::MAX) + 1));
+    assert_eq!(trace.quantity(8, StatisticKind::Volume), Some(u64::from(u32::MAX) + 1));
 }
 
 #[test]
 fn snapshot_restores_lost_statistic() {
-    let mut told = Told::in_sync();
-    told.lose();
+    let mut trace = MessageTrace::in_sync();
+    trace.lose_packet_101();
     let entries = [
         statistic(b'6', Some(0b1), 52),
         quantity(b'e', 9),
@@ -318,28 +319,28 @@ fn snapshot_restores_lost_statistic() {
         StatisticEntry { quantity: None, ..statistic(b'2', None, 50) },
     ];
     let limits = [Some(70), Some(30), None];
-    told.snapshot(&sent_at(1, 200).statistics_snapshot(7, 102, 2, &entries, limits));
-    told.lines.told([
+    trace.snapshot(&sent_at(1, 200).statistics_snapshot(7, 102, 2, &entries, limits));
+    trace.lines.assert_callbacks([
         "statistic restored 7 1000 Settlement 52 of 20454 New",
         "statistic restored 7 1000 Volume - x9 New",
         "statistic restored 7 1000 IndicativeOpen 51 New",
         "statistic restored 7 1000 LastTrade 50 New",
         "limits restored 7 30 70 -",
     ]);
-    assert_eq!(told.quantity(7, StatisticKind::Volume), Some(9));
-    assert_eq!(told.price(7, StatisticKind::Settlement), Some(52));
-    // Said once more it is no news, and the older one is none either.
-    told.snapshot(&sent_at(1, 300).statistics_snapshot(7, 102, 2, &entries, limits));
-    told.lines.told([]);
+    assert_eq!(trace.quantity(7, StatisticKind::Volume), Some(9));
+    assert_eq!(trace.price(7, StatisticKind::Settlement), Some(52));
+    // Neither a repetition nor an older value is reported.
+    trace.snapshot(&sent_at(1, 300).statistics_snapshot(7, 102, 2, &entries, limits));
+    trace.lines.assert_callbacks([]);
 }
 
 #[test]
 fn long_snapshot_has_statistics() {
-    let mut told = Told::in_sync();
-    told.lose();
+    let mut trace = MessageTrace::in_sync();
+    trace.lose_packet_101();
     let entries = [quantity(b'e', 9), statistic(b'9', Some(101), 3)];
-    told.snapshot(&sent_at(1, 200).long_statistics_snapshot(7, 102, 2, &entries));
-    told.lines.told([
+    trace.snapshot(&sent_at(1, 200).long_statistics_snapshot(7, 102, 2, &entries));
+    trace.lines.assert_callbacks([
         "statistic restored 7 1000 Volume - x9 New",
         "statistic restored 7 1000 RepoAverage830 3 New",
     ]);
@@ -347,75 +348,75 @@ fn long_snapshot_has_statistics() {
 
 #[test]
 fn later_of_message_and_snapshot_wins_per_statistic() {
-    let mut told = Told::in_sync();
-    told.lose();
-    told.a(&packet(103).session_statistics(7, 1, &[statistic(b'7', None, 60)]));
+    let mut trace = MessageTrace::in_sync();
+    trace.lose_packet_101();
+    trace.a(&packet(103).session_statistics(7, 1, &[statistic(b'7', None, 60)]));
     let entries = [statistic(b'7', None, 59), statistic(b'8', None, 40)];
-    told.snapshot(&sent_at(1, 200).statistics_snapshot(7, 102, 2, &entries, [None; 3]));
-    assert_eq!(told.price(7, StatisticKind::High), Some(60), "the snapshot is older");
-    assert_eq!(told.price(7, StatisticKind::Low), Some(40));
+    trace.snapshot(&sent_at(1, 200).statistics_snapshot(7, 102, 2, &entries, [None; 3]));
+    assert_eq!(trace.price(7, StatisticKind::High), Some(60), "the snapshot is older");
+    assert_eq!(trace.price(7, StatisticKind::Low), Some(40));
 }
 
 #[test]
 fn channel_reset_clears_statistics_and_limits() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let packet_101 = packet(101).session_statistics(7, 1, &[statistic(b'7', None, 60)]);
     let packet_101 = packet_101.daily_statistics(7, 2, &[statistic(b'6', Some(1), 52)]);
-    told.a(&packet_101.limits(7, 3, [Some(70), None, None]).volume(END, 7, 4, 5));
-    told.a(&packet(102).channel_reset());
-    let instrument = told.channel.find(7).unwrap();
-    let instruments = told.channel.instruments();
+    trace.a(&packet_101.limits(7, 3, [Some(70), None, None]).volume(END, 7, 4, 5));
+    trace.a(&packet(102).channel_reset());
+    let instrument = trace.channel.find(7).unwrap();
+    let instruments = trace.channel.instruments();
     assert_eq!(instruments.statistics(instrument).iter().count(), 0);
-    // What is sent again is taken; daily statistics are not sent again.
-    told.a(&packet(103).session_statistics(7, 1, &[statistic(b'7', None, 61)]));
-    assert_eq!(told.price(7, StatisticKind::High), Some(61));
-    assert_eq!(told.price(7, StatisticKind::Settlement), None);
+    // New session values are stored; daily statistics are not sent again.
+    trace.a(&packet(103).session_statistics(7, 1, &[statistic(b'7', None, 61)]));
+    assert_eq!(trace.price(7, StatisticKind::High), Some(61));
+    assert_eq!(trace.price(7, StatisticKind::Settlement), None);
 }
 
 #[test]
 fn event_resets_session_statistics() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let statistics = packet(101).session_statistics(7, 1, &[statistic(b'7', None, 60)]);
-    told.a(&statistics.daily_statistics(7, 2, &[statistic(b'6', Some(1), 52)]));
+    trace.a(&statistics.daily_statistics(7, 2, &[statistic(b'6', Some(1), 52)]));
     const NO_CHANGE: u8 = 103;
-    told.a(&packet(102).status(7, NO_CHANGE, 0, SecurityTradingEvent::RESET_STATISTICS.0));
-    assert_eq!(told.price(7, StatisticKind::High), None);
-    assert_eq!(told.price(7, StatisticKind::Settlement), Some(52));
+    trace.a(&packet(102).status(7, NO_CHANGE, 0, SecurityTradingEvent::RESET_STATISTICS.0));
+    assert_eq!(trace.price(7, StatisticKind::High), None);
+    assert_eq!(trace.price(7, StatisticKind::Settlement), Some(52));
 }
 
 #[test]
 fn single_trade_has_all_orders_of_message() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).trades(7, 1, &[(5, 9)], &[(11, 5), (12, 2), (13, 3)]));
-    told.lines.told(["trade 5 [11:5 12:2 13:3] of 3", "end of event 0"]);
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).trades(7, 1, &[(5, 9)], &[(11, 5), (12, 2), (13, 3)]));
+    trace.lines.assert_callbacks(["trade 5 [11:5 12:2 13:3] of 3", "end of event 0"]);
 }
 
 #[test]
 fn assigns_orders_to_trades_if_counts_match() {
-    let mut told = Told::in_sync();
+    let mut trace = MessageTrace::in_sync();
     let orders = [(11, 5), (12, 5), (11, 3), (13, 2), (14, 1)];
-    told.a(&packet(101).trades(7, 1, &[(5, 2), (3, 3)], &orders));
-    told.lines.told([
+    trace.a(&packet(101).trades(7, 1, &[(5, 2), (3, 3)], &orders));
+    trace.lines.assert_callbacks([
         "trade 5 [11:5 12:5] of 5",
         "trade 3 [11:3 13:2 14:1] of 5",
         "end of event 0",
     ]);
-    told.a(&packet(102).long_trades(8, 1, &[(5, 2), (3, 3)], &orders));
-    told.lines.told([
+    trace.a(&packet(102).long_trades(8, 1, &[(5, 2), (3, 3)], &orders));
+    trace.lines.assert_callbacks([
         "trade 5 [11:5 12:5] of 5",
         "trade 3 [11:3 13:2 14:1] of 5",
         "end of event 0",
     ]);
-    // Nothing tells whose the orders are.
-    told.a(&packet(103).trades(7, 3, &[(5, 2), (3, 2)], &orders));
-    told.lines.told(["trade 5 [] of 5", "trade 3 [] of 5", "end of event 0"]);
+    // The trades of these orders are unknown.
+    trace.a(&packet(103).trades(7, 3, &[(5, 2), (3, 2)], &orders));
+    trace.lines.assert_callbacks(["trade 5 [] of 5", "trade 3 [] of 5", "end of event 0"]);
 }
 
 #[test]
 fn trade_without_orders_is_empty() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).trades(7, 1, &[(5, 2), (1, 2)], &[]).trade(END, 8, 1, 50, 4));
-    told.lines.told([
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).trades(7, 1, &[(5, 2), (1, 2)], &[]).trade(END, 8, 1, 50, 4));
+    trace.lines.assert_callbacks([
         "trade 5 [] of 0",
         "trade 1 [] of 0",
         "end of event 0",
@@ -426,70 +427,70 @@ fn trade_without_orders_is_empty() {
 
 #[test]
 fn reports_quote_request_with_instruments() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).quote_request(&[7, 99]));
-    told.lines.told([
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).quote_request(&[7, 99]));
+    trace.lines.assert_callbacks([
         "quote request 4711: ES7 Some(10) Some(Bid), ES99? Some(10) Some(Bid)",
         "end of event 0",
     ]);
-    assert_eq!(told.counter("quote_requests"), 1);
+    assert_eq!(trace.counter("quote_requests"), 1);
 }
 
 #[test]
 fn workup_is_reported_and_sets_status() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).workup(7, 201, 0));
-    told.lines.told(["workup 7 PrivateWorkup at 99", "end of event 0"]);
-    let instrument = told.channel.find(7).unwrap();
-    let status = told.channel.instruments().status(instrument);
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).workup(7, 201, 0));
+    trace.lines.assert_callbacks(["workup 7 PrivateWorkup at 99", "end of event 0"]);
+    let instrument = trace.channel.find(7).unwrap();
+    let status = trace.channel.instruments().status(instrument);
     assert_eq!(status.trading_status.map(|status| status.0), Some(201));
-    told.a(&packet(102).workup(7, 17, 7));
-    let status = told.channel.instruments().status(instrument);
+    trace.a(&packet(102).workup(7, 17, 7));
+    let status = trace.channel.instruments().status(instrument);
     assert_eq!(status.event, Some(SecurityTradingEvent::END_OF_WORKUP));
-    assert_eq!(told.counter("workups"), 2);
+    assert_eq!(trace.counter("workups"), 2);
 }
 
 #[test]
 fn reports_collateral() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).collateral());
-    told.lines.told(["collateral US912828 9 99 101", "end of event 0"]);
-    assert_eq!(told.counter("collaterals"), 1);
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).collateral());
+    trace.lines.assert_callbacks(["collateral US912828 9 99 101", "end of event 0"]);
+    assert_eq!(trace.counter("collaterals"), 1);
 }
 
 #[test]
 fn reports_heartbeats_of_all_feeds() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).heartbeat());
-    told.lines.told(["heartbeat incremental"]);
-    told.a(&packet(103).heartbeat());
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).heartbeat());
+    trace.lines.assert_callbacks(["heartbeat incremental"]);
+    trace.a(&packet(103).heartbeat());
     let later = Now { monotonic: Instant::from_nanos(1 << 40), utc: YEAR_2026 };
-    told.channel.handle_timeout(later, &mut told.lines);
-    told.lines.0.clear();
-    told.snapshot(&sent_at(1, 200).heartbeat());
-    told.lines.told(["heartbeat snapshot"]);
-    told.hand_over(Feed::Instrument, &sent_at(1, 200).heartbeat());
-    told.lines.told(["heartbeat instrument"]);
-    assert_eq!(told.counter("heartbeats"), 5, "one before the test began");
+    trace.channel.handle_timeout(later, &mut trace.lines);
+    trace.lines.0.clear();
+    trace.snapshot(&sent_at(1, 200).heartbeat());
+    trace.lines.assert_callbacks(["heartbeat snapshot"]);
+    trace.deliver(Feed::Instrument, &sent_at(1, 200).heartbeat());
+    trace.lines.assert_callbacks(["heartbeat instrument"]);
+    assert_eq!(trace.counter("heartbeats"), 5, "one before the test began");
 }
 
 #[test]
 fn empty_message_ends_event() {
-    let mut told = Told::in_sync();
-    told.a(&packet(101).book(MORE, &[bid(7, 1).add(1, 50, 1)]).book(END, &[]));
-    told.lines.told(["end of event 1"]);
-    told.a(&packet(102).book(MORE, &[bid(7, 2).add(1, 51, 1)]).trades(7, 3, &[], &[]));
-    told.lines.told(["end of event 1"]);
-    told.a(&packet(103).book(MORE, &[bid(7, 3).add(1, 52, 1)]).daily_statistics(7, 4, &[]));
-    told.lines.told(["end of event 1"]);
+    let mut trace = MessageTrace::in_sync();
+    trace.a(&packet(101).book(MORE, &[bid(7, 1).add(1, 50, 1)]).book(END, &[]));
+    trace.lines.assert_callbacks(["end of event 1"]);
+    trace.a(&packet(102).book(MORE, &[bid(7, 2).add(1, 51, 1)]).trades(7, 3, &[], &[]));
+    trace.lines.assert_callbacks(["end of event 1"]);
+    trace.a(&packet(103).book(MORE, &[bid(7, 3).add(1, 52, 1)]).daily_statistics(7, 4, &[]));
+    trace.lines.assert_callbacks(["end of event 1"]);
 }
 
 #[test]
 fn end_callbacks_follow_contents() {
-    let mut told = Told::in_sync();
-    told.with_frames = true;
-    told.a(&packet(101).trade(MORE, 7, 1, 50, 3).volume(END, 7, 2, 3));
-    told.lines.told([
+    let mut trace = MessageTrace::in_sync();
+    trace.with_frames = true;
+    trace.a(&packet(101).trade(MORE, 7, 1, 50, 3).volume(END, 7, 2, 3));
+    trace.lines.assert_callbacks([
         "message 48",
         "trade 3 [] of 0",
         "end of message 48",
@@ -499,9 +500,10 @@ fn end_callbacks_follow_contents() {
         "end of message 37",
         "end of incremental packet 101",
     ]);
-    // A message that cannot be read ends as well, and so does a packet whose end cannot.
-    told.a(&packet(102).raw([11, 200, 1, 13], &[0; 11]).raw([11, 46, 1, 13], &[0; 5]));
-    told.lines.told([
+    // A message that cannot be decoded has an end callback, and so has a packet with an invalid
+    // end.
+    trace.a(&packet(102).raw([11, 200, 1, 13], &[0; 11]).raw([11, 46, 1, 13], &[0; 5]));
+    trace.lines.assert_callbacks([
         "message 200",
         "warning skipped message of unknown template 200",
         "end of message 200",
@@ -513,15 +515,15 @@ fn end_callbacks_follow_contents() {
 
 #[test]
 fn loop_packets_have_end_callbacks() {
-    let mut told = Told::in_sync();
-    told.lose();
-    told.with_frames = true;
-    told.snapshot(&sent_at(1, 200).snapshot(7, 102, 2, 0, &[]));
-    told.lines.told(["message 52", "end of message 52", "end of snapshot packet 1"]);
-    told.snapshot(&sent_at(1, 200).snapshot(7, 102, 2, 0, &[]));
-    told.lines.told([]);
-    told.hand_over(Feed::Instrument, &sent_at(1, 200).definition(7, 2, 10));
-    told.lines.told(["message 54", "end of message 54", "end of instrument packet 1"]);
+    let mut trace = MessageTrace::in_sync();
+    trace.lose_packet_101();
+    trace.with_frames = true;
+    trace.snapshot(&sent_at(1, 200).snapshot(7, 102, 2, 0, &[]));
+    trace.lines.assert_callbacks(["message 52", "end of message 52", "end of snapshot packet 1"]);
+    trace.snapshot(&sent_at(1, 200).snapshot(7, 102, 2, 0, &[]));
+    trace.lines.assert_callbacks([]);
+    trace.deliver(Feed::Instrument, &sent_at(1, 200).definition(7, 2, 10));
+    trace.lines.assert_callbacks(["message 54", "end of message 54", "end of instrument packet 1"]);
 }
 
 #[test]
@@ -533,73 +535,73 @@ fn template_ids_can_be_overridden() {
         packet.bytes_mut()[16] += 100;
         packet
     };
-    let mut told = Told::new(Channel::new(settings));
-    told.a(&packet(100).heartbeat());
-    told.hand_over(Feed::Instrument, &renumbered(packet(1).definition(7, 1, 10)));
-    told.snapshot(&renumbered(packet(1).snapshot(7, 100, 1, 0, &[])));
-    told.with_frames = true;
-    told.lines.0.clear();
-    told.a(&renumbered(packet(101).book(END, &[bid(7, 1).add(1, 50, 1)])));
-    told.lines.told([
+    let mut trace = MessageTrace::new(Channel::new(settings));
+    trace.a(&packet(100).heartbeat());
+    trace.deliver(Feed::Instrument, &renumbered(packet(1).definition(7, 1, 10)));
+    trace.snapshot(&renumbered(packet(1).snapshot(7, 100, 1, 0, &[])));
+    trace.with_frames = true;
+    trace.lines.0.clear();
+    trace.a(&renumbered(packet(101).book(END, &[bid(7, 1).add(1, 50, 1)])));
+    trace.lines.assert_callbacks([
         "message 46",
         "end of event 1",
         "end of message 46",
         "end of incremental packet 101",
     ]);
-    // The usual ids still are what they were.
-    told.a(&packet(102).book(END, &[bid(7, 2).add(1, 51, 1)]));
-    assert!(told.lines.0.contains(&"end of event 1".to_owned()));
-    assert_eq!(told.counter("unknown_templates"), 0);
+    // The original ids still apply.
+    trace.a(&packet(102).book(END, &[bid(7, 2).add(1, 51, 1)]));
+    assert!(trace.lines.0.contains(&"end of event 1".to_owned()));
+    assert_eq!(trace.counter("unknown_templates"), 0);
 }
 
 #[test]
 fn id_can_map_to_another_template() {
     let templates = TemplateIds::AS_PUBLISHED.with(46, 37).with(37, 46);
     let settings = Settings { templates, late_join: LateJoin::Nothing, ..SETTINGS };
-    let mut told = Told::new(Channel::new(settings));
+    let mut trace = MessageTrace::new(Channel::new(settings));
     let mut swapped = packet(1).book(END, &[bid(7, 1).add(1, 50, 1)]);
     swapped.bytes_mut()[16] = 37;
-    told.a(&swapped);
-    told.lines.told(["end of event 1"]);
+    trace.a(&swapped);
+    trace.lines.assert_callbacks(["end of event 1"]);
 }
 
 #[test]
 fn warns_once_per_unknown_template() {
-    let mut told = Told::in_sync();
-    // 200 and 264 are alike in their lower six bits.
+    let mut trace = MessageTrace::in_sync();
+    // 200 and 264 are equal in their lower six bits.
     for (sequence, template) in [(101, 200), (102, 264), (103, 200), (104, 65_535)] {
-        told.a(&packet(sequence).raw([11, template, 1, 13], &[0; 11]));
+        trace.a(&packet(sequence).raw([11, template, 1, 13], &[0; 11]));
     }
-    told.lines.told([
+    trace.lines.assert_callbacks([
         "warning skipped message of unknown template 200",
         "warning skipped message of unknown template 264",
         "warning skipped message of unknown template 65535",
     ]);
-    assert_eq!(told.counter("unknown_templates"), 4);
+    assert_eq!(trace.counter("unknown_templates"), 4);
 }
 
 #[test]
 fn reports_statistics_and_trades_out_of_sync() {
-    let mut told = Told::in_sync();
-    told.lose();
-    told.a(&packet(103).session_statistics(7, 9, &[statistic(b'7', None, 60)]));
-    told.a(&packet(104).trade(END, 7, 10, 50, 3));
-    told.lines.told([
+    let mut trace = MessageTrace::in_sync();
+    trace.lose_packet_101();
+    trace.a(&packet(103).session_statistics(7, 9, &[statistic(b'7', None, 60)]));
+    trace.a(&packet(104).trade(END, 7, 10, 50, 3));
+    trace.lines.assert_callbacks([
         "statistic 7 9 High 60 New",
         "end of event 0",
         "trade 3 [] of 0",
         "end of event 0",
     ]);
-    assert_eq!(told.price(7, StatisticKind::LastTrade), Some(50));
+    assert_eq!(trace.price(7, StatisticKind::LastTrade), Some(50));
 }
 
 #[test]
 fn reports_statistic_of_unknown_instrument() {
     let settings = Settings { late_join: LateJoin::Nothing, ..SETTINGS };
-    let mut told = Told::new(Channel::new(settings));
+    let mut trace = MessageTrace::new(Channel::new(settings));
     // The first entry of an instrument that exists from it on.
-    told.a(&packet(1).session_statistics(7, 1, &[statistic(b'7', None, 60)]));
-    told.a(&packet(2).volume(END, 8, 1, 5));
-    assert_eq!(told.price(7, StatisticKind::High), Some(60));
-    assert_eq!(told.quantity(8, StatisticKind::Volume), Some(5));
+    trace.a(&packet(1).session_statistics(7, 1, &[statistic(b'7', None, 60)]));
+    trace.a(&packet(2).volume(END, 8, 1, 5));
+    assert_eq!(trace.price(7, StatisticKind::High), Some(60));
+    assert_eq!(trace.quantity(8, StatisticKind::Volume), Some(5));
 }

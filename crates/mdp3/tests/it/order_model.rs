@@ -1,6 +1,6 @@
-//! A publisher of orders, a lossy feed, loops in chunks, and a channel that follows: whatever is
-//! lost, an order book that is called in sync is what was published after its packet, and once
-//! nothing is lost any more all are.
+//! Simulation of order books: a publisher, a lossy feed, a chunked snapshot loop, and a channel. An
+//! order book in sync always equals what was published after its packet. Once losses stop, all
+//! order books get in sync.
 #![allow(clippy::unwrap_used, reason = "an instrument that is not there fails the test")]
 
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 const IDS: [i32; 3] = [7, 8, 9];
 
-/// An order as it is published: whether it is a bid, its price, priority and quantity.
+/// A published order: whether it is a bid, its price, priority and quantity.
 type Stated = (bool, i64, u64, i32);
 type Books = BTreeMap<i32, BTreeMap<u64, Stated>>;
 
-/// What the exchange has.
+/// The publisher.
 struct Exchange {
     rng: ChaCha8Rng,
     kind: OrderBooks,
@@ -31,7 +31,7 @@ struct Exchange {
     millis: u64,
 }
 
-/// The best ten of a side, or all, best first.
+/// Returns the best ten orders of a side, or all, best first.
 fn sorted(book: &BTreeMap<u64, Stated>, is_bid: bool, kind: OrderBooks) -> Vec<(u64, Stated)> {
     let mut orders: Vec<_> =
         book.iter().filter(|(_, stated)| stated.0 == is_bid).map(|(id, s)| (*id, *s)).collect();
@@ -42,7 +42,7 @@ fn sorted(book: &BTreeMap<u64, Stated>, is_bid: bool, kind: OrderBooks) -> Vec<(
     orders
 }
 
-/// A book as text, of the exchange and of the channel.
+/// Formats a book of the publisher or of the channel.
 fn shown(book: &BTreeMap<u64, Stated>, kind: OrderBooks) -> String {
     let side = |is_bid| {
         let orders = sorted(book, is_bid, kind);
@@ -78,7 +78,7 @@ impl Exchange {
         OrderEntry { priority: Some(priority), ..entry }
     }
 
-    /// Changes a book at random; the entry that says so.
+    /// Changes a book at random. Returns the entry.
     fn change(&mut self, id: i32) -> OrderEntry {
         let known: Vec<u64> = self.books[&id].keys().copied().collect();
         let is_bid = self.below(2) == 0;
@@ -101,7 +101,7 @@ impl Exchange {
         Self::entry(id, order_id, stated).deleted()
     }
 
-    /// The next packet of the incremental feed: an event about one or two instruments.
+    /// Builds the next incremental packet: an event of one or two instruments.
     fn next_packet(&mut self) -> PacketBuilder {
         self.sequence += 1;
         self.millis += 1;
@@ -111,7 +111,7 @@ impl Exchange {
             (0, _) => {
                 self.books.get_mut(&id).unwrap().clear();
                 self.rpt_seq += 1;
-                packet.book(END, &[bid(id, self.rpt_seq).of_kind(b'J')])
+                packet.book(END, &[bid(id, self.rpt_seq).with_entry_type(b'J')])
             }
             (1, _) => packet.heartbeat(),
             (_, OrderBooks::Top) => {
@@ -129,7 +129,7 @@ impl Exchange {
         }
     }
 
-    /// Orders that go with price levels, and one level that goes without.
+    /// Adds orders with price levels, and one level without orders.
     fn combined(&mut self, packet: PacketBuilder, id: i32) -> PacketBuilder {
         let order = self.change(id);
         self.rpt_seq += 2;
@@ -151,8 +151,8 @@ impl Exchange {
         packet.top_orders(indicator, id, &orders)
     }
 
-    /// A pass of the loop: each book in chunks of three orders, two chunks a packet. Instruments
-    /// without orders are left out.
+    /// Builds a pass of the loop: each book in chunks of three orders, two chunks per packet. Omits
+    /// instruments without orders.
     fn snapshots(&mut self) -> Vec<PacketBuilder> {
         self.millis += 1;
         let active: Vec<i32> = IDS.into_iter().filter(|id| !self.books[id].is_empty()).collect();
@@ -181,27 +181,27 @@ impl Exchange {
     }
 }
 
-/// Compares what the channel tells with what the exchange had.
-struct Judge {
+/// Compares the channel's callbacks with the publisher's books.
+struct BookChecker {
     seed: u64,
     kind: OrderBooks,
     history: BTreeMap<u32, Books>,
-    /// The last packet that was processed.
+    /// The last processed packet.
     processed: u32,
-    judged: u64,
+    checked: u64,
     restored: u64,
 }
 
-impl Judge {
-    fn judge(&mut self, sequence: u32, book: OrderBook<'_>) {
+impl BookChecker {
+    fn check_book(&mut self, sequence: u32, book: OrderBook<'_>) {
         let expected = shown(&self.history[&sequence][&book.security_id()], self.kind);
         let (seed, id) = (self.seed, book.security_id());
         assert_eq!(show_orders(book), expected, "seed {seed}: {id} after packet {sequence}");
-        self.judged += 1;
+        self.checked += 1;
     }
 }
 
-impl Listener for Judge {
+impl Listener for BookChecker {
     fn on_packet(&mut self, packet: &hairpin_mdp3::Packet) {
         if packet.feed == Feed::Incremental {
             self.processed = packet.sequence;
@@ -230,7 +230,7 @@ impl Listener for Judge {
 
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         for (_, book) in event.changed_orders() {
-            self.judge(event.packet.sequence, book);
+            self.check_book(event.packet.sequence, book);
         }
     }
 }
@@ -238,7 +238,7 @@ impl Listener for Judge {
 struct Simulation {
     exchange: Exchange,
     channel: Channel,
-    judge: Judge,
+    checker: BookChecker,
     now: Instant,
     joined: [bool; Feed::ALL.len()],
     order_feed: Feed,
@@ -249,16 +249,16 @@ impl Simulation {
         let kind = settings.order_books;
         let exchange = Exchange::new(seed, kind);
         let history = [(exchange.sequence, exchange.books.clone())].into();
-        let judge = Judge { seed, kind, history, processed: 0, judged: 0, restored: 0 };
+        let checker = BookChecker { seed, kind, history, processed: 0, checked: 0, restored: 0 };
         let order_feed =
             if kind == OrderBooks::Top { Feed::Snapshot } else { settings.order_snapshots };
         let now = Instant::from_nanos(1_000_000_000);
         let channel = Channel::new(settings);
         let joined = [false; Feed::ALL.len()];
-        Self { exchange, channel, judge, now, joined, order_feed }
+        Self { exchange, channel, checker, now, joined, order_feed }
     }
 
-    fn hand_over(&mut self, feed: Feed, packet: &PacketBuilder) {
+    fn deliver(&mut self, feed: Feed, packet: &PacketBuilder) {
         let utc = YEAR_2026 + Duration::from_secs(3_000);
         let now = Now { monotonic: self.now, utc };
         while let Some(action) = self.channel.poll_action() {
@@ -270,16 +270,16 @@ impl Simulation {
         }
         if self.joined[feed as usize] {
             let input = Input { feed, line: FeedLine::A, received: None };
-            self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
+            self.channel.handle_packet(now, input, packet.bytes(), &mut self.checker);
         }
-        self.channel.handle_timeout(now, &mut self.judge);
+        self.channel.handle_timeout(now, &mut self.checker);
     }
 
-    /// The exchange's next packet, of which the judge is told.
+    /// Builds the publisher's next packet and informs the checker.
     fn next_packet(&mut self) -> PacketBuilder {
         let packet = self.exchange.next_packet();
         let (sequence, books) = (self.exchange.sequence, self.exchange.books.clone());
-        self.judge.history.insert(sequence, books);
+        self.checker.history.insert(sequence, books);
         packet
     }
 
@@ -287,39 +287,39 @@ impl Simulation {
         let packet = self.next_packet();
         self.now += Duration::from_millis(11);
         if self.exchange.below(1_000) >= loss {
-            self.hand_over(Feed::Incremental, &packet);
+            self.deliver(Feed::Incremental, &packet);
         }
     }
 
-    /// A pass of the loop, which may be ahead of the stream by a few packets.
+    /// Runs a pass of the loop, up to a few packets ahead of the stream.
     fn run_loop(&mut self, loss: u32) {
         let ahead: Vec<_> = (0..self.exchange.below(4)).map(|_| self.next_packet()).collect();
         for packet in self.exchange.snapshots() {
             if self.exchange.below(1_000) >= loss {
-                self.hand_over(self.order_feed, &packet);
+                self.deliver(self.order_feed, &packet);
             }
         }
         for packet in ahead {
             self.now += Duration::from_millis(11);
-            self.hand_over(Feed::Incremental, &packet);
+            self.deliver(Feed::Incremental, &packet);
         }
     }
 }
 
-/// Runs a simulation; how many books were judged, and how many of them came from snapshots.
-fn follows(seed: u64, settings: Settings) -> (u64, u64) {
+/// Runs a simulation. Returns how many books were checked, and how many came from snapshots.
+fn run_simulation(seed: u64, settings: Settings) -> (u64, u64) {
     let mut simulation = Simulation::new(seed, settings);
     let first = packet(100).heartbeat();
-    simulation.hand_over(Feed::Incremental, &first);
+    simulation.deliver(Feed::Incremental, &first);
     let definitions = packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10);
-    simulation.hand_over(Feed::Instrument, &definitions);
+    simulation.deliver(Feed::Instrument, &definitions);
     for round in 0..12 {
         for _ in 0..20 {
             simulation.publish(if round % 3 == 2 { 60 } else { 0 });
         }
         simulation.run_loop(if round % 4 == 1 { 200 } else { 0 });
     }
-    // Nothing is lost any more.
+    // Losses have stopped.
     simulation.publish(0);
     for _ in 0..3 {
         simulation.run_loop(0);
@@ -330,20 +330,20 @@ fn follows(seed: u64, settings: Settings) -> (u64, u64) {
         let instrument = simulation.channel.find(id).unwrap();
         let book = simulation.channel.order_book(instrument);
         assert!(book.is_in_sync(), "seed {seed}: {id} {:?}", simulation.channel.counters());
-        simulation.judge.judge(sequence, book);
+        simulation.checker.check_book(sequence, book);
     }
     let counters = simulation.channel.counters();
     let wrong = [counters.existing_orders, counters.missing_orders, counters.invalid_orders];
     assert_eq!(wrong, [0; 3], "seed {seed}: an error of the publisher's would be the channel's");
     assert_eq!(counters.order_snapshots_not_continued, 0, "seed {seed}");
-    (simulation.judge.judged, simulation.judge.restored)
+    (simulation.checker.checked, simulation.checker.restored)
 }
 
-/// Runs many; ten of them judge and restore at least so many books.
-fn all_follow(settings: Settings, (judged, restored): (u64, u64)) {
-    let told = (0..SEEDS).map(|seed| follows(seed, settings));
+/// Runs many simulations. Ten of them must check and restore at least the given numbers of books.
+fn run_simulations(settings: Settings, (checked, restored): (u64, u64)) {
+    let told = (0..SEEDS).map(|seed| run_simulation(seed, settings));
     let sums = told.fold((0, 0), |sums, told| (sums.0 + told.0, sums.1 + told.1));
-    assert!(10 * sums.0 >= judged * SEEDS && 10 * sums.1 >= restored * SEEDS, "{sums:?}");
+    assert!(10 * sums.0 >= checked * SEEDS && 10 * sums.1 >= restored * SEEDS, "{sums:?}");
 }
 
 const SEEDS: u64 = 100;
@@ -356,17 +356,17 @@ fn full_order_books_match_published_state() {
         queue_bytes: 1 << 16,
         ..SETTINGS
     };
-    all_follow(settings, (1_000, 30));
-    all_follow(Settings { order_snapshots: Feed::Snapshot, ..settings }, (1_000, 30));
+    run_simulations(settings, (1_000, 30));
+    run_simulations(Settings { order_snapshots: Feed::Snapshot, ..settings }, (1_000, 30));
 }
 
 #[test]
 fn top_orders_match_published_state() {
-    all_follow(Settings { order_books: OrderBooks::Top, ..SETTINGS }, (1_000, 1));
+    run_simulations(Settings { order_books: OrderBooks::Top, ..SETTINGS }, (1_000, 1));
 }
 
 #[test]
 fn small_queue_and_slab_only_delay_recovery() {
     let settings = Settings { order_books: OrderBooks::Full, max_orders: 48, ..SETTINGS };
-    all_follow(Settings { queue_bytes: 200, ..settings }, (500, 30));
+    run_simulations(Settings { queue_bytes: 200, ..settings }, (500, 30));
 }

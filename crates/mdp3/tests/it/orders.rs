@@ -1,4 +1,4 @@
-//! Order books: what entries do to them, and when they are right.
+//! Effects of entries on order books, and their sync states.
 
 use crate::support::*;
 use hairpin_mdp3::{
@@ -9,8 +9,8 @@ use hairpin_time::Duration;
 const FULL: Settings = Settings { order_books: OrderBooks::Full, max_orders: 16, ..SETTINGS };
 const TOP: Settings = Settings { order_books: OrderBooks::Top, ..SETTINGS };
 
-/// Instruments 7 and 8 defined and their price books in sync after packet 100; of their orders
-/// nothing is known.
+/// Returns a trace with instruments 7 and 8 defined and their price books in sync after packet 100;
+/// their orders are unknown.
 fn joined(settings: Settings) -> Trace {
     let mut trace = Trace::new(settings);
     trace.a(&packet(100).heartbeat());
@@ -22,7 +22,7 @@ fn joined(settings: Settings) -> Trace {
     trace
 }
 
-/// The same with order books in sync and empty.
+/// Returns the same with empty order books in sync.
 fn in_sync(settings: Settings) -> Trace {
     let mut trace = joined(settings);
     let books = sent_at(1, 50).order_snapshot(7, 100, 2, &[]).order_snapshot(8, 100, 2, &[]);
@@ -37,7 +37,7 @@ fn in_sync(settings: Settings) -> Trace {
     trace
 }
 
-/// Packet 101 is lost.
+/// Loses packet 101.
 fn lose_a_packet(trace: &mut Trace) {
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
@@ -55,8 +55,10 @@ fn sorts_orders_by_price_then_priority() {
         &[buy(7, 2, 50, 2), buy(7, 3, 51, 3), late, sell(7, 5, 60, 5), sell(7, 4, 60, 4)],
     ));
     assert_eq!(trace.orders(7), "3:3@51 9:1@50 2:2@50 | 4:4@60 5:5@60");
-    trace
-        .told(["orders 7: 3:3@51 9:1@50 2:2@50 | 4:4@60 5:5@60[+2][+3][+9][+5][+4]", "end 101 7o"]);
+    trace.assert_callbacks([
+        "orders 7: 3:3@51 9:1@50 2:2@50 | 4:4@60 5:5@60[+2][+3][+9][+5][+4]",
+        "end 101 7o",
+    ]);
 }
 
 #[test]
@@ -66,7 +68,11 @@ fn message_adds_changes_and_removes_orders() {
     trace.recorder.take();
     trace.a(&packet(102)
         .orders(END, &[buy(7, 1, 49, 4).changed(), buy(7, 2, 0, 0).deleted(), sell(8, 4, 59, 4)]));
-    trace.told(["orders 7: 1:4@49 |[~1][-2]", "orders 8: | 4:4@59 3:3@60[+4]", "end 102 7o 8o"]);
+    trace.assert_callbacks([
+        "orders 7: 1:4@49 |[~1][-2]",
+        "orders 8: | 4:4@59 3:3@60[+4]",
+        "end 102 7o 8o",
+    ]);
     assert_eq!(trace.counter("order_entries"), 6);
 }
 
@@ -77,9 +83,9 @@ fn end_of_event_lists_all_changed_order_books() {
     trace.a(&packet(102).orders(MORE, &[buy(8, 2, 50, 1)]).orders(MORE, &[buy(7, 3, 50, 1)]));
     trace.recorder.take();
     trace.a(&packet(103).book(END, &[]));
-    trace.told(["end 103 7o 8o"]);
+    trace.assert_callbacks(["end 103 7o 8o"]);
     trace.a(&packet(104).book(END, &[]));
-    trace.told(["end 104"]);
+    trace.assert_callbacks(["end 104"]);
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn book_message_orders_use_fields_of_level() {
             packet(101).combined(END, &levels, &orders)
         };
         trace.a(&message);
-        trace.told([
+        trace.assert_callbacks([
             "orders 7: 1:2@50 2:3@50 |[+1][+2]",
             "orders 8: | 3:2@60 4:1@61[+3][+4]",
             "book 7 B: 5@50 |",
@@ -134,7 +140,12 @@ fn accepts_level_without_orders_and_order_without_level() {
     let mut trace = in_sync(FULL);
     trace.a(&packet(101).combined(END, &[bid(7, 1).add(1, 50, 5)], &[]));
     trace.a(&packet(102).orders(END, &[buy(7, 1, 40, 1)]));
-    trace.told(["book 7 B: 5@50 |", "end 101 7B", "orders 7: 1:1@40 |[+1]", "end 102 7o"]);
+    trace.assert_callbacks([
+        "book 7 B: 5@50 |",
+        "end 101 7B",
+        "orders 7: 1:1@40 |[+1]",
+        "end 102 7o",
+    ]);
 }
 
 #[test]
@@ -146,13 +157,13 @@ fn unknown_order_requires_snapshot() {
         assert!(!trace.orders_in_sync(7) && trace.orders_in_sync(8), "{entry:?}");
         assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "the price book is another matter");
         assert_eq!(trace.actions(), [Action::Join(Feed::SnapshotOrders)]);
-        // One as of before the error is of no use, one as of its packet is.
+        // A snapshot as of before the error is rejected; one as of its packet is accepted.
         trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 101, 2, &[buy(7, 1, 50, 1)]));
         assert!(!trace.orders_in_sync(7));
         trace.a(&packet(103).orders(END, &[sell(7, 5, 60, 1)]));
         trace.recorder.take();
         trace.order_snapshots(&sent_at(1, 120).order_snapshot(7, 102, 2, &[sell(7, 2, 60, 1)]));
-        trace.told(["orders of 7 in sync", "orders restored 7: | 2:1@60 5:1@60"]);
+        trace.assert_callbacks(["orders of 7 in sync", "orders restored 7: | 2:1@60 5:1@60"]);
         assert_eq!(trace.actions(), [Action::Leave(Feed::SnapshotOrders)]);
     }
 }
@@ -172,7 +183,7 @@ fn gap_loses_sync_of_all_order_books() {
     let mut trace = in_sync(FULL);
     trace.a(&packet(102).orders(END, &[buy(7, 1, 50, 1)]));
     trace.wait(Duration::from_millis(10));
-    trace.told([
+    trace.assert_callbacks([
         "gap 101+1",
         "orders of 7 out of sync",
         "orders of 8 out of sync",
@@ -191,7 +202,7 @@ fn gap_loses_sync_of_all_order_books() {
 fn unaffected_price_book_does_not_restore_orders() {
     let mut trace = in_sync(FULL);
     lose_a_packet(&mut trace);
-    // More than the lost packet can hold are needed to prove it.
+    // Proof needs more entries than the lost packet can contain.
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
     trace.snapshot(&sent_at(1, 110).snapshot(7, 102, 2, 0, &[]).snapshot(8, 102, 2, 0, &[]));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
@@ -214,7 +225,10 @@ fn applies_queued_orders_after_369_only() {
     trace.recorder.take();
     let at_104 = [buy(7, 103, 50, 1), buy(7, 104, 50, 1)];
     trace.order_snapshots(&sent_at(1, 120).order_snapshot(7, 104, 2, &at_104));
-    trace.told(["orders of 7 in sync", "orders restored 7: 103:1@50 104:1@50 105:1@50 |"]);
+    trace.assert_callbacks([
+        "orders of 7 in sync",
+        "orders restored 7: 103:1@50 104:1@50 105:1@50 |",
+    ]);
 }
 
 #[test]
@@ -257,9 +271,9 @@ fn loads_snapshot_with_all_chunks() {
     trace.order_snapshots(&sent_at(1, 110).order_chunk((7, 102, 2), (1, 3), &[buy(7, 1, 50, 1)]));
     trace.order_snapshots(&sent_at(2, 111).order_chunk((7, 102, 2), (2, 3), &[buy(7, 2, 50, 1)]));
     assert!(!trace.orders_in_sync(7));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.order_snapshots(&sent_at(3, 112).order_chunk((7, 102, 2), (3, 3), &[sell(7, 3, 60, 1)]));
-    trace.told(["orders of 7 in sync", "orders restored 7: 1:1@50 2:1@50 | 3:1@60"]);
+    trace.assert_callbacks(["orders of 7 in sync", "orders restored 7: 1:1@50 2:1@50 | 3:1@60"]);
     assert_eq!(trace.counter("order_snapshots_applied"), 3);
 }
 
@@ -271,7 +285,7 @@ fn does_not_combine_chunks_of_different_369() {
     trace.order_snapshots(&sent_at(2, 111).order_chunk((7, 103, 2), (2, 2), &[buy(7, 2, 50, 1)]));
     assert!(!trace.orders_in_sync(7));
     assert_eq!(trace.counter("order_snapshots_torn"), 1);
-    // The next pass has both.
+    // The next pass contains both.
     trace.order_snapshots(&sent_at(1, 120).order_chunk((7, 104, 2), (1, 2), &[buy(7, 1, 50, 1)]));
     trace.order_snapshots(&sent_at(2, 121).order_chunk((7, 104, 2), (2, 2), &[buy(7, 2, 50, 1)]));
     assert_eq!(trace.orders(7), "1:1@50 2:1@50 |");
@@ -285,7 +299,7 @@ fn ignores_snapshot_with_missing_chunk() {
     trace.order_snapshots(&sent_at(1, 110).order_chunk((7, 102, 2), (1, 3), &[buy(7, 1, 50, 1)]));
     trace.order_snapshots(&sent_at(3, 112).order_chunk((7, 102, 2), (3, 3), &[buy(7, 3, 50, 1)]));
     assert!(!trace.orders_in_sync(7));
-    // The other side has the packet that was missing.
+    // The other line delivers the missing packet.
     let missing = sent_at(2, 111).order_chunk((7, 102, 2), (2, 3), &[buy(7, 2, 50, 1)]);
     trace.on(Feed::SnapshotOrders, hairpin_mdp3::FeedLine::B, &missing);
     assert_eq!(trace.orders(7), "1:1@50 2:1@50 3:1@50 |");
@@ -312,10 +326,10 @@ fn absent_instrument_has_no_orders_as_of_lowest_369() {
     trace.a(&packet(104).orders(END, &[buy(8, 3, 50, 1)]));
     trace.actions();
     trace.recorder.take();
-    // It names one instrument, as of 103, and that is not 8.
+    // The pass names one instrument, as of 103, but not 8.
     trace.order_snapshots(&sent_at(1, 110).order_chunk((7, 103, 1), (1, 2), &[buy(7, 9, 50, 1)]));
     trace.order_snapshots(&sent_at(2, 111).order_chunk((7, 103, 1), (2, 2), &[]));
-    trace.told([
+    trace.assert_callbacks([
         "orders of 8 in sync",
         "orders restored 8: 3:1@50 |",
         "orders of 7 in sync",
@@ -324,12 +338,12 @@ fn absent_instrument_has_no_orders_as_of_lowest_369() {
     assert_eq!(trace.counter("order_books_empty_by_absence"), 1);
 }
 
-/// Whether the order books of 7, 8 and 9 are in sync.
+/// Returns whether the order books of 7, 8 and 9 are in sync.
 fn all_three(trace: &Trace) -> [bool; 3] {
     [7, 8, 9].map(|id| trace.orders_in_sync(id))
 }
 
-/// Packet 101 is lost, and 9 is an instrument too.
+/// Loses packet 101 on a channel with a third instrument, 9.
 fn lose_a_packet_of_three() -> Trace {
     let mut trace = in_sync(FULL);
     trace.a(&packet(101).definition(9, 3, 10));
@@ -367,8 +381,8 @@ fn changed_total_proves_no_absence() {
 #[test]
 fn later_pass_does_not_continue_older_one() {
     let mut trace = lose_a_packet_of_three();
-    trace.a(&packet(104).book(END, &[8, 9].map(|id| bid(id, 1).of_kind(b'J'))));
-    // The last that waited: the loop is left amid a pass of two packets.
+    trace.a(&packet(104).book(END, &[8, 9].map(|id| bid(id, 1).with_entry_type(b'J'))));
+    // The last waiting instrument; the channel leaves the loop during a pass of two packets.
     trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 110, 2, &[]));
     assert_eq!(all_three(&trace), [true; 3]);
     trace.a(&packet(105).orders(END, &[buy(8, 1, 50, 1)]));
@@ -395,7 +409,7 @@ fn pass_of_heartbeats_means_no_orders() {
     trace.order_snapshots(&sent_at(1, 110).heartbeat());
     assert!(!trace.orders_in_sync(7));
     trace.order_snapshots(&sent_at(1, 120).heartbeat());
-    trace.told([
+    trace.assert_callbacks([
         "orders of 7 in sync",
         "orders restored 7: |",
         "orders of 8 in sync",
@@ -418,7 +432,7 @@ fn pass_of_heartbeats_ignores_active_instruments() {
 fn overtaken_pass_of_heartbeats_proves_nothing() {
     let mut trace = in_sync(FULL);
     lose_a_packet(&mut trace);
-    // It began before packet 102 was sent.
+    // The pass began before packet 102 was sent.
     trace.order_snapshots(&sent_at(1, 101).heartbeat());
     trace.order_snapshots(&sent_at(1, 130).heartbeat());
     assert!(!trace.orders_in_sync(7));
@@ -430,7 +444,7 @@ fn overtaken_pass_of_heartbeats_proves_nothing() {
 fn late_join_loads_orders_and_queue() {
     let mut trace = Trace::new(FULL);
     trace.a(&packet(100).heartbeat());
-    // Nobody knows yet what 7 is.
+    // Instrument 7 is not known yet.
     trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1)]));
     assert_eq!(trace.actions(), [Action::Join(Feed::Incremental), Action::Join(Feed::Instrument)]);
     trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
@@ -444,7 +458,7 @@ fn late_join_loads_orders_and_queue() {
     );
     trace.recorder.take();
     trace.order_snapshots(&packet(1).order_snapshot(7, 100, 1, &[buy(7, 5, 49, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "orders of 7 in sync",
         "orders restored 7: 1:1@50 5:1@49 |",
         "orders of 8 in sync",
@@ -463,7 +477,7 @@ fn join_without_definitions_adds_instruments_by_orders() {
     assert_eq!((trace.orders(7), trace.orders(8)), ("1:1@50 |".into(), "| 2:1@60".into()));
     assert!(trace.orders_in_sync(7) && trace.orders_in_sync(8));
     assert_eq!(trace.actions(), [Action::Leave(Feed::SnapshotOrders)]);
-    // From now on the first order of an instrument is queued until a snapshot has it.
+    // From now on the first order of an instrument is queued until a snapshot contains it.
     trace.a(&packet(102).orders(END, &[buy(9, 3, 50, 1)]));
     assert!(!trace.orders_in_sync(9));
     trace.order_snapshots(&sent_at(1, 110).order_snapshot(8, 101, 1, &[sell(8, 2, 60, 1)]));
@@ -475,7 +489,7 @@ fn join_without_definitions_waits_for_loop() {
     let mut trace = Trace::new(Settings { late_join: LateJoin::Books, ..FULL });
     trace.a(&packet(100).heartbeat());
     assert!(trace.actions().contains(&Action::Join(Feed::SnapshotOrders)));
-    // Nobody has orders any more.
+    // No instrument has orders now.
     trace.a(&packet(101).channel_reset());
     assert!(trace.actions().contains(&Action::Leave(Feed::SnapshotOrders)));
 }
@@ -496,7 +510,7 @@ fn deleted_instrument_loses_its_orders() {
     let instrument = trace.channel.find(7).unwrap();
     assert_eq!(trace.channel.order_book(instrument).sync_state(), SyncState::Unknown);
     assert_eq!(trace.orders(7), "|");
-    // Its memory is there for others.
+    // The memory is free for other instruments.
     trace.a(&packet(103).orders(END, &[buy(8, 2, 50, 1)]));
     assert_eq!(trace.orders(8), "2:1@50 |");
 }
@@ -510,7 +524,7 @@ fn channel_reset_empties_order_books() {
     trace.actions();
     trace.recorder.take();
     trace.a(&packet(104).channel_reset().orders(END, &[buy(7, 1, 51, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "orders of 7 in sync",
         "orders of 8 in sync",
         "7 in sync",
@@ -543,7 +557,7 @@ fn book_reset_forgets_snapshot_ahead() {
     lose_a_packet(&mut trace);
     trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 107, 2, &[buy(7, 7, 50, 1)]));
     // Packet 103 is lost.
-    trace.a(&packet(104).book(END, &[bid(7, 9).of_kind(b'J')]));
+    trace.a(&packet(104).book(END, &[bid(7, 9).with_entry_type(b'J')]));
     trace.wait(Duration::from_millis(10));
     assert_eq!((trace.orders(7).as_str(), trace.orders_in_sync(7)), ("|", true));
     trace.a(&packet(105).orders(END, &[buy(7, 5, 50, 1)]));
@@ -555,7 +569,7 @@ fn book_reset_empties_order_book() {
     for settings in [FULL, TOP] {
         let mut trace = in_sync(settings);
         lose_a_packet(&mut trace);
-        trace.a(&packet(103).book(END, &[bid(7, 9).of_kind(b'J')]));
+        trace.a(&packet(103).book(END, &[bid(7, 9).with_entry_type(b'J')]));
         assert!(trace.orders_in_sync(7) && !trace.orders_in_sync(8));
         assert_eq!(trace.orders(7), "|");
         let told = trace.recorder.take();
@@ -586,7 +600,7 @@ fn only_unannounced_restart_loses_order_sync() {
 
 #[test]
 fn restart_clears_awaited_order_packets() {
-    // One order book falls out by an unknown order, or all by one without its level.
+    // An order book loses sync by an unknown order, or all of them by an order without its level.
     let level = [bid(7, 1).add(1, 50, 1)];
     let unknown = packet(101).orders(END, &[buy(7, 9, 50, 1).deleted()]);
     for packet in [unknown, packet(101).combined(END, &level, &[buy(0, 1, 0, 1).at(2)])] {
@@ -615,14 +629,14 @@ fn order_beyond_capacity_empties_its_book_only() {
     trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1), buy(8, 2, 50, 1)]));
     trace.recorder.take();
     trace.a(&packet(102).orders(END, &[buy(7, 3, 50, 1), buy(8, 4, 50, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "warning dropped orders of instrument 7: max_orders reached",
         "orders of 7 out of sync",
         "orders 8: 2:1@50 4:1@50 |[+4]",
         "end 102 8o",
     ]);
     assert_eq!(trace.orders(7), "|");
-    // A snapshot that does not fit changes nothing; one that does brings it back.
+    // A snapshot that does not fit changes nothing; one that fits restores the book.
     let two = [buy(7, 1, 50, 1), buy(7, 3, 50, 1)];
     trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 102, 2, &two));
     assert_eq!((trace.orders(7).as_str(), trace.orders_in_sync(7)), ("|", false));
@@ -680,7 +694,7 @@ fn inapplicable_queued_order_keeps_book_out_of_sync() {
     trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 102, 2, &[]));
     assert!(!trace.orders_in_sync(7));
     assert_eq!(trace.counter("order_snapshots_not_continued"), 1);
-    // The same once more is too old now.
+    // The repeated snapshot is now too old.
     trace.order_snapshots(&sent_at(1, 115).order_snapshot(7, 102, 2, &[]));
     assert_eq!(trace.counter("order_snapshots_not_continued"), 1);
     assert_eq!(trace.counter("order_snapshots_too_old"), 1);
@@ -692,7 +706,7 @@ fn inapplicable_queued_order_keeps_book_out_of_sync() {
 fn dangling_order_loses_sync_of_all_order_books() {
     let mut trace = in_sync(FULL);
     trace.a(&packet(101).combined(END, &[bid(7, 1).add(1, 50, 1)], &[buy(0, 1, 0, 1).at(2)]));
-    trace.told([
+    trace.assert_callbacks([
         "error cannot apply order 1: its message has no entry 2",
         "orders of 7 out of sync",
         "orders of 8 out of sync",
@@ -710,7 +724,7 @@ fn top_orders_replace_book() {
     let mut trace = in_sync(TOP);
     let interleaved = [buy(7, 1, 50, 1), sell(7, 2, 60, 2), buy(7, 3, 49, 3), sell(7, 4, 61, 4)];
     trace.a(&packet(101).top_orders(MORE, 7, &interleaved).book(END, &[bid(7, 1).add(1, 50, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "orders restated 7: 1:1@50 3:3@49 | 2:2@60 4:4@61",
         "book 7 B: 1@50 |",
         "end 101 7B 7o",
@@ -725,7 +739,7 @@ fn top_orders_restore_sync() {
     let mut trace = in_sync(TOP);
     lose_a_packet(&mut trace);
     trace.a(&packet(103).top_orders(END, 7, &[buy(7, 1, 50, 1)]));
-    trace.told(["orders of 7 in sync", "orders restated 7: 1:1@50 |", "end 103 7o"]);
+    trace.assert_callbacks(["orders of 7 in sync", "orders restated 7: 1:1@50 |", "end 103 7o"]);
     assert!(!trace.orders_in_sync(8));
 }
 
@@ -755,7 +769,7 @@ fn drops_top_orders_contained_in_snapshot() {
     assert_eq!(trace.counter("orders_in_snapshot"), 2);
 }
 
-/// Found by `sim feed`, seed 54: the number of the snapshot was still gone by.
+/// Found by `sim feed`, seed 54: the snapshot's sequence was still compared.
 #[test]
 fn top_orders_override_snapshot_before_loss() {
     let mut trace = in_sync(TOP);
@@ -788,7 +802,7 @@ fn shared_loop_proves_absence_of_orders() {
         trace.a(&packet(100).heartbeat());
         let definitions = packet(1).definition(7, 3, 10).definition(8, 3, 10);
         trace.instrument(&definitions.definition(9, 3, 10));
-        // 8 has a price book and may have orders to come; 9 has neither.
+        // Instrument 8 has a price book and may have orders later; 9 has neither.
         let books = packet(1).snapshot(7, 100, 2, 0, &[]).order_snapshot(7, 100, 2, &[]);
         trace.snapshot(&books.snapshot(8, 100, 2, 0, &[]));
         let states = [7, 8, 9].map(|id| trace.orders_in_sync(id));
@@ -816,7 +830,7 @@ fn shared_loop_without_orders_means_no_orders() {
 fn channel_without_order_books_ignores_orders() {
     let mut trace = joined(SETTINGS);
     trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1)]).top_orders(END, 7, &[buy(7, 1, 50, 1)]));
-    trace.told(["end 101", "end 101"]);
+    trace.assert_callbacks(["end 101", "end 101"]);
     let instrument = trace.channel.find(7).unwrap();
     assert_eq!(trace.channel.order_book(instrument).sync_state(), SyncState::Unknown);
     trace.order_snapshots(&packet(1).order_snapshot(7, 100, 1, &[]));

@@ -1,10 +1,10 @@
-//! After a loss: which books are still right, and how the others become so.
+//! Recovery after a loss: which books are still correct, and how the others are restored.
 
 use crate::support::*;
 use hairpin_mdp3::{Action, ChannelState, Feed, Settings};
 use hairpin_time::Duration;
 
-/// In sync, 7 with a bid at 50 and RptSeq 1,001, then packet 102 lost.
+/// Returns a trace in sync, with 7 at RptSeq 1,001 and a bid at 50; then packet 102 is lost.
 fn after_a_gap() -> Trace {
     let mut trace = Trace::in_sync_late();
     trace.a(&packet(101).book(END, &[bid(7, 1_001).add(1, 50, 1)]));
@@ -20,8 +20,8 @@ fn after_a_gap() -> Trace {
 fn next_rpt_seq_proves_no_loss() {
     let mut trace = after_a_gap();
     trace.a(&packet(104).book(END, &[bid(7, 1002).add(1, 51, 1)]));
-    trace.told(["7 in sync", "book 7 B: 1@51 1@50 |", "end 104 7B"]);
-    // 8 has not been heard of.
+    trace.assert_callbacks(["7 in sync", "book 7 B: 1@51 1@50 |", "end 104 7B"]);
+    // No packet of 8 has arrived.
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
 }
 
@@ -29,7 +29,7 @@ fn next_rpt_seq_proves_no_loss() {
 fn low_rpt_seq_proves_nothing() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(7, 1).add(1, 50, 1)]));
-    // Packet 102, a channel reset, and 103, the first entry after it, are lost.
+    // Packets 102, a channel reset, and 103, the first entry after it, are lost.
     trace.a(&packet(104).book(END, &[bid(7, 2).add(1, 40, 1)]));
     trace.wait(Duration::from_millis(10));
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
@@ -43,53 +43,53 @@ fn low_rpt_seq_proves_nothing() {
 fn wrong_rpt_seq_requires_snapshot() {
     let mut trace = after_a_gap();
     trace.a(&packet(104).book(END, &[bid(7, 1003).add(1, 52, 1)]));
-    trace.told(["end 104"]);
+    trace.assert_callbacks(["end 104"]);
     trace.a(&packet(105).book(END, &[bid(7, 1004).add(1, 53, 1), bid(8, 1001).add(1, 20, 1)]));
-    trace.told(["8 in sync", "book 8 B: 1@20 |", "end 105 8B"]);
-    // As of 104: its entry is in the snapshot, that of 105 is not.
+    trace.assert_callbacks(["8 in sync", "book 8 B: 1@20 |", "end 105 8B"]);
+    // As of 104: the snapshot contains its entry but not that of 105.
     let levels = [(b'0', 1, 52, 1), (b'0', 2, 51, 1), (b'0', 3, 50, 1)];
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &levels).snapshot(8, 104, 2, 1000, &[]));
-    trace.told(["7 in sync", "restored 7 B: 1@53 1@52 1@51 1@50 |", "channel InSync"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@53 1@52 1@51 1@50 |", "channel InSync"]);
     assert_eq!(trace.actions(), [Action::Leave(Feed::Snapshot)]);
     trace.a(&packet(106).book(END, &[bid(7, 1005).add(1, 54, 1)]));
-    trace.told(["book 7 B: 1@54 1@53 1@52 1@51 1@50 |", "end 106 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@54 1@53 1@52 1@51 1@50 |", "end 106 7B"]);
 }
 
 #[test]
 fn rejects_snapshot_before_gap() {
     let mut trace = after_a_gap();
     trace.snapshot(&packet(1).snapshot(7, 101, 2, 1001, &[(b'0', 1, 50, 1)]));
-    trace.told([]);
+    trace.assert_callbacks([]);
     assert_eq!(trace.counter("snapshots_too_old"), 1);
-    // As of the last packet missed: enough.
+    // As of the last missing packet, which is sufficient.
     trace.snapshot(&packet(2).snapshot(8, 102, 2, 1000, &[]));
-    trace.told(["8 in sync", "restored 8 -: |"]);
+    trace.assert_callbacks(["8 in sync", "restored 8 -: |"]);
 }
 
 #[test]
 fn accepts_snapshot_ahead_of_stream() {
     let mut trace = after_a_gap();
     trace.snapshot(&packet(1).snapshot(7, 105, 2, 1003, &[(b'0', 1, 52, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@52 |"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@52 |"]);
     trace.a(&packet(104).book(END, &[bid(7, 1002).add(1, 51, 1)]));
     trace.a(&packet(105).book(END, &[bid(7, 1003).add(1, 52, 1)]));
-    trace.told(["end 104", "end 105"]);
+    trace.assert_callbacks(["end 104", "end 105"]);
     trace.a(&packet(106).book(END, &[bid(7, 1004).add(1, 53, 1)]));
-    trace.told(["book 7 B: 1@53 1@52 |", "end 106 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@53 1@52 |", "end 106 7B"]);
     assert_eq!(trace.counter("entries_in_snapshot"), 2);
     trace.snapshot(&packet(2).snapshot(8, 107 + 101, 2, 1003, &[]));
     assert_eq!(trace.counter("snapshots_too_far_ahead"), 1);
 }
 
-/// Found by `sim feed`, seed 27: the snapshot came from behind a reset that was still to come, and
-/// an entry from before it had the RptSeq after the snapshot's.
+/// Found by `sim feed`, seed 27: the snapshot was from after a reset that had not arrived yet, and
+/// an entry from before the reset had the RptSeq after the snapshot's.
 #[test]
 fn drops_entry_contained_in_snapshot_ahead() {
     let mut trace = after_a_gap();
     trace.snapshot(&packet(1).snapshot(7, 105, 2, 1, &[(b'0', 1, 52, 1)]));
     trace.recorder.take();
     trace.a(&packet(104).book(END, &[bid(7, 2).add(1, 51, 1)]));
-    trace.told(["end 104"]);
+    trace.assert_callbacks(["end 104"]);
     assert_eq!(trace.book(7), "1@52 |");
     trace.a(&packet(105).channel_reset());
     trace.a(&packet(106).book(END, &[bid(7, 1).add(1, 53, 1)]));
@@ -97,7 +97,7 @@ fn drops_entry_contained_in_snapshot_ahead() {
     assert_eq!(trace.counter("entries_in_snapshot"), 1);
 }
 
-/// Of the state that such a book is in.
+/// Tests the state `Ahead`.
 #[test]
 fn book_ahead_loses_sync_at_wrong_rpt_seq() {
     for (rpt_seq, gaps) in [(1004, 0), (1005, 1)] {
@@ -114,9 +114,9 @@ fn book_ahead_loses_sync_at_wrong_rpt_seq() {
 fn absence_before_gap_proves_nothing() {
     let mut trace = after_a_gap();
     trace.snapshot(&sent_at(1, 90).snapshot(7, 101, 1, 1_001, &[(b'0', 1, 50, 1)]));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.snapshot(&sent_at(1, 91).snapshot(7, 102, 1, 1_001, &[(b'0', 1, 50, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "7 in sync",
         "restored 7 -: 1@50 |",
         "8 in sync",
@@ -134,7 +134,7 @@ fn recovery_clears_rpt_seq_floor() {
     let books = sent_at(1, 90).snapshot(7, 112, 2, 1_002, &[]);
     trace.snapshot(&books.snapshot(8, 112, 2, 1_000, &[]));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
-    // One more, after which those above 100 do.
+    // One more packet, after which numbers above 100 are proof.
     trace.a(&packet(114).book(END, &[bid(7, 1_003).add(1, 51, 1)]));
     trace.wait(Duration::from_millis(10));
     assert!(trace.channel.book_of(7).unwrap().is_in_sync());
@@ -147,7 +147,7 @@ fn drops_later_entry_counted_by_snapshot() {
     trace.recorder.take();
     trace.a(&packet(104).book(END, &[bid(7, 1_002).add(1, 51, 1)]));
     trace.a(&packet(105).book(END, &[bid(7, 1_003).add(1, 52, 1)]));
-    trace.told(["end 104", "book 7 B: 1@52 1@51 |", "end 105 7B"]);
+    trace.assert_callbacks(["end 104", "book 7 B: 1@52 1@51 |", "end 105 7B"]);
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn rejects_snapshot_that_queue_does_not_continue() {
     let mut trace = after_a_gap();
     trace.a(&packet(104).book(END, &[bid(7, 1004).add(1, 52, 1)]));
     trace.snapshot(&packet(1).snapshot(7, 103, 2, 1002, &[(b'0', 1, 51, 1)]));
-    trace.told(["end 104"]);
+    trace.assert_callbacks(["end 104"]);
     assert_eq!(trace.counter("snapshots_not_continued"), 1);
     trace.snapshot(&sent_at(1, 90).snapshot(7, 104, 2, 1004, &[(b'0', 1, 52, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@52 |"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@52 |"]);
 }
 
 #[test]
@@ -187,14 +187,19 @@ fn deleted_instrument_ends_waiting() {
 fn rpt_seq_jump_affects_its_instrument_only() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(7, 2).add(1, 50, 1), bid(8, 1).add(1, 20, 1)]));
-    trace.told(["7 out of sync", "book 8 B: 1@20 |", "end 101 8B", "channel Recovering"]);
+    trace.assert_callbacks([
+        "7 out of sync",
+        "book 8 B: 1@20 |",
+        "end 101 8B",
+        "channel Recovering",
+    ]);
     assert_eq!(trace.counter("rpt_seq_gaps"), 1);
-    // One from before what had been applied will not do: that is not queued.
+    // A snapshot from before the applied entries is rejected, because they are not queued.
     trace.snapshot(&sent_at(1, 90).snapshot(7, 99, 2, 1, &[(b'0', 1, 49, 1)]));
     assert_eq!(trace.counter("snapshots_too_old"), 1);
-    // The packet that told is queued: a snapshot from right before it will do.
+    // The packet with the gap is queued, so a snapshot from directly before it is accepted.
     trace.snapshot(&sent_at(1, 91).snapshot(7, 100, 2, 1, &[(b'0', 1, 49, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@50 1@49 |", "channel InSync"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@50 1@49 |", "channel InSync"]);
 }
 
 #[test]
@@ -205,15 +210,21 @@ fn queued_trades_and_statistics_count_in_rpt_seq() {
         .volume(MORE, 7, 1010, 1)
         .statistics(MORE, 7, 1011));
     trace.a(&packet(105).book(END, &[bid(7, 1012).add(1, 51, 1)]));
-    trace.told(["trade 7 1@50", "volume 7 1", "end 105"]);
+    trace.assert_callbacks(["trade 7 1@50", "volume 7 1", "end 105"]);
     trace.snapshot(&packet(1).snapshot(7, 103, 2, 1008, &[(b'0', 1, 50, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@51 1@50 |"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@51 1@50 |"]);
     trace.a(&packet(106)
         .trade(MORE, 7, 1013, 50, 1)
         .volume(MORE, 7, 1014, 1)
         .statistics(END, 7, 1015));
     trace.a(&packet(107).book(END, &[bid(7, 1016).delete(1)]));
-    trace.told(["trade 7 1@50", "volume 7 1", "end 106", "book 7 B: 1@50 |", "end 107 7B"]);
+    trace.assert_callbacks([
+        "trade 7 1@50",
+        "volume 7 1",
+        "end 106",
+        "book 7 B: 1@50 |",
+        "end 107 7B",
+    ]);
 }
 
 #[test]
@@ -224,9 +235,9 @@ fn second_gap_clears_queue() {
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 1003, &[(b'0', 1, 52, 1)]));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.snapshot(&packet(2).snapshot(7, 105, 2, 1004, &[(b'0', 1, 52, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@53 1@52 |"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@53 1@52 |"]);
 }
 
 #[test]
@@ -242,7 +253,7 @@ fn full_queue_requires_later_snapshot() {
     let told = trace.recorder.take();
     let warning = "warning recovery queue is full: dropped the oldest entries";
     assert_eq!(told.iter().filter(|line| *line == warning).count(), 1);
-    // There is room for four entries: 106 to 109.
+    // The queue has room for four entries: 106 to 109.
     assert_eq!(trace.counter("queue_overflows"), 4);
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 4, &[]));
     assert_eq!(trace.counter("snapshots_too_old"), 1);
@@ -272,7 +283,7 @@ fn ignores_snapshot_of_book_in_sync() {
     trace.a(&packet(104).book(END, &[bid(7, 1002).add(1, 51, 1)]));
     trace.recorder.take();
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 1002, &[(b'0', 1, 99, 9)]));
-    trace.told([]);
+    trace.assert_callbacks([]);
     assert_eq!(trace.book(7), "1@51 1@50 |");
 }
 
@@ -289,9 +300,9 @@ fn accepts_snapshot_levels_in_any_order_without_gaps() {
     let mut trace = after_a_gap();
     let levels = [(b'0', 2, 49, 2), (b'1', 1, 51, 3), (b'0', 1, 50, 1)];
     trace.snapshot(&packet(1).snapshot(7, 103, 2, 1001, &levels));
-    trace.told(["7 in sync", "restored 7 A: 1@50 2@49 | 3@51"]);
+    trace.assert_callbacks(["7 in sync", "restored 7 A: 1@50 2@49 | 3@51"]);
     trace.snapshot(&packet(2).snapshot(8, 103, 2, 1001, &[(b'0', 2, 49, 2)]));
-    trace.told(["error cannot load snapshot of instrument 8: gaps between its levels"]);
+    trace.assert_callbacks(["error cannot load snapshot of instrument 8: gaps between its levels"]);
     assert_eq!(trace.counter("invalid_snapshots"), 1);
 }
 
@@ -299,7 +310,7 @@ fn accepts_snapshot_levels_in_any_order_without_gaps() {
 fn channel_reset_ends_recovery() {
     let mut trace = after_a_gap();
     trace.a(&packet(104).channel_reset().book(END, &[bid(7, 1001).add(1, 60, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "7 in sync",
         "8 in sync",
         "reset",
@@ -308,16 +319,16 @@ fn channel_reset_ends_recovery() {
         "end 104 7B",
         "channel InSync",
     ]);
-    // Numbering goes on, and a spot instrument's first RptSeq need not be 1.
+    // Numbering continues, and a spot instrument's first RptSeq need not be 1.
     trace.a(&packet(105).book(END, &[bid(7, 1002).add(1, 61, 1), bid(8, 1003).add(1, 20, 1)]));
-    trace.told(["book 7 B: 1@61 1@60 |", "book 8 B: 1@20 |", "end 105 7B 8B"]);
+    trace.assert_callbacks(["book 7 B: 1@61 1@60 |", "book 8 B: 1@20 |", "end 105 7B 8B"]);
     assert_eq!((trace.counter("resets"), trace.counter("restarts")), (1, 0));
 }
 
 #[test]
 fn applies_reset_contained_in_snapshot() {
     let mut trace = after_a_gap();
-    // As of 105, though only 103 has come: 104 is a reset, 105 an entry.
+    // As of 105, though only 103 has arrived: 104 is a reset, 105 an entry.
     trace.snapshot(&packet(1).snapshot(7, 105, 2, 1, &[(b'0', 1, 60, 1)]));
     trace.a(&packet(104).channel_reset());
     assert_eq!(trace.book(7), "|");
@@ -337,7 +348,7 @@ fn restart_clears_awaited_packets() {
 
 #[test]
 fn without_rpt_seq_drops_packet_of_snapshot() {
-    // Still to come:
+    // Entries still to come:
     let mut trace = Trace::in_sync();
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
@@ -346,7 +357,7 @@ fn without_rpt_seq_drops_packet_of_snapshot() {
     assert_eq!(trace.book(7), "1@50 |");
     trace.a(&packet(104).book(END, &[bid(7, 0).add(1, 51, 1)]));
     assert_eq!(trace.book(7), "1@51 1@50 |");
-    // In the queue, where another instrument's snapshot does not contain it:
+    // Entries in the queue, which another instrument's snapshot does not contain:
     let mut trace = Trace::in_sync();
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
@@ -361,14 +372,19 @@ fn channel_without_rpt_seq_uses_packets() {
     let mut trace = Trace::in_sync();
     trace.a(&packet(101).book(END, &[bid(7, 0).add(1, 50, 1)]));
     trace.a(&packet(102).book(END, &[bid(7, 0).add(1, 51, 1)]));
-    trace.told(["book 7 B: 1@50 |", "end 101 7B", "book 7 B: 1@51 1@50 |", "end 102 7B"]);
+    trace.assert_callbacks([
+        "book 7 B: 1@50 |",
+        "end 101 7B",
+        "book 7 B: 1@51 1@50 |",
+        "end 102 7B",
+    ]);
     trace.a(&packet(104).book(END, &[bid(7, 0).add(1, 53, 1)]));
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
     trace.a(&packet(105).book(END, &[bid(7, 0).add(1, 54, 1)]));
     let levels = [(b'0', 1, 53, 1), (b'0', 2, 52, 1)];
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 0, &levels));
-    trace.told(["end 105", "7 in sync", "restored 7 B: 1@54 1@53 1@52 |"]);
+    trace.assert_callbacks(["end 105", "7 in sync", "restored 7 B: 1@54 1@53 1@52 |"]);
     trace.a(&packet(106).book(END, &[bid(7, 0).delete(1)]));
-    trace.told(["book 7 B: 1@53 1@52 |", "end 106 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@53 1@52 |", "end 106 7B"]);
 }

@@ -1,58 +1,61 @@
-//! A publisher, two lossy sides, loops, and a channel that joins late: whatever is lost, books
-//! that are called in sync are what was published, and once nothing is lost any more all are, and
-//! statuses and definitions are what they should be.
+//! Simulation of a publisher, two lossy lines, loops, and a channel that joins late. Books in sync
+//! always equal what was published. Once losses stop, all books are in sync, and all statuses and
+//! definitions are correct.
 
+mod book_checker;
 mod exchange;
 mod joins;
-mod judge;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::support::*;
+use book_checker::BookChecker;
 use exchange::{Exchange, Sent};
 use hairpin_mdp3::{
     Action, Channel, Feed, FeedLine, FeedLines, Input, PacketHeader, ReplayOutcome, Settings,
 };
 use hairpin_time::{Duration, Instant, Now};
-use judge::Judge;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 const IDS: [i32; 6] = [7, 8, 9, 10, 11, 12];
-/// These never trade in the first half of a run: snapshots do not name them.
+/// Instruments without trades in the first half of a run, so that snapshots do not name them.
 const QUIET: [i32; 2] = [11, 12];
 const DEPTH: usize = 3;
 const IMPLIED_DEPTH: usize = 2;
 
-/// How far B falls behind A around a reset.
+/// The delay of B after A around a reset.
 const LAG_MILLIS: u64 = 1_000;
 
-/// The least time between two strays.
+/// The minimum time between two strays.
 const STRAY_SPACING_MILLIS: u64 = 100;
 
 struct Simulation {
     exchange: Exchange,
     channel: Channel,
-    judge: Judge,
+    checker: BookChecker,
     rng: ChaCha8Rng,
     now: Instant,
     joined: [bool; Feed::ALL.len()],
-    /// The sides that deliver anything.
+    /// The lines that deliver packets.
     sides: FeedLines,
-    /// What was sent in this numbering, what of it is asked for, and how often that fails.
+    /// The packets sent in this epoch, the requested range, and how often a replay fails per
+    /// thousand.
     history: BTreeMap<u32, PacketBuilder>,
     asked: Option<(u32, u32)>,
     replay_loss: u32,
-    /// Packets in a thousand that each side loses, delays behind the next, or gets from elsewhere.
+    /// Packets per thousand that each line loses, delays behind the next, or receives from
+    /// elsewhere.
     loss: u32,
     delay: u32,
     stray: u32,
     may_reset: bool,
     late: [Option<PacketBuilder>; 2],
-    /// What B has still to send, each at its time, and how far it is behind now.
+    /// The packets that B has still to send, with their times, and B's present delay.
     b_line: VecDeque<(u64, PacketBuilder)>,
     b_lag: u64,
     strays: u64,
-    /// When the next may come: one alone is not to be believed, of two there is no telling.
+    /// The earliest time of the next stray. A single stray must not be accepted; two cannot be
+    /// distinguished from a stream.
     next_stray: u64,
 }
 
@@ -65,7 +68,7 @@ impl Simulation {
         Self {
             exchange: Exchange::new(),
             channel: Channel::new(settings),
-            judge: Judge { seed, ..Judge::default() },
+            checker: BookChecker { seed, ..BookChecker::default() },
             rng: ChaCha8Rng::seed_from_u64(seed),
             now: Instant::from_nanos(1_000_000_000),
             joined: [false; Feed::ALL.len()],
@@ -94,11 +97,11 @@ impl Simulation {
         Now { monotonic: self.now, utc }
     }
 
-    fn hand_over(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
+    fn deliver(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         let now = self.clock();
         if self.joined[feed as usize] {
             let input = Input { feed, line: side, received: None };
-            self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
+            self.channel.handle_packet(now, input, packet.bytes(), &mut self.checker);
         }
         while let Some(action) = self.channel.poll_action() {
             match action {
@@ -111,7 +114,7 @@ impl Simulation {
         }
     }
 
-    /// One side sends a packet, unless it is lost; a delayed one comes after the next.
+    /// Sends a packet on one line unless it is lost. A delayed packet follows the next one.
     fn send_on(&mut self, feed: Feed, side: FeedLine, packet: &PacketBuilder) {
         if !self.sides.contains(side) || self.chance(self.loss) {
             return;
@@ -121,16 +124,16 @@ impl Simulation {
             self.late[side as usize] = Some(packet.clone());
             return;
         }
-        self.hand_over(feed, side, packet);
+        self.deliver(feed, side, packet);
         if let Some(late) = late {
-            self.hand_over(Feed::Incremental, side, &late);
+            self.deliver(Feed::Incremental, side, &late);
         }
     }
 
     fn send_incremental(&mut self, packet: &PacketBuilder) {
         self.note(packet);
         self.send_on(Feed::Incremental, FeedLine::A, packet);
-        // B sends in order, also while it catches up.
+        // B sends in order, even while it catches up.
         let now = self.exchange.millis;
         let last = self.b_line.back().map_or(0, |(due, _)| *due);
         self.b_line.push_back((last.max(now + self.b_lag), packet.clone()));
@@ -150,8 +153,7 @@ impl Simulation {
         self.history.insert(header.sequence, packet.clone());
     }
 
-    /// The replay server sends what it was asked for, fails, or does not have all of it; not
-    /// before some time has passed.
+    /// Serves a replay request after some time: completely, partially, or not at all.
     fn serve_replay(&mut self) {
         if self.asked.is_none() || !self.chance(100) {
             return;
@@ -167,14 +169,14 @@ impl Simulation {
             let now = self.clock();
             let input = Input { feed: Feed::Replay, line: FeedLine::A, received: None };
             if !self.chance(self.replay_loss) {
-                self.channel.handle_packet(now, input, packet.bytes(), &mut self.judge);
+                self.channel.handle_packet(now, input, packet.bytes(), &mut self.checker);
             }
         }
         let now = self.clock();
-        self.channel.handle_replay_end(now, outcome, &mut self.judge);
+        self.channel.handle_replay_end(now, outcome, &mut self.checker);
     }
 
-    /// A datagram that does not belong to the feed: from a wrong place in time or number.
+    /// Delivers a datagram that does not belong to the feed: with a wrong time or number.
     fn send_stray(&mut self) {
         self.strays += 1;
         self.next_stray = self.exchange.millis + STRAY_SPACING_MILLIS;
@@ -187,22 +189,22 @@ impl Simulation {
             3 => (Feed::Snapshot, sent_at(1, millis + 1_000_000)),
             _ => (Feed::Instrument, sent_at(1, millis + 1_000_000)),
         };
-        self.hand_over(feed, side, &stray.heartbeat());
+        self.deliver(feed, side, &stray.heartbeat());
     }
 
     fn publish(&mut self, packet: &PacketBuilder) {
-        self.learn();
+        self.share_published();
         self.send_incremental(packet);
     }
 
-    /// What may be judged from now on includes what the exchange has said until now.
-    fn learn(&mut self) {
-        self.judge.exchange_epoch = self.exchange.epoch;
-        self.judge.published.extend(self.exchange.published.drain());
-        self.judge.epochs.append(&mut self.exchange.epochs);
+    /// Passes everything published so far to the checker.
+    fn share_published(&mut self) {
+        self.checker.exchange_epoch = self.exchange.epoch;
+        self.checker.published.extend(self.exchange.published.drain());
+        self.checker.epochs.append(&mut self.exchange.epochs);
     }
 
-    /// `steps` milliseconds: a packet each, a pass of the loops every 40.
+    /// Runs `steps` milliseconds: a packet each, and a pass of the loops every 40.
     fn run(&mut self, steps: usize, ids: &[i32]) {
         for step in 0..steps {
             let packet = self.exchange.next_packet(&mut self.rng, ids, self.may_reset);
@@ -212,25 +214,25 @@ impl Simulation {
             }
             self.now += Duration::from_millis(1);
             let now = self.clock();
-            self.channel.handle_timeout(now, &mut self.judge);
+            self.channel.handle_timeout(now, &mut self.checker);
             self.serve_replay();
             let instruments = self.channel.instruments();
             for instrument in instruments.iter() {
                 if instruments.book(instrument).is_in_sync() {
-                    self.judge.judge(instruments, instrument);
+                    self.checker.check_book(instruments, instrument);
                 }
             }
         }
     }
 
-    /// The loops, which come by another way: ahead of the last few packets of the stream.
+    /// Runs the loops ahead of the last few packets of the stream, since they take another path.
     fn run_loops_ahead(&mut self, ids: &[i32]) {
         let count = self.rng.next_u32() % 5;
         let mut packets = Vec::new();
         for _ in 0..count {
             packets.push(self.exchange.next_packet(&mut self.rng, ids, self.may_reset));
         }
-        self.learn();
+        self.share_published();
         self.run_loops();
         packets.iter().for_each(|packet| self.send_incremental(packet));
     }
@@ -249,7 +251,7 @@ impl Simulation {
         }
     }
 
-    /// A resets a second before B; the numbering of packets begins again, or goes on.
+    /// Resets A a second before B. The packet numbering restarts or continues.
     fn run_reset(&mut self, restarts: bool, ids: &[i32]) {
         self.b_lag = LAG_MILLIS;
         self.run(300, ids);
@@ -260,14 +262,14 @@ impl Simulation {
         self.run(300, ids);
     }
 
-    /// Everything that can be known is known, and right.
+    /// Checks that all state is known and correct.
     fn check(&self, seed: u64) {
         let instruments = self.channel.instruments();
         for id in IDS {
             let instrument = self.channel.find(id).expect("it is defined");
             let is_in_sync = self.channel.book(instrument).is_in_sync();
             assert!(is_in_sync, "seed {seed}: instrument {id} is not in sync at the end");
-            let shown = judge::show(instruments, instrument);
+            let shown = book_checker::show(instruments, instrument);
             assert_eq!(shown, self.exchange.show(id), "seed {seed}: {id}");
             let status = instruments.status(instrument).trading_status.map(|status| status.0);
             let expected = self.exchange.statuses.get(&id).copied();
@@ -286,7 +288,7 @@ impl Simulation {
     }
 }
 
-/// The packet with the time at which its side sends it.
+/// Returns the packet with the time at which its line sends it.
 fn sent_now(mut packet: PacketBuilder, millis: u64) -> PacketBuilder {
     let (header, _) = PacketHeader::decode(packet.bytes()).expect("it was built");
     let sending_time = YEAR_2026 + Duration::from_millis(millis);
@@ -295,7 +297,7 @@ fn sent_now(mut packet: PacketBuilder, millis: u64) -> PacketBuilder {
     packet
 }
 
-/// What happened in a run, added up over all of them.
+/// The counts of all runs together.
 #[derive(Default, Debug)]
 struct Census {
     counts: Vec<(&'static str, u64)>,
@@ -303,12 +305,12 @@ struct Census {
 
 impl Census {
     fn add(&mut self, simulation: &Simulation) {
-        let (counters, judge) = (simulation.channel.counters(), &simulation.judge);
+        let (counters, checker) = (simulation.channel.counters(), &simulation.checker);
         let sent: Sent = simulation.exchange.sent;
         let counts = [
-            ("judged", judge.judged),
-            ("judged with implied levels", judge.judged_implied),
-            ("fell out", judge.fell_out),
+            ("judged", checker.checked),
+            ("judged with implied levels", checker.checked_implied),
+            ("fell out", checker.lost_sync),
             ("gaps", counters.gaps),
             ("held", counters.held_packets),
             ("unaffected", counters.found_unaffected),
@@ -321,7 +323,7 @@ impl Census {
             ("statuses sent", sent.statuses),
             ("group statuses sent", sent.group_statuses),
             ("statuses told", counters.statuses),
-            ("statuses restored", judge.restored_statuses),
+            ("statuses restored", checker.restored_statuses),
             ("definitions modified", sent.modified),
             ("channel resets sent", sent.resets),
             ("channel resets obeyed", counters.resets),
@@ -330,7 +332,7 @@ impl Census {
             ("restarts seen", counters.restarts),
             ("packets of B from before a restart", counters.older_epoch_packets),
             ("strays", simulation.strays),
-            ("packets without RptSeq", u64::from(judge.is_unnumbered) * counters.first_a),
+            ("packets without RptSeq", u64::from(checker.unnumbered) * counters.first_a),
             ("doubtful packets", counters.doubtful_packets),
         ];
         if self.counts.is_empty() {
@@ -347,23 +349,23 @@ fn simulate(seed: u64, census: &mut Census) {
     simulation.joined = [true, true, false, false];
     let active: Vec<_> = IDS.into_iter().filter(|id| !QUIET.contains(id)).collect();
     simulation.may_reset = seed.is_multiple_of(2);
-    let is_unnumbered = seed % 8 == 5;
-    simulation.exchange.is_unnumbered = is_unnumbered;
+    let unnumbered = seed % 8 == 5;
+    simulation.exchange.unnumbered = unnumbered;
     if seed % 8 == 4 {
         simulation.exchange.wake = 8;
     }
-    simulation.judge.is_unnumbered = is_unnumbered;
+    simulation.checker.unnumbered = unnumbered;
     if !simulation.may_reset {
         // Late in the day, when the next RptSeq proves something.
         simulation.exchange.rpt_seqs = active.iter().map(|id| (*id, 10_000)).collect();
     }
-    // The exchange is in the middle of its day when the channel joins, or its week begins; then
-    // losses, then peace.
+    // The channel joins in the middle of the exchange's day or at the start of its week. Losses
+    // follow, then an undisturbed period.
     simulation.exchange.statuses = IDS.into_iter().map(|id| (id, 17)).collect();
     for _ in 0..if seed % 4 == 2 { 0 } else { 50 } {
         simulation.exchange.next_packet(&mut simulation.rng, &active, simulation.may_reset);
     }
-    simulation.judge.epoch = simulation.exchange.epoch;
+    simulation.checker.epoch = simulation.exchange.epoch;
     (simulation.loss, simulation.delay, simulation.stray) = (100, 50, 10);
     simulation.run(600, &active);
     if simulation.may_reset {

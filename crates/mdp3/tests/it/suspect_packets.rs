@@ -1,11 +1,10 @@
-//! Packets that do not belong to the stream, and passes with nothing in them: neither wedges a
-//! feed.
+//! Packets that do not belong to the stream, and empty passes: neither blocks a feed.
 
 use crate::support::*;
 use hairpin_mdp3::{Action, ChannelState, Feed, LateJoin, Settings};
 use hairpin_time::Duration;
 
-/// The hour that the host's clock is ahead of the packets, in milliseconds, and then some.
+/// Slightly more than the hour by which the host's clock is ahead of the packets, in milliseconds.
 const FAR_FUTURE: u64 = 3_600_000 + 10_001;
 
 fn tick(sequence: u32, rpt_seq: u32) -> PacketBuilder {
@@ -31,9 +30,11 @@ fn confirmed_jump_processes_both_packets() {
     trace.a(&tick(101, 1));
     trace.recorder.take();
     trace.a(&tick(1_000_000, 900_000));
-    trace.told(["warning packet 1000000 of the incremental feed does not continue the stream"]);
+    trace.assert_callbacks([
+        "warning packet 1000000 of the incremental feed does not continue the stream",
+    ]);
     trace.a(&tick(1_000_001, 900_001));
-    trace.told([
+    trace.assert_callbacks([
         "gap 102+999898",
         "7 out of sync",
         "8 out of sync",
@@ -61,7 +62,7 @@ fn packet_from_future_does_not_hide_restart() {
     let mut trace = Trace::in_sync();
     trace.a(&sent_at(101, FAR_FUTURE).heartbeat());
     trace.a(&tick(101, 1));
-    trace.told([
+    trace.assert_callbacks([
         "warning packet 101 of the incremental feed does not continue the stream",
         "book 7 B: 1@101 |",
         "end 101 7B",
@@ -73,7 +74,7 @@ fn packet_from_future_does_not_hide_restart() {
 #[test]
 fn detects_restart_without_first_packets() {
     let mut trace = Trace::new(SETTINGS);
-    // Early in the life of a publisher: its numbers have not come far.
+    // Early in the life of a publisher: its numbers are still low.
     trace.a(&packet(30).heartbeat());
     trace.instrument(&packet(1).definition(7, 1, 10));
     trace.snapshot(&packet(1).snapshot(7, 30, 1, 9, &[(b'0', 1, 50, 1)]));
@@ -81,9 +82,9 @@ fn detects_restart_without_first_packets() {
     trace.a(&sent_at(3, 9_000).book(END, &[bid(7, 3).add(1, 70, 1)]));
     trace.recorder.take();
     trace.a(&sent_at(4, 9_001).book(END, &[bid(7, 4).add(1, 71, 1)]));
-    trace.told(["7 out of sync", "channel Recovering"]);
+    trace.assert_callbacks(["7 out of sync", "channel Recovering"]);
     trace.wait(Duration::from_millis(10));
-    trace.told(["gap 1+2", "end 3", "end 4"]);
+    trace.assert_callbacks(["gap 1+2", "end 3", "end 4"]);
     trace.snapshot(&sent_at(1, 9_002).snapshot(7, 2, 1, 2, &[(b'0', 1, 69, 1)]));
     assert_eq!(trace.book(7), "1@71 1@70 1@69 |");
 }
@@ -153,12 +154,12 @@ fn loop_of_heartbeats_means_empty_books() {
     trace.recorder.take();
     trace.snapshot(&sent_at(1, 110).heartbeat());
     trace.snapshot_b(&sent_at(1, 110).heartbeat());
-    trace.told([]);
-    // The next pass begins: the one before was whole.
+    trace.assert_callbacks([]);
+    // The next pass begins, so the previous one was complete.
     trace.a(&sent_at(101, 115).book(END, &[bid(7, 9).add(1, 50, 1)]));
     trace.recorder.take();
     trace.snapshot(&sent_at(1, 120).heartbeat());
-    trace.told([
+    trace.assert_callbacks([
         "7 in sync",
         "restored 7 B: 1@50 |",
         "8 in sync",
@@ -171,7 +172,7 @@ fn loop_of_heartbeats_means_empty_books() {
 #[test]
 fn reset_clears_activity_before_heartbeat_loop() {
     let mut trace = Trace::new(SETTINGS);
-    // Nobody knows yet whose this is, so that it is kept.
+    // The instrument is not known yet, so the entry is queued.
     trace.a(&packet(100).book(END, &[bid(7, 9).add(1, 50, 1)]));
     trace.a(&packet(101).channel_reset());
     trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
@@ -238,7 +239,7 @@ fn join_without_definitions_ends_with_empty_pass() {
 #[test]
 fn rpt_seq_within_one_lost_packet_proves_nothing() {
     let mut trace = Trace::in_sync_at_rpt_seq(119);
-    // Packet 101, which is lost: a reset, and 119 volumes of 7 after it, in 2,000 bytes.
+    // Packet 101, which is lost: a reset and then 119 volumes of 7, in 2,000 bytes.
     let mut lost = packet(101).channel_reset();
     let volumes: Vec<_> = (1..=119).collect();
     lost = lost.volumes(MORE, 7, &volumes);
@@ -248,8 +249,8 @@ fn rpt_seq_within_one_lost_packet_proves_nothing() {
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync(), "RptSeq 120 has come round again");
 }
 
-/// What thousands of instruments wait for is read once, not once for each packet of the loop. Were
-/// it otherwise, this would take minutes.
+/// The queued entries of thousands of instruments are read once, not once per packet of the loop.
+/// Otherwise this test would take minutes.
 #[test]
 fn recovers_thousands_of_instruments_from_one_queue() {
     const INSTRUMENTS: u32 = 4_000;

@@ -1,4 +1,4 @@
-//! Gaps that TCP replay fills before snapshots are needed.
+//! TCP replay of gaps, before snapshots are needed.
 
 use crate::support::*;
 use hairpin_mdp3::{Action, ChannelState, Feed, Replay, ReplayOutcome, Settings};
@@ -8,25 +8,26 @@ const REPLAY: Replay =
     Replay { max_packets: 10, attempts: 2, timeout: Duration::from_secs(4), max_held: 32 };
 const WITH_REPLAY: Settings = Settings { replay: Some(REPLAY), ..SETTINGS };
 
-/// In sync with 101 processed; 102 and 103 are missing, 104 is held and its wait is over.
-fn asked() -> Trace {
+/// Returns a trace in sync with 101 processed; 102 and 103 are missing, 104 is buffered and the
+/// reorder wait is over.
+fn requested() -> Trace {
     let mut trace = Trace::in_sync_with(WITH_REPLAY, 10);
     trace.a(&tick(101));
     trace.a(&tick(104));
     trace.recorder.take();
     trace.wait(Duration::from_millis(10));
-    trace.told(["replay 102-103 attempt 1"]);
+    trace.assert_callbacks(["replay 102-103 attempt 1"]);
     assert_eq!(trace.actions(), [Action::Replay { first: 102, last: 103 }]);
     trace
 }
 
 #[test]
 fn small_gap_is_requested_without_losing_sync() {
-    let mut trace = asked();
+    let mut trace = requested();
     assert_eq!(trace.channel.state(), ChannelState::InSync);
     trace.replay(&tick(102));
     trace.replay(&tick(103));
-    trace.told([
+    trace.assert_callbacks([
         "book 7 B: 1@102 |",
         "end 102 7B",
         "book 7 B: 1@103 |",
@@ -40,25 +41,25 @@ fn small_gap_is_requested_without_losing_sync() {
     assert_eq!((trace.counter("gaps"), trace.counter("replays_filled")), (0, 1));
     assert_eq!((trace.counter("replayed_packets"), trace.counter("first_a")), (2, 3));
     trace.a(&tick(105));
-    trace.told(["book 7 B: 1@105 |", "end 105 7B"]);
+    trace.assert_callbacks(["book 7 B: 1@105 |", "end 105 7B"]);
 }
 
 #[test]
 fn buffers_live_packets_during_replay() {
-    let mut trace = asked();
-    // Far beyond the reorder window of 8, in holes of their own too.
+    let mut trace = requested();
+    // Far beyond the reorder window of 8, with further gaps.
     for sequence in (105..125).filter(|sequence| *sequence != 110) {
         trace.a(&tick(sequence));
         trace.wait(Duration::from_millis(20));
     }
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.replay(&tick(102));
     trace.replay(&tick(103));
     assert_eq!(trace.book(7), "1@109 |");
-    // The other hole is asked for at once: its wait is long over.
+    // The other gap is requested at once, because its wait is over.
     trace.recorder.take();
     trace.wait(Duration::from_millis(1));
-    trace.told(["replay 110-110 attempt 1"]);
+    trace.assert_callbacks(["replay 110-110 attempt 1"]);
     assert_eq!(trace.actions(), [Action::Replay { first: 110, last: 110 }]);
     trace.replay(&tick(110));
     assert_eq!(trace.book(7), "1@124 |");
@@ -67,7 +68,7 @@ fn buffers_live_packets_during_replay() {
 
 #[test]
 fn late_packet_of_line_fills_gap() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.b(&tick(101));
     trace.b(&tick(102));
     trace.replay(&tick(102));
@@ -75,7 +76,7 @@ fn late_packet_of_line_fills_gap() {
     assert_eq!(trace.book(7), "1@104 |");
     assert_eq!(trace.actions(), [Action::EndReplay]);
     assert_eq!((trace.counter("replay_duplicates"), trace.counter("replays_filled")), (1, 1));
-    // What the connection still brings, and its end, are nobody's business.
+    // Further packets of the connection, and its end, are ignored.
     trace.replay(&tick(103));
     trace.replay_end(ReplayOutcome::Complete);
     assert_eq!((trace.counter("unwanted_packets"), trace.counter("gaps")), (1, 0));
@@ -83,7 +84,7 @@ fn late_packet_of_line_fills_gap() {
 
 #[test]
 fn accepts_replay_in_any_order() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay(&tick(103));
     trace.replay(&tick(103));
     assert_eq!(trace.counter("replay_duplicates"), 1);
@@ -96,10 +97,10 @@ fn accepts_replay_in_any_order() {
 
 #[test]
 fn declares_packets_missing_from_replay() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay(&tick(103));
     trace.replay_end(ReplayOutcome::Complete);
-    trace.told([
+    trace.assert_callbacks([
         "replay 102-103 given up: Incomplete",
         "gap 102+1",
         "7 out of sync",
@@ -112,7 +113,7 @@ fn declares_packets_missing_from_replay() {
         trace.actions(),
         [Action::EndReplay, Action::Join(Feed::Instrument), Action::Join(Feed::Snapshot)]
     );
-    // By snapshots, as ever.
+    // Snapshots restore the books as usual.
     let books = packet(1).snapshot(7, 104, 2, 4, &[(b'0', 1, 104, 1)]);
     trace.snapshot(&books.snapshot(8, 104, 2, 0, &[]));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
@@ -137,11 +138,11 @@ fn does_not_request_gaps_of_failed_replay_again() {
 
 #[test]
 fn retries_failed_attempt_for_missing_packets() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay(&tick(102));
     trace.recorder.take();
     trace.replay_end(ReplayOutcome::Failed);
-    trace.told(["replay 103-103 attempt 2"]);
+    trace.assert_callbacks(["replay 103-103 attempt 2"]);
     assert_eq!(trace.actions(), [Action::Replay { first: 103, last: 103 }]);
     trace.replay_end(ReplayOutcome::Failed);
     let told = trace.recorder.take();
@@ -151,13 +152,13 @@ fn retries_failed_attempt_for_missing_packets() {
 
 #[test]
 fn attempt_times_out() {
-    let mut trace = asked();
+    let mut trace = requested();
     let timeout = trace.now + Duration::from_secs(4);
     assert_eq!(trace.channel.poll_timeout(), Some(timeout));
     trace.wait(Duration::from_millis(3_999));
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.wait(Duration::from_millis(1));
-    trace.told(["replay 102-103 attempt 2"]);
+    trace.assert_callbacks(["replay 102-103 attempt 2"]);
     assert_eq!(trace.actions(), [Action::Replay { first: 102, last: 103 }]);
     trace.wait(Duration::from_secs(4));
     let told = trace.recorder.take();
@@ -192,12 +193,12 @@ fn full_reorder_window_requests_at_once() {
 
 #[test]
 fn full_replay_buffer_falls_back_to_snapshots() {
-    let mut trace = asked();
+    let mut trace = requested();
     for sequence in 105..134 {
         trace.a(&tick(sequence));
     }
-    trace.told([]);
-    // 102 to 133 are 32.
+    trace.assert_callbacks([]);
+    // 102 to 133 are 32 packets.
     trace.a(&tick(134));
     let told = trace.recorder.take();
     assert_eq!(
@@ -232,11 +233,11 @@ fn oversized_packet_ends_replay() {
 
 #[test]
 fn restart_ends_replay_and_drops_old_packets() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.a(&sent_at(1, 9_000).heartbeat());
     assert_eq!(trace.actions()[0], Action::EndReplay);
     assert_eq!((trace.counter("abandoned_packets"), trace.counter("gaps")), (1, 0));
-    // A hole in the new numbering, and packets of the old one that bear its numbers.
+    // A gap in the new epoch, and packets of the old one with its numbers.
     trace.a(&sent_at(104, 9_104).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.recorder.take();
@@ -253,7 +254,7 @@ fn ignores_session_packets_of_replay() {
     trace.a(&sent_at(5, 9_005).heartbeat());
     trace.wait(Duration::from_millis(10));
     assert!(trace.actions().contains(&Action::Replay { first: 2, last: 4 }));
-    // The login has number 1 by rights; one that has number 2 is no packet 2.
+    // The login has number 1; a login with number 2 is not packet 2.
     trace.replay(&sent_at(2, 9_100).raw([1, 15, 1, 13], &[30]));
     trace.replay(&sent_at(2, 9_100).raw([180, 16, 1, 13], &[0; 180]));
     assert_eq!((trace.counter("unwanted_packets"), trace.counter("replayed_packets")), (2, 0));
@@ -264,20 +265,20 @@ fn ignores_end_of_unrequested_replay() {
     let mut trace = Trace::in_sync_with(WITH_REPLAY, 10);
     trace.replay_end(ReplayOutcome::Failed);
     trace.replay(&tick(101));
-    trace.told([]);
+    trace.assert_callbacks([]);
     assert_eq!(trace.counter("unwanted_packets"), 1);
     assert_eq!(trace.book(7), "|");
 }
 
 #[test]
 fn applies_replayed_reset_and_definition() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay(&packet(102).channel_reset());
     trace.replay(&packet(103).definition(9, 3, 5));
     let told = trace.recorder.take();
     assert!(told.contains(&"reset".to_owned()), "{told:?}");
     assert_eq!(trace.channel.book_of(9).unwrap().depth(), 5);
-    // 104's RptSeq is taken as it is: the reset left it open.
+    // The RptSeq of 104 is accepted as it is, because the reset left it open.
     assert_eq!(trace.counter("resets"), 1);
 }
 
@@ -290,7 +291,7 @@ fn jump_during_replay_is_relative_to_lines() {
     for sequence in 103..1_500 {
         trace.a(&packet(sequence).heartbeat());
     }
-    // Packet 1,500 is lost on A: what follows is 1,400 ahead of the hole, but not of the side.
+    // Packet 1,500 is lost on A. What follows is 1,400 ahead of the gap, but not of the line.
     trace.a(&packet(1_501).heartbeat());
     trace.b(&packet(1_500).heartbeat());
     assert_eq!(trace.counter("doubtful_packets"), 0);
@@ -330,7 +331,7 @@ fn drops_replayed_packet_of_older_epoch() {
 
 #[test]
 fn new_epoch_may_request_same_sequences() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay_end(ReplayOutcome::Complete);
     trace.a(&sent_at(1, 9_000).heartbeat());
     trace.a(&sent_at(3, 9_003).heartbeat());
@@ -340,7 +341,7 @@ fn new_epoch_may_request_same_sequences() {
 
 #[test]
 fn discarded_replay_packets_are_not_counted_for_lines() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay(&tick(103));
     trace.a(&sent_at(1, 9_000).heartbeat());
     assert_eq!(trace.counter("abandoned_packets"), 1, "104 alone came on a side");
@@ -348,7 +349,7 @@ fn discarded_replay_packets_are_not_counted_for_lines() {
 
 #[test]
 fn jump_after_replay_is_relative_to_expected() {
-    let mut trace = asked();
+    let mut trace = requested();
     trace.replay(&tick(102));
     trace.replay(&tick(103));
     // 105 is missing; A is 5 ahead of it.

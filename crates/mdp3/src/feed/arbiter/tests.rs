@@ -1,15 +1,15 @@
-//! The arbiter by traces of packets.
+//! Tests of the arbiter by packet traces.
 
 use super::*;
 use FeedLine::{A, B};
 use Verdict::{Ahead, Confirms, Duplicate, Next, OlderEpoch, Suspect};
 
-/// Drives an arbiter with `line sequence @ seconds`, processing whatever is next. Packets come
-/// when they are sent, by a clock that is right unless it is set.
+/// Drives an arbiter with `line sequence @ seconds`, processing all next packets. Packets arrive
+/// when they are sent. The clock is correct unless set.
 struct Trace {
     arbiter: Arbiter,
     restarts: u32,
-    /// The packet set aside.
+    /// The suspect packet.
     pending: Option<(FeedLine, PacketHeader)>,
     clock: Option<u64>,
 }
@@ -49,7 +49,7 @@ impl Trace {
         self.process(header, arbitration);
     }
 
-    /// Processes what is next; what is ahead is not waited for.
+    /// Processes the next packet; does not wait for packets ahead.
     fn process(&mut self, header: PacketHeader, arbitration: Arbitration) {
         self.restarts += u32::from(arbitration.restart == Some(Restart::Unannounced));
         if arbitration.verdict == Next {
@@ -102,7 +102,7 @@ fn late_old_packet_is_no_restart() {
     trace.packet(A, 101, 101, Next);
     trace.packet(A, 1, 1, Duplicate);
     trace.packet(A, 102, 102, Next);
-    // The publisher's clock stepped amid packets that the network reordered.
+    // The publisher's clock stepped while the network reordered packets.
     trace.packet(A, 100, 103, Suspect);
     trace.packet(A, 103, 104, Next);
     trace.packet(A, 101, 105, Suspect);
@@ -167,7 +167,7 @@ fn accepts_line_after_max_lag() {
     trace.packet(A, 10, 10, Next);
     trace.packet(B, 10, 10, Duplicate);
     trace.packet(A, 1, 20, Next);
-    // B has lost all packets up to where it was: nothing tells this from the old numbering.
+    // B has lost all packets up to its old position, so the old epoch cannot be excluded.
     trace.packet(B, 11, 21, OlderEpoch);
     trace.packet(B, 12, 26, Ahead);
 }
@@ -229,7 +229,7 @@ fn suspects_packet_from_future() {
     trace.packet(A, 11, 21, Suspect);
     trace.packet(A, 11, 20, Next);
     trace.packet(A, 12, 11, Next);
-    // The restart after it is seen, which a SendingTime never reached again would hide.
+    // The restart after the suspect packet is detected; its SendingTime did not count.
     trace.packet(A, 1, 12, Next);
     assert_eq!(trace.restarts, 1);
 }
@@ -307,7 +307,7 @@ fn sequence_passed_earlier_starts_new_epoch() {
     trace.packet(B, 99, 9, Duplicate);
     trace.packet(A, 100, 10, Next);
     trace.reset(A, 101, 10);
-    // Packet 1 is lost on A; 99 was sent before, so that 2 cannot be of its numbering.
+    // Packet 1 is lost on A. Since 99 was sent earlier, 2 cannot belong to its epoch.
     trace.packet(A, 2, 10, Ahead);
     trace.packet(A, 3, 10, Ahead);
     trace.packet(B, 101, 10, OlderEpoch);
@@ -335,7 +335,7 @@ fn packet_1_after_reset_restarts_at_same_time() {
     trace.packet(B, 9, 10, Duplicate);
     trace.reset(A, 10, 10);
     trace.packet(B, 10, 10, Duplicate);
-    // Twice, the second time by the first packet of the new numbering.
+    // Two restarts, the second by the first packet of the new epoch.
     for _ in 0..2 {
         trace.reset(A, 1, 10);
         trace.packet(B, 1, 10, Duplicate);
@@ -367,7 +367,8 @@ fn drops_late_packets_of_previous_epoch() {
     trace.packet(A, 1, 10, Next);
     trace.packet(A, 98, 9, Duplicate);
     trace.packet(A, 99, 10, Suspect);
-    // Of the very time of the restart: nobody can tell, and one does not confirm the other.
+    // With the exact time of the restart the epoch is unknown, and one such packet does not confirm
+    // another.
     trace.packet(A, 100, 10, Suspect);
     trace.packet(A, 2, 10, Next);
     trace.packet(A, 101, 10, Ahead);
@@ -423,7 +424,7 @@ fn suspects_packet_of_either_epoch() {
     trace.reset(A, 4, 10);
     trace.packet(A, 1, 10, Next);
     trace.packet(A, 2, 10, Next);
-    // 3 is lost; this could be the reset once more.
+    // 3 is lost; this could be the reset again.
     trace.packet(A, 4, 10, Suspect);
     trace.packet(A, 5, 10, Ahead);
 }
@@ -445,11 +446,11 @@ fn follows_clock_set_back_after_restart() {
     let mut trace = Trace::default();
     trace.packet(A, 40, 10, Next);
     trace.packet(A, 1, 20, Next);
-    // So little back, the packet may be of the numbering before.
+    // Only slightly earlier, the packet may belong to the previous epoch.
     trace.packet(A, 2, 8, Duplicate);
     trace.packet(A, 2, 3, Next);
     trace.packet(A, 3, 4, Next);
-    // It is followed even behind a loss.
+    // The clock is followed even after a loss.
     trace.packet(A, 5, 3, Ahead);
 }
 
@@ -500,7 +501,7 @@ fn stray_does_not_restart_line() {
     trace.packet(B, 901, 20, OlderEpoch);
     trace.packet(B, 3, 21, OlderEpoch);
     trace.packet(B, 902, 21, OlderEpoch);
-    // Nor does one make the side's own packets seem to fall.
+    // A stray does not make the line's own packets look like a restart.
     trace.packet(B, 1 << 30, 21, OlderEpoch);
     trace.packet(B, 903, 22, OlderEpoch);
     trace.packet(B, 904, 22, OlderEpoch);

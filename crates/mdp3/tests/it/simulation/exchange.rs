@@ -1,4 +1,4 @@
-//! What the exchange has and publishes.
+//! The simulated exchange: its state and its packets.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,10 +18,10 @@ const KINDS: [u8; 4] = [b'0', b'1', b'E', b'F'];
 /// Bids and asks, then implied bids and asks.
 type Books = [Side; 4];
 
-/// What was published of each book, by epoch, instrument and RptSeq.
+/// The published books, by epoch, instrument and RptSeq.
 pub(crate) type Published = HashMap<(u32, i32, u32), String>;
 
-/// How often what happened.
+/// Counts of what was sent.
 #[derive(Default, Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) implied: u64,
@@ -41,25 +41,25 @@ pub(crate) struct Exchange {
     books: BTreeMap<i32, Books>,
     pub(crate) rpt_seqs: BTreeMap<i32, u32>,
     pub(crate) statuses: BTreeMap<i32, u8>,
-    /// How often each definition was modified, which its symbol and LastUpdateTime tell.
+    /// The number of modifications of each definition, visible in its symbol and LastUpdateTime.
     pub(crate) versions: BTreeMap<i32, u64>,
-    /// Each book at its epoch and RptSeq, since the judge last asked.
+    /// The book at each epoch and RptSeq since the checker last took them.
     pub(crate) published: Published,
     pub(crate) epoch: u32,
-    /// When each epoch began, since the judge last asked.
+    /// The start of each epoch since the checker last took them.
     pub(crate) epochs: BTreeMap<Utc, u32>,
     pub(crate) sequence: u32,
     pub(crate) millis: u64,
-    /// How many milliseconds bear the same SendingTime.
+    /// The number of milliseconds that share a SendingTime.
     pub(crate) wake: u64,
     /// The SendingTime of the last reset.
     last_reset: Option<u64>,
     pub(crate) sent: Sent,
-    /// RptSeq is 0 throughout.
-    pub(crate) is_unnumbered: bool,
+    /// All RptSeq are 0.
+    pub(crate) unnumbered: bool,
 }
 
-/// `quantity@price …| quantity@price … ~ implied`, best first.
+/// Formats books: `quantity@price …| quantity@price … ~ implied`, best first.
 pub(crate) fn show_books([bids, asks, implied_bids, implied_asks]: [&[(i64, i32)]; 4]) -> String {
     let side = |levels: &[(i64, i32)]| {
         let shown: Vec<_> =
@@ -73,12 +73,12 @@ pub(crate) fn show_books([bids, asks, implied_bids, implied_asks]: [&[(i64, i32)
 pub(crate) const EMPTY: &str = "|~|";
 
 impl Exchange {
-    /// One that has sent a thousand packets in a second.
+    /// Creates an exchange that has sent a thousand packets in a second.
     pub(crate) fn new() -> Self {
         Self { sequence: 1_000, millis: 1_000, wake: 1, ..Self::default() }
     }
 
-    /// The SendingTime of what is sent now.
+    /// Returns the present SendingTime.
     pub(crate) fn stamp(&self) -> u64 {
         self.millis / self.wake * self.wake
     }
@@ -91,34 +91,34 @@ impl Exchange {
     fn number(&mut self, id: i32) -> u32 {
         let rpt_seq = self.rpt_seqs.entry(id).or_insert(0);
         *rpt_seq += 1;
-        if self.is_unnumbered { 0 } else { *rpt_seq }
+        if self.unnumbered { 0 } else { *rpt_seq }
     }
 
     fn publish(&mut self, id: i32) {
         self.published.insert((self.epoch, id, self.rpt_seqs[&id]), self.show(id));
     }
 
-    /// One entry, valid for the book as it is.
+    /// Returns an entry that is valid for the present book.
     fn entry(&mut self, id: i32, rng: &mut ChaCha8Rng) -> Entry {
         let rpt_seq = self.number(id);
         if rng.next_u32().is_multiple_of(100) {
             self.books.remove(&id);
             self.sent.book_resets += 1;
             self.publish(id);
-            return bid(id, rpt_seq).add(1, 0, 0).of_kind(b'J');
+            return bid(id, rpt_seq).add(1, 0, 0).with_entry_type(b'J');
         }
         // One entry in four is implied.
         let which = [0, 1, 0, 1, 0, 1, 2, 3][rng.next_u32() as usize % 8];
         let depth = if which < 2 { DEPTH } else { IMPLIED_DEPTH };
         self.sent.implied += u64::from(which >= 2);
-        let entry = bid(id, rpt_seq).of_kind(KINDS[which]);
+        let entry = bid(id, rpt_seq).with_entry_type(KINDS[which]);
         let entry = change(&mut self.books.entry(id).or_default()[which], depth, entry, rng);
         self.publish(id);
         entry
     }
 
-    /// The next incremental packet: mostly books, sometimes a trade, a heartbeat, a status, a
-    /// changed definition, a reset after which numbering goes on.
+    /// Builds the next incremental packet: mostly books, sometimes a trade, a heartbeat, a status,
+    /// a changed definition, or a reset without restart.
     pub(crate) fn next_packet(
         &mut self,
         rng: &mut ChaCha8Rng,
@@ -130,7 +130,7 @@ impl Exchange {
         let id = ids[rng.next_u32() as usize % ids.len()];
         let packet = sent_at(self.sequence, self.stamp());
         match rng.next_u32() % 400 {
-            // Those who judge tell resets apart by their time.
+            // The checker distinguishes resets by their time.
             0 if may_reset && self.last_reset != Some(self.stamp()) => self.reset(packet),
             0..20 => packet.heartbeat(),
             20..30 => self.status(packet, id, rng),
@@ -176,7 +176,7 @@ impl Exchange {
         packet.channel_reset()
     }
 
-    /// A ChannelReset, after which the numbering of packets begins again or goes on.
+    /// Builds a ChannelReset, after which packet numbering restarts or continues.
     pub(crate) fn channel_reset(&mut self, restarts: bool) -> PacketBuilder {
         self.sequence += 1;
         self.millis = (self.stamp() + self.wake).max(self.millis + 1);
@@ -189,8 +189,8 @@ impl Exchange {
         packet
     }
 
-    /// One pass of the snapshot loop: the instruments with activity, two in a packet; a heartbeat
-    /// if there are none.
+    /// Builds a pass of the snapshot loop: the active instruments, two per packet, or a heartbeat
+    /// without any.
     pub(crate) fn snapshots(&mut self) -> Vec<PacketBuilder> {
         let ids: Vec<_> = self.rpt_seqs.keys().copied().collect();
         if ids.is_empty() {
@@ -218,7 +218,7 @@ impl Exchange {
             .collect();
         let total = self.rpt_seqs.len() as u32;
         let stated = (id, self.statuses.get(&id).copied());
-        let rpt_seq = if self.is_unnumbered { 0 } else { self.rpt_seqs[&id] };
+        let rpt_seq = if self.unnumbered { 0 } else { self.rpt_seqs[&id] };
         packet.snapshot_with(stated, self.sequence, total, rpt_seq, &levels)
     }
 
@@ -234,7 +234,7 @@ impl Exchange {
     }
 }
 
-/// Deletes, replaces or inserts a level; the entry that says so.
+/// Deletes, replaces or inserts a level. Returns the entry.
 fn change(side: &mut Side, depth: usize, entry: Entry, rng: &mut ChaCha8Rng) -> Entry {
     let (price, quantity) = (i64::from(rng.next_u32() % 100), 1 + (rng.next_u32() % 9) as i32);
     let level = |levels: usize, rng: &mut ChaCha8Rng| 1 + rng.next_u32() as usize % levels;

@@ -1,4 +1,4 @@
-//! Channels that join at random times, in every way and by whatever feeds there are.
+//! Channels that join at random times, with all settings and combinations of feeds.
 
 use hairpin_mdp3::{ChannelState, Feed, FeedLine, FeedLines, Feeds, LateJoin, Replay, Settings};
 use hairpin_time::Duration;
@@ -7,7 +7,7 @@ use rand_chacha::rand_core::Rng;
 use super::{DEPTH, IDS, Simulation};
 use crate::support::*;
 
-/// With the depth that the exchange's books have, for instruments that nothing defines.
+/// Undefined instruments have the depth of the exchange's books.
 const BASE: Settings =
     Settings { max_instruments: IDS.len(), undefined_depth: DEPTH as u8, ..SETTINGS };
 const REPLAY: Replay =
@@ -19,14 +19,15 @@ fn feeds_on(sides: FeedLines) -> Feeds {
     Feeds { incremental: sides, instrument: sides, snapshot: sides, snapshot_orders: sides }
 }
 
-/// A channel that joins after so many packets, in the middle of a pass of each loop.
+/// Creates a channel that joins after a random number of packets, in the middle of a pass of each
+/// loop.
 fn join(seed: u64, settings: Settings) -> Simulation {
     let mut simulation = Simulation::with(seed, settings);
     simulation.exchange.statuses = IDS.into_iter().map(|id| (id, 17)).collect();
     for _ in 0..simulation.rng.next_u32() % 300 {
         simulation.exchange.next_packet(&mut simulation.rng, &IDS, false);
     }
-    simulation.judge.epoch = simulation.exchange.epoch;
+    simulation.checker.epoch = simulation.exchange.epoch;
     simulation.sides = settings.feeds.incremental;
     simulation.joined = Feed::ALL.map(|feed| settings.feeds.has(feed));
     let loops = [
@@ -42,26 +43,26 @@ fn join(seed: u64, settings: Settings) -> Simulation {
     simulation
 }
 
-/// Losses, then peace; in the end every book that the exchange has is known and right.
+/// Runs with losses and then without. At the end every book of the exchange is known and correct.
 fn live(mut simulation: Simulation, loss: u32) -> Simulation {
     (simulation.loss, simulation.delay) = (loss, loss / 2);
     simulation.run(400, &IDS);
     (simulation.loss, simulation.delay, simulation.replay_loss) = (0, 0, 0);
     simulation.run(150, &IDS);
-    let seed = simulation.judge.seed;
+    let seed = simulation.checker.seed;
     assert_eq!(simulation.channel.state(), ChannelState::InSync, "seed {seed}");
     let instruments = simulation.channel.instruments();
     for id in simulation.exchange.rpt_seqs.keys().copied() {
         let instrument = instruments.find(id).unwrap_or_else(|| panic!("seed {seed}: no {id}"));
         assert!(instruments.book(instrument).is_in_sync(), "seed {seed}: {id}");
-        let shown = super::judge::show(instruments, instrument);
+        let shown = super::book_checker::show(instruments, instrument);
         assert_eq!(shown, simulation.exchange.show(id), "seed {seed}: {id}");
     }
     simulation.check_errors(seed);
     simulation
 }
 
-/// Each way with so many seeds; what was counted in all of them.
+/// Runs 20 seeds with the settings. Returns the sum of a counter.
 fn count(settings: Settings, loss: u32, counter: &str) -> u64 {
     let mut sum = 0;
     for seed in 0..20 {
@@ -150,6 +151,6 @@ fn joins_at_reset_without_loops() {
 fn joins_with_natural_refresh() {
     let settings = Settings { natural_refresh: true, ..BASE };
     assert!(count(settings, 100, "refreshes") > 0);
-    let judged = (0..20).map(|seed| live(join(seed, settings), 100).judge.judged_refreshed);
-    assert!(judged.sum::<u64>() > 1_000, "levels have been shown");
+    let checked = (0..20).map(|seed| live(join(seed, settings), 100).checker.checked_refreshed);
+    assert!(checked.sum::<u64>() > 1_000, "levels have been shown");
 }

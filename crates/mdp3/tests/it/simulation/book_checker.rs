@@ -1,4 +1,4 @@
-//! Compares every book that is in sync with what was published.
+//! A checker that compares every book in sync with what was published.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use hairpin_time::Utc;
 use super::exchange::{EMPTY, Published, show_books};
 
 #[derive(Default)]
-pub(crate) struct Judge {
+pub(crate) struct BookChecker {
     pub(crate) seed: u64,
-    /// Books bear no number: only what they are in the end can be judged.
-    pub(crate) is_unnumbered: bool,
-    /// What the exchange had published at each epoch, instrument and RptSeq, up to now.
+    /// Entries have no RptSeq, so only the final books can be compared.
+    pub(crate) unnumbered: bool,
+    /// The published books at each epoch, instrument and RptSeq so far.
     pub(crate) published: Published,
-    /// The epoch by what the channel has told, and the exchange's, of which the channel need not
-    /// have heard yet, or at all.
+    /// The epoch by the channel's callbacks, and the exchange's, which the channel may not have
+    /// received yet.
     pub(crate) epoch: u32,
     pub(crate) exchange_epoch: u32,
-    /// The epochs by the TransactTime of the resets they began with.
+    /// The epochs by the TransactTime of their first resets.
     pub(crate) epochs: BTreeMap<Utc, u32>,
-    pub(crate) judged: u64,
-    pub(crate) judged_implied: u64,
-    pub(crate) fell_out: u64,
+    pub(crate) checked: u64,
+    pub(crate) checked_implied: u64,
+    pub(crate) lost_sync: u64,
     pub(crate) restored_statuses: u64,
-    pub(crate) judged_refreshed: u64,
+    pub(crate) checked_refreshed: u64,
 }
 
-/// Both books of an instrument.
+/// Formats both books of an instrument.
 pub(crate) fn show(instruments: &Instruments, instrument: InstrumentIndex) -> String {
     let side = |levels: Levels<'_>| -> Vec<_> {
         let whole = |level: &Level| (level.price.0 / 1_000_000_000, level.quantity as i32);
@@ -41,9 +41,9 @@ pub(crate) fn show(instruments: &Instruments, instrument: InstrumentIndex) -> St
     show_books(sides.each_ref().map(Vec::as_slice))
 }
 
-impl Judge {
-    pub(crate) fn judge(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
-        if self.is_unnumbered {
+impl BookChecker {
+    pub(crate) fn check_book(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
+        if self.unnumbered {
             return;
         }
         let book = instruments.book(instrument);
@@ -51,8 +51,8 @@ impl Judge {
         let Some(rpt_seq) = book.rpt_seq() else {
             return assert_eq!(shown, EMPTY, "without an RptSeq a book is empty");
         };
-        self.judged += 1;
-        self.judged_implied += u64::from(!shown.ends_with("~|"));
+        self.checked += 1;
+        self.checked_implied += u64::from(!shown.ends_with("~|"));
         let id = book.security_id();
         let (told, actual) = (self.epoch, self.exchange_epoch);
         let published: Vec<_> =
@@ -68,7 +68,7 @@ impl Judge {
 }
 
 impl Judge {
-    /// What natural refresh shows of a book are its best levels, as many as are known.
+    /// Checks that a naturally refreshed book equals the best levels of the published one.
     fn judge_refreshed(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
         let book = instruments.book(instrument);
         let (id, shown) = (book.security_id(), show(instruments, instrument));
@@ -83,7 +83,7 @@ impl Judge {
     }
 }
 
-/// Whether both direct sides of a book begin with those of another.
+/// Returns `true` if both direct sides of a book begin with those of another.
 fn begins_as(whole: &str, known: &str) -> bool {
     let sides = |books: &str| {
         let (direct, _) = books.split_once('~').expect("both books are shown");
@@ -93,15 +93,15 @@ fn begins_as(whole: &str, known: &str) -> bool {
     sides(whole).iter().zip(sides(known)).all(|(whole, known)| whole.starts_with(&known))
 }
 
-impl Listener for Judge {
+impl Listener for BookChecker {
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
-        if update.source == UpdateSource::NaturalRefresh && !self.is_unnumbered {
-            self.judge_refreshed(update.instruments, update.instrument);
+        if update.source == UpdateSource::NaturalRefresh && !self.unnumbered {
+            self.check_refreshed_book(update.instruments, update.instrument);
         }
     }
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         for (instrument, ..) in event.changed() {
-            self.judge(event.instruments, instrument);
+            self.check_book(event.instruments, instrument);
         }
     }
     fn on_channel_reset(&mut self, reset: &ChannelReset<'_>) {
@@ -112,7 +112,7 @@ impl Listener for Judge {
     }
     fn on_instrument_state(&mut self, change: &InstrumentStateChange<'_>) {
         if change.state == SyncState::OutOfSync {
-            self.fell_out += 1;
+            self.lost_sync += 1;
         }
     }
 }
