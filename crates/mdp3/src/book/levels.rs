@@ -104,7 +104,7 @@ impl Index<usize> for Levels<'_> {
     ///
     /// Panics if `rank` is not below the number of levels.
     fn index(&self, rank: usize) -> &Level {
-        self.get(rank).expect("a level of the side")
+        self.get(rank).expect("rank is below the number of levels")
     }
 }
 

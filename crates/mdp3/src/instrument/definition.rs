@@ -217,7 +217,7 @@ mod tests {
         assert!(known.supersedes(&definition(5, Add)));
         assert!(!known.supersedes(&definition(6, Add)));
         assert!(!known.supersedes(&definition(5, Delete)));
-        assert!(definition(5, Delete).supersedes(&definition(4, Add)), "it lags");
+        assert!(definition(5, Delete).supersedes(&definition(4, Add)), "the loop lags");
         assert!(!Definition::undefined(7).supersedes(&definition(0, Add)));
     }
 }

@@ -128,6 +128,6 @@ mod tests {
         assert_eq!(kinds, expected.map(Some));
         let open = |flag: Option<u8>| StatisticKind::from_entry(b'4', flag.map(OpenCloseSettlFlag));
         assert_eq!([None, Some(0), Some(5)].map(open), [Open, Open, IndicativeOpen].map(Some));
-        assert_eq!(StatisticKind::from_entry(b'0', None), None, "a bid is no statistic");
+        assert_eq!(StatisticKind::from_entry(b'0', None), None, "a bid is not a statistic");
     }
 }

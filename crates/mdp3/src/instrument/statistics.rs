@@ -282,9 +282,9 @@ mod tests {
         let mut statistics = InstrumentStatistics::UNKNOWN;
         statistics.record(10, High, Some(&price(7)));
         assert!(!statistics.restore(9, High, &price(5)), "older");
-        assert!(statistics.restore(10, High, &price(8)), "as of the same packet");
-        assert!(!statistics.restore(10, High, &price(8)), "the same once more");
-        assert!(!statistics.restore(12, High, &price(8)), "later, but no news");
+        assert!(statistics.restore(10, High, &price(8)), "of the same packet");
+        assert!(!statistics.restore(10, High, &price(8)), "the same again");
+        assert!(!statistics.restore(12, High, &price(8)), "later but equal");
         assert_eq!(statistics.price(High), price(8).price);
     }
 

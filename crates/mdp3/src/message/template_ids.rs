@@ -95,7 +95,7 @@ mod tests {
     fn rejects_entries_beyond_capacity() {
         let full = (0..TemplateIds::MAX as u16)
             .fold(TemplateIds::AS_PUBLISHED, |templates, id| templates.with(id, 46));
-        assert_eq!(full.with(0, 47).template(0), 47, "that one is there");
+        assert_eq!(full.with(0, 47).template(0), 47, "the id exists");
         let _ = full.with(1_000, 46);
     }
 }

@@ -65,7 +65,7 @@ fn order_size_matches_documentation() {
     let (few, many) = (1 << 14, 1 << 15);
     assert_eq!((of(many) - of(few)) / (many - few) as u64, ORDER);
     let without = |max_orders| bytes(Settings { max_orders, ..settings() });
-    assert_eq!(without(few), without(many), "no room for orders that are not kept");
+    assert_eq!(without(few), without(many), "no memory for disabled order books");
 }
 
 /// The total is the sum per instrument plus a channel without instruments.
@@ -78,5 +78,5 @@ fn channel_size_is_sum_of_parts() {
     let held = settings.reorder_packets as u64 * settings.max_packet as u64;
     let rest = whole - instruments - queue - held;
     println!("{whole} bytes: {instruments} of instruments, {queue} of the queue, {held} held");
-    assert!(rest < 1 << 20, "legs, loops and the like: {rest}");
+    assert!(rest < 1 << 20, "legs, loops and others: {rest}");
 }

@@ -72,8 +72,8 @@ fn next_event_excludes_changes_of_cut_event() {
     trace.a(&packet(103).book(END, &[bid(7, 1_002).add(2, 49, 1)]));
     trace.recorder.take();
     trace.wait(hairpin_time::Duration::from_millis(10));
-    let told = trace.recorder.take();
-    assert_eq!(told[4..], ["7 in sync", "book 7 -: 1@50 1@49 |", "end 103 7-"]);
+    let lines = trace.recorder.take();
+    assert_eq!(lines[4..], ["7 in sync", "book 7 -: 1@50 1@49 |", "end 103 7-"]);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn valid(model: &Model, depth: usize, id: i32, rpt_seq: u32, choice: Choice) -> 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// For all valid entries in any messages, the books equal the model. Delaying line B or sending
+    /// The books equal the model for all valid entries in any messages. Delaying line B or sending
     /// some packets on one line only makes no difference.
     #[test]
     fn matches_list_of_prices(

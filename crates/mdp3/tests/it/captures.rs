@@ -23,8 +23,8 @@ fn captures() -> Option<PathBuf> {
         return Some(captures);
     }
     let required = std::env::var_os("HAIRPIN_DATA_REQUIRED").is_some();
-    assert!(!required, "{} is not there", captures.display());
-    println!("skipped: {} is not there", captures.display());
+    assert!(!required, "{} does not exist", captures.display());
+    println!("skipped: {} does not exist", captures.display());
     None
 }
 
@@ -97,11 +97,11 @@ fn feed(path: &Path) -> (Channel, Seen) {
     let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
     for payload in payloads(path) {
         for side in FeedLine::ALL {
-            let input = Input { feed: Feed::Incremental, side, received: None };
+            let input = Input { feed: Feed::Incremental, line: side, received: None };
             channel.handle_packet(now, input, &payload, &mut seen);
         }
     }
-    assert!(channel.counters().duplicates > 0, "side B was heard");
+    assert!(channel.counters().duplicates > 0, "line B delivered packets");
     (channel, seen)
 }
 

@@ -60,7 +60,7 @@ fn option_has_underlyings() {
     assert_eq!(underlyings.len(), 1);
     assert_eq!((underlyings[0].security_id, underlyings[0].symbol.as_str()), (Some(7), "ESZ6"));
     let Some(Related::Instrument(related)) = instruments.related(instrument).nth(1) else {
-        panic!("the related instrument comes after the underlying")
+        panic!("the related instrument follows the underlying")
     };
     assert_eq!(related.security_id, Some(99));
     assert_eq!(instruments.legs(instrument).count(), 0);
@@ -123,7 +123,7 @@ fn version_12_definition_lacks_version_13_fields() {
     trace.a(&packet(101).raw([309, 63, 1, 12], &body));
     let Details::Fx(details) = definition(&trace, 9).details else { panic!("an exchange rate") };
     assert_eq!((details.intervening_days, details.alt_min_price_increment), (2, None));
-    assert_eq!(trace.channel.book_of(9).unwrap().depth(), 10, "the groups after it are found");
+    assert_eq!(trace.channel.book_of(9).unwrap().depth(), 10, "the following groups are decoded");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn collects_lost_definitions_again() {
     trace.a(&packet(102).book(END, &[bid(7, 1_001).add(1, 50, 1), bid(8, 1_001).add(1, 20, 1)]));
     trace.wait(Duration::from_millis(10));
     assert!(trace.actions().contains(&Action::Join(Feed::Instrument)));
-    assert_eq!(trace.channel.state(), ChannelState::InSync, "books do not wait for it");
+    assert_eq!(trace.channel.state(), ChannelState::InSync, "books do not wait for the collection");
     trace.recorder.take();
     trace.instrument(&sent_at(1, 200).definition(7, 3, 10).renamed(8, 3, "NEW", 5));
     trace.assert_callbacks(["definition 8 NEW Modify"]);
@@ -199,7 +199,11 @@ fn gap_during_collection_requires_another() {
     trace.a(&packet(102).heartbeat());
     trace.wait(Duration::from_millis(10));
     trace.instrument(&packet(2).definition(8, 2, 10));
-    assert_eq!(trace.channel.state(), ChannelState::Recovering, "the first is enough for books");
+    assert_eq!(
+        trace.channel.state(),
+        ChannelState::Recovering,
+        "the first restores the price book"
+    );
     assert!(!trace.actions().contains(&Action::Leave(Feed::Instrument)));
     trace.instrument(&sent_at(1, 20).renamed(7, 2, "NEW", 5).definition(8, 2, 10));
     assert_eq!(definition(&trace, 7).symbol, "NEW");

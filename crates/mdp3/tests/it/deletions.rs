@@ -74,7 +74,7 @@ fn overlay_replaces_level_at_any_price() {
     let mut trace = after(&[bid(7, 0).overlay(2, 5, 3)], "1@9 3@5 1@7 | 1@11 1@12 1@13");
     assert_eq!(trace.counter("prices_changed"), 0, "a Change may not, an Overlay may");
     trace.a(&packet(103).book(END, &[bid(7, 8).delete(3), bid(7, 9).overlay(3, 5, 3)]));
-    assert_eq!(trace.counter("inapplicable_entries"), 1, "there is no level 3 to replace");
+    assert_eq!(trace.counter("inapplicable_entries"), 1, "the book has no level 3");
 }
 
 #[test]

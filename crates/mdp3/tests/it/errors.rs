@@ -60,8 +60,8 @@ fn counts_only_in(mut trace: Trace, name: &str, packet: &PacketBuilder) -> Trace
     assert_counted_only(trace.channel.counters(), name);
     let is_error = documented("Errors: ").contains(&name);
     let kind = if is_error { "error " } else { "warning " };
-    let told = trace.recorder.take();
-    assert_eq!(told.iter().filter(|line| line.starts_with(kind)).count(), 1, "{told:?}");
+    let lines = trace.recorder.take();
+    assert_eq!(lines.iter().filter(|line| line.starts_with(kind)).count(), 1, "{lines:?}");
     trace
 }
 
@@ -72,7 +72,7 @@ fn counts_packets_too_short_only() {
     let mut cut = packet(101);
     cut.bytes_mut().truncate(11);
     let trace = counts_only("packets_too_short", &cut);
-    assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "nobody knows what it was");
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "the lost contents are unknown");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn full_channel_serves_instruments_that_fit() {
     trace.a(&packet(100).heartbeat());
     trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
     trace.snapshot(&packet(1).snapshot(8, 100, 2, 0, &[]).snapshot(9, 100, 2, 0, &[]));
-    assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "absent from a whole pass");
+    assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "absent from a complete pass");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn counts_related_over_capacity_only() {
     trace.a(&packet(101).spread(9, 3, &[7, 8]));
     assert_counted_only(trace.channel.counters(), "related_over_capacity");
     let instrument = trace.channel.find(9).unwrap();
-    assert!(trace.channel.definition(instrument).is_some(), "it has no legs, but it is there");
+    assert!(trace.channel.definition(instrument).is_some(), "a spread without legs");
     assert_eq!(trace.channel.instruments().legs(instrument).count(), 0);
 }
 
@@ -385,7 +385,7 @@ fn deliver_all(channel: &mut hairpin_mdp3::Channel, packets: &[(u8, bool, Vec<u8
         let before = channel.counters().iter().map(|(_, count)| count).sum::<u64>();
         channel.handle_packet(now, Input { feed, line: side, received: None }, bytes, &mut ());
         let after = channel.counters().iter().map(|(_, count)| count).sum::<u64>();
-        assert!(after > before, "a packet that nothing counts");
+        assert!(after > before, "a packet without any counter");
         channel.handle_timeout(now, &mut ());
         while channel.poll_action().is_some() {}
     }

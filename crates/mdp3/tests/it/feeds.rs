@@ -43,12 +43,12 @@ fn without_instrument_feed_uses_incremental_definitions() {
     assert_eq!(trace.actions(), [Action::Join(Feed::Incremental), Action::Join(Feed::Snapshot)]);
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
     trace.a(&packet(100).heartbeat());
-    trace.told([NO_DEFINITIONS]);
+    trace.assert_callbacks([NO_DEFINITIONS]);
     trace.snapshot(&packet(1).snapshot(7, 100, 1, 3, &[(b'0', 1, 50, 1)]));
-    trace.told(["7 in sync", "restored 7 B: 1@50 |", "channel InSync"]);
-    assert_eq!(trace.channel.book_of(7).unwrap().depth(), 10, "that of the settings");
+    trace.assert_callbacks(["7 in sync", "restored 7 B: 1@50 |", "channel InSync"]);
+    assert_eq!(trace.channel.book_of(7).unwrap().depth(), 10, "the depth of the settings");
     trace.a(&packet(101).definition(7, 2, 5));
-    trace.told(["definition 7 ES7 Add", "end 101"]);
+    trace.assert_callbacks(["definition 7 ES7 Add", "end 101"]);
     assert_eq!(trace.channel.book_of(7).unwrap().depth(), 5);
     // Packets of an absent feed are dropped.
     trace.instrument(&packet(1).definition(8, 2, 10));
@@ -60,19 +60,19 @@ fn without_instrument_feed_uses_incremental_definitions() {
 fn books_without_snapshot_feed_warn_once() {
     let mut trace = Trace::new(settings_of(NO_SNAPSHOT_FEED));
     trace.a(&packet(100).heartbeat());
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.instrument(&packet(1).definition(7, 1, 10));
-    trace.told(["definition 7 ES7 Add", NO_SNAPSHOTS, "channel Recovering"]);
+    trace.assert_callbacks(["definition 7 ES7 Add", NO_SNAPSHOTS, "channel Recovering"]);
     trace.a(&packet(101).book(END, &[bid(7, 5).add(1, 50, 1)]));
     trace.snapshot(&packet(1).snapshot(7, 101, 1, 5, &[(b'0', 1, 50, 1)]));
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
     assert_eq!(trace.counter("unwanted_packets"), 1);
     // A reset restores the book. The next loss does not warn again.
     trace.a(&packet(102).channel_reset());
-    trace.told(["end 101", "7 in sync", "reset", "end 102", "channel InSync"]);
+    trace.assert_callbacks(["end 101", "7 in sync", "reset", "end 102", "channel InSync"]);
     trace.a(&packet(104).heartbeat());
     trace.wait(Duration::from_millis(10));
-    trace.told(["gap 103+1", "7 out of sync", "channel Recovering"]);
+    trace.assert_callbacks(["gap 103+1", "7 out of sync", "channel Recovering"]);
     assert_eq!(trace.counter("missing_feeds"), 2);
 }
 
@@ -81,11 +81,11 @@ fn incremental_feed_alone_waits_for_reset() {
     let mut trace = Trace::new(settings_of(INCREMENTAL_ALONE));
     assert_eq!(trace.actions(), [Action::Join(Feed::Incremental)]);
     trace.a(&packet(100).book(END, &[bid(7, 5).add(1, 50, 1)]));
-    trace.told([NO_DEFINITIONS, NO_SNAPSHOTS, "end 100"]);
+    trace.assert_callbacks([NO_DEFINITIONS, NO_SNAPSHOTS, "end 100"]);
     assert_eq!(trace.channel.state(), ChannelState::Recovering);
     trace.a(&packet(101).channel_reset());
     trace.a(&packet(102).book(END, &[bid(7, 1).add(1, 51, 1)]));
-    trace.told([
+    trace.assert_callbacks([
         "7 in sync",
         "reset",
         "end 101",
@@ -107,8 +107,8 @@ fn does_not_warn_about_unneeded_feeds() {
 }
 
 /// Runs a late join, a loss and a recovery on one line.
-fn lives_on(side: FeedLine) {
-    let sides = if side == FeedLine::A { Sides::A } else { Sides::B };
+fn joins_and_recovers_on(side: FeedLine) {
+    let sides = if side == FeedLine::A { FeedLines::A } else { FeedLines::B };
     let feeds =
         Feeds { incremental: sides, instrument: sides, snapshot: sides, snapshot_orders: sides };
     let mut trace = Trace::new(settings_of(feeds));
@@ -133,12 +133,12 @@ fn lives_on(side: FeedLine) {
 
 #[test]
 fn works_with_line_a_only() {
-    lives_on(FeedLine::A);
+    joins_and_recovers_on(FeedLine::A);
 }
 
 #[test]
 fn works_with_line_b_only() {
-    lives_on(FeedLine::B);
+    joins_and_recovers_on(FeedLine::B);
 }
 
 #[test]
@@ -156,13 +156,13 @@ fn snapshots_of_books_and_orders_share_feed() {
 
 #[test]
 fn order_books_without_loop_warn_once() {
-    let feeds = Feeds { snapshot_orders: Sides::None, ..Feeds::ALL };
+    let feeds = Feeds { snapshot_orders: FeedLines::None, ..Feeds::ALL };
     let settings = Settings { order_books: OrderBooks::Full, max_orders: 4, ..settings_of(feeds) };
     let mut trace = Trace::new(settings);
     trace.a(&packet(100).heartbeat());
-    trace.told([]);
+    trace.assert_callbacks([]);
     trace.instrument(&packet(1).definition(7, 1, 10));
-    trace.told([
+    trace.assert_callbacks([
         "definition 7 ES7 Add",
         "warning no order snapshot feed: only a reset restores an order book",
         "channel Recovering",
@@ -177,6 +177,11 @@ fn order_books_without_loop_warn_once() {
     trace.recorder.take();
     trace.a(&packet(103).heartbeat());
     trace.wait(Duration::from_millis(10));
-    trace.told(["gap 102+1", "orders of 7 out of sync", "7 out of sync", "channel Recovering"]);
+    trace.assert_callbacks([
+        "gap 102+1",
+        "orders of 7 out of sync",
+        "7 out of sync",
+        "channel Recovering",
+    ]);
     assert_eq!(trace.counter("missing_feeds"), 2);
 }

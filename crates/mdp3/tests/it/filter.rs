@@ -92,7 +92,7 @@ fn accepts_id_before_definition() {
     let mut trace = filtered(filter);
     let entries = [bid(7, 1).add(1, 50, 1), bid(10, 1).add(1, 9, 1)];
     trace.a(&packet(100).book(END, &entries));
-    assert_eq!(trace.counter("withheld_entries"), 1, "of 7, which is named");
+    assert_eq!(trace.counter("withheld_entries"), 1, "of 7, which the pass names");
     trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).option(10, 3, 7));
     // As of before the first packet: 7 has everything since, 10 does not.
     let books = packet(1).snapshot(7, 99, 3, 0, &[]).snapshot(8, 99, 3, 0, &[]);
@@ -219,7 +219,7 @@ fn user_data_is_available_in_callbacks() {
         let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(3_600) };
         let input = hairpin_mdp3::Input {
             feed: Feed::Incremental,
-            side: hairpin_mdp3::FeedLine::A,
+            line: hairpin_mdp3::FeedLine::A,
             received: None,
         };
         trace.channel.handle_packet(now, input, packet.bytes(), &mut marks);

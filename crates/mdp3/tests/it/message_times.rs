@@ -99,7 +99,7 @@ fn callbacks_of(channel: &mut Channel, feed: Feed, packet: &PacketBuilder) -> Ve
     let input = Input { feed, line: FeedLine::B, received };
     channel.handle_packet(now, input, packet.bytes(), &mut times);
     for (name, of, transact_time) in &times.0 {
-        assert_eq!((of.feed, of.side), (feed, FeedLine::B), "{name}");
+        assert_eq!((of.feed, of.line), (feed, FeedLine::B), "{name}");
         assert_eq!((of.sending_time, of.received), (sent, received), "{name}");
         assert_eq!(of.handed_over, HANDED_OVER, "{name}");
         assert!(transact_time.is_none_or(|time| time == packet.transact_time()), "{name}");

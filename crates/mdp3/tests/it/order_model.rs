@@ -334,15 +334,15 @@ fn run_simulation(seed: u64, settings: Settings) -> (u64, u64) {
     }
     let counters = simulation.channel.counters();
     let wrong = [counters.existing_orders, counters.missing_orders, counters.invalid_orders];
-    assert_eq!(wrong, [0; 3], "seed {seed}: an error of the publisher's would be the channel's");
+    assert_eq!(wrong, [0; 3], "seed {seed}: a publisher error would appear as a channel error");
     assert_eq!(counters.order_snapshots_not_continued, 0, "seed {seed}");
     (simulation.checker.checked, simulation.checker.restored)
 }
 
 /// Runs many simulations. Ten of them must check and restore at least the given numbers of books.
 fn run_simulations(settings: Settings, (checked, restored): (u64, u64)) {
-    let told = (0..SEEDS).map(|seed| run_simulation(seed, settings));
-    let sums = told.fold((0, 0), |sums, told| (sums.0 + told.0, sums.1 + told.1));
+    let lines = (0..SEEDS).map(|seed| run_simulation(seed, settings));
+    let sums = lines.fold((0, 0), |sums, run| (sums.0 + run.0, sums.1 + run.1));
     assert!(10 * sums.0 >= checked * SEEDS && 10 * sums.1 >= restored * SEEDS, "{sums:?}");
 }
 

@@ -155,7 +155,7 @@ fn unknown_order_requires_snapshot() {
         trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1)]));
         trace.a(&packet(102).orders(END, &[entry, sell(7, 2, 60, 1), buy(8, 3, 50, 1)]));
         assert!(!trace.orders_in_sync(7) && trace.orders_in_sync(8), "{entry:?}");
-        assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "the price book is another matter");
+        assert!(trace.channel.book_of(7).unwrap().is_in_sync(), "the price book is independent");
         assert_eq!(trace.actions(), [Action::Join(Feed::SnapshotOrders)]);
         // A snapshot as of before the error is rejected; one as of its packet is accepted.
         trace.order_snapshots(&sent_at(1, 110).order_snapshot(7, 101, 2, &[buy(7, 1, 50, 1)]));
@@ -425,7 +425,7 @@ fn pass_of_heartbeats_ignores_active_instruments() {
     trace.a(&packet(103).orders(END, &[buy(7, 1, 50, 1)]));
     trace.order_snapshots(&sent_at(1, 120).heartbeat());
     trace.order_snapshots(&sent_at(1, 130).heartbeat());
-    assert!(!trace.orders_in_sync(7), "the loop will name it yet");
+    assert!(!trace.orders_in_sync(7), "the loop will still name it");
 }
 
 #[test]
@@ -572,13 +572,13 @@ fn book_reset_empties_order_book() {
         trace.a(&packet(103).book(END, &[bid(7, 9).with_entry_type(b'J')]));
         assert!(trace.orders_in_sync(7) && !trace.orders_in_sync(8));
         assert_eq!(trace.orders(7), "|");
-        let told = trace.recorder.take();
-        assert!(told.contains(&"orders restated 7: |".to_owned()), "{told:?}");
+        let lines = trace.recorder.take();
+        assert!(lines.contains(&"orders restated 7: |".to_owned()), "{lines:?}");
     }
 }
 
 #[test]
-fn only_unannounced_restart_loses_order_sync() {
+fn unannounced_restart_loses_order_sync() {
     for is_announced in [false, true] {
         let mut trace = in_sync(FULL);
         trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1)]));
@@ -681,9 +681,9 @@ fn does_not_report_book_that_loses_sync_in_message() {
     let mut trace = in_sync(FULL);
     let unknown = buy(7, 9, 50, 1).deleted();
     trace.a(&packet(101).orders(END, &[buy(7, 1, 50, 1), unknown, buy(8, 3, 50, 1)]));
-    let told = trace.recorder.take();
-    assert!(told.contains(&"orders of 7 out of sync".to_owned()), "{told:?}");
-    assert!(told.contains(&"orders 8: 3:1@50 |[+3]".to_owned()), "{told:?}");
+    let lines = trace.recorder.take();
+    assert!(lines.contains(&"orders of 7 out of sync".to_owned()), "{lines:?}");
+    assert!(lines.contains(&"orders 8: 3:1@50 |[+3]".to_owned()), "{lines:?}");
 }
 
 #[test]

@@ -250,9 +250,9 @@ fn full_queue_requires_later_snapshot() {
         let rpt_seq = sequence - 100;
         trace.a(&packet(sequence).book(END, &[bid(7, rpt_seq).add(1, i64::from(sequence), 1)]));
     }
-    let told = trace.recorder.take();
+    let lines = trace.recorder.take();
     let warning = "warning recovery queue is full: dropped the oldest entries";
-    assert_eq!(told.iter().filter(|line| *line == warning).count(), 1);
+    assert_eq!(lines.iter().filter(|line| *line == warning).count(), 1);
     // The queue has room for four entries: 106 to 109.
     assert_eq!(trace.counter("queue_overflows"), 4);
     trace.snapshot(&packet(1).snapshot(7, 104, 2, 4, &[]));

@@ -51,7 +51,7 @@ fn packet_after_pause_ends_silence_at_once() {
     run_on_a(&mut trace, 8);
     trace.recorder.take();
     trace.b(&sent_at(110, 120_000).heartbeat());
-    trace.assert_callbacks(["incremental B heard again"]);
+    trace.assert_callbacks(["incremental B active again"]);
     trace.wait(SECOND);
     trace.assert_callbacks([]);
 }
@@ -65,7 +65,7 @@ fn packet_without_pause_ends_silence_at_next_check() {
     trace.b(&packet(102).heartbeat());
     trace.assert_callbacks([]);
     trace.wait(SECOND);
-    trace.assert_callbacks(["incremental B heard again"]);
+    trace.assert_callbacks(["incremental B active again"]);
 }
 
 #[test]
@@ -82,16 +82,16 @@ fn silence_of_all_lines_is_silence_of_channel() {
     ]);
     trace.a(&sent_at(102, 60_000).heartbeat());
     trace.assert_callbacks([
-        "incremental A heard again",
-        "incremental heard again",
-        "channel heard again",
+        "incremental A active again",
+        "incremental active again",
+        "channel active again",
     ]);
     trace.b(&sent_at(102, 60_000).heartbeat());
-    trace.assert_callbacks(["incremental B heard again"]);
+    trace.assert_callbacks(["incremental B active again"]);
 }
 
 #[test]
-fn no_deadline_when_all_lines_are_silent() {
+fn deadline_is_none_when_all_lines_are_silent() {
     let mut trace = just_received(WATCHED);
     let mut checks = 0;
     while let Some(due) = trace.channel.poll_timeout() {
@@ -104,9 +104,9 @@ fn no_deadline_when_all_lines_are_silent() {
     trace.a(&sent_at(102, 60_000).heartbeat());
     assert!(trace.channel.poll_timeout().is_some());
     trace.assert_callbacks([
-        "incremental A heard again",
-        "incremental heard again",
-        "channel heard again",
+        "incremental A active again",
+        "incremental active again",
+        "channel active again",
     ]);
 }
 
@@ -156,11 +156,11 @@ fn watches_loop_only_while_joined() {
     // The first snapshot ends the silence, and so does leaving the feed.
     let books = sent_at(1, 140_000).snapshot(7, 129, 2, 0, &[]);
     trace.snapshot(&books.snapshot(8, 129, 2, 0, &[]));
-    let told = trace.recorder.take();
-    assert_eq!(told[..2], ["snapshot A heard again", "snapshot heard again"]);
+    let lines = trace.recorder.take();
+    assert_eq!(lines[..2], ["snapshot A active again", "snapshot active again"]);
     trace.actions();
     trace.wait(SECOND);
-    trace.assert_callbacks(["snapshot B heard again"]);
+    trace.assert_callbacks(["snapshot B active again"]);
 }
 
 #[test]
@@ -201,12 +201,12 @@ fn silence_is_reported_within_an_eighth() {
         trace.wait(wait);
         trace.a(&sent_at(trace.counter("packets_a") as u32 + 100, 90_000).heartbeat());
         let last = trace.now;
-        let mut told = Vec::new();
-        while !told.contains(&"incremental A silent".to_owned()) {
+        let mut lines = Vec::new();
+        while !lines.contains(&"incremental A silent".to_owned()) {
             trace.now = trace.channel.poll_timeout().unwrap();
             trace.wait(Duration::ZERO);
             trace.b(&sent_at(trace.counter("packets_b") as u32 + 100, 90_000).heartbeat());
-            told.extend(trace.recorder.take());
+            lines.extend(trace.recorder.take());
         }
         let elapsed = trace.now - last;
         assert!(elapsed >= SILENCE && elapsed <= SILENCE + SECOND, "{elapsed:?}");
@@ -237,7 +237,7 @@ fn timeout_starts_when_feed_is_joined() {
     let mut trace = just_received(WATCHED);
     trace.a(&packet(103).heartbeat());
     trace.wait(Duration::from_millis(10));
-    assert_eq!(trace.actions().len(), 2, "both loops are joined behind the gap");
+    assert_eq!(trace.actions().len(), 2, "both loops are joined after the gap");
     // The eighth check is 7.99 s after that.
     trace.wait(Duration::from_millis(990));
     (0..7).for_each(|_| trace.wait(SECOND));

@@ -146,7 +146,7 @@ impl Simulation {
     }
 
     fn note(&mut self, packet: &PacketBuilder) {
-        let (header, _) = PacketHeader::decode(packet.bytes()).expect("it was built");
+        let (header, _) = PacketHeader::decode(packet.bytes()).expect("the packet has a header");
         if header.sequence == 1 {
             self.history.clear();
         }
@@ -266,7 +266,7 @@ impl Simulation {
     fn check(&self, seed: u64) {
         let instruments = self.channel.instruments();
         for id in IDS {
-            let instrument = self.channel.find(id).expect("it is defined");
+            let instrument = self.channel.find(id).expect("the instrument is defined");
             let is_in_sync = self.channel.book(instrument).is_in_sync();
             assert!(is_in_sync, "seed {seed}: instrument {id} is not in sync at the end");
             let shown = book_checker::show(instruments, instrument);
@@ -275,7 +275,8 @@ impl Simulation {
             let expected = self.exchange.statuses.get(&id).copied();
             assert_eq!(status, expected, "seed {seed}: the status of {id}");
             let version = self.exchange.versions.get(&id).copied().unwrap_or(0);
-            let symbol = self.channel.definition(instrument).expect("it is defined").symbol;
+            let symbol =
+                self.channel.definition(instrument).expect("the instrument is defined").symbol;
             assert_eq!(symbol, format!("ES{id}v{version}").as_str(), "seed {seed}");
         }
         self.check_errors(seed);
@@ -290,7 +291,7 @@ impl Simulation {
 
 /// Returns the packet with the time at which its line sends it.
 fn sent_now(mut packet: PacketBuilder, millis: u64) -> PacketBuilder {
-    let (header, _) = PacketHeader::decode(packet.bytes()).expect("it was built");
+    let (header, _) = PacketHeader::decode(packet.bytes()).expect("the packet has a header");
     let sending_time = YEAR_2026 + Duration::from_millis(millis);
     let header = PacketHeader { sending_time, ..header };
     packet.bytes_mut()[..PacketHeader::LENGTH].copy_from_slice(&header.encode());
@@ -308,8 +309,8 @@ impl Census {
         let (counters, checker) = (simulation.channel.counters(), &simulation.checker);
         let sent: Sent = simulation.exchange.sent;
         let counts = [
-            ("judged", checker.checked),
-            ("judged with implied levels", checker.checked_implied),
+            ("books checked", checker.checked),
+            ("books checked with implied levels", checker.checked_implied),
             ("fell out", checker.lost_sync),
             ("gaps", counters.gaps),
             ("held", counters.held_packets),
@@ -322,7 +323,7 @@ impl Census {
             ("book resets obeyed", counters.book_resets),
             ("statuses sent", sent.statuses),
             ("group statuses sent", sent.group_statuses),
-            ("statuses told", counters.statuses),
+            ("statuses reported", counters.statuses),
             ("statuses restored", checker.restored_statuses),
             ("definitions modified", sent.modified),
             ("channel resets sent", sent.resets),
@@ -389,6 +390,6 @@ fn books_in_sync_match_published_state() {
     }
     println!("{census:#?}");
     for (name, count) in &census.counts {
-        assert!(*count > 0, "{name}: this test exists for what has not happened");
+        assert!(*count > 0, "{name}: this event never happened");
     }
 }

@@ -145,8 +145,8 @@ fn retries_failed_attempt_for_missing_packets() {
     trace.assert_callbacks(["replay 103-103 attempt 2"]);
     assert_eq!(trace.actions(), [Action::Replay { first: 103, last: 103 }]);
     trace.replay_end(ReplayOutcome::Failed);
-    let told = trace.recorder.take();
-    assert_eq!(told[..2], ["replay 103-103 given up: Failed", "gap 103+1"]);
+    let lines = trace.recorder.take();
+    assert_eq!(lines[..2], ["replay 103-103 given up: Failed", "gap 103+1"]);
     assert_eq!((trace.counter("replay_failures"), trace.counter("replays_given_up")), (2, 1));
 }
 
@@ -161,8 +161,8 @@ fn attempt_times_out() {
     trace.assert_callbacks(["replay 102-103 attempt 2"]);
     assert_eq!(trace.actions(), [Action::Replay { first: 102, last: 103 }]);
     trace.wait(Duration::from_secs(4));
-    let told = trace.recorder.take();
-    assert_eq!(told[..2], ["replay 102-103 given up: TimedOut", "gap 102+2"]);
+    let lines = trace.recorder.take();
+    assert_eq!(lines[..2], ["replay 102-103 given up: TimedOut", "gap 102+2"]);
     assert_eq!(trace.actions()[0], Action::EndReplay);
     assert_eq!(trace.channel.poll_timeout(), None);
 }
@@ -200,12 +200,12 @@ fn full_replay_buffer_falls_back_to_snapshots() {
     trace.assert_callbacks([]);
     // 102 to 133 are 32 packets.
     trace.a(&tick(134));
-    let told = trace.recorder.take();
+    let lines = trace.recorder.take();
     assert_eq!(
-        told[..3],
+        lines[..3],
         [
             "warning gave up TCP replay: max_held reached",
-            "replay 102-103 given up: HoldingFull",
+            "replay 102-103 given up: BufferFull",
             "gap 102+2",
         ]
     );
@@ -275,8 +275,8 @@ fn applies_replayed_reset_and_definition() {
     let mut trace = requested();
     trace.replay(&packet(102).channel_reset());
     trace.replay(&packet(103).definition(9, 3, 5));
-    let told = trace.recorder.take();
-    assert!(told.contains(&"reset".to_owned()), "{told:?}");
+    let lines = trace.recorder.take();
+    assert!(lines.contains(&"reset".to_owned()), "{lines:?}");
     assert_eq!(trace.channel.book_of(9).unwrap().depth(), 5);
     // The RptSeq of 104 is accepted as it is, because the reset left it open.
     assert_eq!(trace.counter("resets"), 1);

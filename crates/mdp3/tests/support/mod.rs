@@ -160,8 +160,8 @@ impl Trace {
     /// Asserts that the callbacks since the last call are exactly `expected`.
     #[track_caller]
     pub fn assert_callbacks<const N: usize>(&mut self, expected: [&str; N]) {
-        let told = self.recorder.take();
-        assert_eq!(told, expected, "left: told, right: expected");
+        let lines = self.recorder.take();
+        assert_eq!(lines, expected, "left: actual, right: expected");
     }
 
     /// Returns the book of an instrument: `quantity@price …| quantity@price …`, best first.

@@ -38,7 +38,7 @@ fn show_order(order: Order) -> String {
 
 /// Formats the book, and in brackets the new, changed and removed orders.
 pub fn show_order_update(update: &OrderUpdate<'_>) -> String {
-    assert!(update.book.is_in_sync(), "an order book that is not in sync is not told");
+    assert!(update.book.is_in_sync(), "an order book out of sync is not reported");
     let source = match (update.source, update.restated) {
         (UpdateSource::Incremental, false) => "orders",
         (UpdateSource::Incremental, true) => "orders restated",

@@ -102,7 +102,7 @@ impl Listener for Recorder {
     fn on_book_update(&mut self, update: &BookUpdate<'_>) {
         let is_refreshed = update.source == UpdateSource::NaturalRefresh;
         let state = if is_refreshed { SyncState::NaturallyRefreshed } else { SyncState::InSync };
-        assert_eq!(update.book.sync_state(), state, "another book is not told");
+        assert_eq!(update.book.sync_state(), state, "other books are not reported");
         let source = match update.source {
             UpdateSource::Incremental => "book",
             UpdateSource::NaturalRefresh => "refreshed",
@@ -206,7 +206,7 @@ impl Listener for Recorder {
         };
         let state = match silence.state {
             SilenceState::Begins => "silent",
-            _ => "heard again",
+            _ => "active again",
         };
         self.lines.push(format!("{scope} {state}"));
     }

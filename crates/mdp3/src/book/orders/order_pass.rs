@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(pass.take_complete_report(), None, "packet 2 is missing");
         pass.observe(&packet(2));
         assert_eq!(pass.take_complete_report(), Some((SnapshotKind::Orders, 8)));
-        assert_eq!(pass.take_complete_report(), None, "it is whole once");
+        assert_eq!(pass.take_complete_report(), None, "reported once");
     }
 
     #[test]

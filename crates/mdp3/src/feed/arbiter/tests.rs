@@ -191,7 +191,11 @@ fn second_packet_confirms_far_jump() {
     trace.packet(A, 11, 11, Next);
     trace.packet(A, 5_001, 12, Suspect);
     trace.packet(B, 5_001, 12, Confirms);
-    assert_eq!(trace.arbiter.expected(), 12, "what is between is for the window to give up");
+    assert_eq!(
+        trace.arbiter.expected(),
+        12,
+        "the reorder window declares the packets between lost"
+    );
     trace.packet(A, 5_002, 13, Ahead);
 }
 

@@ -54,26 +54,27 @@ impl BookChecker {
         self.checked += 1;
         self.checked_implied += u64::from(!shown.ends_with("~|"));
         let id = book.security_id();
-        let (told, actual) = (self.epoch, self.exchange_epoch);
-        let published: Vec<_> =
-            (told..=actual).filter_map(|epoch| self.published.get(&(epoch, id, rpt_seq))).collect();
+        let (reported, actual) = (self.epoch, self.exchange_epoch);
+        let published: Vec<_> = (reported..=actual)
+            .filter_map(|epoch| self.published.get(&(epoch, id, rpt_seq)))
+            .collect();
         assert!(
             published.iter().any(|published| **published == shown)
                 || (published.is_empty() && shown == EMPTY),
-            "seed {}: instrument {id} at {rpt_seq} is {shown}, was {published:?} in epochs {told} \
+            "seed {}: instrument {id} at {rpt_seq} is {shown}, was {published:?} in epochs {reported} \
              to {actual}",
             self.seed
         );
     }
 }
 
-impl Judge {
+impl BookChecker {
     /// Checks that a naturally refreshed book equals the best levels of the published one.
-    fn judge_refreshed(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
+    fn check_refreshed_book(&mut self, instruments: &Instruments, instrument: InstrumentIndex) {
         let book = instruments.book(instrument);
         let (id, shown) = (book.security_id(), show(instruments, instrument));
-        let rpt_seq = book.rpt_seq().expect("an entry has been taken");
-        self.judged_refreshed += u64::from(!shown.starts_with('|'));
+        let rpt_seq = book.rpt_seq().expect("an entry was applied");
+        self.checked_refreshed += u64::from(!shown.starts_with('|'));
         let mut epochs = self.epoch..=self.exchange_epoch;
         let begins = epochs.any(|epoch| {
             let published = self.published.get(&(epoch, id, rpt_seq));

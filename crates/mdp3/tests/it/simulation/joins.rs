@@ -152,5 +152,5 @@ fn joins_with_natural_refresh() {
     let settings = Settings { natural_refresh: true, ..BASE };
     assert!(count(settings, 100, "refreshes") > 0);
     let checked = (0..20).map(|seed| live(join(seed, settings), 100).checker.checked_refreshed);
-    assert!(checked.sum::<u64>() > 1_000, "levels have been shown");
+    assert!(checked.sum::<u64>() > 1_000, "levels were published");
 }
