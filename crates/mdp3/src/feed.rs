@@ -49,7 +49,8 @@ impl fmt::Display for Feed {
     }
 }
 
-/// A line: one of the two redundant streams that carry every packet of a feed (CME: Feed A and Feed B).
+/// A line: one of the two redundant streams that carry every packet of a feed (CME: Feed A and
+/// Feed B).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FeedLine {
     /// The primary line.

@@ -2,8 +2,9 @@
 //!
 //! A [`Channel`] takes the packets of all feeds of one CME channel, from lines A and B. It calls a
 //! [`Listener`] for definitions, statuses, trades, volume and statistics, and for price and order
-//! books with their sync state. It arbitrates between the lines, detects gaps, joins late, and recovers by
-//! TCP replay or snapshots. The caller performs the I/O requested by [`Channel::poll_action`].
+//! books with their sync state. It arbitrates between the lines, detects gaps, joins late, and
+//! recovers by TCP replay or snapshots. The caller performs the I/O requested by
+//! [`Channel::poll_action`].
 //!
 //! Layer L1: a value without sockets, threads or clocks; `no_std` with `alloc`, no `unsafe`.
 //! [`Channel::new`] allocates all memory. No packet causes an allocation or a panic.
@@ -11,8 +12,8 @@
 //! This crate is not a feed handler: `hairpin-feed-handler` has addresses, sockets and the replay
 //! connection. A channel stores definitions, statuses, statistics, direct books of up to
 //! [`MAX_DEPTH`] levels and implied books of up to [`MAX_IMPLIED_DEPTH`]. It stores order books if
-//! [`Settings::order_books`] enables them. A [`Filter`] excludes instruments. All other messages are
-//! reported and not stored; `docs/listener.md` lists all templates.
+//! [`Settings::order_books`] enables them. A [`Filter`] excludes instruments. All other messages
+//! are reported and not stored; `docs/reference/market-data-callbacks.md` lists all templates.
 //!
 //! # The path of a packet
 //!

@@ -12,8 +12,8 @@
 //! its line has restarted, if its SendingTime is earlier than the restart.
 //!
 //! SendingTime is only as fine as the exchange's clock. A ChannelReset and the packets after it may
-//! carry the same time. In that case the numbers sent before that time decide. Without any, packet 1
-//! directly after the reset starts the new epoch.
+//! carry the same time. In that case the numbers sent before that time decide. Without any, packet
+//! 1 directly after the reset starts the new epoch.
 //!
 //! A single packet never changes the state of the feed. A packet is suspect if its number is far
 //! ahead, if its number falls without a reset before it, or if its SendingTime is in this host's

@@ -181,6 +181,7 @@ impl Market {
 impl Entry {
     /// Returns `true` if the entry empties its instrument's books.
     fn resets_book(&self) -> bool {
-        matches!(&self.kind, Kind::Book(entry) if EntryTarget::from_entry_type(entry.entry_type) == EntryTarget::Reset)
+        let Kind::Book(entry) = &self.kind else { return false };
+        EntryTarget::from_entry_type(entry.entry_type) == EntryTarget::Reset
     }
 }

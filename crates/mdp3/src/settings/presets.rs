@@ -11,7 +11,7 @@ use crate::{Feed, LateJoin, OrderBooks, Settings};
 /// | [`Settings::default`] | 4,096 | 256 packets, 10 ms | 4 MiB | a channel of either kind |
 /// | [`Settings::conflated`] | 1,024 | 64 packets, 20 ms | 1 MiB | conflated: EBS, BrokerTec |
 /// | [`Settings::premium`] | 16,384 | 512 packets, 5 ms | 16 MiB | a large Premium channel |
-/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | the same with all orders |
+/// | [`Settings::premium_orders`] | 16,384 | 512 packets, 5 ms | 2 × 16 MiB | with all orders |
 /// | [`Settings::books_only`] | 4,096 | 256 packets, 10 ms | 4 MiB | joining without definitions |
 /// | [`Settings::incremental_only`] | 4,096 | 256 packets, 10 ms | 0 | one feed without recovery |
 /// | [`Settings::single_line`] | 4,096 | 0 | 4 MiB | one line: a gap is declared at once |

@@ -1,4 +1,5 @@
-//! The memory of a channel: the figures of the memory page in `docs`, by a counting allocator.
+//! The memory of a channel by a counting allocator, as stated in
+//! `docs/reference/channel-memory.md`.
 
 use hairpin_mdp3::{Channel, OrderBooks, Settings};
 use hairpin_testbed::allocated_bytes;

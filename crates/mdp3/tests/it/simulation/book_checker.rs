@@ -61,8 +61,8 @@ impl BookChecker {
         assert!(
             published.iter().any(|published| **published == shown)
                 || (published.is_empty() && shown == EMPTY),
-            "seed {}: instrument {id} at {rpt_seq} is {shown}, was {published:?} in epochs {reported} \
-             to {actual}",
+            "seed {}: instrument {id} at {rpt_seq} is {shown}, was {published:?} in epochs \
+             {reported} to {actual}",
             self.seed
         );
     }
