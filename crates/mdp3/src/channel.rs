@@ -69,16 +69,16 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Reads the memory that an incremental packet for the instrument at index `place` would read,
+    /// Reads the memory that an incremental packet for the instrument at `index` would read,
     /// to keep it in the caches and TLB. Changes nothing. Returns the next index; any start value
     /// is allowed.
     ///
     /// A spinning loop calls this when idle. A call takes some tens of nanoseconds.
     #[inline]
-    pub fn prefetch(&self, place: usize) -> usize {
+    pub fn prefetch(&self, index: usize) -> usize {
         self.arbiter.prefetch();
         core::hint::black_box((self.followup_pending, self.gap_deadline, self.joined));
-        self.market.prefetch(place)
+        self.market.prefetch(index)
     }
 
     /// Creates a channel and allocates all the memory it will ever use.

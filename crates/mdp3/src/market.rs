@@ -102,16 +102,16 @@ pub(crate) struct Market {
 }
 
 impl Market {
-    /// Reads the memory that a packet for the instrument at index `place` would read. Returns the
+    /// Reads the memory that a packet for the instrument at `index` would read. Returns the
     /// next index.
     #[inline]
-    pub(crate) fn prefetch(&self, place: usize) -> usize {
+    pub(crate) fn prefetch(&self, index: usize) -> usize {
         black_box((self.counters, self.settings, self.next_sequence, self.last_sent));
         black_box((self.floor, self.rpt_seq_floor, self.out_of_sync, self.state, self.warned));
         black_box((self.changed_in_message.first(), self.changed_in_event.first()));
-        let place = self.instruments.prefetch(place);
-        black_box(self.recovery.get(place).map(|recovery| recovery.waiting_from));
-        place + 1
+        let index = self.instruments.prefetch(index);
+        black_box(self.recovery.get(index).map(|recovery| recovery.waiting_from));
+        index + 1
     }
 
     pub(crate) fn new(settings: Settings, filter: Filter) -> Self {

@@ -57,7 +57,7 @@ pub(super) const FEED_MUTANTS: &[Mutant] = &[
         changes: &[change(
             "mdp3/src/book/ladder.rs",
             "        let Some(level) = self.slots.get_mut(slot) else { return false };",
-            "        if action == Action::Delete && rank == 0 {\n            \
+            "        if action == BookAction::Delete && rank == 0 {\n            \
              return count > 0;\n        }\n        \
              let Some(level) = self.slots.get_mut(slot) else { return false };",
         )],

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::book::book_slot::{BookSlot, DirectBookSlot};
-use crate::book::ladder::Action;
+use crate::book::ladder::BookAction;
 use crate::book::levels::Level;
 use crate::market::Market;
 use crate::message::entries::BookEntry;
@@ -65,9 +65,9 @@ pub(crate) fn apply_fast_path(slot: &mut DirectBookSlot, entry: &BookEntry) -> b
         return false;
     }
     let action = match entry.action {
-        0 => Action::New,
-        1 => Action::Change,
-        2 => Action::Delete,
+        0 => BookAction::New,
+        1 => BookAction::Change,
+        2 => BookAction::Delete,
         _ => return false,
     };
     // The side is unpredictable, so no branch separates the sides.
@@ -82,22 +82,25 @@ pub(crate) fn apply<const N: usize>(
     side: BookSide,
     entry: &BookEntry,
 ) -> EntryOutcome {
-    let (Some(action), Some(level)) = (Action::from_wire(entry.action), entry.level.checked_sub(1))
+    let (Some(action), Some(level)) =
+        (BookAction::from_wire(entry.action), entry.level.checked_sub(1))
     else {
         return EntryOutcome::Invalid;
     };
     let is_beyond = level >= slot.head.depth;
     let level = usize::from(level);
     let applied = match action {
-        Action::DeleteThru | Action::DeleteFrom => slot.apply(side, action, level, Level::NONE),
+        BookAction::DeleteThru | BookAction::DeleteFrom => {
+            slot.apply(side, action, level, Level::NONE)
+        }
         _ if is_beyond => return EntryOutcome::BeyondDepth,
-        Action::Delete => slot.apply(side, action, level, Level::NONE),
-        Action::New | Action::Change | Action::Overlay => {
+        BookAction::Delete => slot.apply(side, action, level, Level::NONE),
+        BookAction::New | BookAction::Change | BookAction::Overlay => {
             let (Some(price), Some(quantity)) = (entry.price, entry.quantity) else {
                 return EntryOutcome::Invalid;
             };
             let new_level = Level { price, quantity, orders: entry.orders };
-            if action == Action::Change {
+            if action == BookAction::Change {
                 return change(slot, side, level, new_level);
             }
             slot.apply(side, action, level, new_level)
@@ -122,7 +125,7 @@ fn change<const N: usize>(
 
 impl Market {
     /// Applies any book entry that passed the RptSeq check.
-    pub(crate) fn book_entry(
+    pub(crate) fn apply_book_entry(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,

@@ -10,7 +10,7 @@
 
 use core::hint::black_box;
 
-use crate::book::ladder::{Action, Inapplicable, Ladder};
+use crate::book::ladder::{BookAction, Inapplicable, Ladder};
 use crate::book::levels::{Level, Levels, MAX_DEPTH};
 use crate::recovery::sync_state::State;
 use crate::{BookSide, Changes};
@@ -124,7 +124,7 @@ impl<const N: usize> BookSlot<N> {
     pub(crate) fn apply_fast_path(
         &mut self,
         side: BookSide,
-        (action, level): (Action, usize),
+        (action, level): (BookAction, usize),
         new_level: Level,
     ) -> bool {
         let depth = usize::from(self.head.depth);
@@ -137,11 +137,11 @@ impl<const N: usize> BookSlot<N> {
     pub(crate) fn apply(
         &mut self,
         side: BookSide,
-        action: Action,
+        action: BookAction,
         level: usize,
         new_level: Level,
     ) -> Result<(), Inapplicable> {
-        if level == 0 || action == Action::DeleteThru {
+        if level == 0 || action == BookAction::DeleteThru {
             self.head.stale = self.head.stale.with(side);
         }
         let depth = usize::from(self.head.depth);
@@ -263,9 +263,9 @@ mod tests {
     fn update_distinguishes_price_from_quantity() {
         let mut slot = slot(&[level(9, 5), level(8, 5)], &[level(11, 5)]);
         assert_eq!(slot.update_best(), Changes::BOOK);
-        assert_eq!(slot.apply(BookSide::Bid, Action::Change, 0, level(9, 6)), Ok(()));
+        assert_eq!(slot.apply(BookSide::Bid, BookAction::Change, 0, level(9, 6)), Ok(()));
         assert_eq!(slot.update_best(), Changes::BOOK.union(Changes::BEST_BID));
-        assert_eq!(slot.apply(BookSide::Ask, Action::New, 0, level(10, 1)), Ok(()));
+        assert_eq!(slot.apply(BookSide::Ask, BookAction::New, 0, level(10, 1)), Ok(()));
         let changes = slot.update_best();
         assert!(changes.contains(Changes::BEST_ASK.union(Changes::BEST_ASK_PRICE)));
         assert!(!changes.intersects(Changes::BEST_BID));
@@ -276,8 +276,8 @@ mod tests {
     fn removal_of_last_level_is_price_change_at_price_0() {
         let mut slot = slot(&[Level::NONE], &[Level::NONE]);
         assert_eq!(Book::new(&slot).best_bid(), Some(&Level::NONE));
-        assert_eq!(slot.apply(BookSide::Bid, Action::Delete, 0, Level::NONE), Ok(()));
-        assert_eq!(slot.apply(BookSide::Ask, Action::Delete, 0, Level::NONE), Ok(()));
+        assert_eq!(slot.apply(BookSide::Bid, BookAction::Delete, 0, Level::NONE), Ok(()));
+        assert_eq!(slot.apply(BookSide::Ask, BookAction::Delete, 0, Level::NONE), Ok(()));
         let changes = slot.update_best();
         assert!(changes.contains(Changes::BEST_BID_PRICE.union(Changes::BEST_ASK_PRICE)));
         assert!(Book::new(&slot).best_bid().is_none() && Book::new(&slot).best_ask().is_none());
@@ -298,11 +298,11 @@ mod tests {
         cleared.clear();
         cut.set_depth(0);
         let changed = [
-            entry(Action::New, 0, level(10, 5)),
-            entry(Action::Overlay, 0, level(6, 5)),
-            entry(Action::Delete, 0, Level::NONE),
-            entry(Action::DeleteThru, 1, Level::NONE),
-            entry(Action::DeleteFrom, 0, Level::NONE),
+            entry(BookAction::New, 0, level(10, 5)),
+            entry(BookAction::Overlay, 0, level(6, 5)),
+            entry(BookAction::Delete, 0, Level::NONE),
+            entry(BookAction::DeleteThru, 1, Level::NONE),
+            entry(BookAction::DeleteFrom, 0, Level::NONE),
             replaced,
             loaded,
             cleared,

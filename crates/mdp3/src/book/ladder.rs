@@ -18,7 +18,7 @@ use crate::book::levels::{Level, Levels};
 
 /// MDUpdateAction (tag 279) of a book entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum BookAction {
     New,
     Change,
     Delete,
@@ -27,7 +27,7 @@ pub(crate) enum Action {
     Overlay,
 }
 
-impl Action {
+impl BookAction {
     /// Converts a wire value; `None` for a value that schema version 13 does not define.
     pub(crate) const fn from_wire(value: u8) -> Option<Self> {
         Some(match value {
@@ -99,10 +99,10 @@ impl<const N: usize> Ladder<N> {
     pub(crate) fn apply_fast_path(
         &mut self,
         depth: usize,
-        (action, rank): (Action, usize),
+        (action, rank): (BookAction, usize),
         new_level: Level,
     ) -> bool {
-        let (is_new, is_change) = (action == Action::New, action == Action::Change);
+        let (is_new, is_change) = (action == BookAction::New, action == BookAction::Change);
         let (order, count) = (self.order, self.order.count());
         debug_assert!(count <= depth && rank < depth && depth <= N);
         // A Delete writes to the slot that it frees.
@@ -117,7 +117,7 @@ impl<const N: usize> Ladder<N> {
         let after = select_unpredictable(is_change, order, order.removed::<N>(rank));
         let after = select_unpredictable(is_new, order.inserted::<N>(rank), after);
         let count = (count + usize::from(is_new)).min(depth);
-        self.order = after.with_count(count - usize::from(action == Action::Delete));
+        self.order = after.with_count(count - usize::from(action == BookAction::Delete));
         true
     }
 
@@ -129,20 +129,20 @@ impl<const N: usize> Ladder<N> {
     pub(crate) fn apply(
         &mut self,
         depth: usize,
-        (action, rank): (Action, usize),
+        (action, rank): (BookAction, usize),
         new_level: Level,
     ) -> Result<(), Inapplicable> {
         match action {
-            Action::New | Action::Delete => self
+            BookAction::New | BookAction::Delete => self
                 .apply_fast_path(depth, (action, rank), new_level)
                 .then_some(())
                 .ok_or(Inapplicable),
-            Action::Change | Action::Overlay => self.replace(rank, new_level).map(drop),
-            Action::DeleteThru => {
+            BookAction::Change | BookAction::Overlay => self.replace(rank, new_level).map(drop),
+            BookAction::DeleteThru => {
                 self.remove_top(rank + 1);
                 Ok(())
             }
-            Action::DeleteFrom => {
+            BookAction::DeleteFrom => {
                 self.truncate(rank);
                 Ok(())
             }
@@ -178,14 +178,14 @@ mod tests {
     fn after(
         prices: &[i64],
         depth: usize,
-        action: Action,
+        action: BookAction,
         level: usize,
         price: i64,
     ) -> Result<Vec<i64>, Inapplicable> {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         for (rank, price) in prices.iter().enumerate().rev() {
             // Fills slots in another order than the ranks.
-            assert!(ladder.apply_fast_path(MAX_DEPTH, (Action::New, 0), at(*price)));
+            assert!(ladder.apply_fast_path(MAX_DEPTH, (BookAction::New, 0), at(*price)));
             assert_eq!(ladder.levels().len(), prices.len() - rank);
         }
         ladder.apply(depth, (action, level - 1), at(price))?;
@@ -194,30 +194,30 @@ mod tests {
 
     #[test]
     fn new_moves_levels_down() {
-        assert_eq!(after(&[9, 7], 10, Action::New, 2, 8), Ok([9, 8, 7].to_vec()));
-        assert_eq!(after(&[], 10, Action::New, 1, 8), Ok([8].to_vec()));
-        assert_eq!(after(&[9, 7], 10, Action::New, 3, 5), Ok([9, 7, 5].to_vec()));
+        assert_eq!(after(&[9, 7], 10, BookAction::New, 2, 8), Ok([9, 8, 7].to_vec()));
+        assert_eq!(after(&[], 10, BookAction::New, 1, 8), Ok([8].to_vec()));
+        assert_eq!(after(&[9, 7], 10, BookAction::New, 3, 5), Ok([9, 7, 5].to_vec()));
     }
 
     #[test]
     fn new_in_a_full_book_drops_the_last_level() {
-        assert_eq!(after(&[9, 7, 5], 3, Action::New, 1, 10), Ok([10, 9, 7].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 3, Action::New, 3, 6), Ok([9, 7, 6].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 3, BookAction::New, 1, 10), Ok([10, 9, 7].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 3, BookAction::New, 3, 6), Ok([9, 7, 6].to_vec()));
         let full = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
         assert_eq!(
-            after(&full, 10, Action::New, 1, 11),
+            after(&full, 10, BookAction::New, 1, 11),
             Ok([11, 10, 9, 8, 7, 6, 5, 4, 3, 2].to_vec())
         );
     }
 
     #[test]
     fn new_beyond_the_next_level_is_inapplicable() {
-        assert_eq!(after(&[9, 7], 10, Action::New, 4, 5), Err(Inapplicable));
+        assert_eq!(after(&[9, 7], 10, BookAction::New, 4, 5), Err(Inapplicable));
     }
 
     #[test]
     fn change_and_overlay_replace_a_level_that_exists() {
-        for action in [Action::Change, Action::Overlay] {
+        for action in [BookAction::Change, BookAction::Overlay] {
             assert_eq!(after(&[9, 7], 10, action, 2, 6), Ok([9, 6].to_vec()));
             assert_eq!(after(&[9, 7], 10, action, 3, 6), Err(Inapplicable));
         }
@@ -225,23 +225,23 @@ mod tests {
 
     #[test]
     fn delete_moves_levels_up() {
-        assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 1, 0), Ok([7, 5].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 3, 0), Ok([9, 7].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 10, Action::Delete, 4, 0), Err(Inapplicable));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::Delete, 1, 0), Ok([7, 5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::Delete, 3, 0), Ok([9, 7].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::Delete, 4, 0), Err(Inapplicable));
     }
 
     #[test]
     fn delete_thru_removes_from_the_top_through_the_level() {
-        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteThru, 1, 0), Ok([7, 5].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteThru, 2, 0), Ok([5].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteThru, 7, 0), Ok([].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::DeleteThru, 1, 0), Ok([7, 5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::DeleteThru, 2, 0), Ok([5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::DeleteThru, 7, 0), Ok([].to_vec()));
     }
 
     #[test]
     fn delete_from_removes_the_level_and_all_below_it() {
-        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 1, 0), Ok([].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 2, 0), Ok([9].to_vec()));
-        assert_eq!(after(&[9, 7, 5], 10, Action::DeleteFrom, 4, 0), Ok([9, 7, 5].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::DeleteFrom, 1, 0), Ok([].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::DeleteFrom, 2, 0), Ok([9].to_vec()));
+        assert_eq!(after(&[9, 7, 5], 10, BookAction::DeleteFrom, 4, 0), Ok([9, 7, 5].to_vec()));
     }
 
     /// Compares random entries on a ladder with the same on a list.
@@ -255,27 +255,29 @@ mod tests {
         for depth in [1, 2, 3, 9, 10] {
             let (mut ladder, mut list) = (Ladder::<MAX_DEPTH>::EMPTY, Vec::new());
             for price in 0..20_000 {
-                let action = Action::from_wire(random(6) as u8).unwrap();
+                let action = BookAction::from_wire(random(6) as u8).unwrap();
                 let rank = random(depth as u64) as usize;
                 // The actions that remove most are rare, so that levels remain.
-                if matches!(action, Action::DeleteThru | Action::DeleteFrom) && random(8) > 0 {
+                if matches!(action, BookAction::DeleteThru | BookAction::DeleteFrom)
+                    && random(8) > 0
+                {
                     continue;
                 }
                 let applied = ladder.apply(depth, (action, rank), at(price)).is_ok();
                 let before = list.len();
                 let expected = match action {
-                    Action::New => rank <= before,
-                    Action::DeleteThru | Action::DeleteFrom => true,
+                    BookAction::New => rank <= before,
+                    BookAction::DeleteThru | BookAction::DeleteFrom => true,
                     _ => rank < before,
                 };
                 assert_eq!(applied, expected);
                 match action {
                     _ if !applied => {}
-                    Action::New => list.insert(rank, at(price)),
-                    Action::Change | Action::Overlay => list[rank] = at(price),
-                    Action::Delete => drop(list.remove(rank)),
-                    Action::DeleteThru => drop(list.drain(..(rank + 1).min(before))),
-                    Action::DeleteFrom => list.truncate(rank),
+                    BookAction::New => list.insert(rank, at(price)),
+                    BookAction::Change | BookAction::Overlay => list[rank] = at(price),
+                    BookAction::Delete => drop(list.remove(rank)),
+                    BookAction::DeleteThru => drop(list.drain(..(rank + 1).min(before))),
+                    BookAction::DeleteFrom => list.truncate(rank),
                 }
                 list.truncate(depth);
                 assert_eq!(ladder.levels(), list[..]);
@@ -288,10 +290,10 @@ mod tests {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
         // The contents of a freed slot do not count as a level.
-        assert!(ladder.apply_fast_path(10, (Action::New, 2), at(7)));
-        assert!(ladder.apply_fast_path(10, (Action::Delete, 2), at(7)));
+        assert!(ladder.apply_fast_path(10, (BookAction::New, 2), at(7)));
+        assert!(ladder.apply_fast_path(10, (BookAction::Delete, 2), at(7)));
         let new_level = Level { quantity: 5, ..at(7) };
-        let mut restate = |rank| ladder.apply_fast_path(10, (Action::Change, rank), new_level);
+        let mut restate = |rank| ladder.apply_fast_path(10, (BookAction::Change, rank), new_level);
         assert!(!restate(0) && !restate(2));
         assert!(restate(1));
         assert_eq!(ladder.levels(), [at(9), new_level][..]);

@@ -182,7 +182,7 @@ impl FusedIterator for LevelsIter<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::ladder::{Action, Ladder};
+    use crate::book::ladder::{BookAction, Ladder};
     use alloc::vec;
 
     fn at(price: i64) -> Level {
@@ -193,7 +193,7 @@ mod tests {
     fn iterates_by_rank_from_both_ends() {
         let mut ladder = Ladder::<MAX_DEPTH>::EMPTY;
         ladder.load(&[at(9), at(7)]);
-        assert!(ladder.apply_fast_path(10, (Action::New, 1), at(8)));
+        assert!(ladder.apply_fast_path(10, (BookAction::New, 1), at(8)));
         let levels = ladder.levels();
         assert_eq!((levels.len(), levels.is_empty()), (3, false));
         assert_eq!(levels.to_vec(), vec![at(9), at(8), at(7)]);
@@ -213,7 +213,7 @@ mod tests {
         one.load(&[at(9), at(8)]);
         other.load(&[at(8)]);
         assert_ne!(one.levels(), other.levels());
-        assert!(other.apply_fast_path(10, (Action::New, 0), at(9)));
+        assert!(other.apply_fast_path(10, (BookAction::New, 0), at(9)));
         assert_eq!(one.levels(), other.levels());
     }
 

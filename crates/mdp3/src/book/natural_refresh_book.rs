@@ -9,10 +9,10 @@
 //! only together with market recovery).
 
 use crate::book::apply_entry::EntryTarget;
-use crate::book::ladder::Action;
+use crate::book::ladder::BookAction;
 use crate::book::levels::{Level, MAX_DEPTH};
 use crate::market::Market;
-use crate::message::entries::{BookEntry, Entry, Kind};
+use crate::message::entries::{BookEntry, Entry, EntryKind};
 use crate::recovery::sync_state::State;
 use crate::{BookSide, BookUpdate, Changes, Feed, InstrumentIndex, Listener, Packet, UpdateSource};
 
@@ -31,37 +31,37 @@ impl RefreshSide {
 
     /// Applies an entry. Returns `false` if the entry is invalid.
     fn apply(&mut self, entry: &BookEntry, depth: usize) -> bool {
-        let Some(action) = Action::from_wire(entry.action) else { return false };
+        let Some(action) = BookAction::from_wire(entry.action) else { return false };
         let Some(level) = usize::from(entry.level).checked_sub(1) else { return false };
         let stated = match (entry.price, entry.quantity) {
             (Some(price), Some(quantity)) => Some(Level { price, quantity, orders: entry.orders }),
             _ => None,
         };
         let levels = &mut self.levels[..depth.min(MAX_DEPTH)];
-        let states = matches!(action, Action::New | Action::Change | Action::Overlay);
+        let states = matches!(action, BookAction::New | BookAction::Change | BookAction::Overlay);
         if states && stated.is_none() {
             return false;
         }
-        let is_thru = action == Action::DeleteThru;
+        let is_thru = action == BookAction::DeleteThru;
         if level >= levels.len() && !is_thru {
             return true;
         }
         match action {
-            Action::New => {
+            BookAction::New => {
                 levels[level..].rotate_right(1);
                 levels[level] = stated;
             }
-            Action::Change | Action::Overlay => levels[level] = stated,
-            Action::Delete => {
+            BookAction::Change | BookAction::Overlay => levels[level] = stated,
+            BookAction::Delete => {
                 levels[level] = None;
                 levels[level..].rotate_left(1);
             }
-            Action::DeleteThru => {
+            BookAction::DeleteThru => {
                 let removed = (level + 1).min(levels.len());
                 levels[..removed].fill(None);
                 levels.rotate_left(removed);
             }
-            Action::DeleteFrom => levels[level..].fill(None),
+            BookAction::DeleteFrom => levels[level..].fill(None),
         }
         self.restated |= level == 0;
         true
@@ -129,7 +129,7 @@ impl Market {
             *natural = NaturalRefreshBook::UNKNOWN;
         }
         natural.next_rpt_seq = if entry.rpt_seq == 0 { 0 } else { entry.rpt_seq.wrapping_add(1) };
-        if let Kind::Book(book_entry) = &entry.kind
+        if let EntryKind::Book(book_entry) = &entry.kind
             && !natural.apply(book_entry, depth)
         {
             *natural = NaturalRefreshBook {

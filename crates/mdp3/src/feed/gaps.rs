@@ -30,7 +30,7 @@ impl Channel {
                 return self.release_buffered(listener);
             }
             if self.has_room(expected, packet.sequence, messages.len()) {
-                return self.hold(packet, messages);
+                return self.buffer_packet(packet, messages);
             }
             let is_oversized = messages.len() > self.market.settings.max_packet;
             if is_oversized {
@@ -56,7 +56,7 @@ impl Channel {
             && self.reorder_buffer.has_room(expected, sequence, length)
     }
 
-    fn hold(&mut self, packet: &Packet, messages: &[u8]) {
+    fn buffer_packet(&mut self, packet: &Packet, messages: &[u8]) {
         self.followup_pending = true;
         if self.reorder_buffer.insert(*packet, messages) {
             self.market.counters.held_packets += 1;

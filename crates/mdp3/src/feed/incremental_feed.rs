@@ -81,8 +81,8 @@ impl Channel {
             Verdict::Ahead => self.handle_ahead(packet, messages, listener),
             Verdict::Duplicate => self.market.counters.duplicates += 1,
             Verdict::OlderEpoch => {
-                // If a later packet shows that this line has restarted, the pending packet belonged
-                // to the other line's previous epoch.
+                // If a later packet confirms that this line has restarted, the other line has
+                // already delivered this one.
                 self.pending.packet = None;
                 self.market.counters.older_epoch_packets += 1;
             }

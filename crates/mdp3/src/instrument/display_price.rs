@@ -58,7 +58,7 @@ impl TextBuffer {
     }
 
     /// Writes a number padded with zeros to a width.
-    fn number(&mut self, number: u128, width: usize) {
+    fn push_number(&mut self, number: u128, width: usize) {
         let mut digits = [b'0'; 40];
         let (mut rest, mut start) = (number, digits.len());
         while start > 0 && (rest > 0 || digits.len() - start < width.max(1)) {
@@ -70,7 +70,7 @@ impl TextBuffer {
     }
 
     /// Writes the first digits of a fraction of [`ONE`], truncated.
-    fn decimal_places(&mut self, fraction: u128, digits: usize) {
+    fn push_fraction(&mut self, fraction: u128, digits: usize) {
         let mut rest = fraction;
         for _ in 0..digits {
             rest *= 10;
@@ -103,7 +103,7 @@ impl DisplayPrice {
         }
         let value = self.value.unsigned_abs();
         let (whole, fraction) = (value / ONE, value % ONE);
-        text.number(whole, 1);
+        text.push_number(whole, 1);
         match self.style {
             Style::Decimal { decimal_places } => {
                 let decimal_places =
@@ -111,23 +111,23 @@ impl DisplayPrice {
                 if decimal_places > 0 {
                     text.push(b'.');
                 }
-                text.decimal_places(fraction, decimal_places as usize);
+                text.push_fraction(fraction, decimal_places as usize);
             }
             Style::Tick { main, digits } => {
                 let numerator = fraction * u128::from(main);
                 let width = digit_count(main);
                 text.push(b'\'');
-                text.number(numerator / ONE, width);
-                text.decimal_places(numerator % ONE, usize::from(digits).saturating_sub(width));
+                text.push_number(numerator / ONE, width);
+                text.push_fraction(numerator % ONE, usize::from(digits).saturating_sub(width));
             }
             Style::Point { main, sub, digits } => {
                 let numerator = fraction * u128::from(main);
                 let width = digit_count(main);
                 text.push(b'.');
-                text.number(numerator / ONE, width);
+                text.push_number(numerator / ONE, width);
                 let rest = usize::from(digits).saturating_sub(width);
                 if rest > 0 {
-                    text.number(numerator % ONE * u128::from(sub) / ONE, rest);
+                    text.push_number(numerator % ONE * u128::from(sub) / ONE, rest);
                 }
             }
         }

@@ -35,16 +35,16 @@ pub struct Instruments {
 }
 
 impl Instruments {
-    /// Reads the memory that a book entry for the instrument at index `place` would read. Returns
+    /// Reads the memory that a book entry for the instrument at `index` would read. Returns
     /// the index, or 0 if it is out of range.
     #[inline]
-    pub(crate) fn prefetch(&self, place: usize) -> usize {
-        let place = if place < self.count { place } else { 0 };
-        if let Some(slot) = self.direct.get(place) {
+    pub(crate) fn prefetch(&self, index: usize) -> usize {
+        let index = if index < self.count { index } else { 0 };
+        if let Some(slot) = self.direct.get(index) {
             slot.prefetch();
             core::hint::black_box(self.ids.find(slot.head.security_id));
         }
-        place
+        index
     }
 
     pub(crate) fn new(settings: &Settings) -> Self {

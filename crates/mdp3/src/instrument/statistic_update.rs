@@ -60,7 +60,7 @@ pub struct LimitsUpdate<'a> {
 impl Market {
     /// Applies an entry of templates 49, 51 and 67.
     #[cold]
-    pub(crate) fn statistic(
+    pub(crate) fn apply_statistic(
         &mut self,
         packet: &Packet,
         root: Root,
@@ -98,7 +98,7 @@ impl Market {
 
     /// Applies an entry of template 50.
     #[cold]
-    pub(crate) fn limits(
+    pub(crate) fn apply_limits(
         &mut self,
         packet: &Packet,
         root: Root,
@@ -132,7 +132,7 @@ impl Market {
 
     /// Applies the statistics and limits of a snapshot, and reports those that differ. This repairs
     /// values lost in a gap.
-    pub(crate) fn snapshot_statistics(
+    pub(crate) fn apply_snapshot_statistics(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,

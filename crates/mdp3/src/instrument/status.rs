@@ -70,7 +70,7 @@ impl StatusScope {
 impl Market {
     /// Applies a SecurityStatus (template 30) of the incremental feed.
     #[cold]
-    pub(crate) fn security_status(
+    pub(crate) fn apply_security_status(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -154,7 +154,7 @@ impl Market {
 
     /// Applies the status of a snapshot as of packet `sequence`, and reports it if it differs. This
     /// repairs a status lost in a gap.
-    pub(crate) fn snapshot_status(
+    pub(crate) fn apply_snapshot_status(
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,

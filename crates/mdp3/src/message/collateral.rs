@@ -63,7 +63,7 @@ impl<'a> Collateral<'a> {
 impl Market {
     /// Applies a CollateralMarketValue of the incremental feed.
     #[cold]
-    pub(crate) fn collateral(
+    pub(crate) fn apply_collateral(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,

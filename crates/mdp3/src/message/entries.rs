@@ -33,12 +33,12 @@ impl Root {
 pub(crate) struct Entry {
     pub(crate) security_id: i32,
     pub(crate) rpt_seq: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
 }
 
 /// The contents of an entry.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     Book(BookEntry),
     Trade(TradeEntry),
     Volume { quantity: u64, action: MDUpdateAction },
@@ -88,7 +88,7 @@ pub(crate) struct StatisticEntry {
 }
 
 /// An entry of template 50: high limit, low limit and price variation, with `i64::MAX` for null so
-/// that [`Kind`] does not grow.
+/// that [`EntryKind`] does not grow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LimitsEntry([i64; 3]);
 
@@ -131,10 +131,10 @@ macro_rules! visit {
     }};
 }
 
-/// Builds the `Kind` of an entry of templates 46 and 64.
+/// Builds the `EntryKind` of an entry of templates 46 and 64.
 macro_rules! book {
     ($entry:ident, $quantity:expr) => {
-        Kind::Book(BookEntry {
+        EntryKind::Book(BookEntry {
             entry_type: $entry.md_entry_type().0,
             action: $entry.md_update_action().0,
             level: $entry.md_price_level(),
@@ -145,10 +145,10 @@ macro_rules! book {
     };
 }
 
-/// Builds the `Kind` of an entry of templates 48 and 65.
+/// Builds the `EntryKind` of an entry of templates 48 and 65.
 macro_rules! trade {
     ($entry:ident, $position:ident, $long:literal, $quantity:expr) => {
-        Kind::Trade(TradeEntry {
+        EntryKind::Trade(TradeEntry {
             price: $entry.md_entry_px(),
             quantity: $quantity,
             orders: order_count($entry.number_of_orders()),
@@ -160,10 +160,10 @@ macro_rules! trade {
     };
 }
 
-/// Builds the `Kind` of an entry of templates 51 and 67.
+/// Builds the `EntryKind` of an entry of templates 51 and 67.
 macro_rules! session_statistic {
     ($entry:ident, $quantity:expr) => {
-        Kind::Statistic(StatisticEntry {
+        EntryKind::Statistic(StatisticEntry {
             value: StatisticValue::new(Some($entry.md_entry_px()), $quantity),
             entry_type: $entry.md_entry_type().0,
             open_close_flag: $entry.open_close_settl_flag(),
@@ -178,7 +178,7 @@ macro_rules! session_statistic {
 /// are decoded on demand.
 pub(crate) trait EntryVisitor {
     /// Visits an entry, given its instrument's SecurityID and its RptSeq.
-    fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind);
+    fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> EntryKind);
 }
 
 /// Passes each entry of an incremental message to `visitor` with the root block. Returns the root
@@ -215,7 +215,7 @@ pub(crate) fn visit_entries(
             visitor,
             MDIncrementalRefreshVolume37,
             md_incremental_refresh_volume37,
-            |entry| Kind::Volume {
+            |entry| EntryKind::Volume {
                 quantity: non_negative(entry.md_entry_size()).unwrap_or(0),
                 action: entry.md_update_action(),
             }
@@ -249,7 +249,7 @@ fn visit_long_quantity_entries(
             visitor,
             MDIncrementalRefreshVolumeLongQty66,
             md_incremental_refresh_volume_long_qty66,
-            |entry| Kind::Volume {
+            |entry| EntryKind::Volume {
                 quantity: entry.md_entry_size(),
                 action: entry.md_update_action(),
             }
@@ -269,7 +269,7 @@ fn visit_statistics(
             visitor,
             MDIncrementalRefreshDailyStatistics49,
             md_incremental_refresh_daily_statistics49,
-            |entry| Kind::Statistic(StatisticEntry {
+            |entry| EntryKind::Statistic(StatisticEntry {
                 value: StatisticValue {
                     reference_date: entry.trading_reference_date(),
                     settlement_type: entry.settl_price_type(),
@@ -288,7 +288,7 @@ fn visit_statistics(
             visitor,
             MDIncrementalRefreshLimitsBanding50,
             md_incremental_refresh_limits_banding50,
-            |entry| Kind::Limits(LimitsEntry::new([
+            |entry| EntryKind::Limits(LimitsEntry::new([
                 entry.high_limit_price(),
                 entry.low_limit_price(),
                 entry.max_price_variation(),

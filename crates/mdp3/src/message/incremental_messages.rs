@@ -7,7 +7,7 @@ use crate::book::apply_entry::{self, record_change};
 use crate::book::book_slot::DirectBookSlot;
 use crate::book::implied_book::ImpliedBookSlot;
 use crate::market::Market;
-use crate::message::entries::{self, Entry, Kind, Root, TradeEntry};
+use crate::message::entries::{self, Entry, EntryKind, Root, TradeEntry};
 use crate::recovery::sync_state::State;
 use crate::{
     BookUpdate, Changes, EndOfEvent, Error, InstrumentIndex, Listener, Message, Messages,
@@ -25,7 +25,7 @@ struct EntryApplier<'a, L> {
 
 impl<L: Listener> entries::EntryVisitor for EntryApplier<'_, L> {
     #[inline(always)]
-    fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> Kind) {
+    fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> EntryKind) {
         self.market.apply_entry((self.packet, self.bytes), root, (ids, kind), self.listener);
     }
 }
@@ -44,7 +44,7 @@ impl Market {
         listener.on_packet(packet);
         let mut messages = Messages::new(bytes);
         while let Some(message) = messages.next_valid() {
-            self.incremental_message(packet, message, listener);
+            self.apply_incremental_message(packet, message, listener);
         }
         if let Some(error) = messages.error() {
             self.mark_contents_lost(packet, &error, listener);
@@ -53,14 +53,14 @@ impl Market {
     }
 
     #[inline]
-    fn incremental_message(
+    fn apply_incremental_message(
         &mut self,
         packet: &Packet,
         message: Message<'_>,
         listener: &mut impl Listener,
     ) {
         if self.needs_translation(&message) {
-            return self.translated_message(packet, message, listener);
+            return self.apply_translated_message(packet, message, listener);
         }
         self.apply_message(packet, message, listener);
         listener.on_end_of_message(packet, &message);
@@ -70,7 +70,7 @@ impl Market {
     /// [`Self::apply_message`], so that the common case spends no register on it.
     #[cold]
     #[inline(never)]
-    fn translated_message(
+    fn apply_translated_message(
         &mut self,
         packet: &Packet,
         message: Message<'_>,
@@ -101,7 +101,7 @@ impl Market {
         );
         match root {
             Ok(Some(root)) => self.finish_message(packet, root, listener),
-            Ok(None) => self.other_message(packet, message, listener),
+            Ok(None) => self.apply_other_message(packet, message, listener),
             Err(error) => {
                 let template_id = message.header.template_id;
                 self.mark_contents_lost(
@@ -118,7 +118,7 @@ impl Market {
         &mut self,
         (packet, bytes): (&Packet, &[u8]),
         root: Root,
-        (ids, kind): ((i32, u32), impl Fn() -> Kind),
+        (ids, kind): ((i32, u32), impl Fn() -> EntryKind),
         listener: &mut impl Listener,
     ) {
         let (security_id, rpt_seq) = ids;
@@ -127,7 +127,7 @@ impl Market {
             return self.handle_out_of_order_entry(packet, bytes, root, ids, kind, listener);
         };
         match kind() {
-            Kind::Book(entry) if apply_entry::apply_fast_path(slot, &entry) => {
+            EntryKind::Book(entry) if apply_entry::apply_fast_path(slot, &entry) => {
                 self.counters.book_entries += 1;
                 record_change(
                     &mut self.changed_in_message,
@@ -136,7 +136,7 @@ impl Market {
                     Changes::BOOK,
                 );
             }
-            Kind::Book(_) => self.apply_book_entry_slow(packet, instrument, kind, listener),
+            EntryKind::Book(_) => self.apply_book_entry_slow(packet, instrument, kind, listener),
             kind => {
                 let entry = Entry { security_id, rpt_seq, kind };
                 self.notify_entry((packet, bytes), root, Some(instrument), entry, listener);
@@ -152,11 +152,11 @@ impl Market {
         &mut self,
         packet: &Packet,
         instrument: InstrumentIndex,
-        kind: impl Fn() -> Kind,
+        kind: impl Fn() -> EntryKind,
         listener: &mut impl Listener,
     ) {
-        if let Kind::Book(entry) = kind() {
-            self.book_entry(packet, instrument, &entry, listener);
+        if let EntryKind::Book(entry) = kind() {
+            self.apply_book_entry(packet, instrument, &entry, listener);
         }
     }
 
@@ -169,15 +169,15 @@ impl Market {
         bytes: &[u8],
         root: Root,
         (security_id, rpt_seq): (i32, u32),
-        kind: impl Fn() -> Kind,
+        kind: impl Fn() -> EntryKind,
         listener: &mut impl Listener,
     ) {
         let entry = Entry { security_id, rpt_seq, kind: kind() };
         let instrument = self.instruments.find(security_id);
         let admitted = self.check_entry(packet, instrument, entry, listener);
-        if let Kind::Book(book_entry) = &entry.kind {
+        if let EntryKind::Book(book_entry) = &entry.kind {
             if let Some(instrument) = admitted {
-                self.book_entry(packet, instrument, book_entry, listener);
+                self.apply_book_entry(packet, instrument, book_entry, listener);
             }
         } else {
             let instrument = instrument.or(admitted);
@@ -197,11 +197,11 @@ impl Market {
     ) {
         let ids = (entry.security_id, entry.rpt_seq);
         match entry.kind {
-            Kind::Book(_) => {}
-            Kind::Trade(trade) => {
+            EntryKind::Book(_) => {}
+            EntryKind::Trade(trade) => {
                 self.notify_trade((packet, bytes), root, instrument, (entry, trade), listener);
             }
-            Kind::Volume { quantity, action } => {
+            EntryKind::Volume { quantity, action } => {
                 let volume = Volume {
                     packet,
                     transact_time: root.transact_time,
@@ -213,8 +213,10 @@ impl Market {
                 };
                 self.notify_volume(&volume, listener);
             }
-            Kind::Statistic(statistic) => self.statistic(packet, root, ids, statistic, listener),
-            Kind::Limits(limits) => self.limits(packet, root, ids, limits, listener),
+            EntryKind::Statistic(statistic) => {
+                self.apply_statistic(packet, root, ids, statistic, listener)
+            }
+            EntryKind::Limits(limits) => self.apply_limits(packet, root, ids, limits, listener),
         }
     }
 

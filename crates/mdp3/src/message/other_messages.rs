@@ -10,7 +10,7 @@ use crate::{Error, Listener, Message, Packet, Warning};
 
 impl Market {
     /// Applies a message without RptSeq entries.
-    pub(crate) fn other_message(
+    pub(crate) fn apply_other_message(
         &mut self,
         packet: &Packet,
         message: Message<'_>,
@@ -27,7 +27,7 @@ impl Market {
                 }))
             }
             Some(Err(error)) => Err(error),
-            None => self.message_without_entries(packet, &message, listener),
+            None => self.apply_message_without_entries(packet, &message, listener),
         };
         match root {
             Ok(Some(root)) => {
@@ -37,7 +37,7 @@ impl Market {
                 self.finish_message(packet, root, listener);
             }
             Ok(None) if template_id == codec::AdminHeartbeat12::TEMPLATE_ID => {
-                self.heartbeat(packet, listener);
+                self.report_heartbeat(packet, listener);
             }
             Ok(None) => self.warn(&Warning::UnknownTemplate { template_id }, listener),
             Err(error) => {
@@ -51,7 +51,7 @@ impl Market {
     }
 
     /// Applies a message with neither RptSeq entries nor a definition. Returns its root block.
-    fn message_without_entries(
+    fn apply_message_without_entries(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -59,12 +59,16 @@ impl Market {
     ) -> Result<Option<Root>, DecodeError> {
         let root = match message.header.template_id {
             codec::SecurityStatus30::TEMPLATE_ID => {
-                self.security_status(packet, message, listener)?
+                self.apply_security_status(packet, message, listener)?
             }
-            codec::SecurityStatusWorkup60::TEMPLATE_ID => self.workup(packet, message, listener)?,
-            codec::QuoteRequest39::TEMPLATE_ID => self.quote_request(packet, message, listener)?,
+            codec::SecurityStatusWorkup60::TEMPLATE_ID => {
+                self.apply_workup(packet, message, listener)?
+            }
+            codec::QuoteRequest39::TEMPLATE_ID => {
+                self.apply_quote_request(packet, message, listener)?
+            }
             codec::CollateralMarketValue62::TEMPLATE_ID => {
-                self.collateral(packet, message, listener)?
+                self.apply_collateral(packet, message, listener)?
             }
             _ => return entries::decode_root(message),
         };
@@ -72,7 +76,7 @@ impl Market {
     }
 
     /// Reports a heartbeat.
-    pub(crate) fn heartbeat(&mut self, packet: &Packet, listener: &mut impl Listener) {
+    pub(crate) fn report_heartbeat(&mut self, packet: &Packet, listener: &mut impl Listener) {
         self.counters.heartbeats += 1;
         listener.on_heartbeat(packet);
     }

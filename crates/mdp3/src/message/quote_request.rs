@@ -74,7 +74,7 @@ fn side(wire: i8) -> Option<BookSide> {
 impl Market {
     /// Applies a QuoteRequest of the incremental feed.
     #[cold]
-    pub(crate) fn quote_request(
+    pub(crate) fn apply_quote_request(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,

@@ -81,7 +81,7 @@ impl Market {
     /// Applies a SecurityStatusWorkup of the incremental feed, which is also a status of its
     /// instrument.
     #[cold]
-    pub(crate) fn workup(
+    pub(crate) fn apply_workup(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,

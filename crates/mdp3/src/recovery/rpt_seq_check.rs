@@ -5,7 +5,7 @@ use crate::book::apply_entry::EntryTarget;
 use crate::book::book_slot::DirectBookSlot;
 use crate::instrument::instruments::Instruments;
 use crate::market::Market;
-use crate::message::entries::{Entry, Kind};
+use crate::message::entries::{Entry, EntryKind};
 use crate::recovery::queued_entry::QueuedEntry;
 use crate::recovery::sync_state::State;
 use crate::{InstrumentIndex, LateJoin, Listener, Packet, Warning};
@@ -117,7 +117,8 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         self.counters.withheld_entries += 1;
-        let book = if let Kind::Book(book_entry) = entry.kind { Some(book_entry) } else { None };
+        let book =
+            if let EntryKind::Book(book_entry) = entry.kind { Some(book_entry) } else { None };
         let queued = QueuedEntry { sequence: packet.sequence, rpt_seq: entry.rpt_seq, book };
         if let Some(dropped) = self.queue.push(instrument, queued) {
             self.floor = self.floor.max(dropped.sequence.saturating_add(1));
@@ -181,7 +182,7 @@ impl Market {
 impl Entry {
     /// Returns `true` if the entry empties its instrument's books.
     fn resets_book(&self) -> bool {
-        let Kind::Book(entry) = &self.kind else { return false };
+        let EntryKind::Book(entry) = &self.kind else { return false };
         EntryTarget::from_entry_type(entry.entry_type) == EntryTarget::Reset
     }
 }

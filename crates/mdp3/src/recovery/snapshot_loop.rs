@@ -139,7 +139,7 @@ impl Market {
             match message {
                 Ok(message) => {
                     let message = self.translate(message, listener);
-                    self.snapshot_message(packet, &message, &mut transact_time, listener);
+                    self.apply_snapshot_message(packet, &message, &mut transact_time, listener);
                     listener.on_end_of_message(packet, &message);
                 }
                 Err(error) => {
@@ -171,7 +171,7 @@ impl Market {
         }
     }
 
-    fn snapshot_message(
+    fn apply_snapshot_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -206,7 +206,7 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         match message.header.template_id {
-            codec::AdminHeartbeat12::TEMPLATE_ID => self.heartbeat(packet, listener),
+            codec::AdminHeartbeat12::TEMPLATE_ID => self.report_heartbeat(packet, listener),
             codec::SnapshotFullRefreshOrderBook53::TEMPLATE_ID => {}
             template_id => self.warn(&Warning::UnknownTemplate { template_id }, listener),
         }
@@ -227,8 +227,8 @@ impl Market {
         let sequence = snapshot.last_sequence;
         if sequence <= self.max_snapshot_sequence() {
             let status = (snapshot.transact_time, snapshot.trading_status);
-            self.snapshot_status(packet, instrument, sequence, status, listener);
-            self.snapshot_statistics(packet, instrument, snapshot, listener);
+            self.apply_snapshot_status(packet, instrument, sequence, status, listener);
+            self.apply_snapshot_statistics(packet, instrument, snapshot, listener);
         }
         let state = self.instruments.direct[instrument.as_usize()].head.state;
         if !state.needs_snapshot() || !self.is_snapshot_contiguous(instrument, sequence) {

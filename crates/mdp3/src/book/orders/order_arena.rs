@@ -4,14 +4,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::order_book_head::OrderBookHead;
-use super::order_entry::{Action, OrderEntry, OrderError};
+use super::order_entry::{OrderAction, OrderEntry, OrderError};
 use super::order_slab::{InsertError, Slab, TreeIter, Trees};
 use super::top_orders::TopOrders;
 use super::{Order, OrderBooks, OrderChange};
 use crate::{BookSide, InstrumentIndex, Settings, SyncState};
 
 /// The order books: one head per instrument, and the orders either in a slab or as ten per side in
-/// place. What the settings do not enable takes no memory.
+/// index. What the settings do not enable takes no memory.
 #[derive(Debug)]
 pub(crate) struct OrderArena {
     pub(super) heads: Vec<OrderBookHead>,
@@ -55,8 +55,8 @@ impl OrderArena {
 
     /// Returns the orders of a side, best first.
     pub(super) fn orders(&self, instrument: InstrumentIndex, side: BookSide) -> OrderSource<'_> {
-        let place = instrument.as_usize();
-        match (self.tops.get(place), self.trees.get(place)) {
+        let index = instrument.as_usize();
+        match (self.tops.get(index), self.trees.get(index)) {
             (Some(top), _) => OrderSource::Top(top.orders(side).iter()),
             (_, Some(trees)) => OrderSource::Full(self.slab.orders(trees, side)),
             _ => OrderSource::Top([].iter()),
@@ -65,10 +65,10 @@ impl OrderArena {
 
     /// Removes all orders of an instrument.
     pub(super) fn clear(&mut self, instrument: InstrumentIndex) {
-        let place = instrument.as_usize();
-        if let Some(top) = self.tops.get_mut(place) {
+        let index = instrument.as_usize();
+        if let Some(top) = self.tops.get_mut(index) {
             *top = TopOrders::EMPTY;
-        } else if let Some(trees) = self.trees.get_mut(place) {
+        } else if let Some(trees) = self.trees.get_mut(index) {
             self.slab.clear(trees);
         }
     }
@@ -80,13 +80,13 @@ impl OrderArena {
         side: BookSide,
         order: &Order,
     ) -> Result<(), OrderError> {
-        let place = instrument.as_usize();
-        let entered = match (self.tops.get_mut(place), self.trees.get_mut(place)) {
+        let index = instrument.as_usize();
+        let inserted = match (self.tops.get_mut(index), self.trees.get_mut(index)) {
             (Some(top), _) => top.insert(side, order),
             (_, Some(trees)) => self.slab.insert(trees, instrument, side, order),
             _ => Err(InsertError::NoRoom),
         };
-        entered.map_err(|error| match error {
+        inserted.map_err(|error| match error {
             InsertError::Exists => OrderError::Exists,
             InsertError::NoRoom => OrderError::NoRoom,
         })
@@ -114,21 +114,21 @@ impl OrderArena {
         let Some(trees) = self.trees.get_mut(instrument.as_usize()) else {
             return Err(OrderError::Invalid);
         };
-        if entry.action == Action::New {
+        if entry.action == OrderAction::New {
             let (side, order) = entry.order().ok_or(OrderError::Invalid)?;
             self.insert(instrument, side, &order)?;
             return change(side, order, None);
         }
-        if entry.action == Action::Reset {
+        if entry.action == OrderAction::Reset {
             self.slab.clear(trees);
             return Ok(None);
         }
-        if entry.action == Action::Invalid {
+        if entry.action == OrderAction::Invalid {
             return Err(OrderError::Invalid);
         }
         let slot = self.slab.find(instrument, entry.id).ok_or(OrderError::Missing)?;
         let (side, before) = self.slab.order(slot);
-        if entry.action == Action::Delete {
+        if entry.action == OrderAction::Delete {
             self.slab.remove(trees, slot);
             return change(side, before, Some(before));
         }
@@ -238,20 +238,20 @@ mod tests {
                 }
                 let exists = model.contains_key(&(instrument, id));
                 let expected = match entry.action {
-                    Action::New if exists => Err(OrderError::Exists),
-                    Action::New if model.len() == ROOM => Err(OrderError::NoRoom),
-                    Action::Change | Action::Delete if !exists => Err(OrderError::Missing),
-                    Action::Invalid => Err(OrderError::Invalid),
+                    OrderAction::New if exists => Err(OrderError::Exists),
+                    OrderAction::New if model.len() == ROOM => Err(OrderError::NoRoom),
+                    OrderAction::Change | OrderAction::Delete if !exists => Err(OrderError::Missing),
+                    OrderAction::Invalid => Err(OrderError::Invalid),
                     _ => Ok(()),
                 };
                 let applied = arena.apply(InstrumentIndex(instrument), &entry);
                 prop_assert_eq!(applied.map(|_| ()), expected);
                 match entry.action {
                     _ if expected.is_err() => {}
-                    Action::Delete => {
+                    OrderAction::Delete => {
                         model.remove(&(instrument, id));
                     }
-                    Action::Reset => model.retain(|(of, _), _| *of != instrument),
+                    OrderAction::Reset => model.retain(|(of, _), _| *of != instrument),
                     _ => {
                         model.insert((instrument, id), (is_bid, price, priority));
                     }

@@ -12,13 +12,13 @@ pub(super) struct OrderEntry {
     priority: u64,
     price: i64,
     quantity: i32,
-    pub(super) action: Action,
+    pub(super) action: OrderAction,
     side: Option<BookSide>,
 }
 
 /// MDUpdateAction (279) or OrderUpdateAction (37708) of an order; both use the same values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum OrderAction {
     New,
     Change,
     Delete,
@@ -34,7 +34,7 @@ const NULL_QUANTITY: i32 = i32::MAX;
 impl OrderEntry {
     /// An entry that removes all orders of an instrument.
     pub(super) const RESET: Self =
-        Self { id: 0, priority: 0, price: 0, quantity: 0, action: Action::Reset, side: None };
+        Self { id: 0, priority: 0, price: 0, quantity: 0, action: OrderAction::Reset, side: None };
 
     /// Creates an entry from the fields of a message: the action, the entry type, OrderID and
     /// MDOrderPriority, price and MDDisplayQty.
@@ -50,10 +50,10 @@ impl OrderEntry {
             price: price.map_or(NULL_PRICE, |price| price.0),
             quantity: quantity.unwrap_or(NULL_QUANTITY),
             action: match action {
-                0 => Action::New,
-                1 => Action::Change,
-                2 => Action::Delete,
-                _ => Action::Invalid,
+                0 => OrderAction::New,
+                1 => OrderAction::Change,
+                2 => OrderAction::Delete,
+                _ => OrderAction::Invalid,
             },
             side: match entry_type {
                 b'0' => Some(BookSide::Bid),
@@ -85,8 +85,8 @@ impl OrderEntry {
     /// Returns the action for listeners.
     pub(super) const fn update_action(&self) -> MDUpdateAction {
         match self.action {
-            Action::New => MDUpdateAction::NEW,
-            Action::Change => MDUpdateAction::CHANGE,
+            OrderAction::New => MDUpdateAction::NEW,
+            OrderAction::Change => MDUpdateAction::CHANGE,
             _ => MDUpdateAction::DELETE,
         }
     }

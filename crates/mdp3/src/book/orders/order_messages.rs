@@ -4,7 +4,7 @@ use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
 
 use super::OrderBooks;
-use super::order_entry::{Action, OrderEntry, OrderError};
+use super::order_entry::{OrderAction, OrderEntry, OrderError};
 use super::order_state::{MAX_ENTRIES, PriceLevelReference, RecordedOrderChange};
 use crate::book::apply_entry::EntryTarget;
 use crate::market::Market;
@@ -30,7 +30,7 @@ macro_rules! combined {
         let mut orders = decoded.no_order_id_entries();
         let mut scratch = codec::$module::NoOrderIDEntries::SCRATCH;
         while let Some(order) = orders.next(&mut scratch) {
-            let reference = $market.reference(order.reference_id());
+            let reference = $market.find_reference(order.reference_id());
             let entry = OrderEntry::new(
                 order.order_update_action().0,
                 reference.map_or(0, |reference| reference.entry_type),
@@ -201,7 +201,7 @@ impl Market {
     }
 
     /// Returns the price level with a ReferenceID, which counts from 1.
-    fn reference(&self, reference_id: Option<u8>) -> Option<PriceLevelReference> {
+    fn find_reference(&self, reference_id: Option<u8>) -> Option<PriceLevelReference> {
         let position = usize::from(reference_id?).checked_sub(1)?;
         self.orders.references.get(position).copied()
     }
@@ -253,7 +253,7 @@ impl Market {
             SyncState::Unknown => {
                 self.handle_undefined_order(packet, (instrument, security_id), entry, listener);
             }
-            _ if entry.action == Action::Reset => self.reset_orders(instrument, listener),
+            _ if entry.action == OrderAction::Reset => self.reset_orders(instrument, listener),
             SyncState::InSync => {
                 self.apply_order(packet, (instrument, security_id), entry, listener);
             }

@@ -80,14 +80,14 @@ impl Market {
             match message {
                 Ok(message) if is_own => {
                     let message = self.translate(message, listener);
-                    self.order_loop_message(packet, &message, &mut transact_time, listener);
+                    self.apply_order_loop_message(packet, &message, &mut transact_time, listener);
                     listener.on_end_of_message(packet, &message);
                 }
                 Ok(mut message) => {
                     // Its warnings were already reported.
                     let id = message.header.template_id;
                     message.header.template_id = self.settings.templates.template(id);
-                    self.order_loop_message(packet, &message, &mut transact_time, listener);
+                    self.apply_order_loop_message(packet, &message, &mut transact_time, listener);
                 }
                 Err(error) => {
                     self.orders.pass.has_contents = true;
@@ -113,7 +113,7 @@ impl Market {
         }
     }
 
-    fn order_loop_message(
+    fn apply_order_loop_message(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
@@ -134,7 +134,7 @@ impl Market {
             return;
         }
         if header.template_id == codec::SnapshotFullRefreshOrderBook53::TEMPLATE_ID {
-            self.order_snapshot(packet, message, transact_time, listener);
+            self.apply_order_chunk(packet, message, transact_time, listener);
         } else if let Some((sequence, total, security_id)) = price_book_report(message) {
             let instrument = self.instruments.find(security_id);
             let heads = &mut self.instruments.orders.heads;
@@ -147,7 +147,7 @@ impl Market {
     }
 
     /// Processes a chunk of an instrument's order book.
-    fn order_snapshot(
+    fn apply_order_chunk(
         &mut self,
         packet: &Packet,
         message: &Message<'_>,
