@@ -1,5 +1,5 @@
 //! Captured packets from CME.
-#![allow(clippy::unwrap_used, reason = "a capture that cannot be read fails the test")]
+#![allow(clippy::unwrap_used, reason = "an unreadable capture fails the test")]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

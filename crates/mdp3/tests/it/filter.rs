@@ -1,6 +1,6 @@
 //! Filters, and user data of instruments.
 
-#![allow(clippy::unwrap_used, reason = "a name that is too long is the test's own mistake")]
+#![allow(clippy::unwrap_used, reason = "a name that is too long is an error in the test")]
 
 use crate::support::*;
 use hairpin_mdp3::{

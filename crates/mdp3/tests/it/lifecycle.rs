@@ -1,6 +1,6 @@
 //! The life of an instrument from its first definition to the last.
 
-#![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
+#![allow(clippy::unwrap_used, reason = "a packet that does not fit is an error in the test")]
 
 use crate::support::*;
 use hairpin_cme_codecs::mdp3::*;

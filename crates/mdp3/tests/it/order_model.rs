@@ -1,7 +1,7 @@
 //! Simulation of order books: a publisher, a lossy feed, a chunked snapshot loop, and a channel. An
 //! order book in sync always equals what was published after its packet. Once losses stop, all
-//! order books get in sync.
-#![allow(clippy::unwrap_used, reason = "an instrument that is not there fails the test")]
+//! order books are in sync.
+#![allow(clippy::unwrap_used, reason = "a missing instrument fails the test")]
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use hairpin_mdp3::{
     Action, Channel, EndOfEvent, Feed, FeedLine, Input, Listener, OrderBook, OrderBooks,
     OrderUpdate, Settings, UpdateSource,
 };
+use hairpin_testbed::scaled;
 use hairpin_time::{Duration, Instant, Now};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -341,12 +342,11 @@ fn run_simulation(seed: u64, settings: Settings) -> (u64, u64) {
 
 /// Runs many simulations. Ten of them must check and restore at least the given numbers of books.
 fn run_simulations(settings: Settings, (checked, restored): (u64, u64)) {
-    let lines = (0..SEEDS).map(|seed| run_simulation(seed, settings));
-    let sums = lines.fold((0, 0), |sums, run| (sums.0 + run.0, sums.1 + run.1));
-    assert!(10 * sums.0 >= checked * SEEDS && 10 * sums.1 >= restored * SEEDS, "{sums:?}");
+    let seeds = scaled(100);
+    let runs = (0..seeds).map(|seed| run_simulation(seed, settings));
+    let sums = runs.fold((0, 0), |sums, run| (sums.0 + run.0, sums.1 + run.1));
+    assert!(10 * sums.0 >= checked * seeds && 10 * sums.1 >= restored * seeds, "{sums:?}");
 }
-
-const SEEDS: u64 = 100;
 
 #[test]
 fn full_order_books_match_published_state() {

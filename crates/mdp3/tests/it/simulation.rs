@@ -13,6 +13,7 @@ use exchange::{Exchange, Sent};
 use hairpin_mdp3::{
     Action, Channel, Feed, FeedLine, FeedLines, Input, PacketHeader, ReplayOutcome, Settings,
 };
+use hairpin_testbed::scaled;
 use hairpin_time::{Duration, Instant, Now};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -385,7 +386,7 @@ fn books_in_sync_match_published_state() {
     let mut census = Census::default();
     let number = |name| std::env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
     let first = number("HAIRPIN_FIRST_SEED").unwrap_or(0);
-    for seed in first..first + number("HAIRPIN_SEEDS").unwrap_or(50) {
+    for seed in first..first + number("HAIRPIN_SEEDS").unwrap_or_else(|| scaled(50)) {
         simulate(seed, &mut census);
     }
     println!("{census:#?}");

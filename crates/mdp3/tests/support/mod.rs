@@ -1,7 +1,7 @@
 //! Traces: short packet builders, a channel that receives the packets, and its callbacks as lines
 //! of text.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test file uses what it needs")]
-#![allow(clippy::unwrap_used, reason = "a packet that does not fit is the test's own mistake")]
+#![allow(clippy::unwrap_used, reason = "a packet that does not fit is an error in the test")]
 
 mod definitions;
 mod messages;

@@ -5,7 +5,7 @@
 #[path = "order_messages.rs"]
 mod order_messages;
 
-#[allow(unused_imports, reason = "not every test has orders")]
+#[allow(unused_imports, reason = "not every test uses orders")]
 pub use order_messages::*;
 
 use hairpin_cme_codecs::mdp3::*;

@@ -1,6 +1,7 @@
 //! Channels that join at random times, with all settings and combinations of feeds.
 
 use hairpin_mdp3::{ChannelState, Feed, FeedLine, FeedLines, Feeds, LateJoin, Replay, Settings};
+use hairpin_testbed::scaled;
 use hairpin_time::Duration;
 use rand_chacha::rand_core::Rng;
 
@@ -65,7 +66,7 @@ fn live(mut simulation: Simulation, loss: u32) -> Simulation {
 /// Runs 20 seeds with the settings. Returns the sum of a counter.
 fn count(settings: Settings, loss: u32, counter: &str) -> u64 {
     let mut sum = 0;
-    for seed in 0..20 {
+    for seed in 0..scaled(20) {
         let simulation = live(join(seed, settings), loss);
         let counters = simulation.channel.counters();
         sum += counters.iter().find(|(name, _)| *name == counter).expect("a counter").1;
@@ -108,7 +109,7 @@ fn joins_with_replay_before_snapshots() {
 fn joins_with_failing_replay() {
     let settings = Settings { replay: Some(REPLAY), ..BASE };
     let mut sums = [0; 2];
-    for seed in 0..20 {
+    for seed in 0..scaled(20) {
         let mut simulation = join(seed, settings);
         simulation.replay_loss = 300;
         let simulation = live(simulation, 100);
@@ -123,7 +124,7 @@ fn joins_with_failing_replay() {
 fn joins_with_reset_and_replay_without_snapshots() {
     let settings = Settings { replay: Some(REPLAY), feeds: NO_SNAPSHOT_FEED, ..BASE };
     let mut filled = 0;
-    for seed in 0..20 {
+    for seed in 0..scaled(20) {
         let mut simulation = join(seed, settings);
         simulation.run(100, &IDS);
         assert_eq!(simulation.channel.state(), ChannelState::Recovering);
@@ -139,7 +140,7 @@ fn joins_with_reset_and_replay_without_snapshots() {
 #[test]
 fn joins_at_reset_without_loops() {
     let settings = Settings { late_join: LateJoin::Nothing, ..BASE };
-    for seed in 0..20 {
+    for seed in 0..scaled(20) {
         let mut simulation = join(seed, settings);
         let reset = simulation.exchange.channel_reset(seed % 2 == 0);
         simulation.publish(&reset);
@@ -151,6 +152,7 @@ fn joins_at_reset_without_loops() {
 fn joins_with_natural_refresh() {
     let settings = Settings { natural_refresh: true, ..BASE };
     assert!(count(settings, 100, "refreshes") > 0);
-    let checked = (0..20).map(|seed| live(join(seed, settings), 100).checker.checked_refreshed);
+    let checked =
+        (0..scaled(20)).map(|seed| live(join(seed, settings), 100).checker.checked_refreshed);
     assert!(checked.sum::<u64>() > 1_000, "levels were published");
 }
