@@ -2,9 +2,9 @@
 
 use hairpin_mdp3::{
     Action, Book, BookSide, BookUpdate, Channel, ChannelReset, ChannelState, EndOfEvent, Error,
-    Feed, FeedLine, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener, MAX_DEPTH,
-    MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate, Replay,
-    ReplayOutcome, ReplayUpdate, Settings, FeedLines, Silence, SilenceScope, SilenceState, SyncState,
+    Feed, FeedLine, FeedLines, Feeds, Gap, Input, InstrumentStateChange, LateJoin, Listener,
+    MAX_DEPTH, MAX_TOP_ORDERS, Order, OrderBook, OrderBookStateChange, OrderBooks, OrderUpdate,
+    Replay, ReplayOutcome, ReplayUpdate, Settings, Silence, SilenceScope, SilenceState, SyncState,
     TemplateIds, Trade, UpdateSource, Volume, Warning,
 };
 use hairpin_time::{Duration, Instant, Now};

@@ -240,7 +240,9 @@ mod tests {
                 let expected = match entry.action {
                     OrderAction::New if exists => Err(OrderError::Exists),
                     OrderAction::New if model.len() == ROOM => Err(OrderError::NoRoom),
-                    OrderAction::Change | OrderAction::Delete if !exists => Err(OrderError::Missing),
+                    OrderAction::Change | OrderAction::Delete if !exists => {
+                        Err(OrderError::Missing)
+                    }
                     OrderAction::Invalid => Err(OrderError::Invalid),
                     _ => Ok(()),
                 };
