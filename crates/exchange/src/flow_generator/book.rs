@@ -1,4 +1,4 @@
-//! One instrument's book in the hands of the order flow.
+//! An instrument's book, as the background flow uses it.
 
 use crate::{Accumulator, Matching, NewOrder, Order, Owner, Price, PriceLevel, Replacement, Side};
 
@@ -26,35 +26,41 @@ impl Book<'_> {
         self.matching.levels(self.instrument, side).any(|level| level.price == price)
     }
 
-    /// Whether every order at the best price is the house's.
-    pub(super) fn is_ours_at_best(&self, side: Side) -> bool {
+    /// Returns `true` if all orders at the best price belong to the background flow.
+    pub(super) fn is_background_at_best(&self, side: Side) -> bool {
         let mut orders = self.matching.orders_at_best(self.instrument, side);
-        orders.all(|order| order.owner == Owner::HOUSE)
+        orders.all(|order| order.owner == Owner::BACKGROUND)
     }
 
-    /// Submits an order of the house; whether it was accepted.
+    /// Submits a background limit order. Returns `true` if it was accepted.
     pub(super) fn submit(&mut self, side: Side, price: Price, quantity: u32) -> bool {
-        self.enter(NewOrder::limit(self.instrument, side, price, quantity, Owner::HOUSE))
+        self.submit_order(NewOrder::limit(
+            self.instrument,
+            side,
+            price,
+            quantity,
+            Owner::BACKGROUND,
+        ))
     }
 
-    /// Submits an order; whether it was accepted.
-    pub(super) fn enter(&mut self, order: NewOrder) -> bool {
+    /// Submits an order. Returns `true` if it was accepted.
+    pub(super) fn submit_order(&mut self, order: NewOrder) -> bool {
         self.matching.submit(&order, self.events).is_ok()
     }
 
-    /// The first order at the best price, if it is the house's.
-    pub(super) fn our_first(&self, side: Side) -> Option<Order> {
+    /// Returns the first order at the best price, if it belongs to the background flow.
+    pub(super) fn first_background_order(&self, side: Side) -> Option<Order> {
         let mut orders = self.matching.orders_at_best(self.instrument, side);
-        orders.next().filter(|order| order.owner == Owner::HOUSE).copied()
+        orders.next().filter(|order| order.owner == Owner::BACKGROUND).copied()
     }
 
-    /// Replaces a limit order by another of the house's; whether it was accepted.
+    /// Replaces a background limit order. Returns `true` if the replacement was accepted.
     pub(super) fn replace(&mut self, order: &Order, price: Price, quantity: u32) -> bool {
         let replacement = Replacement { price, quantity, ..Replacement::default() };
         self.matching.replace(order.id, &replacement, self.events).is_ok()
     }
 
-    /// Cancels every order at the best price; whether there was one.
+    /// Cancels all orders at the best price. Returns `true` if there was one.
     pub(super) fn cancel_best(&mut self, side: Side) -> bool {
         let best = self.best_price(side);
         while self.best_price(side) == best {
@@ -65,7 +71,7 @@ impl Book<'_> {
         best.is_some()
     }
 
-    /// Trades away `quantity` contracts of `side`, which has them at `limit` or better.
+    /// Trades `quantity` contracts of `side`, which has them at `limit` or better.
     pub(super) fn take(&mut self, side: Side, quantity: u32, limit: Price) -> bool {
         let mut left = quantity;
         while left > 0 {

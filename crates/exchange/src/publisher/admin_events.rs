@@ -1,4 +1,4 @@
-//! What the exchange says of its own accord: statuses, resets, implied levels.
+//! Administrative events: trading status, book and channel resets, implied levels.
 
 use hairpin_time::{Now, Utc};
 
@@ -6,7 +6,7 @@ use super::queue::{BookEntry, BookKind, Change, Content, Ending};
 use super::{IMPLIED_DEPTH, Ladder, Publication, Publisher, TopOrders, TradingStatus};
 use crate::matching::{Matching, PriceLevel, Side};
 
-/// The implied levels that were set, and those of them that are not published yet.
+/// The implied levels to publish, and the instruments with unpublished changes.
 #[derive(Debug)]
 pub(super) struct Implied {
     targets: Box<[[Ladder<IMPLIED_DEPTH>; 2]]>,
@@ -21,46 +21,48 @@ impl Implied {
         }
     }
 
-    /// Instruments with levels that are not published yet, each once.
+    /// Returns the instruments with unpublished changes, each once.
     pub(super) fn changed(&self) -> &[u32] {
         &self.changed
     }
 
-    /// Forgets which these are, and tells them.
+    /// Removes and returns the instruments with unpublished changes.
     pub(super) fn drain_changed(&mut self) -> impl Iterator<Item = u32> + '_ {
         self.changed.drain(..)
     }
 }
 
 impl Publisher {
-    /// Sets the implied levels of a side, best first; those beyond [`IMPLIED_DEPTH`] are ignored,
-    /// and so are their numbers of orders: none stand behind them. The next
-    /// [`Publisher::publish`] sends how they differ from what was published, at the end of its
-    /// event.
+    /// Sets the implied levels of a side, best first. Levels beyond [`IMPLIED_DEPTH`] and numbers
+    /// of orders are ignored. The next [`Publisher::publish`] sends the differences from the
+    /// published levels at the end of its event.
     ///
     /// # Panics
-    /// If there is no such instrument or it has no implied book.
+    /// If the instrument does not exist or has no implied book.
     pub fn set_implied(&mut self, instrument: u32, side: Side, levels: &[PriceLevel]) {
-        assert!(self.instruments[instrument as usize].has_implied, "no implied book");
+        assert!(
+            self.instruments[instrument as usize].implied_book,
+            "instrument has no implied book"
+        );
         let target = &mut self.implied.targets[instrument as usize][side.index()];
         let levels = levels.iter().map(|&level| PriceLevel { orders: 0, ..level });
-        target.become_equal(side, levels, |_, _, _| {});
+        target.update_to(side, levels, |_, _, _| {});
         if !self.implied.changed.contains(&instrument) {
             self.implied.changed.push(instrument);
         }
     }
 
-    /// Whether implied levels were set that are not published yet.
+    /// Returns `true` if implied levels have unpublished changes.
     #[must_use]
     pub fn has_unpublished(&self) -> bool {
         !self.implied.changed.is_empty()
     }
 
-    /// Queues that an instrument, or with `None` every one, has this status now. Template 30 is an
-    /// event of its own, behind what a conflated group keeps.
+    /// Queues a new trading status of an instrument, or of all instruments with `None`. Template 30
+    /// is a separate event after all conflated changes.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn set_status(
         &mut self,
         now: Now,
@@ -71,22 +73,23 @@ impl Publisher {
             return Publication::Deferred;
         }
         match instrument {
-            Some(instrument) => self.changing(instrument).status = status,
-            None => self.all().for_each(|index| self.changing(index).status = status),
+            Some(instrument) => self.published_mut(instrument).status = status,
+            None => self
+                .instrument_indices()
+                .for_each(|index| self.published_mut(index).status = status),
         }
         let security_id = instrument.map(|instrument| self.security_id(instrument));
-        self.queue_alone(now.utc, Content::Status { security_id, status })
+        self.queue_single_message(now.utc, Content::Status { security_id, status })
     }
 
-    /// Queues that a book is empty (entry type J), real and implied levels and orders alike, and in
-    /// the same event what the book is now. RptSeq goes on. Where orders are published too, what is
-    /// now is an event of its own: orders come before levels in one, and would be emptied with
-    /// them.
+    /// Queues a book reset (entry type J), which clears levels, implied levels and orders, and the
+    /// current book in the same event. RptSeq continues. If orders are published, the current book
+    /// is a separate event: within one event, orders precede levels and would be cleared with them.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn reset_book(&mut self, now: Now, instrument: u32, matching: &Matching) -> Publication {
-        let orders = self.orders_of(instrument, matching);
+        let orders = self.order_count(instrument, matching);
         let has_room = |publisher: &Self| {
             let queue = &publisher.queue;
             queue.has_room_for(2, 1, 1) && queue.has_room_for_orders(orders)
@@ -95,7 +98,7 @@ impl Publisher {
             return Publication::Deferred;
         }
         let security_id = self.security_id(instrument);
-        let published = self.changing(instrument);
+        let published = self.published_mut(instrument);
         published.rpt_seq = published.rpt_seq.wrapping_add(1);
         published.transact_time = now.utc;
         published.sides = Default::default();
@@ -103,30 +106,31 @@ impl Publisher {
         let rpt_seq = published.rpt_seq;
         let entries = &mut self.queue.books[BookKind::Real as usize];
         entries.push(BookEntry { security_id, change: Change::Reset, rpt_seq, orders: 0 });
-        self.forget_orders(instrument);
+        self.clear_orders(instrument);
         let mut number = None;
         if self.orders.is_some() || self.tops.is_some() {
-            number = Some(self.queue_market(now.utc, self.queue.ends(), false));
-            self.take_fingerprints(self.events, &[instrument]);
+            number = Some(self.queue_market(now.utc, self.queue.lengths(), false));
+            self.record_fingerprints(self.events, &[instrument]);
         }
-        let before = self.queue.ends();
-        self.queue_all_of(instrument, matching);
-        let after = self.queue.ends();
+        let before = self.queue.lengths();
+        self.queue_current_state(instrument, matching);
+        let after = self.queue.lengths();
         if number.is_none() || after != before {
             let last = self.queue_market(now.utc, after, false);
-            self.take_fingerprints(last, &[instrument]);
+            self.record_fingerprints(last, &[instrument]);
             number.get_or_insert(last);
         }
         Publication::Event(number.unwrap_or(self.events))
     }
 
-    /// Queues a ChannelReset: all books, orders, volumes, last trades and statistics are void,
-    /// RptSeq begins again at 1, the loops of snapshots begin anew. Then, in an event of its own
-    /// and marked as resent (0x20), the volumes, books, orders and session statistics as they are
-    /// now; limits and statistics of the day are not sent again. With `restarts`, the packets
-    /// behind the reset are numbered from 1 again. The publication is that of the reset.
+    /// Queues a ChannelReset. All books, orders, volumes, last trades and statistics become void.
+    /// RptSeq restarts at 1, and the snapshot loops restart. A separate event marked as resent
+    /// (0x20) follows with the current volumes, books, orders and session statistics. Limits and
+    /// daily statistics are not sent again. With `restarts`, packets after the reset are numbered
+    /// from 1. The result is the publication of the reset.
     ///
-    /// Deferred when more than a burst of small events is waiting: send, then try again.
+    /// Returns [`Publication::Deferred`] while more than a burst of small events is queued. Send
+    /// packets, then try again.
     pub fn reset_channel(&mut self, now: Now, matching: &Matching, restarts: bool) -> Publication {
         let count = self.instruments.len();
         let slots = self.orders.as_ref().map_or(0, |_| matching.resting() as usize);
@@ -137,37 +141,38 @@ impl Publisher {
         if !self.flush(now.monotonic) || !has_room(self) {
             return Publication::Deferred;
         }
-        let reset = self.queue_alone(now.utc, Content::Reset { restarts });
-        self.books.forget();
-        self.all().for_each(|instrument| self.forget_orders(instrument));
+        let reset = self.queue_single_message(now.utc, Content::Reset { restarts });
+        self.books.clear();
+        self.instrument_indices().for_each(|instrument| self.clear_orders(instrument));
         self.snapshots.restart();
         self.order_snapshots.restart();
-        let before = self.queue.ends();
-        self.all()
+        let before = self.queue.lengths();
+        self.instrument_indices()
             .for_each(|instrument| self.queue_volume(instrument, matching.volume(instrument)));
-        self.all().for_each(|instrument| self.queue_all_of(instrument, matching));
+        self.instrument_indices()
+            .for_each(|instrument| self.queue_current_state(instrument, matching));
         self.implied.changed.clear();
-        let after = self.queue.ends();
+        let after = self.queue.lengths();
         if after != before {
             self.queue_resent(now.utc, after);
         }
         reset
     }
 
-    fn queue_resent(&mut self, transact_time: Utc, end: super::queue::Ends) {
+    fn queue_resent(&mut self, transact_time: Utc, end: super::queue::Lengths) {
         let number = self.queue_market(transact_time, end, true);
-        for instrument in self.all() {
-            self.changing(instrument).transact_time = transact_time;
+        for instrument in self.instrument_indices() {
+            self.published_mut(instrument).transact_time = transact_time;
             if self.books.at(instrument).rpt_seq > 0 {
-                self.take_fingerprints(number, &[instrument]);
+                self.record_fingerprints(number, &[instrument]);
             }
         }
     }
 
-    /// Queues all that is now of an instrument and was forgotten.
-    fn queue_all_of(&mut self, instrument: u32, matching: &Matching) {
+    /// Queues the current state of an instrument whose published state was cleared.
+    fn queue_current_state(&mut self, instrument: u32, matching: &Matching) {
         if self.tops.is_some() {
-            self.queue_tops(instrument, &TopOrders::of(matching, instrument));
+            self.queue_top_orders(instrument, &TopOrders::from_matching(matching, instrument));
         }
         self.queue_book(instrument, |side| matching.levels(instrument, side));
         self.queue_all_orders(instrument, matching);
@@ -175,43 +180,44 @@ impl Publisher {
         self.queue_implied(instrument);
     }
 
-    /// How many orders of an instrument are to be published again when it is emptied.
-    fn orders_of(&self, instrument: u32, matching: &Matching) -> usize {
-        let all = |side| matching.orders(instrument, side).count();
-        self.orders.as_ref().map_or(0, |_| Side::BOTH.into_iter().map(all).sum())
+    /// Returns the number of orders to publish again after a reset of an instrument.
+    fn order_count(&self, instrument: u32, matching: &Matching) -> usize {
+        let count = |side| matching.orders(instrument, side).count();
+        self.orders.as_ref().map_or(0, |_| Side::BOTH.into_iter().map(count).sum())
     }
 
-    /// Forgets what orders were published of an instrument.
-    fn forget_orders(&mut self, instrument: u32) {
+    /// Clears the published orders of an instrument.
+    fn clear_orders(&mut self, instrument: u32) {
         self.preserve_orders(instrument);
         if let Some(orders) = &mut self.orders {
-            orders.forget(instrument);
+            orders.clear(instrument);
         }
-        let is_ahead = self.is_ahead(instrument);
+        let awaits_snapshot = self.awaits_snapshot(instrument);
         if let Some(tops) = &mut self.tops {
-            *tops.change(instrument, self.snapshots.number(), is_ahead) = TopOrders::default();
+            *tops.change(instrument, self.snapshots.number(), awaits_snapshot) =
+                TopOrders::default();
         }
     }
 
-    /// Queues the implied levels that were set since the last publication, and still knows of which
-    /// instruments they are.
+    /// Queues the implied levels set since the last publication. The list of their instruments
+    /// stays until [`Publisher::finish_changed_implied`].
     pub(super) fn queue_changed_implied(&mut self, transact_time: Utc) {
         let changed = core::mem::take(&mut self.implied.changed);
         for &instrument in &changed {
-            let before = self.queue.ends();
+            let before = self.queue.lengths();
             self.queue_implied(instrument);
-            if self.queue.ends() != before {
-                self.changing(instrument).transact_time = transact_time;
+            if self.queue.lengths() != before {
+                self.published_mut(instrument).transact_time = transact_time;
             }
         }
         self.implied.changed = changed;
     }
 
-    /// Those are published, by the event of this number if by any.
-    pub(super) fn end_changed_implied(&mut self, event: Option<u64>) {
+    /// Clears the list of changed implied books, which `event` publishes, if any.
+    pub(super) fn finish_changed_implied(&mut self, event: Option<u64>) {
         let mut changed = core::mem::take(&mut self.implied.changed);
         if let Some(event) = event {
-            self.take_fingerprints(event, &changed);
+            self.record_fingerprints(event, &changed);
         }
         changed.clear();
         self.implied.changed = changed;
@@ -220,14 +226,14 @@ impl Publisher {
     pub(super) fn queue_implied(&mut self, instrument: u32) {
         self.preserve_orders(instrument);
         let security_id = self.security_id(instrument);
-        let is_ahead = self.is_ahead(instrument);
-        let published = self.books.change(instrument, self.snapshots.number(), is_ahead);
+        let awaits_snapshot = self.awaits_snapshot(instrument);
+        let published = self.books.change(instrument, self.snapshots.number(), awaits_snapshot);
         let targets = &self.implied.targets[instrument as usize];
         for side in Side::BOTH {
             let target = targets[side.index()].levels().iter().copied();
             let rpt_seq = &mut published.rpt_seq;
             let entries = &mut self.queue.books[BookKind::Implied as usize];
-            published.implied[side.index()].become_equal(side, target, |action, number, level| {
+            published.implied[side.index()].update_to(side, target, |action, number, level| {
                 *rpt_seq = rpt_seq.wrapping_add(1);
                 let change = Change::Level { side, action, number, level };
                 entries.push(BookEntry { security_id, change, rpt_seq: *rpt_seq, orders: 0 });
@@ -236,14 +242,14 @@ impl Publisher {
     }
 
     /// Queues an event of one message without entries.
-    fn queue_alone(&mut self, transact_time: Utc, content: Content) -> Publication {
-        let end = self.queue.ends();
+    fn queue_single_message(&mut self, transact_time: Utc, content: Content) -> Publication {
+        let end = self.queue.lengths();
         let number = self.queue_event(transact_time, content, Ending::LastMessage, end);
         Publication::Event(number)
     }
 
-    fn all(&self) -> core::ops::Range<u32> {
-        // As many as settings asked for in a `u32`.
+    fn instrument_indices(&self) -> core::ops::Range<u32> {
+        // The number was given as a `u32`.
         0..self.instruments.len() as u32
     }
 }

@@ -1,10 +1,10 @@
-//! What the exchange says of an instrument besides its books, each an event of its own: statistics
-//! of the day (49), limits (50), quote requests (39), workups (60), values of collateral (62), and
-//! definitions (54 to 58, 63) that change in the course of the day.
+//! Messages about instruments other than books, each a separate event: daily statistics (49),
+//! limits (50), quote requests (39), workups (60), collateral values (62), and intraday definitions
+//! (54 to 58, 63).
 //!
-//! None of it is conflated: what a conflated group keeps is published first. CME lists definitions,
-//! statuses, limits and collateral as such; for the others it says nothing, and so they are treated
-//! alike.
+//! These messages are not conflated: a conflated group publishes its stored changes first. CME
+//! lists definitions, statuses, limits and collateral as not conflated. It specifies nothing for
+//! the others, so they are treated the same.
 
 use hairpin_cme_codecs::mdp3::{
     AggressorFlag, CollateralMarketValue62, HaltReason, MDEntryTypeDailyStatistics,
@@ -15,7 +15,7 @@ use hairpin_cme_codecs::mdp3::{
 use hairpin_sbe::EncodeError;
 use hairpin_time::Now;
 
-use super::encode::{Beside, Heading, book, size};
+use super::encode::{AttachedOrders, Heading, book, size};
 use super::incremental::END_OF_EVENT;
 use super::packet::{MAX_PAYLOAD, Packet};
 use super::queue::{BookKind, Content, Ending};
@@ -23,36 +23,37 @@ use super::{DailyStatistic, DefinitionChange, Limits, Publication, Publisher, de
 use crate::matching::{OrderId, Side};
 use crate::{Instrument, Price};
 
-/// Statistics of one message of template 49: 12 + 2 + 8 + 11 + 3, and 32 for each, fit in a packet.
+/// The maximum number of statistics in a message of template 49: 12 + 2 + 8 + 11 + 3 bytes, and 32
+/// for each.
 const DAILY_MAX: usize = (MAX_PAYLOAD - 12 - 2 - 8 - 11 - 3) / 32;
-/// Entries of one message of template 62, of 40 bytes each.
+/// The maximum number of entries in a message of template 62, of 40 bytes each.
 const COLLATERAL_MAX: usize = (MAX_PAYLOAD - 12 - 2 - 8 - 11 - 3) / 40;
 
-/// Somebody asks for quotes (template 39). EBS has none.
+/// A request for quotes (template 39). EBS has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuoteRequest<'a> {
-    /// Its number (tag 131), at most 23 characters.
+    /// QuoteReqID (tag 131), at most 23 characters.
     pub id: &'a str,
-    /// The instrument's index.
+    /// The index of the instrument.
     pub instrument: u32,
-    /// Contracts (tag 38), if it says how many.
+    /// The quantity in contracts (tag 38), if specified.
     pub quantity: Option<u32>,
-    /// The side that is asked for (tag 54), if it says which.
+    /// The requested side (tag 54), if specified.
     pub side: Option<Side>,
 }
 
-/// A workup of BrokerTec begins, goes on or ends (template 60).
+/// A change of state of a BrokerTec workup (template 60).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workup<'a> {
-    /// The instrument's index.
+    /// The index of the instrument.
     pub instrument: u32,
     /// The price of the workup (tag 270), if there is one.
     pub price: Option<Price>,
-    /// Number of the trade that it belongs to (tag 820).
+    /// TradeLinkID of the related trade (tag 820).
     pub trade_link: u32,
-    /// Private (201), public (202), or none: 17.
+    /// The status: private (201), public (202) or none (17).
     pub status: WorkupTradingStatus,
-    /// The orders that take part, at most 100.
+    /// The participating orders, at most 100.
     pub orders: &'a [WorkupOrder],
 }
 
@@ -61,34 +62,35 @@ pub struct Workup<'a> {
 pub struct WorkupOrder {
     /// The order.
     pub order: OrderId,
-    /// Its side.
+    /// The side of the order.
     pub side: Side,
-    /// Whether it was the aggressor.
-    pub is_aggressor: bool,
+    /// The order was the aggressor.
+    pub aggressor: bool,
 }
 
-/// The value of a security that is lent in repos (template 62).
+/// The value of a security used as repo collateral (template 62).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Collateral<'a> {
-    /// Its CUSIP (tag 458), at most 12 characters.
+    /// CUSIP (tag 458), at most 12 characters.
     pub cusip: &'a str,
-    /// CME's number of it (tag 37519).
+    /// CME's GUID of the security (tag 37519).
     pub guid: u64,
-    /// The price without what interest has accrued (tag 2689).
+    /// The clean price, without accrued interest (tag 2689).
     pub price: Price,
-    /// The price with it (tag 37001).
+    /// The dirty price, with accrued interest (tag 37001).
     pub dirty_price: Price,
 }
 
 impl Publisher {
-    /// Queues statistics of the day, by instrument, as one event: messages say 0x00, the last 0x80.
+    /// Queues daily statistics by instrument as one event. The indicator is 0x80 in the last
+    /// message, 0x00 in the others.
     ///
     /// # Panics
-    /// If there are none, or no such instrument.
+    /// If `statistics` is empty or an instrument does not exist.
     pub fn set_daily(&mut self, now: Now, statistics: &[(u32, DailyStatistic)]) -> Publication {
-        assert!(!statistics.is_empty(), "no statistics");
+        assert!(!statistics.is_empty(), "statistics are empty");
         let messages = statistics.len().div_ceil(DAILY_MAX);
-        if !self.can_announce(now, messages) {
+        if !self.has_room_for_messages(now, messages) {
             return Publication::Deferred;
         }
         let event = self.events + 1;
@@ -97,9 +99,9 @@ impl Publisher {
             self.write_daily(heading(now, end), chunk);
         }
         for &(instrument, _) in statistics {
-            self.take_fingerprints(event, &[instrument]);
+            self.record_fingerprints(event, &[instrument]);
         }
-        self.announce(now)
+        self.queue_written(now)
     }
 
     fn write_daily(&mut self, heading: Heading, statistics: &[(u32, DailyStatistic)]) {
@@ -107,8 +109,8 @@ impl Publisher {
         let mut entries = [(0, 0); DAILY_MAX];
         for (entry, &(instrument, statistic)) in entries.iter_mut().zip(statistics) {
             *entry = (self.security_id(instrument), self.next_rpt_seq(instrument));
-            let published = self.changing(instrument);
-            published.statistics.daily.note(statistic);
+            let published = self.published_mut(instrument);
+            published.statistics.daily.record(statistic);
             published.transact_time = heading.transact_time;
         }
         self.write(|buffer| {
@@ -144,16 +146,16 @@ impl Publisher {
         });
     }
 
-    /// Queues the limits of an instrument's price.
+    /// Queues the price limits of an instrument.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn set_limits(&mut self, now: Now, instrument: u32, limits: Limits) -> Publication {
-        if !self.can_announce(now, 1) {
+        if !self.has_room_for_messages(now, 1) {
             return Publication::Deferred;
         }
         let (security_id, rpt_seq) = (self.security_id(instrument), self.next_rpt_seq(instrument));
-        let published = self.changing(instrument);
+        let published = self.published_mut(instrument);
         published.statistics.limits = limits;
         published.transact_time = now.utc;
         self.write(|buffer| {
@@ -169,14 +171,14 @@ impl Publisher {
                 .set_rpt_seq(rpt_seq);
             groups.finish()
         });
-        self.take_fingerprints(self.events + 1, &[instrument]);
-        self.announce(now)
+        self.record_fingerprints(self.events + 1, &[instrument]);
+        self.queue_written(now)
     }
 
     /// Queues a request for quotes.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn request_quote(&mut self, now: Now, request: &QuoteRequest<'_>) -> Publication {
         let side = request.side.map(|side| match side {
             Side::Bid => 1,
@@ -185,10 +187,11 @@ impl Publisher {
         self.queue_quote_request(now, request, side)
     }
 
-    /// Queues a request for quotes ahead of a cross: tag 54 is 8, whatever `request` says of it.
+    /// Queues the announcement of a cross: a request for quotes with side 8 (tag 54), regardless of
+    /// `request.side`.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     pub fn request_cross(&mut self, now: Now, request: &QuoteRequest<'_>) -> Publication {
         self.queue_quote_request(now, request, Some(8))
     }
@@ -199,9 +202,9 @@ impl Publisher {
         request: &QuoteRequest<'_>,
         side: Option<i8>,
     ) -> Publication {
-        /// Tag 537: tradeable.
+        /// QuoteType (tag 537): tradeable.
         const TRADEABLE: i8 = 1;
-        if !self.can_announce(now, 1) {
+        if !self.has_room_for_messages(now, 1) {
             return Publication::Deferred;
         }
         let security_id = self.security_id(request.instrument);
@@ -222,16 +225,16 @@ impl Publisher {
             groups.finish()
         });
         self.instruments[request.instrument as usize].symbol = symbol;
-        self.announce(now)
+        self.queue_written(now)
     }
 
     /// Queues the state of a workup.
     ///
     /// # Panics
-    /// If there is no such instrument, or more than 100 orders.
+    /// If the instrument does not exist, or there are more than 100 orders.
     pub fn set_workup(&mut self, now: Now, workup: &Workup<'_>) -> Publication {
-        assert!(workup.orders.len() <= 100, "{} orders", workup.orders.len());
-        if !self.can_announce(now, 1) {
+        assert!(workup.orders.len() <= 100, "workup of {} orders exceeds 100", workup.orders.len());
+        if !self.has_room_for_messages(now, 1) {
             return Publication::Deferred;
         }
         let security_id = self.security_id(workup.instrument);
@@ -255,50 +258,53 @@ impl Publisher {
                     .push()?
                     .set_order_id(order.order.0)
                     .set_side(side)
-                    .set_aggressor_indicator(AggressorFlag(u8::from(order.is_aggressor)));
+                    .set_aggressor_indicator(AggressorFlag(u8::from(order.aggressor)));
             }
             groups.finish()
         });
-        self.announce(now)
+        self.queue_written(now)
     }
 
-    /// Queues values of collateral.
+    /// Queues collateral values.
     ///
     /// # Panics
-    /// If there are none.
+    /// If `collateral` is empty.
     pub fn set_collateral(&mut self, now: Now, collateral: &[Collateral<'_>]) -> Publication {
-        assert!(!collateral.is_empty(), "no collateral");
+        assert!(!collateral.is_empty(), "collateral is empty");
         let messages = collateral.len().div_ceil(COLLATERAL_MAX);
-        if !self.can_announce(now, messages) {
+        if !self.has_room_for_messages(now, messages) {
             return Publication::Deferred;
         }
         for (number, chunk) in (1..).zip(collateral.chunks(COLLATERAL_MAX)) {
             let heading = heading(now, if number == messages { END_OF_EVENT } else { 0 });
             self.write(|buffer| encode_collateral(buffer, heading, chunk));
         }
-        self.announce(now)
+        self.queue_written(now)
     }
 
-    /// Queues what becomes of an instrument's definition, behind an empty book message (46): where
-    /// all feeds share a connection, a definition in front would be taken for one of the loop. That
-    /// loop begins anew. A deleted instrument stays in the loops as it was.
+    /// Queues a change of an instrument's definition, after an empty book message (46). Where all
+    /// feeds share a connection, a leading definition would be taken for one of the loop. The
+    /// definition loop restarts. A deleted instrument stays in the loops.
     ///
     /// # Panics
-    /// If there is no such instrument, or it cannot change so: one that has no definition can only
-    /// be added, one that has one only be modified or deleted.
+    /// If the instrument does not exist, or the change is not allowed: without a definition only
+    /// `Add` is, with one only `Modify` and `Delete`.
     pub fn change_definition(
         &mut self,
         now: Now,
         instrument: u32,
         change: DefinitionChange,
     ) -> Publication {
-        assert!(self.listings.allows(instrument, change), "{change:?} of {instrument}");
-        if !self.can_announce(now, 2) {
+        assert!(
+            self.listings.allows(instrument, change),
+            "invalid change {change:?} of instrument {instrument}"
+        );
+        if !self.has_room_for_messages(now, 2) {
             return Publication::Deferred;
         }
-        self.listings.note(instrument, change, now.utc);
+        self.listings.record(instrument, change, now.utc);
         self.definitions.restart();
-        self.write_opening(now);
+        self.write_empty_book(now);
         let mut scratch = [0; MAX_PAYLOAD];
         let mut packet = Packet::new(&mut scratch);
         let source = definitions::Source {
@@ -308,52 +314,53 @@ impl Publisher {
             channel: &self.channel,
         };
         packet
-            .append(|buffer| definitions::encode_alone(buffer, &source, instrument))
+            .append(|buffer| definitions::encode_incremental(buffer, &source, instrument))
             .expect("the longest definition fits in a packet");
         self.queue.bytes.extend_from_slice(packet.messages());
-        self.announce(now)
+        self.queue_written(now)
     }
 
-    /// Gives an instrument another symbol, reference price or kind, and queues that its definition
-    /// is modified. Its SecurityID, tick and protection stay, and whether it has an implied book.
+    /// Changes the symbol, reference price or kind of an instrument, and queues its modified
+    /// definition. SecurityID, tick, protection and the implied book cannot change.
     ///
     /// # Panics
-    /// As [`Publisher::change_definition`]; if `definition` is not as [`Instrument`] says.
+    /// Same as [`Publisher::change_definition`]; also if `definition` violates the rules of
+    /// [`Instrument`].
     pub fn redefine(&mut self, now: Now, instrument: u32, definition: Instrument) -> Publication {
-        assert!(definitions::is_sound(&definition), "{definition:?}");
-        if !self.can_announce(now, 2) {
+        assert!(definitions::is_valid(&definition), "{definition:?}");
+        if !self.has_room_for_messages(now, 2) {
             return Publication::Deferred;
         }
-        let present = &mut self.instruments[instrument as usize];
-        let Instrument { security_id, tick, protection, has_implied, .. } = *present;
-        *present = Instrument { security_id, tick, protection, has_implied, ..definition };
+        let current = &mut self.instruments[instrument as usize];
+        let Instrument { security_id, tick, protection, implied_book, .. } = *current;
+        *current = Instrument { security_id, tick, protection, implied_book, ..definition };
         self.change_definition(now, instrument, DefinitionChange::Modify)
     }
 
-    /// Writes a message that says nothing.
-    fn write_opening(&mut self, now: Now) {
-        let (channel, none) = (self.channel, Beside { first: 0, orders: &[] });
+    /// Writes an empty book message.
+    fn write_empty_book(&mut self, now: Now) {
+        let (channel, none) = (self.channel, AttachedOrders { first: 0, orders: &[] });
         let heading = heading(now, 0);
         self.write(|buffer| book(buffer, heading, &channel, BookKind::Real, &[], none));
     }
 
-    /// Whether so many messages can be queued, behind all that is conflated.
-    fn can_announce(&mut self, now: Now, messages: usize) -> bool {
+    /// Returns `true` if `messages` messages can be queued after all conflated changes.
+    fn has_room_for_messages(&mut self, now: Now, messages: usize) -> bool {
         self.flush(now.monotonic) && self.queue.has_room_for_bytes(messages * MAX_PAYLOAD)
     }
 
-    /// Writes a message behind those of the same event.
+    /// Writes a message after the others of the same event.
     fn write(&mut self, encode: impl FnOnce(&mut [u8]) -> Result<usize, EncodeError>) {
         let mut scratch = [0; MAX_PAYLOAD];
         let mut packet = Packet::new(&mut scratch);
-        packet.append(encode).expect("an announcement fits in a packet");
+        packet.append(encode).expect("a message of this kind fits in a packet");
         self.queue.bytes.extend_from_slice(packet.messages());
     }
 
-    /// Queues what was written as one event.
-    fn announce(&mut self, now: Now) -> Publication {
-        let end = self.queue.ends();
-        let number = self.queue_event(now.utc, Content::Announcement, Ending::LastMessage, end);
+    /// Queues the written messages as one event.
+    fn queue_written(&mut self, now: Now) -> Publication {
+        let end = self.queue.lengths();
+        let number = self.queue_event(now.utc, Content::Message, Ending::LastMessage, end);
         Publication::Event(number)
     }
 }

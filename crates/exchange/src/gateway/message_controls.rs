@@ -1,22 +1,22 @@
-//! What keeps a business message from being looked at: the backup, and limits.
+//! Messaging controls: business messages on the backup, and rate limits.
 
 use hairpin_cme_codecs::ilink3::{BooleanFlag, BusinessReject521};
 use hairpin_sbe::MessageHeader;
 use hairpin_time::Now;
 
 use super::Rejected;
-use super::dispatch::{Handling, message_type, number_at, number_offset};
-use super::limits::Verdict;
-use super::reason::{BusinessReason, TerminateCode};
+use super::dispatch::{FrameHandler, message_type, number_at, number_offset};
+use super::rate_limits::Verdict;
+use super::reason_codes::{BusinessReason, TerminateCode};
 use super::request::Request;
 use super::session::Session;
 use crate::Listener;
 
-impl<L: Listener> Handling<'_, L> {
-    /// Whether this is a business message, which the backup does not take: its number has to be 0
-    /// there, and it is refused.
+impl<L: Listener> FrameHandler<'_, L> {
+    /// Rejects a business message on the backup, where its sequence number has to be 0. Returns
+    /// `true` if the message was a business message.
     #[cold]
-    pub(super) fn refuses_on_backup(&mut self, header: &MessageHeader, body: &[u8]) -> bool {
+    pub(super) fn reject_on_backup(&mut self, header: &MessageHeader, body: &[u8]) -> bool {
         let Some(offset) = number_offset(header.template_id) else { return false };
         match number_at(header, body, offset) {
             Some(0) => {
@@ -24,14 +24,15 @@ impl<L: Listener> Handling<'_, L> {
                 self.session.send_backup_reject(self.now, message_type(header));
             }
             Some(_) => self.violate(TerminateCode::InvalidMsgSeqNo),
-            None => self.undecodable(),
+            None => self.fail_undecodable(),
         }
         true
     }
 
-    /// Counts a business message; whether it is above a limit, and dealt with.
+    /// Counts a business message against the rate limits. Returns `true` if it exceeds one and has
+    /// been handled.
     #[cold]
-    pub(super) fn is_above_limits(
+    pub(super) fn exceeds_rate_limits(
         &mut self,
         account: usize,
         header: &MessageHeader,
@@ -43,36 +44,36 @@ impl<L: Listener> Handling<'_, L> {
         };
         let now = self.now.monotonic;
         let windows = &mut self.accounts[account].windows;
-        match windows.count(now, header.template_id, limits, self.rules.is_pre_open) {
+        match windows.count(now, header.template_id, limits, self.rules.pre_open) {
             Verdict::Pass => return false,
             Verdict::Logout => {
                 self.counters.volume_logouts += 1;
                 self.fail(TerminateCode::VolumeControls);
             }
             Verdict::Reject => {
-                // One too short for a number is refused for that.
+                // A message too short for a sequence number is rejected for its length.
                 let Some(number) = number_at(header, body, offset) else { return false };
-                if self.take_number(account, number) {
-                    self.throttle(account, header, number);
+                if self.consume_number(account, number) {
+                    self.reject_throttled(account, header, number);
                 }
             }
         }
         true
     }
 
-    fn throttle(&mut self, account: usize, header: &MessageHeader, number: u32) {
+    fn reject_throttled(&mut self, account: usize, header: &MessageHeader, number: u32) {
         self.counters.throttled += 1;
         let reason = BusinessReason::ThrottleLimitExceeded;
-        let what = (reason, None, "More messages than the limit");
+        let cause = (reason, None, "More messages than the limit");
         let message_type = message_type(header).as_bytes();
-        self.send_business_reject(account, &Request::UNREAD, message_type, Some(number), what);
+        self.send_business_reject(account, &Request::UNDECODED, message_type, Some(number), cause);
         let rejected = Rejected::Business { cl_ord_id: &[], reason, tag: None };
         self.listener.on_rejected(self.session.id, rejected);
     }
 }
 
 impl Session {
-    /// A refusal on the backup has no number, and is not kept.
+    /// Sends a BusinessReject on the backup. It has no sequence number and is not stored.
     fn send_backup_reject(&mut self, now: Now, message_type: &str) {
         let uuid = self.uuid;
         let reason = BusinessReason::NotOnBackup;

@@ -1,16 +1,16 @@
-//! CME's codes for why something was refused, as far as this gateway uses them.
+//! CME's reject and terminate codes, as far as this gateway uses them.
 
-/// Why a session ends: ErrorCodes (tag 39012) of Terminate507.
+/// The reason why a session ends: ErrorCodes (tag 39012) of Terminate507.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum TerminateCode {
-    /// It is done, or the exchange closes.
+    /// Normal end, or the exchange closes.
     Finished = 0,
     /// No Establish within 60 s of the NegotiationResponse.
     EstablishmentTimeout = 1,
     /// A message before Negotiate.
     Unnegotiated = 2,
-    /// A message other than Negotiate before Establish.
+    /// A message other than Establish between Negotiate and Establish.
     NotEstablished = 3,
     /// A Negotiate after the NegotiationResponse.
     AlreadyNegotiated = 4,
@@ -18,12 +18,11 @@ pub enum TerminateCode {
     AlreadyEstablished = 6,
     /// The fifth bad logon within a minute: the session's ports are closed.
     PortClosure = 8,
-    /// More messages than the limit for logging out.
+    /// More messages than the logout limit.
     VolumeControls = 9,
-    /// NextSeqNo is lower than what was promised before, not 1 under a new UUID, or on the backup
-    /// not 0.
+    /// NextSeqNo is lower than previously announced, not 1 with a new UUID, or not 0 on the backup.
     InvalidNextSeqNo = 10,
-    /// SeqNum is lower than expected, beyond 999,999,999, or on the backup not 0.
+    /// SeqNum is lower than expected, above 999,999,999, or not 0 on the backup.
     InvalidMsgSeqNo = 11,
     /// UUID is not the current one, or not greater than the last.
     InvalidUuid = 13,
@@ -33,34 +32,34 @@ pub enum TerminateCode {
     RequiredRequestTimestampMissing = 16,
     /// ErrorCodes of a Terminate is null.
     RequiredCodeMissing = 17,
-    /// The framing header states an impossible length or another encoding.
+    /// The framing header has an invalid length or encoding type.
     InvalidSofh = 18,
-    /// The message is not one of the schema's, or shorter than it says.
+    /// The message is not in the schema, or shorter than its header declares.
     DecodingError = 19,
-    /// Nothing was heard for two intervals.
+    /// No message was received for two keep-alive intervals.
     KeepAliveIntervalLapsed = 20,
     /// NextSeqNo is null.
     RequiredNextSeqNoMissing = 21,
     /// KeepAliveIntervalLapsed of a Sequence is null.
     RequiredLapsedMissing = 22,
-    /// A client's Terminate with a code that is not 0, and what has no code of its own.
+    /// A client's Terminate with a code other than 0, or a reason without its own code.
     Other = 23,
-    /// The session on the primary has ended, and with it the one on the backup.
+    /// The session on the primary has ended, which ends the one on the backup.
     EndedFromPrimary = 26,
-    /// A message waited behind a split one, where none may.
+    /// A message was queued behind a split one, and the safeguard allows none.
     SplitQueued = 28,
-    /// More messages waited behind a split one than the safeguard allows.
+    /// More messages were queued behind a split one than the safeguard allows.
     TooManySplitQueued = 29,
 }
 
 impl TerminateCode {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
     }
 
-    /// The text for Reason (tag 39011), at most 48 characters.
+    /// Returns the text for Reason (tag 39011), at most 48 characters.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -91,13 +90,14 @@ impl TerminateCode {
     }
 }
 
-/// Why a logon is refused: ErrorCodes of NegotiationReject502 and EstablishmentReject505.
+/// The reason for a rejected logon: ErrorCodes of NegotiationReject502 and EstablishmentReject505.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum LogonReject {
-    /// The signature is not the key's, or the access key is unknown.
+    /// The signature is wrong, or the access key is unknown.
     HmacNotAuthenticated = 0,
-    /// RequestTimestamp is more than 5 s from now, or not greater than the last.
+    /// RequestTimestamp differs from the gateway's clock by more than 5 s, or is not greater than
+    /// the last.
     InvalidTimestamp = 3,
     /// HMACSignature is all zero.
     RequiredHmacSignatureMissing = 4,
@@ -111,13 +111,13 @@ pub enum LogonReject {
     RequiredRequestTimestampMissing = 9,
     /// The access key does not belong to this session and firm.
     SessionBlocked = 10,
-    /// KeepAliveInterval is not within 5,000 to 60,000 ms.
+    /// KeepAliveInterval is outside 5,000 to 60,000 ms.
     InvalidKeepAliveInterval = 11,
-    /// AccessKeyID has characters that are not printable ASCII.
+    /// AccessKeyID has characters other than printable ASCII.
     InvalidAccessKeyId = 12,
-    /// Session has such characters.
+    /// Session has characters other than printable ASCII.
     InvalidSession = 13,
-    /// Firm has such characters.
+    /// Firm has characters other than printable ASCII.
     InvalidFirm = 14,
     /// TradingSystemName is empty.
     RequiredTradingSystemNameMissing = 18,
@@ -127,26 +127,26 @@ pub enum LogonReject {
     RequiredTradingSystemVendorMissing = 20,
     /// KeepAliveInterval is null.
     RequiredKeepAliveIntervalMissing = 21,
-    /// TradingSystemName has characters that are not printable ASCII.
+    /// TradingSystemName has characters other than printable ASCII.
     InvalidTradingSystemName = 23,
-    /// TradingSystemVersion has such characters.
+    /// TradingSystemVersion has characters other than printable ASCII.
     InvalidTradingSystemVersion = 24,
-    /// TradingSystemVendor has such characters.
+    /// TradingSystemVendor has characters other than printable ASCII.
     InvalidTradingSystemVendor = 25,
-    /// This is the backup, and the session is not established on the primary.
+    /// This gateway is the backup, and the session is not established on the primary.
     DesignatedBackup = 27,
     /// A Negotiate on the backup while the session is established on the primary.
     NegotiateNotAllowed = 28,
 }
 
 impl LogonReject {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
     }
 
-    /// The text for Reason (tag 39011), at most 48 characters.
+    /// Returns the text for Reason (tag 39011), at most 48 characters.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -175,22 +175,22 @@ impl LogonReject {
     }
 }
 
-/// Why nothing is sent again: ErrorCodes of RetransmitReject510.
+/// The reason for a rejected retransmit request: ErrorCodes of RetransmitReject510.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum RetransmitReason {
-    /// Not published, or not kept any more.
+    /// The messages were not published, or are no longer stored.
     OutOfRange = 0,
-    /// Nothing was published under this UUID this week, nothing of it is kept, or this is the
+    /// No message was published under this UUID this week, no message of it is stored, or this is the
     /// backup.
     InvalidUuid = 1,
-    /// More than 2,500 messages.
+    /// More than 2,500 messages were requested.
     RequestLimitExceeded = 2,
-    /// What was asked for before is still being sent.
+    /// The previous retransmission is still in progress.
     AlreadyInProgress = 3,
     /// RequestTimestamp is not greater than the session's last.
     InvalidTimestamp = 4,
-    /// FromSeqNo is 0 or beyond 999,999,999.
+    /// FromSeqNo is 0 or above 999,999,999.
     InvalidFromSeqNo = 5,
     /// UUID is null.
     RequiredUuidMissing = 6,
@@ -203,13 +203,13 @@ pub enum RetransmitReason {
 }
 
 impl RetransmitReason {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
     }
 
-    /// The text for Reason (tag 39011), at most 48 characters.
+    /// Returns the text for Reason (tag 39011), at most 48 characters.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -227,188 +227,189 @@ impl RetransmitReason {
     }
 }
 
-/// Why a business message is refused: BusinessRejectReason (tag 380) of BusinessReject521.
+/// The reason for a rejected business message: BusinessRejectReason (tag 380) of BusinessReject521.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum BusinessReason {
-    /// See the text.
+    /// A reason given in Text.
     Other = 0,
     /// PartyDetailsListReqID is not registered.
     UnknownPartyDetailsListReqId = 1,
-    /// No instrument or group has this name.
+    /// The instrument or group does not exist.
     UnknownSecurity = 2,
-    /// The gateway does not do this message.
+    /// The gateway does not support this message.
     UnsupportedMessageType = 3,
-    /// A field that this order needs is null or empty.
+    /// A field that this order requires is null or empty.
     RequiredFieldMissing = 5,
-    /// More messages than the limit for refusing them.
+    /// More messages than the reject limit.
     ThrottleLimitExceeded = 8,
-    /// A quantity that no order has.
+    /// A quantity above the maximum of any order.
     ValueOutOfRange = 100,
     /// A text with characters outside 32 to 126.
     IncorrectDataFormat = 101,
-    /// Party details are registered under this number already.
+    /// Party details are already registered under this id.
     DuplicateDefinition = 108,
-    /// The message is shorter than it says.
+    /// The message is shorter than its header declares.
     CouldNotBeDecoded = 109,
-    /// A party's role comes twice.
+    /// A party's role is repeated.
     RepeatedEntry = 110,
-    /// The session has registered as many party details as it may.
+    /// The session has registered its maximum number of party details.
     TooManyDefinitions = 111,
-    /// A value that the field does not have.
+    /// The field has an undefined value.
     EnumNotSupported = 115,
-    /// More firms than one request may name.
+    /// A request names too many firms.
     TooManyRequestingParties = 118,
-    /// The party details on demand that the message is for were refused.
-    OnDemandRefused = 120,
-    /// The message behind party details on demand has another number.
+    /// The on-demand party details of the message were rejected.
+    OnDemandRejected = 120,
+    /// The message after on-demand party details carries another id.
     OnDemandMismatch = 121,
-    /// Party details on demand are for a message that was refused.
-    OnDemandDefinitionRefused = 122,
-    /// Another message came between party details on demand and the message they are for.
+    /// The message after on-demand party details was rejected.
+    OnDemandDefinitionRejected = 122,
+    /// Another message came between on-demand party details and the message that refers to them.
     OnDemandInterrupted = 123,
     /// A mass status request is still being answered.
     MassStatusInFlight = 124,
-    /// A request for party details names neither a firm nor a number.
+    /// A request for party details names neither firms nor ids.
     NoPartyRequested = 127,
-    /// It names both.
+    /// A request for party details names both firms and ids.
     BothPartiesRequested = 128,
-    /// Party details on demand, and another message than the one they are for behind them.
+    /// Another kind of message followed on-demand party details.
     OnDemandDefinitionInterrupted = 129,
-    /// This is the backup: it takes session messages only.
+    /// This gateway is the backup, which accepts session messages only.
     NotOnBackup = 131,
     /// The sides of a cross are not a buyer followed by a seller.
     CrossSides = 132,
 }
 
 impl BusinessReason {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
     }
 }
 
-/// Why a mass action is refused: MassActionRejectReason (tag 1376) of OrderMassActionReport562,
-/// as FIX numbers it.
+/// The reason for a rejected mass action: MassActionRejectReason (tag 1376) of
+/// OrderMassActionReport562, in FIX numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum MassActionReason {
-    /// A scope that this gateway does not have.
+    /// The gateway does not support this scope.
     NotSupported = 0,
-    /// No instrument has this SecurityID, or there is none.
+    /// SecurityID is missing or unknown.
     UnknownSecurity = 1,
-    /// No instrument is of this group.
+    /// No instrument belongs to this group.
     UnknownSecurityGroup = 9,
 }
 
 impl MassActionReason {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 }
 
-/// Why a quote is refused: QuoteEntryRejectReason (tag 368) of an entry, QuoteRejectReason (tag
-/// 300) of a whole message, QuoteErrorCode (tag 9030) of a quote set. The numbers are FIX's.
+/// The reason for a rejected quote: QuoteEntryRejectReason (tag 368) of an entry, QuoteRejectReason
+/// (tag 300) of a message, and QuoteErrorCode (tag 9030) of a quote set. The numbering is that of
+/// FIX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum QuoteReason {
-    /// No instrument has this SecurityID, or none is of this group.
+    /// The SecurityID is unknown, or no instrument belongs to the group.
     UnknownSecurity = 1,
-    /// The instrument does not trade now.
+    /// The instrument is not open for trading.
     Closed = 2,
-    /// No entry, more than 50, or more quotes than the gateway holds.
+    /// No entry, more than 50 entries, or more quotes than the gateway stores.
     ExceedsLimit = 3,
-    /// The session has no quote of this set.
+    /// The session has no quote in this set.
     UnknownQuote = 5,
     /// The bid is not below the offer.
     InvalidSpread = 7,
     /// A price is not a multiple of the tick, or out of range.
     InvalidPrice = 8,
-    /// Another, such as a quantity out of range.
+    /// Another reason, such as a quantity out of range.
     Other = 99,
 }
 
 impl QuoteReason {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 }
 
-/// Why an order, a replacement or a cancel is refused: OrdRejReason (tag 103) of
+/// The reason for a rejected order, replacement or cancel: OrdRejReason (tag 103) of
 /// ExecutionReportReject523, CxlRejReason (tag 102) of OrderCancelReplaceReject536 and
-/// OrderCancelReject535. The numbers are those of CME's list of reject codes.
+/// OrderCancelReject535. The numbering is that of CME's list of reject codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum OrderReason {
-    /// The instrument does not trade now.
+    /// The instrument is not open for trading.
     Closed = 1003,
     /// The price is not a multiple of the tick, or out of range.
     FieldIncorrect = 1011,
-    /// A time in force that this market does not have, or a minimum that does not go with it.
+    /// A time in force that this market does not support, or an invalid minimum quantity.
     Qualifier = 1013,
-    /// An order without a price while the other side is empty.
+    /// An order without a price while the opposite side is empty.
     NoOppositePrice = 2013,
-    /// There is no such order.
+    /// The order does not exist.
     NotOnBook = 2045,
-    /// No instrument has this SecurityID.
+    /// The SecurityID is unknown.
     UnknownContract = 2047,
-    /// The order is another session's.
+    /// The order belongs to another session.
     OtherSession = 2048,
     /// The order is on the other side.
     OtherSide = 2051,
-    /// The limit of a stop limit order to buy is below its trigger.
+    /// The limit of a stop limit order to buy is below its trigger price.
     LimitBelowStop = 2058,
-    /// The limit of a stop limit order to sell is above its trigger.
+    /// The limit of a stop limit order to sell is above its trigger price.
     LimitAboveStop = 2059,
-    /// The trigger of an order to sell is not below the last trade.
+    /// The trigger price of an order to sell is not below the last trade.
     StopNotBelow = 2060,
-    /// The trigger of an order to buy is not above the last trade.
+    /// The trigger price of an order to buy is not above the last trade.
     StopNotAbove = 2061,
-    /// The order is one of another instrument.
+    /// The order is in another instrument.
     OtherContract = 2100,
     /// The order's first replacement had another OFMOverride.
     OtherMitigation = 2101,
-    /// No contract, or more than the instrument allows.
+    /// The quantity is 0, or more than the instrument allows.
     Quantity = 2115,
-    /// A replacement that makes a stop order of another, or another of a stop order.
+    /// A replacement that would change a stop order to another type, or vice versa.
     OrderType = 2311,
-    /// The exchange holds no more orders.
+    /// The matching engine is full.
     Rejected = 7000,
 }
 
 impl OrderReason {
-    /// The number on the wire.
+    /// Returns the value on the wire.
     #[must_use]
     pub const fn code(self) -> u16 {
         self as u16
     }
 
-    /// The text for Text (tag 58).
+    /// Returns the text for Text (tag 58).
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Closed => "The market is closed",
-            Self::FieldIncorrect => "Price off the tick or out of range",
-            Self::Qualifier => "Order qualifier not possible",
-            Self::NoOppositePrice => "No price on the other side",
-            Self::NotOnBook => "No such order on the book",
+            Self::Closed => "Market is closed",
+            Self::FieldIncorrect => "Price is not a multiple of the tick or out of range",
+            Self::Qualifier => "Invalid time in force or minimum quantity",
+            Self::NoOppositePrice => "Opposite side is empty",
+            Self::NotOnBook => "Order is not on the book",
             Self::UnknownContract => "Unknown contract",
-            Self::OtherSession => "Order of another session",
-            Self::OtherSide => "Order of the other side",
+            Self::OtherSession => "Order belongs to another session",
+            Self::OtherSide => "Order is on the other side",
             Self::LimitBelowStop => "Limit price below the stop price",
             Self::LimitAboveStop => "Limit price above the stop price",
             Self::StopNotBelow => "Stop price not below the last trade",
             Self::StopNotAbove => "Stop price not above the last trade",
-            Self::OtherContract => "Order of another contract",
-            Self::OtherMitigation => "In-flight mitigation may not change",
+            Self::OtherContract => "Order is in another contract",
+            Self::OtherMitigation => "In-flight mitigation cannot change",
             Self::Quantity => "Quantity out of range",
-            Self::OrderType => "Order type not possible",
-            Self::Rejected => "No room for more orders",
+            Self::OrderType => "Order type cannot change between stop and other",
+            Self::Rejected => "Exchange has no room for more orders",
         }
     }
 }

@@ -1,40 +1,41 @@
-//! Messaging controls: how many messages a session may send.
+//! Messaging controls: rate limits of a session's messages.
 //!
-//! Each class of messages has windows of 3 s; one begins with the first message after the last one
-//! is over. In a window more than three times the limit a second is too much, and what is refused
-//! counts too.
+//! Each class of messages is counted in windows of 3 s. A window starts with the first message
+//! after the previous window. More than three times the limit per second exceeds a window. Rejected
+//! messages are counted too.
 
 use hairpin_cme_codecs::ilink3::{OrderCancelRequest516, OrderMassActionRequest529};
 use hairpin_time::{Duration, Instant};
 
-/// How long a window lasts.
+/// The length of a window.
 const WINDOW: Duration = Duration::from_secs(3);
 
-/// Two limits, in messages a second.
+/// The two limits of a message class, in messages per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// What is more is refused by BusinessReject 8.
+    /// Messages above this rate are rejected by BusinessReject 8.
     pub reject: u32,
-    /// What is more ends the session by Terminate 9.
+    /// A message above this rate ends the session by Terminate 9.
     pub logout: u32,
 }
 
-/// The limits of a session.
+/// The rate limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimits {
-    /// OrderCancelRequest, OrderMassActionRequest.
+    /// OrderCancelRequest and OrderMassActionRequest.
     pub cancels: RateLimit,
     /// MassQuote and the quote cancels.
     pub quotes: RateLimit,
     /// All other business messages.
     pub orders: RateLimit,
-    /// These where [`Gateway::set_pre_open`](crate::Gateway::set_pre_open) says so.
+    /// The limit for other business messages in the pre-open state, see
+    /// [`Gateway::set_pre_open`](crate::Gateway::set_pre_open).
     pub pre_open: RateLimit,
 }
 
 impl Default for RateLimits {
-    /// Those that CME has published, for iLink 2 at that: 1,000 and 1,500 cancels a second, 350 and
-    /// 750 quotes, 500 and 750 others, of these 100 and 150 before the open.
+    /// Returns the limits that CME has published for iLink 2. Per second: 1,000 and 1,500 cancels,
+    /// 350 and 750 quotes, 500 and 750 other messages, of these 100 and 150 before the open.
     fn default() -> Self {
         let limit = |reject, logout| RateLimit { reject, logout };
         Self {
@@ -46,7 +47,7 @@ impl Default for RateLimits {
     }
 }
 
-/// What a limit says of a message.
+/// The result of counting a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Pass,
@@ -56,21 +57,21 @@ pub(super) enum Verdict {
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Window {
-    begun: Option<Instant>,
+    start: Option<Instant>,
     messages: u32,
 }
 
 impl Window {
     fn count(&mut self, now: Instant) -> u32 {
-        if self.begun.is_none_or(|begun| now >= begun + WINDOW) {
-            *self = Self { begun: Some(now), messages: 0 };
+        if self.start.is_none_or(|start| now >= start + WINDOW) {
+            *self = Self { start: Some(now), messages: 0 };
         }
         self.messages += 1;
         self.messages
     }
 }
 
-/// The windows of a session.
+/// The counting windows of a session.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Windows {
     cancels: Window,
@@ -85,15 +86,15 @@ impl Windows {
         now: Instant,
         template: u16,
         limits: &RateLimits,
-        is_pre_open: bool,
+        pre_open: bool,
     ) -> Verdict {
         let (window, limit) = match template {
             OrderCancelRequest516::TEMPLATE_ID | OrderMassActionRequest529::TEMPLATE_ID => {
                 (&mut self.cancels, limits.cancels)
             }
             517 | 528 | 567..=570 => (&mut self.quotes, limits.quotes),
-            // D, G, H, R and s.
-            514 | 515 | 533 | 543 | 544 | 566 if is_pre_open => (&mut self.orders, limits.pre_open),
+            // Message types D, G, H, R and s.
+            514 | 515 | 533 | 543 | 544 | 566 if pre_open => (&mut self.orders, limits.pre_open),
             _ => (&mut self.orders, limits.orders),
         };
         let seconds = WINDOW.as_nanos() / 1_000_000_000;
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_begins_with_its_first_message_and_lasts_three_seconds() {
+    fn window_starts_with_first_message_and_lasts_three_seconds() {
         let (mut windows, limits) = (Windows::default(), limits());
         let mut at =
             |nanos, template| windows.count(Instant::from_nanos(nanos), template, &limits, false);
@@ -137,14 +138,14 @@ mod tests {
             assert_eq!(at(8 * second - 3 + message, 515), Verdict::Reject);
         }
         assert_eq!(at(8 * second - 1, 514), Verdict::Logout);
-        // Other classes have windows of their own.
+        // Other classes have their own windows.
         assert_eq!(at(8 * second - 1, 516), Verdict::Pass);
         assert_eq!(at(8 * second - 1, 517), Verdict::Pass);
         assert_eq!(at(8 * second, 514), Verdict::Pass);
     }
 
     #[test]
-    fn before_the_open_orders_have_a_lower_limit_and_cancels_theirs() {
+    fn pre_open_lowers_the_limit_of_orders_only() {
         let (mut windows, limits) = (Windows::default(), limits());
         let mut verdicts = |template| {
             let mut count = |_| windows.count(Instant::ZERO, template, &limits, true);

@@ -1,4 +1,4 @@
-//! Business messages: numbers, orders, replacements, cancels, and their answers.
+//! New orders, replacements and cancels: sequence numbers, requests and their answers.
 
 use hairpin_cme_codecs::ilink3::{
     NewOrderSingle514, OFMOverrideReq, OrderCancelReplaceRequest515, OrderCancelRequest516,
@@ -6,26 +6,27 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_sbe::CharArray;
 
 use super::Rejected;
-use super::check::{self, Refusal};
-use super::dispatch::Handling;
-use super::reason::{OrderReason, TerminateCode};
+use super::check::{self, RejectCause};
+use super::dispatch::FrameHandler;
+use super::reason_codes::{OrderReason, TerminateCode};
 use super::request::{ClientOrder, Request};
 use crate::matching::{NewOrder, Order, OrderId, Owner, Replaced, Replacement, Submitted};
 use crate::{Listener, Market, Price};
 
-/// Numbers run from 1 to this.
-pub(super) const LARGEST_SEQUENCE: u32 = 999_999_999;
+/// The largest sequence number. The smallest is 1.
+pub(super) const SEQUENCE_MAX: u32 = 999_999_999;
 
-/// The owner that an account's orders have.
+/// Returns the owner of an account's orders.
 pub(super) fn owner_of(account: usize) -> Owner {
     Owner(account as u32 + 1)
 }
 
-impl<L: Listener> Handling<'_, L> {
-    /// Takes the number of a business message; `true` if it is the expected one.
-    pub(super) fn take_number(&mut self, account: usize, number: u32) -> bool {
+impl<L: Listener> FrameHandler<'_, L> {
+    /// Checks and consumes the sequence number of a business message. Returns `true` if it is the
+    /// expected one.
+    pub(super) fn consume_number(&mut self, account: usize, number: u32) -> bool {
         let expected = self.accounts[account].next_inbound;
-        if number < expected || number > LARGEST_SEQUENCE {
+        if number < expected || number > SEQUENCE_MAX {
             self.violate(TerminateCode::InvalidMsgSeqNo);
             return false;
         }
@@ -37,12 +38,12 @@ impl<L: Listener> Handling<'_, L> {
         true
     }
 
-    /// Tells the client that `number` and those before it from `expected` on are not applied,
-    /// each number once unless the client begins again from below.
+    /// Sends a NotApplied for the numbers from `expected` to `number`. Each number is reported
+    /// once, unless the client restarts from a lower one.
     pub(super) fn not_applied(&mut self, expected: u32, number: u32) {
-        let told = self.session.not_applied;
-        let from = if number > told { expected.max(told + 1) } else { expected };
-        self.session.not_applied = told.max(number);
+        let reported = self.session.not_applied;
+        let from = if number > reported { expected.max(reported + 1) } else { expected };
+        self.session.not_applied = reported.max(number);
         self.counters.not_applied += 1;
         self.session.send_not_applied(self.now, from, number - from + 1);
     }
@@ -53,7 +54,7 @@ impl<L: Listener> Handling<'_, L> {
         message: &NewOrderSingle514<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         let cl_ord_id = message.cl_ord_id().as_bytes();
@@ -62,20 +63,20 @@ impl<L: Listener> Handling<'_, L> {
         let order = ClientOrder::from_order(message);
         match self.submit(account, &order, market) {
             Ok((id, price)) => self.acknowledge(account, &order.accepted(id, price)),
-            Err(Refusal::Order(reason)) => self.refuse_order(account, &order, reason),
+            Err(RejectCause::Order(reason)) => self.reject_order(account, &order, reason),
             Err(refusal) => {
                 self.reject(account, &order.request, b"D", message.seq_num(), refusal);
             }
         }
     }
 
-    /// Has the market take an order; its number and its limit.
+    /// Submits an order to the market. Returns its id and limit price.
     pub(super) fn submit(
         &mut self,
         account: usize,
         order: &ClientOrder,
         market: &mut impl Market,
-    ) -> Result<(OrderId, Price), Refusal> {
+    ) -> Result<(OrderId, Price), RejectCause> {
         let (new, trigger) =
             check::check_order(order, &self.parties(account), market, self.today())?;
         let new = NewOrder { owner: owner_of(account), ..new };
@@ -88,7 +89,7 @@ impl<L: Listener> Handling<'_, L> {
         accepted.map_err(|rejection| OrderReason::from(rejection).into())
     }
 
-    /// Notes and reports an order that was accepted.
+    /// Stores and reports an accepted order.
     pub(super) fn acknowledge(&mut self, account: usize, order: &ClientOrder) {
         self.orders[order.order.slot() as usize] = *order;
         self.send_new(account, order);
@@ -97,8 +98,8 @@ impl<L: Listener> Handling<'_, L> {
         self.listener.on_acknowledged(self.session.id, cl_ord_id, order.order);
     }
 
-    /// Reports an order that was refused as one.
-    pub(super) fn refuse_order(
+    /// Reports a rejected order by ExecutionReportReject523.
+    pub(super) fn reject_order(
         &mut self,
         account: usize,
         order: &ClientOrder,
@@ -110,16 +111,16 @@ impl<L: Listener> Handling<'_, L> {
         self.listener.on_rejected(self.session.id, Rejected::Order { cl_ord_id, reason });
     }
 
-    /// Quotes are no orders: only quotes and quote cancels change them.
-    fn check_no_quote(&self, id: OrderId) -> Result<(), Refusal> {
-        let of = self.orders.get(id.slot() as usize);
-        match of {
-            Some(of) if of.order == id && of.is_quote => Err(OrderReason::NotOnBook.into()),
+    /// Rejects requests for quotes: only quotes and quote cancels change a quote.
+    fn check_is_not_quote(&self, id: OrderId) -> Result<(), RejectCause> {
+        let entry = self.orders.get(id.slot() as usize);
+        match entry {
+            Some(entry) if entry.order == id && entry.quote => Err(OrderReason::NotOnBook.into()),
             _ => Ok(()),
         }
     }
 
-    /// Days since 1970-01-01, which fit in 16 bits until 2149.
+    /// Returns the days since 1970-01-01, which fit in 16 bits until 2149.
     pub(super) fn today(&self) -> u16 {
         self.now.utc.days() as u16
     }
@@ -130,7 +131,7 @@ impl<L: Listener> Handling<'_, L> {
         message: &OrderCancelReplaceRequest515<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         let cl_ord_id = message.cl_ord_id().as_bytes();
@@ -149,7 +150,7 @@ impl<L: Listener> Handling<'_, L> {
             Ok(Replaced::Cancelled(resting)) => {
                 self.confirm_cancel(account, &order.request, &resting, &[]);
             }
-            Err(Refusal::Order(reason)) => {
+            Err(RejectCause::Order(reason)) => {
                 self.send_replace_reject(account, &order, reason);
                 self.counters.replace_rejects += 1;
                 self.listener.on_rejected(self.session.id, Rejected::Replace { cl_ord_id, reason });
@@ -166,12 +167,12 @@ impl<L: Listener> Handling<'_, L> {
         message: &OrderCancelReplaceRequest515<'_>,
         order: &ClientOrder,
         market: &mut impl Market,
-    ) -> Result<Replaced, Refusal> {
+    ) -> Result<Replaced, RejectCause> {
         let (new, trigger) =
             check::check_order(order, &self.parties(account), market, self.today())?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
-        self.check_no_quote(id)?;
+        self.check_is_not_quote(id)?;
         let resting = check::check_target(market, id, owner, new.side)?;
         if resting.instrument != new.instrument {
             return Err(OrderReason::OtherContract.into());
@@ -201,7 +202,7 @@ impl<L: Listener> Handling<'_, L> {
         message: &OrderCancelRequest516<'_>,
         market: &mut impl Market,
     ) {
-        if !self.take_number(account, message.seq_num()) {
+        if !self.consume_number(account, message.seq_num()) {
             return;
         }
         let cl_ord_id = message.cl_ord_id().as_bytes();
@@ -213,7 +214,7 @@ impl<L: Listener> Handling<'_, L> {
                 let user = message.orig_order_user();
                 self.confirm_cancel(account, &request, &cancelled, user.raw());
             }
-            Err(Refusal::Order(reason)) => {
+            Err(RejectCause::Order(reason)) => {
                 self.send_cancel_reject(account, message, reason);
                 self.counters.cancel_rejects += 1;
                 self.listener.on_rejected(self.session.id, Rejected::Cancel { cl_ord_id, reason });
@@ -228,11 +229,11 @@ impl<L: Listener> Handling<'_, L> {
         message: &OrderCancelRequest516<'_>,
         request: &Request,
         market: &mut impl Market,
-    ) -> Result<Order, Refusal> {
+    ) -> Result<Order, RejectCause> {
         let side = check::check_cancel(request, message.side(), &self.parties(account))?;
         let id = check::check_order_id(message.order_id())?;
         let owner = owner_of(account);
-        self.check_no_quote(id)?;
+        self.check_is_not_quote(id)?;
         check::check_target(market, id, owner, side)?;
         market.cancel(self.now, id, owner).ok_or(OrderReason::NotOnBook.into())
     }
@@ -251,18 +252,18 @@ impl<L: Listener> Handling<'_, L> {
         self.listener.on_cancelled(self.session.id, cl_ord_id.as_bytes(), cancelled.id);
     }
 
-    /// Refuses what is no order at all.
+    /// Sends a BusinessReject521 for a message that is not a valid order.
     pub(super) fn reject(
         &mut self,
         account: usize,
         request: &Request,
         message_type: &[u8],
         number: u32,
-        refusal: Refusal,
+        refusal: RejectCause,
     ) {
-        let Refusal::Business { reason, tag, text } = refusal else { return };
-        let what = (reason, tag, text);
-        self.send_business_reject(account, request, message_type, Some(number), what);
+        let RejectCause::Business { reason, tag, text } = refusal else { return };
+        let cause = (reason, tag, text);
+        self.send_business_reject(account, request, message_type, Some(number), cause);
         self.counters.business_rejects += 1;
         let cl_ord_id = CharArray::new(&request.cl_ord_id).as_bytes();
         self.listener.on_rejected(self.session.id, Rejected::Business { cl_ord_id, reason, tag });

@@ -1,4 +1,4 @@
-//! Party details as a session has defined them: who stands behind its orders.
+//! Party details that a session has defined for its orders.
 
 use hairpin_cme_codecs::ilink3::party_details_definition_request518::{
     NoPartyDetails, NoTrdRegPublications,
@@ -10,26 +10,26 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_sbe::EncodeError;
 
-use super::check::{self, Refusal, tag};
+use super::check::{self, RejectCause, tag};
 use super::publish::Stamp;
-use super::reason::BusinessReason;
+use super::reason_codes::BusinessReason;
 
-/// Parties of one definition: the schema has five roles, and each may come once.
+/// The maximum number of parties per definition: the schema has five roles, each at most once.
 const PARTIES_MAX: usize = 5;
 
-/// PartyDetailRequestStatus and PartyDetailDefinitionStatus of what is accepted.
+/// PartyDetailRequestStatus and PartyDetailDefinitionStatus of an accepted definition.
 const ACCEPTED: u8 = 0;
 
-/// A party: PartyDetailID with its padding, and PartyDetailRole.
+/// A party: the padded PartyDetailID, and the PartyDetailRole.
 type Party = ([u8; 20], PartyDetailRole);
 
-/// A definition, which its acknowledgement and reports repeat.
+/// A definition of party details. Its acknowledgement and reports repeat all fields.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Definition {
+pub(super) struct PartyDetails {
     /// PartyDetailsListReqID (tag 1505).
     pub(super) id: u64,
-    /// SeqNum of the message that defined it.
-    pub(super) number: u32,
+    /// The SeqNum of the defining message.
+    pub(super) sequence: u32,
     action: ListUpdAct,
     memo: [u8; 75],
     avg_px_group_id: [u8; 20],
@@ -45,21 +45,21 @@ pub(super) struct Definition {
     idm_short_code: Option<u64>,
     parties: [Party; PARTIES_MAX],
     party_count: usize,
-    /// TrdRegPublicationType and TrdRegPublicationReason: there is at most one.
+    /// TrdRegPublicationType and TrdRegPublicationReason, at most one pair.
     publication: Option<(u8, u8)>,
 }
 
-/// What a report says of the request it answers.
+/// The fields of a PartyDetailsListReport538 that concern the request as a whole.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Listed {
+pub(super) struct ListReport {
     /// PartyDetailsListReqID of the request.
     pub(super) request: u64,
     pub(super) total: u16,
-    pub(super) is_last: bool,
+    pub(super) last: bool,
     pub(super) result: ReqResult,
 }
 
-/// Writes the fields that the acknowledgement and reports have under the same names.
+/// Writes the fields that the acknowledgement and the report have under the same names.
 macro_rules! details {
     ($encoder:expr, $stamp:expr, $of:expr) => {
         $encoder
@@ -83,7 +83,7 @@ macro_rules! details {
     };
 }
 
-/// Writes the groups, which both have too.
+/// Writes the groups of the acknowledgement and the report.
 macro_rules! parties {
     ($groups:expr, $of:expr) => {{
         let mut group = $groups.no_party_details()?;
@@ -99,12 +99,12 @@ macro_rules! parties {
     }};
 }
 
-impl Definition {
-    /// No parties under this number.
+impl PartyDetails {
+    /// Creates a definition without parties.
     pub(super) const fn empty(id: u64) -> Self {
         Self {
             id,
-            number: 0,
+            sequence: 0,
             action: ListUpdAct::ADD,
             memo: [0; 75],
             avg_px_group_id: [0; 20],
@@ -124,14 +124,16 @@ impl Definition {
         }
     }
 
-    /// What a message defines, or takes away.
-    pub(super) fn read(message: &PartyDetailsDefinitionRequest518<'_>) -> Result<Self, Refusal> {
+    /// Decodes and validates a definition or a deletion.
+    pub(super) fn from_message(
+        message: &PartyDetailsDefinitionRequest518<'_>,
+    ) -> Result<Self, RejectCause> {
         let action = message.list_update_action();
         if !matches!(action, ListUpdAct::ADD | ListUpdAct::DELETE) {
-            return Err(check::no_such_value(tag::LIST_UPDATE_ACTION));
+            return Err(check::undefined_value(tag::LIST_UPDATE_ACTION));
         }
-        let mut definition = Self {
-            number: message.seq_num(),
+        let mut details = Self {
+            sequence: message.seq_num(),
             action,
             memo: array(message.memo().raw()),
             avg_px_group_id: array(message.avg_px_group_id().raw()),
@@ -147,26 +149,26 @@ impl Definition {
             idm_short_code: message.idm_short_code(),
             ..Self::empty(message.party_details_list_req_id())
         };
-        definition.read_parties(message)?;
-        definition.read_publication(message)?;
-        Ok(definition)
+        details.decode_parties(message)?;
+        details.decode_publication(message)?;
+        Ok(details)
     }
 
-    fn read_parties(
+    fn decode_parties(
         &mut self,
         message: &PartyDetailsDefinitionRequest518<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RejectCause> {
         let (mut entries, mut scratch) = (message.no_party_details(), NoPartyDetails::SCRATCH);
         while let Some(entry) = entries.next(&mut scratch) {
             let (id, role) = (entry.party_detail_id(), entry.party_detail_role());
             check::check_texts(&[(id.raw(), tag::PARTY_DETAIL_ID)])?;
             if !ROLES.contains(&role) {
-                return Err(check::no_such_value(tag::PARTY_DETAIL_ROLE));
+                return Err(check::undefined_value(tag::PARTY_DETAIL_ROLE));
             }
             let is_known = self.parties[..self.party_count].iter().any(|&(_, known)| known == role);
             if is_known {
                 let (reason, tag) = (BusinessReason::RepeatedEntry, Some(tag::PARTY_DETAIL_ROLE));
-                return Err(check::business_refusal(reason, tag, "A role may come once"));
+                return Err(check::business_reject(reason, tag, "PartyDetailRole is repeated"));
             }
             self.parties[self.party_count] = (array(id.raw()), role);
             self.party_count += 1;
@@ -177,15 +179,15 @@ impl Definition {
         Ok(())
     }
 
-    fn read_publication(
+    fn decode_publication(
         &mut self,
         message: &PartyDetailsDefinitionRequest518<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RejectCause> {
         let mut entries = message.no_trd_reg_publications();
         if entries.len() > 1 {
             let (reason, tag) =
                 (BusinessReason::ValueOutOfRange, Some(tag::NO_TRD_REG_PUBLICATIONS));
-            return Err(check::business_refusal(reason, tag, "There may be one publication"));
+            return Err(check::business_reject(reason, tag, "NoTrdRegPublications exceeds 1"));
         }
         let mut scratch = NoTrdRegPublications::SCRATCH;
         self.publication = entries
@@ -194,12 +196,12 @@ impl Definition {
         Ok(())
     }
 
-    /// Whether it takes a definition away.
+    /// Returns `true` for a deletion.
     pub(super) fn is_deletion(&self) -> bool {
         self.action == ListUpdAct::DELETE
     }
 
-    /// Writes its PartyDetailsDefinitionRequestAck519.
+    /// Encodes the PartyDetailsDefinitionRequestAck519.
     pub(super) fn encode_ack(
         &self,
         buffer: &mut [u8],
@@ -214,19 +216,19 @@ impl Definition {
         parties!(groups, self)
     }
 
-    /// Writes its PartyDetailsListReport538.
+    /// Encodes the PartyDetailsListReport538.
     pub(super) fn encode_report(
         &self,
         buffer: &mut [u8],
         stamp: &Stamp,
-        listed: Listed,
+        list: ListReport,
     ) -> Result<usize, EncodeError> {
         let (mut root, mut groups) = PartyDetailsListReport538::encode(buffer)?;
-        let last = if listed.is_last { BooleanFlag::TRUE } else { BooleanFlag::FALSE };
+        let last = if list.last { BooleanFlag::TRUE } else { BooleanFlag::FALSE };
         details!(root, stamp, self)
-            .set_party_details_list_report_id(listed.request)
-            .set_tot_num_parties(listed.total)
-            .set_request_result(listed.result)
+            .set_party_details_list_report_id(list.request)
+            .set_tot_num_parties(list.total)
+            .set_request_result(list.result)
             .set_last_fragment(last);
         parties!(groups, self)
     }
@@ -242,6 +244,6 @@ const ROLES: [PartyDetailRole; PARTIES_MAX] = [
 ];
 
 fn array<const N: usize>(text: &[u8]) -> [u8; N] {
-    // The codec's fields have just these lengths.
+    // The codec's fields have exactly these lengths.
     text.try_into().unwrap_or([0; N])
 }

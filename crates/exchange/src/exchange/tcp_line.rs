@@ -1,4 +1,4 @@
-//! One side of the feeds by TCP: who listens to it.
+//! A TCP feed line: its listener and its subscribers.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -7,33 +7,33 @@ use hairpin_endpoint::{TcpListener, TcpOptions, TcpStream};
 use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
 use hairpin_time::Instant;
 
-use super::acceptor::{Accepted, Acceptor, RARELY};
+use super::acceptor::{Accepted, Acceptor, CHECK_INTERVAL};
 use super::counters::ExchangeCounters;
 use super::settings::TcpFeed;
 use super::subscriber::Subscriber;
 
-/// Bytes read at once of what a trader should not send.
+/// Bytes of unexpected input read at once.
 const CHUNK_MAX: usize = 256;
 
-/// A listener and the connections it has brought.
+/// A listener and its accepted connections.
 #[derive(Debug)]
-pub(super) struct TcpSide {
+pub(super) struct TcpLine {
     acceptor: Acceptor,
-    subscribers: Vec<Place>,
+    subscribers: Vec<Registered>,
     backlog_max: usize,
-    /// When a spinning loop looks for ended connections next.
-    next_look: Instant,
+    /// The time at which a spinning loop checks for closed connections next.
+    next_check: Instant,
 }
 
-/// A connection, and how the reactor knows it.
+/// A connection and its registration with the reactor.
 #[derive(Debug)]
-struct Place {
+struct Registered {
     subscriber: Subscriber,
     token: Token,
     interest: Interest,
 }
 
-impl TcpSide {
+impl TcpLine {
     pub(super) fn new(
         listener: TcpListener,
         feed: &TcpFeed,
@@ -45,7 +45,7 @@ impl TcpSide {
             acceptor: Acceptor::new(listener, options, now, reactor)?,
             subscribers: Vec::with_capacity(feed.connections as usize),
             backlog_max: feed.backlog,
-            next_look: now,
+            next_check: now,
         })
     }
 
@@ -53,28 +53,24 @@ impl TcpSide {
         self.acceptor.address()
     }
 
-    /// Connections at present.
+    /// Returns the number of connections.
     pub(super) fn connections(&self) -> usize {
         self.subscribers.len()
     }
 
-    /// Writes a packet behind its length to every connection.
+    /// Writes a packet with its length prefix to every connection.
     #[inline]
-    pub(super) fn send(
-        &mut self,
-        frame: &[u8],
-        comes_again: bool,
-        counters: &mut ExchangeCounters,
-    ) {
-        for place in &mut self.subscribers {
-            place.subscriber.send(frame, comes_again, counters);
+    pub(super) fn send(&mut self, frame: &[u8], skippable: bool, counters: &mut ExchangeCounters) {
+        for registered in &mut self.subscribers {
+            registered.subscriber.send(frame, skippable, counters);
         }
     }
 
-    /// When [`TcpSide::tend`] has something to do although nothing arrives.
+    /// Returns the time at which [`TcpLine::poll`] has work to do even if nothing arrives.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let is_due = |place: &Place| {
-            place.subscriber.is_over() || place.subscriber.interest() != place.interest
+        let is_due = |registered: &Registered| {
+            registered.subscriber.is_finished()
+                || registered.subscriber.interest() != registered.interest
         };
         if self.subscribers.iter().any(is_due) {
             return Some(Instant::ZERO);
@@ -82,50 +78,50 @@ impl TcpSide {
         self.acceptor.poll_timeout()
     }
 
-    /// Writes what was kept, drops who has gone, and lets in who has come.
+    /// Writes queued bytes, drops closed connections and accepts new ones.
     #[inline]
-    pub(super) fn tend(
+    pub(super) fn poll(
         &mut self,
         now: Instant,
         ready: Ready,
         reactor: &mut Reactor,
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
-        let is_early = reactor.kind() == Wait::Spin && now < self.next_look;
+        let is_early = reactor.kind() == Wait::Spin && now < self.next_check;
         if !is_early {
-            self.next_look = now + RARELY;
+            self.next_check = now + CHECK_INTERVAL;
         }
         let mut index = 0;
-        while let Some(place) = self.subscribers.get_mut(index) {
-            if place.interest == Interest::BOTH && ready.is_writable(place.token) {
-                place.subscriber.flush(counters);
+        while let Some(registered) = self.subscribers.get_mut(index) {
+            if registered.interest == Interest::BOTH && ready.is_writable(registered.token) {
+                registered.subscriber.flush(counters);
             }
-            if !is_early && ready.is_readable(place.token) {
-                place.subscriber.listen(counters);
+            if !is_early && ready.is_readable(registered.token) {
+                registered.subscriber.read_input(counters);
             }
-            if place.subscriber.is_over() {
-                let Place { subscriber, token, .. } = self.subscribers.swap_remove(index);
+            if registered.subscriber.is_finished() {
+                let Registered { subscriber, token, .. } = self.subscribers.swap_remove(index);
                 reactor.remove(token, &mut subscriber.into_stream())?;
                 continue;
             }
-            let interest = place.subscriber.interest();
-            if interest != place.interest {
-                place.interest = interest;
-                reactor.set_interest(place.token, place.subscriber.stream(), interest)?;
+            let interest = registered.subscriber.interest();
+            if interest != registered.interest {
+                registered.interest = interest;
+                reactor.set_interest(registered.token, registered.subscriber.stream(), interest)?;
             }
             index += 1;
         }
         match self.acceptor.accept(now, ready, reactor)? {
-            Accepted::Stream(stream) => self.admit(stream, reactor, counters),
-            Accepted::Nobody => {}
+            Accepted::Stream(stream) => self.add(stream, reactor, counters),
+            Accepted::None => {}
             Accepted::Failed => counters.failed_accepts += 1,
         }
         Ok(())
     }
 
-    /// Gives a connection a place; without one the stream is dropped, which closes it.
+    /// Adds a connection. If all slots are taken, dropping the stream closes it.
     #[cold]
-    fn admit(
+    fn add(
         &mut self,
         mut stream: TcpStream,
         reactor: &mut Reactor,
@@ -142,6 +138,6 @@ impl TcpSide {
         };
         counters.feed_connections += 1;
         let subscriber = Subscriber::new(stream, self.backlog_max);
-        self.subscribers.push(Place { subscriber, token, interest });
+        self.subscribers.push(Registered { subscriber, token, interest });
     }
 }

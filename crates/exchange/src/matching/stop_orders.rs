@@ -1,9 +1,10 @@
-//! Stop orders: they wait outside the book until a trade triggers them.
+//! Stop orders: stored outside the book until a trade triggers them.
 //!
-//! An order to buy is triggered by a trade at its trigger or above, an order to sell by one at its
-//! trigger or below; of several that one trade triggers the oldest comes in first. A stop limit
-//! order comes in with its own limit, a stop order with protection with the instrument's protection
-//! beyond its trigger. It comes in under the number that it was given when it was accepted.
+//! A trade at the trigger price or above triggers an order to buy; a trade at the trigger price or
+//! below triggers an order to sell. If one trade triggers several orders, the oldest enters the
+//! book first. A stop limit order enters with its own limit. A stop order with protection enters
+//! with a limit of the instrument's protection beyond its trigger. The order keeps the id from its
+//! acceptance.
 
 use super::{
     Accumulator, BOOK_ORDERS_MAX, Matching, NewOrder, Order, OrderId, OrderKind, Rejection,
@@ -12,16 +13,16 @@ use super::{
 use crate::Price;
 use crate::slab::NONE;
 
-/// A stop order that waits.
+/// A pending stop order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stop {
-    /// The order as it will come in. It has no priority yet.
+pub struct StopOrder {
+    /// The order as it will enter the book. It has no priority yet.
     pub order: Order,
-    /// The price that triggers it (tag 99).
+    /// The trigger price (StopPx, tag 99).
     pub trigger: Price,
 }
 
-impl Stop {
+impl StopOrder {
     fn is_triggered(&self, instrument: u32, price: Price) -> bool {
         let is_reached = match self.order.side {
             Side::Bid => price >= self.trigger,
@@ -32,12 +33,12 @@ impl Stop {
 }
 
 impl Matching {
-    /// Accepts a stop order: stop limit if its kind is [`OrderKind::Limit`], with protection if
-    /// that is [`OrderKind::Market`].
+    /// Accepts a stop order: stop limit for [`OrderKind::Limit`], stop with protection for
+    /// [`OrderKind::Market`].
     ///
     /// # Errors
-    /// See [`Rejection`]; nothing has changed then. A market-limit order cannot wait, nor can what
-    /// has to trade at once: fill and kill, and orders with a minimum.
+    /// See [`Rejection`]; nothing has changed then. Market-limit, fill-and-kill and orders with a
+    /// minimum quantity cannot be stop orders.
     pub fn submit_stop(&mut self, new: &NewOrder, trigger: Price) -> Result<Order, Rejection> {
         let price = self.check_stop(new, trigger)?;
         let slot = self.orders.insert(Order::default()).ok_or(Rejection::Full)?;
@@ -57,81 +58,80 @@ impl Matching {
             behind: NONE,
             ..Order::default()
         };
-        self.stops.push(Stop { order, trigger });
+        self.stops.push(StopOrder { order, trigger });
         Ok(order)
     }
 
-    /// Gives a stop order that waits other terms, under the same number; it is the youngest then.
+    /// Replaces the terms of a pending stop order, which keeps its id and becomes the youngest.
     ///
     /// # Errors
-    /// As of [`Matching::submit_stop`]; it waits as it did then.
+    /// Same as [`Matching::submit_stop`]; the order is unchanged then.
     pub fn replace_stop(
         &mut self,
         id: OrderId,
         replacement: &Replacement,
         trigger: Price,
     ) -> Result<Order, Rejection> {
-        let place = self.stop_place(id).ok_or(Rejection::UnknownOrder)?;
-        let old = self.stops[place].order;
+        let index = self.stop_index(id).ok_or(Rejection::UnknownOrder)?;
+        let old = self.stops[index].order;
         if old.mitigates.is_some_and(|mitigates| mitigates != replacement.mitigates) {
             return Err(Rejection::Mitigation);
         }
-        let &Replacement { kind, price, quantity, minimum, time_in_force, mitigates } = replacement;
-        let (instrument, side, owner) = (old.instrument, old.side, old.owner);
-        let new =
-            NewOrder { instrument, side, kind, price, quantity, minimum, time_in_force, owner };
+        let &Replacement { quantity, time_in_force, mitigates, .. } = replacement;
+        let new = replacement.applied_to(&old);
         let price = self.check_stop(&new, trigger)?;
         let mitigates = Some(mitigates);
         let order = Order { price, quantity, remaining: quantity, time_in_force, mitigates, ..old };
-        self.stops.remove(place);
-        self.stops.push(Stop { order, trigger });
+        self.stops.remove(index);
+        self.stops.push(StopOrder { order, trigger });
         Ok(order)
     }
 
-    /// Takes a stop order that waits away; `None` if there is none of this number.
+    /// Cancels a pending stop order. Returns `None` if there is no such order.
     pub fn cancel_stop(&mut self, id: OrderId) -> Option<Order> {
-        let place = self.stop_place(id)?;
-        let stop = self.stops.remove(place);
+        let index = self.stop_index(id)?;
+        let stop = self.stops.remove(index);
         self.free(id.slot());
         Some(stop.order)
     }
 
-    /// A stop order that waits.
+    /// Returns a pending stop order.
     #[must_use]
-    pub fn stop(&self, id: OrderId) -> Option<&Stop> {
-        self.stop_place(id).map(|place| &self.stops[place])
+    pub fn stop(&self, id: OrderId) -> Option<&StopOrder> {
+        self.stop_index(id).map(|index| &self.stops[index])
     }
 
-    /// Stop orders that wait, oldest first.
+    /// Returns the pending stop orders, oldest first.
     #[must_use]
-    pub fn stops(&self) -> &[Stop] {
+    pub fn stops(&self) -> &[StopOrder] {
         &self.stops
     }
 
-    /// The price of an instrument's last trade, as far as [`Matching::trigger_next`] has seen them.
+    /// Returns the price of an instrument's last trade, as far as [`Matching::trigger_next`] has
+    /// processed them.
     ///
     /// # Panics
-    /// If there is no such instrument.
+    /// If the instrument does not exist.
     #[must_use]
     pub fn last_trade(&self, instrument: u32) -> Option<Price> {
         self.last[instrument as usize]
     }
 
-    /// Looks at the trades of `events` from `seen` on, and has the first stop order that one of
-    /// them triggers come in; it is returned as it came in. Call until there is `None`: then all
-    /// trades have been seen, those of triggered orders too. A triggered order that the engine has
-    /// no room for waits on.
+    /// Processes the trades of `events` starting at index `seen`, and enters the first stop order
+    /// that one of them triggers. Returns the order as it entered. Call until the result is `None`:
+    /// then all trades are processed, including those of triggered orders. A triggered order stays
+    /// pending if the engine has no room.
     pub fn trigger_next(&mut self, seen: &mut usize, events: &mut Accumulator) -> Option<Order> {
         while let Some(trade) = events.trades().get(*seen) {
             let (instrument, price) = (trade.instrument, trade.price);
             self.last[instrument as usize] = Some(price);
-            let is_triggered = |stop: &Stop| stop.is_triggered(instrument, price);
+            let is_triggered = |stop: &StopOrder| stop.is_triggered(instrument, price);
             let orders = self.books[instrument as usize].orders;
             let has_room =
                 !self.levels.is_full() && orders < BOOK_ORDERS_MAX && events.has_room(orders);
-            if has_room && let Some(place) = self.stops.iter().position(is_triggered) {
-                let stop = self.stops.remove(place);
-                self.enter(stop.order, 0, events);
+            if has_room && let Some(index) = self.stops.iter().position(is_triggered) {
+                let stop = self.stops.remove(index);
+                self.execute(stop.order, 0, events);
                 return Some(stop.order);
             }
             *seen += 1;
@@ -139,33 +139,33 @@ impl Matching {
         None
     }
 
-    /// Takes away the stop orders whose time is over.
+    /// Removes the expired stop orders.
     pub(super) fn expire_stops(
         &mut self,
-        is_over: impl Fn(TimeInForce) -> bool,
+        is_expired: impl Fn(TimeInForce) -> bool,
         mut on_expired: impl FnMut(&Order),
     ) {
-        let mut place = 0;
-        while let Some(stop) = self.stops.get(place) {
+        let mut index = 0;
+        while let Some(stop) = self.stops.get(index) {
             let order = stop.order;
-            if is_over(order.time_in_force) {
-                self.stops.remove(place);
+            if is_expired(order.time_in_force) {
+                self.stops.remove(index);
                 self.free(order.id.slot());
                 on_expired(&order);
             } else {
-                place += 1;
+                index += 1;
             }
         }
     }
 
-    fn stop_place(&self, id: OrderId) -> Option<usize> {
+    fn stop_index(&self, id: OrderId) -> Option<usize> {
         self.stops.iter().position(|stop| stop.order.id == id)
     }
 
-    /// The limit of a stop order, if it can wait.
+    /// Returns the limit of a stop order, if it is valid.
     fn check_stop(&self, new: &NewOrder, trigger: Price) -> Result<Price, Rejection> {
         self.check(new)?;
-        // The trigger is a price like a limit.
+        // The trigger follows the rules of a limit price.
         self.check(&NewOrder { kind: OrderKind::Limit, price: trigger, ..*new })?;
         let must_trade = new.time_in_force == TimeInForce::FillAndKill || new.minimum > 0;
         if new.kind == OrderKind::MarketLimit || must_trade {

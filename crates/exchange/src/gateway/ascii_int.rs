@@ -1,17 +1,17 @@
-//! Decimal numbers as text, without allocation.
+//! Decimal integers as ASCII text, without allocation.
 
-/// The decimal digits of a number.
+/// The decimal digits of an integer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Digits {
+pub(super) struct AsciiInt {
     text: [u8; Self::MAX],
     start: usize,
 }
 
-impl Digits {
-    /// Digits of `u64::MAX`.
+impl AsciiInt {
+    /// The number of digits of `u64::MAX`.
     const MAX: usize = 20;
 
-    pub(super) fn of(number: u64) -> Self {
+    pub(super) fn new(number: u64) -> Self {
         let mut digits = Self { text: [b'0'; Self::MAX], start: Self::MAX };
         let mut rest = number;
         loop {
@@ -26,7 +26,7 @@ impl Digits {
     }
 }
 
-impl AsRef<[u8]> for Digits {
+impl AsRef<[u8]> for AsciiInt {
     fn as_ref(&self) -> &[u8] {
         &self.text[self.start..]
     }
@@ -37,9 +37,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_every_digit_and_no_more() {
+    fn writes_all_digits() {
         for number in [0, 7, 10, 1_700_000_000, u64::MAX] {
-            assert_eq!(Digits::of(number).as_ref(), number.to_string().as_bytes());
+            assert_eq!(AsciiInt::new(number).as_ref(), number.to_string().as_bytes());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The replay service on TCP: who has asked for packets, and what they have yet to take.
+//! The replay service on TCP: connections, pending responses and flow control.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -14,28 +14,29 @@ use crate::{ConnectionId, ReplayId, ReplayServer, ReplaySettings};
 
 /// Bytes of a request read at once.
 const CHUNK_MAX: usize = 1 << 10;
-/// Packets written to a connection in one turn: the market comes first.
+/// Packets written to one connection per loop iteration. The number is small so that the market
+/// goes first.
 const PACKETS: usize = 16;
 
 /// A replay server, its listener and its connections.
 #[derive(Debug)]
-pub(super) struct ReplaySide {
+pub(super) struct ReplayService {
     server: ReplayServer,
     acceptor: Acceptor,
     connections: Connections,
-    /// By place: there is more to write, and whether there is room for it.
-    waiting: Box<[Option<Room>]>,
+    /// The slots with more packets to write, with the state of the kernel's send buffer.
+    pending: Box<[Option<SendBuffer>]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    /// As far as is known.
-    Some,
-    /// The kernel has taken all it could.
-    None,
+enum SendBuffer {
+    /// Not known to be full.
+    Available,
+    /// Full: the last write was partial.
+    Full,
 }
 
-impl ReplaySide {
+impl ReplayService {
     pub(super) fn new(
         settings: ReplaySettings,
         address: SocketAddrV4,
@@ -44,12 +45,12 @@ impl ReplaySide {
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let options = TcpOptions { chunk_max: CHUNK_MAX, message_max: 0, ..TcpOptions::default() };
-        let places = settings.sessions;
+        let slots = settings.sessions;
         Ok(Self {
             acceptor: Acceptor::new(listener, options, now, reactor)?,
             server: ReplayServer::new(settings),
-            connections: Connections::new(places),
-            waiting: vec![None; places as usize].into(),
+            connections: Connections::new(slots),
+            pending: vec![None; slots as usize].into(),
         })
     }
 
@@ -61,42 +62,42 @@ impl ReplaySide {
         self.acceptor.address()
     }
 
-    /// A packet of the incremental feed leaves.
-    pub(super) fn keep(&mut self, sequence: u32, packet: &[u8]) {
-        self.server.keep(sequence, packet);
+    /// Stores a packet of the incremental feed for replay.
+    pub(super) fn store(&mut self, sequence: u32, packet: &[u8]) {
+        self.server.store(sequence, packet);
     }
 
-    /// When [`ReplaySide::tend`] has something to do although nothing arrives.
+    /// Returns the time at which [`ReplayService::poll`] has work to do even if nothing arrives.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        if self.waiting.contains(&Some(Room::Some)) {
+        if self.pending.contains(&Some(SendBuffer::Available)) {
             return Some(Instant::ZERO);
         }
         let deadlines = [self.acceptor.poll_timeout(), self.connections.poll_timeout()];
         deadlines.into_iter().flatten().min()
     }
 
-    /// Reads requests, writes some packets, drops who has gone, and lets in who has come.
-    pub(super) fn tend(
+    /// Reads requests, writes some packets, drops closed connections and accepts new ones.
+    pub(super) fn poll(
         &mut self,
         now: Now,
         ready: Ready,
         reactor: &mut Reactor,
         counters: &mut ExchangeCounters,
     ) -> io::Result<()> {
-        for id in self.connections.places() {
+        for id in self.connections.slots() {
             self.receive(id, ready, reactor)?;
             self.transmit(now, id, ready, reactor)?;
         }
-        self.connections.linger(now.monotonic, ready, reactor)?;
+        self.connections.poll_lingering(now.monotonic, ready, reactor)?;
         match self.acceptor.accept(now.monotonic, ready, reactor)? {
-            Accepted::Nobody => {}
+            Accepted::None => {}
             Accepted::Failed => counters.failed_accepts += 1,
             Accepted::Stream(stream) => {
-                // Without a place the stream is dropped, which closes it.
-                let Some(ReplayId(place)) = self.server.handle_connected() else { return Ok(()) };
-                if self.connections.insert(ConnectionId(place), stream, reactor).is_err() {
+                // Dropping the stream closes the connection.
+                let Some(ReplayId(slot)) = self.server.handle_connected() else { return Ok(()) };
+                if self.connections.insert(ConnectionId(slot), stream, reactor).is_err() {
                     counters.failed_accepts += 1;
-                    self.server.handle_closed(ReplayId(place));
+                    self.server.handle_closed(ReplayId(slot));
                 }
             }
         }
@@ -104,7 +105,7 @@ impl ReplaySide {
     }
 
     fn receive(&mut self, id: ConnectionId, ready: Ready, reactor: &mut Reactor) -> io::Result<()> {
-        let Some(connection) = self.connections.at(id) else { return Ok(()) };
+        let Some(connection) = self.connections.connection_mut(id) else { return Ok(()) };
         if !ready.is_readable(connection.token) {
             return Ok(());
         }
@@ -113,7 +114,7 @@ impl ReplaySide {
             server.handle_bytes(ReplayId(id.0), bytes);
         });
         if received.map_or(true, |received| received.closed) {
-            self.forget(id);
+            self.close(id);
             self.connections.drop(id, reactor)?;
         }
         Ok(())
@@ -127,13 +128,13 @@ impl ReplaySide {
         reactor: &mut Reactor,
     ) -> io::Result<()> {
         let replay = ReplayId(id.0);
-        let place = id.0 as usize;
-        let Some(connection) = self.connections.at(id) else { return Ok(()) };
-        let was_full = self.waiting[place] == Some(Room::None);
+        let slot = id.0 as usize;
+        let Some(connection) = self.connections.connection_mut(id) else { return Ok(()) };
+        let was_full = self.pending[slot] == Some(SendBuffer::Full);
         if was_full && !ready.is_writable(connection.token) {
             return Ok(());
         }
-        self.waiting[place] = None;
+        self.pending[slot] = None;
         for _ in 0..PACKETS {
             let Some(bytes) = self.server.poll_transmit(now, replay) else { break };
             let length = bytes.len();
@@ -141,21 +142,22 @@ impl ReplaySide {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
                 Err(_) => {
-                    self.forget(id);
+                    self.close(id);
                     return self.connections.drop(id, reactor);
                 }
             };
             self.server.handle_sent(replay, sent);
-            self.waiting[place] = Some(if sent < length { Room::None } else { Room::Some });
+            self.pending[slot] =
+                Some(if sent < length { SendBuffer::Full } else { SendBuffer::Available });
             if sent < length {
                 break;
             }
         }
-        if self.server.is_over(replay) {
-            self.forget(id);
+        if self.server.is_finished(replay) {
+            self.close(id);
             return self.connections.finish(id, now.monotonic, reactor);
         }
-        let is_full = self.waiting[place] == Some(Room::None);
+        let is_full = self.pending[slot] == Some(SendBuffer::Full);
         if is_full != was_full {
             let interest = if is_full { Interest::BOTH } else { Interest::READABLE };
             reactor.set_interest(connection.token, &connection.stream, interest)?;
@@ -163,8 +165,8 @@ impl ReplaySide {
         Ok(())
     }
 
-    fn forget(&mut self, id: ConnectionId) {
-        self.waiting[id.0 as usize] = None;
+    fn close(&mut self, id: ConnectionId) {
+        self.pending[id.0 as usize] = None;
         self.server.handle_closed(ReplayId(id.0));
     }
 }
