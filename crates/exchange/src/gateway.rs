@@ -6,8 +6,8 @@
 //!     └──────── Establish, with the current UUID ────────▲
 //! ```
 //!
-//! `docs/gateway.md` lists every rule that a client may rely on, with its test: framing, logon,
-//! sequence numbers, keep-alive, Terminate, retransmission across UUIDs and of messages published
+//! `docs/reference/simulated-gateway.md` lists every rule that a client may rely on, with its test:
+//! framing, logon, sequence numbers, keep-alive, Terminate, retransmission across UUIDs and of messages published
 //! before the week's first logon, port closure, rate limits, cancel on disconnect, primary and
 //! backup. [`GatewaySettings`] enables the rules of the second half.
 //!
@@ -315,7 +315,7 @@ impl Gateway {
         if self.has_orphans {
             self.end_orphans(now, listener);
         }
-        self.make_faults(now);
+        self.inject_faults(now);
     }
 
     fn continue_mass_status(&mut self, now: Now, id: ConnectionId, market: &impl Market) {
@@ -368,11 +368,11 @@ impl Gateway {
         if self.has_orphans {
             self.end_orphans(now, listener);
         }
-        self.make_faults(now);
+        self.inject_faults(now);
     }
 
     /// Applies faults to the bytes written since the last call.
-    fn make_faults(&mut self, now: Now) {
+    fn inject_faults(&mut self, now: Now) {
         let Some(faults) = &mut self.faults else { return };
         for connection in &mut self.connections {
             faults.handle_written(now, &mut connection.session);

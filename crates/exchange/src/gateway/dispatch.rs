@@ -110,11 +110,11 @@ impl<L: Listener> FrameHandler<'_, L> {
                     Err(_) => self.fail_undecodable(),
                 }
             }
-            _ => self.handle_within_session(&header, body, market),
+            _ => self.handle_session_frame(&header, body, market),
         }
     }
 
-    fn handle_within_session(
+    fn handle_session_frame(
         &mut self,
         header: &MessageHeader,
         body: &[u8],

@@ -104,7 +104,7 @@ impl Publisher {
         published.sides = Default::default();
         published.implied = Default::default();
         let rpt_seq = published.rpt_seq;
-        let entries = &mut self.queue.books[BookKind::Real as usize];
+        let entries = &mut self.queue.books[BookKind::Direct as usize];
         entries.push(BookEntry { security_id, change: Change::Reset, rpt_seq, orders: 0 });
         self.clear_orders(instrument);
         let mut number = None;

@@ -146,7 +146,7 @@ impl Publisher {
             }
         }
         for instrument in self.implied.drain_changed() {
-            // All changes of the ordinary book pass through here, so its latest state is the
+            // All changes of the direct book pass through here, so its latest state is the
             // published one.
             conflation.touch(now, instrument);
         }

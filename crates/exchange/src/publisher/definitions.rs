@@ -35,7 +35,7 @@ use crate::instrument::MAX_LEGS;
 use crate::{Instrument, InstrumentKind};
 
 /// MsgSize, SBE header, and the groups of all kinds: two events, one attribute, and the feed type
-/// of the ordinary book.
+/// of the direct book.
 const SHARED: usize = 2 + 8 + (3 + 2 * 9) + (3 + 4) + (3 + 4);
 
 /// The length of an entry of NoMDFeedTypes.

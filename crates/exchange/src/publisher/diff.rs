@@ -60,7 +60,7 @@ impl Publisher {
         let security_id = self.security_id(instrument);
         let awaits_snapshot = self.awaits_snapshot(instrument);
         let published = self.books.change(instrument, self.snapshots.number(), awaits_snapshot);
-        let entries = &mut self.queue.books[BookKind::Real as usize];
+        let entries = &mut self.queue.books[BookKind::Direct as usize];
         let first = entries.len();
         for side in Side::BOTH {
             let rpt_seq = &mut published.rpt_seq;
@@ -115,7 +115,7 @@ impl Publisher {
     fn queue_order(&mut self, instrument: u32, entry: OrderEntry, path: OrderPath) {
         let (event, first, end) = self.entries[instrument as usize];
         let range = if event == self.events + 1 { first..end } else { 0..0 };
-        let levels = &mut self.queue.books[BookKind::Real as usize][range];
+        let levels = &mut self.queue.books[BookKind::Direct as usize][range];
         let matches_order = |level: &&mut BookEntry| {
             matches!(level.change, Change::Level { side, level: PriceLevel { price, .. }, .. }
                 if side == entry.order.side && price == entry.order.price)

@@ -173,7 +173,7 @@ macro_rules! encode_book {
                 Change::Level { side, action, number, level } => next
                     .set_md_entry_px(level.price)
                     .set_md_entry_size($size(level.quantity))
-                    .set_number_of_orders(($kind == BookKind::Real).then(|| size(level.orders)))
+                    .set_number_of_orders(($kind == BookKind::Direct).then(|| size(level.orders)))
                     .set_md_price_level(number)
                     .set_md_update_action(update_action(action))
                     .set_md_entry_type(ENTRY_TYPES[$kind as usize][side.index()]),
@@ -263,7 +263,7 @@ const ENTRY_TYPES: [[MDEntryTypeBook; 2]; 2] = [
 
 /// Returns the entry type of an order.
 pub(super) const fn side_type(side: Side) -> MDEntryTypeBook {
-    ENTRY_TYPES[BookKind::Real as usize][side.index()]
+    ENTRY_TYPES[BookKind::Direct as usize][side.index()]
 }
 
 fn statistic_type(

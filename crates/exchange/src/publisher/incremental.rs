@@ -95,9 +95,9 @@ fn append_market(
         append_volumes,
         append_separate_orders,
         append_top_orders,
-        append_real,
+        append_direct_book,
         append_statistics,
-        append_implied,
+        append_implied_book,
     ];
     for append in kinds {
         match append(queue, event, packet, channel) {
@@ -227,16 +227,16 @@ fn append_top_orders(
     progress(queue, event, true)
 }
 
-fn append_real(
+fn append_direct_book(
     queue: &mut Queue,
     event: &Event,
     packet: &mut Packet<'_>,
     channel: &Channel,
 ) -> Progress {
-    append_book(queue, event, packet, channel, BookKind::Real)
+    append_book(queue, event, packet, channel, BookKind::Direct)
 }
 
-fn append_implied(
+fn append_implied_book(
     queue: &mut Queue,
     event: &Event,
     packet: &mut Packet<'_>,
@@ -363,7 +363,7 @@ fn append_end(event: &Event, packet: &mut Packet<'_>, channel: &Channel) -> bool
     let heading = Heading { transact_time: event.transact_time, indicator };
     let none = encode::AttachedOrders { first: 0, orders: &[] };
     packet
-        .append(|buffer| encode::book(buffer, heading, channel, BookKind::Real, &[], none))
+        .append(|buffer| encode::book(buffer, heading, channel, BookKind::Direct, &[], none))
         .expect(PROOF);
     true
 }

@@ -341,7 +341,7 @@ impl Publisher {
     fn write_empty_book(&mut self, now: Now) {
         let (channel, none) = (self.channel, AttachedOrders { first: 0, orders: &[] });
         let heading = heading(now, 0);
-        self.write(|buffer| book(buffer, heading, &channel, BookKind::Real, &[], none));
+        self.write(|buffer| book(buffer, heading, &channel, BookKind::Direct, &[], none));
     }
 
     /// Returns `true` if `messages` messages can be queued after all conflated changes.

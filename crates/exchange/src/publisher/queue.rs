@@ -100,21 +100,21 @@ pub(super) enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BookKind {
     /// The book of resting orders.
-    Real,
+    Direct,
     /// The implied book, without orders.
     Implied,
 }
 
 impl BookKind {
     /// Both kinds, in order.
-    pub(super) const ALL: [Self; 2] = [Self::Real, Self::Implied];
+    pub(super) const ALL: [Self; 2] = [Self::Direct, Self::Implied];
 
     /// Returns the maximum number of entries that one event contains for one book.
     const fn entries_max(self) -> usize {
         Side::BOTH.len()
             * 2
             * match self {
-                Self::Real => DEPTH,
+                Self::Direct => DEPTH,
                 Self::Implied => IMPLIED_DEPTH,
             }
     }
@@ -286,12 +286,12 @@ impl Queue {
     /// Returns `true` if `events` events without trades fit, which change the books of `touched`
     /// instruments and `implied` implied books.
     pub(super) fn has_room_for(&self, events: usize, touched: usize, implied: usize) -> bool {
-        let [real_books, implied_books] = &self.books;
+        let [direct_books, implied_books] = &self.books;
         free(&self.events) >= events
             && free(&self.volumes) >= touched
             && (self.top_orders.capacity() == 0 || free(&self.top_orders) >= touched)
             && (self.statistics.capacity() == 0 || free(&self.statistics) >= touched * STATISTICS)
-            && free(real_books) >= touched * BookKind::Real.entries_max()
+            && free(direct_books) >= touched * BookKind::Direct.entries_max()
             && free(implied_books) >= implied * BookKind::Implied.entries_max()
     }
 

@@ -1,4 +1,4 @@
-//! Checks that the tests named in `docs/gateway.md` exist.
+//! Checks that the tests named in `docs/reference/simulated-gateway.md` exist.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,8 @@ fn named(page: &str) -> impl Iterator<Item = (&str, &str)> {
 #[test]
 fn gateway_page_names_existing_tests() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(crate_folder.join("../../docs/gateway.md")).unwrap();
+    let page =
+        fs::read_to_string(crate_folder.join("../../docs/reference/simulated-gateway.md")).unwrap();
     let tests = crate_folder.join("tests/it");
     let mut count = 0;
     for (module, name) in named(&page) {

@@ -50,11 +50,11 @@ pub(super) fn append(
 
 /// Returns the number of entries: levels, implied levels, volume, last trade and statistics.
 fn entries(published: &Published) -> usize {
-    let real: usize = published.sides.iter().map(|side| side.levels().len()).sum();
+    let direct: usize = published.sides.iter().map(|side| side.levels().len()).sum();
     let implied: usize = published.implied.iter().map(|side| side.levels().len()).sum();
     let others = usize::from(published.volume > 0) + usize::from(published.last_trade.is_some());
     let statistics = &published.statistics;
-    real + implied + others + statistics.session.iter().count() + statistics.daily.iter().count()
+    direct + implied + others + statistics.session.iter().count() + statistics.daily.iter().count()
 }
 
 /// Defines the encoder of one of the two templates. `$size` and `$volume` convert quantities and
@@ -125,7 +125,7 @@ macro_rules! push_levels {
                     .set_md_entry_size($size(level.quantity))
                     .set_number_of_orders(size(level.orders))
                     .set_md_price_level(number)
-                    .set_md_entry_type(REAL[side.index()]);
+                    .set_md_entry_type(DIRECT[side.index()]);
             }
         }
         for (ladder, entry_type) in $published.implied.iter().zip(IMPLIED) {
@@ -187,7 +187,7 @@ macro_rules! set_no_day {
 encode!(encode, SnapshotFullRefresh52, size, volume_size, i8, set_day);
 encode!(encode_long, SnapshotFullRefreshLongQty69, u64::from, u64::from, u8, set_no_day);
 
-const REAL: [MDEntryType; 2] = [MDEntryType::BID, MDEntryType::OFFER];
+const DIRECT: [MDEntryType; 2] = [MDEntryType::BID, MDEntryType::OFFER];
 const IMPLIED: [MDEntryType; 2] = [MDEntryType::IMPLIED_BID, MDEntryType::IMPLIED_OFFER];
 
 fn session_type(statistic: SessionStatistic) -> (MDEntryType, Option<OpenCloseSettlFlag>) {

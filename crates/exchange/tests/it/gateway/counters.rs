@@ -60,7 +60,7 @@ fn established_with(change: impl FnOnce(&mut GatewaySettings)) -> (Harness, Conn
     let id = harness.connect();
     harness.log_on(id);
     assert!(harness.counters().iter().all(|(name, count)| !ERRORS.contains(&name) || count == 0));
-    let price = harness.far();
+    let price = harness.far_price();
     (harness, id, price)
 }
 

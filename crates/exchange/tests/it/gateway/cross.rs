@@ -252,7 +252,7 @@ fn session_is_limited_to_4_096_crosses_per_day() {
     for (number, id_of) in [(4_098, 4_001), (4_099, 6_000), (4_100, 8_096)] {
         let reply = harness.send_one(id, &cross_of(number, id_of, price, &both(1)));
         let reject = decode!(BusinessReject521, reply);
-        assert!(reject.text().to_string().contains("before"), "{id_of}: {}", reject.text());
+        assert!(reject.text().to_string().contains("already used"), "{id_of}: {}", reject.text());
     }
     harness.pass(Duration::from_secs(86_400));
     assert_eq!(harness.send(id, &cross(4_101, price, &both(1))).len(), 4);

@@ -17,7 +17,7 @@ fn harness() -> (Harness, ConnectionId, ConnectionId) {
     harness.log_on(id);
     let other = harness.connect();
     harness.log_on_by(other, ("OTHERKEY", "XYZ"));
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(id, &order(1, price));
     let good = order_with(2, price, |order| {
         order.set_time_in_force(TimeInForce::GOOD_TILL_CANCEL);
@@ -31,7 +31,7 @@ fn harness() -> (Harness, ConnectionId, ConnectionId) {
 /// Returns the number of resting session orders.
 fn resting(harness: &mut Harness) -> usize {
     harness.report();
-    let far = harness.far();
+    let far = harness.far_price();
     let matching = harness.market.matching();
     let orders = matching.orders(0, hairpin_exchange::Side::Bid);
     orders.filter(|order| order.price.0 == far && order.owner.0 > 0).count()
@@ -59,7 +59,7 @@ fn lost_session_has_its_day_orders_canceled_and_reported() {
 fn cancels_orders_before_handling_further_input() {
     let (mut harness, id, other) = harness();
     harness.gateway.handle_closed(id, &mut harness.listener);
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send(other, &order(2, price));
     assert_eq!(resting(&mut harness), 3);
 }
@@ -82,7 +82,7 @@ fn terminated_session_keeps_its_orders() {
 fn session_ended_for_an_error_is_lost() {
     // A low sequence number, and two intervals of silence.
     let (mut harness, id, _) = harness();
-    let price = harness.far();
+    let price = harness.far_price();
     let replies = harness.send(id, &order(1, price));
     harness.expect_terminate(id, &replies, 11);
     assert_eq!(resting(&mut harness), 2);
@@ -122,7 +122,7 @@ fn primary_failure_loses_sessions_without_a_backup() {
 #[test]
 fn good_till_date_orders_and_unestablished_sessions_keep_orders() {
     let (mut harness, id, _) = harness();
-    let price = harness.far();
+    let price = harness.far_price();
     let dated = order_with(3, price, |order| {
         order.set_time_in_force(TimeInForce::GOOD_TILL_DATE).set_expire_date(20_000);
     });
@@ -151,7 +151,7 @@ fn lost_session_is_canceled_once() {
     let id = harness.connect();
     let timestamp = harness.timestamp();
     harness.send_one(id, &establish(UUID, timestamp, 3));
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(id, &order(3, price));
     harness.gateway.handle_closed(other, &mut harness.listener);
     // The lost session's order is canceled, the new session's is not.

@@ -62,7 +62,7 @@ fn backup_requires_an_established_primary_session() {
 #[test]
 fn sequence_numbers_on_the_backup_are_0() {
     let (mut harness, primary, backup) = both();
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(primary, &order(1, price));
     let lapsed = sequence(UUID, 0, KeepAliveLapsed::LAPSED);
     let reply = harness.send_one(backup, &lapsed);
@@ -91,7 +91,7 @@ fn sequence_numbers_on_the_backup_are_0() {
 #[test]
 fn backup_accepts_session_messages_only() {
     let (mut harness, primary, backup) = both();
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(backup, &order(0, price));
     let reject = decode!(BusinessReject521, reply);
     assert_eq!((reject.business_reject_reason(), reject.ref_seq_num()), (131, None));
@@ -134,7 +134,7 @@ fn backup_session_ends_with_the_primary_session() {
 #[test]
 fn promoted_backup_continues_the_sequence_numbers() {
     let (mut harness, primary, backup) = both();
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(primary, &order(1, price));
     harness.send_one(primary, &order(2, price));
     harness.gateway.fail_primary(harness.now, &mut harness.listener);
@@ -185,7 +185,7 @@ fn session_without_a_backup_logs_on_to_the_new_primary() {
     let mut harness = Harness::with_connections(4);
     let primary = harness.connect();
     harness.log_on(primary);
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(primary, &order(1, price));
     harness.gateway.fail_primary(harness.now, &mut harness.listener);
     let id = harness.connect_at(Designation::Backup).unwrap();
@@ -201,7 +201,7 @@ fn session_without_a_backup_logs_on_to_the_new_primary() {
 #[test]
 fn undecodable_message_ends_the_backup_session() {
     let (mut harness, _, backup) = both();
-    let price = harness.far();
+    let price = harness.far_price();
     let cut = frame(&order(0, price)[4..20]);
     let replies = harness.send(backup, &cut);
     harness.expect_terminate(backup, &replies, 19);
@@ -269,7 +269,7 @@ fn primary_session_survives_the_end_of_its_backup() {
 #[test]
 fn failed_gateway_sends_nothing() {
     let (mut harness, primary, _) = both();
-    let order = order(1, harness.far());
+    let order = order(1, harness.far_price());
     harness.gateway.handle_bytes(
         harness.now,
         primary,

@@ -27,7 +27,7 @@ impl Run {
         run.send(&negotiate(UUID, timestamp));
         let timestamp = run.harness.timestamp();
         run.send(&establish(UUID, timestamp, 1));
-        let price = run.harness.far();
+        let price = run.harness.far_price();
         for number in 1..=ORDERS {
             run.send(&order(number, price));
         }

@@ -201,7 +201,7 @@ impl Harness {
     }
 
     /// Returns a price far below the market: five ticks under the tenth level.
-    pub(crate) fn far(&self) -> i64 {
+    pub(crate) fn far_price(&self) -> i64 {
         let tenth = self.market.publisher().published(0).sides[0].levels()[9].price;
         tenth.0 - 5 * 250_000_000
     }

@@ -185,7 +185,7 @@ fn ack_repeats_the_requested_keep_alive_interval() {
 #[test]
 fn establishment_reject_has_the_expected_number() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(id, &order(1, price));
     let timestamp = harness.timestamp();
     harness.send(id, &sequence(UUID, 5, KeepAliveLapsed::NOT_LAPSED));

@@ -34,7 +34,7 @@ fn harness() -> (Harness, ConnectionId) {
     harness.log_on(id);
     let other = harness.connect();
     harness.log_on_by(other, ("OTHERKEY", "XYZ"));
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(other, &order(1, price));
     harness.send_one(id, &order(1, price));
     let sell = order_with(2, price + 200 * TICK, |order| {
@@ -145,7 +145,7 @@ fn rejected_mass_action_cancels_nothing() {
 #[test]
 fn splits_long_lists_over_several_reports() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=55 {
         let order = order_with(number, price, |order| {
             order.set_order_qty(number);
@@ -181,7 +181,7 @@ fn full_list_fits_in_one_report_without_traded_orders() {
         order.set_order_qty(offer.quantity + 3);
     });
     harness.send(id, &partly);
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 2..=25 {
         harness.send_one(id, &order(number, price));
     }

@@ -154,7 +154,7 @@ fn day_order_with_minimum_is_eliminated_or_rests() {
 #[test]
 fn session_end_eliminates_day_orders_only() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let day = harness.send_one(id, &order(1, price));
     let good = order_with(2, price, |order| {
         order.set_time_in_force(TimeInForce::GOOD_TILL_CANCEL);
@@ -188,7 +188,7 @@ fn session_end_eliminates_day_orders_only() {
 #[test]
 fn halted_instrument_accepts_cancels_only() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(id, &order(1, price));
     let order_id = decode!(ExecutionReportNew522, reply).order_id();
     harness.drain_feed();
@@ -217,7 +217,7 @@ fn halted_instrument_accepts_cancels_only() {
 #[test]
 fn good_till_date_order_ends_with_its_day() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     // Days since 1970 fit in 16 bits until 2149.
     let today = harness.now.utc.days() as u16;
     for (number, last) in [(1, today), (2, today + 1), (3, today + 2)] {

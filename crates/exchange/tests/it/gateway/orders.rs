@@ -46,7 +46,7 @@ fn rejects_invalid_orders_with_a_business_reject() {
         (|o| o.set_party_details_list_req_id(u64::MAX), UnknownPartyDetailsListReqId, 1505),
     ];
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let resting = harness.market.matching().resting();
     let count = cases.len() as u64;
     for (number, (change, reason, tag)) in (1..).zip(cases) {
@@ -87,7 +87,7 @@ fn rejects_unacceptable_orders_with_an_execution_report() {
         (|o| o.set_expire_date(20_000), Qualifier),
     ];
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let resting = harness.market.matching().resting();
     let count = cases.len() as u64;
     for (number, (change, reason)) in (1..).zip(cases) {
@@ -122,7 +122,7 @@ fn rejects_unacceptable_orders_with_an_execution_report() {
 #[test]
 fn null_time_in_force_means_day() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let request = order_with(1, price, |order| {
         order.set_time_in_force(None);
     });
@@ -149,7 +149,7 @@ fn rejects_unsupported_and_undecodable_messages() {
         assert_eq!(reject.ref_msg_type(), message_type);
     }
     // A truncated NewOrderSingle does not consume a sequence number.
-    let price = harness.far();
+    let price = harness.far_price();
     let cut = order(3, price)[4..60].to_vec();
     let reply = harness.send_one(id, &frame(&cut));
     let reject = decode!(BusinessReject521, reply);
@@ -160,7 +160,7 @@ fn rejects_unsupported_and_undecodable_messages() {
 #[test]
 fn manual_order_indicator_must_be_0_or_1() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let of = |number, indicator| {
         order_with(number, price, |order| {
             order.set_manual_order_indicator(ManualOrdIndReq(indicator));
@@ -182,7 +182,7 @@ fn manual_order_indicator_must_be_0_or_1() {
 #[test]
 fn business_reject_of_an_undecoded_message_has_null_fields() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let cut = |message: Vec<u8>| frame(&message[4..60]);
     // Of an ExecutionAck539 only the sequence number is decoded.
     let mut unsupported = vec![0; 8 + 101];
@@ -206,7 +206,7 @@ fn business_reject_of_an_undecoded_message_has_null_fields() {
 #[test]
 fn rejects_cancels_of_unknown_and_foreign_orders() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(id, &cancel(1, 123_456));
     let reject = decode!(OrderCancelReject535, reply);
     assert_eq!((reject.cxl_rej_reason(), reject.order_id()), (2_045, 123_456));
@@ -236,7 +236,7 @@ fn rejects_cancels_of_unknown_and_foreign_orders() {
 #[test]
 fn quantity_99999_is_rejected_as_an_order() {
     let (mut harness, id) = Harness::established();
-    let many = order_with(1, harness.far(), |order| {
+    let many = order_with(1, harness.far_price(), |order| {
         order.set_order_qty(99_999);
     });
     let reply = harness.send_one(id, &many);
@@ -247,7 +247,7 @@ fn quantity_99999_is_rejected_as_an_order() {
 fn full_engine_rejects_orders_and_quotes() {
     let (mut harness, id) = Harness::established();
     let room = harness.market.matching().capacity() - harness.market.matching().resting();
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=room {
         assert_eq!(harness.send_one(id, &order(number, price)).template(), 522);
         harness.drain_feed();
@@ -262,7 +262,7 @@ fn full_engine_rejects_orders_and_quotes() {
 #[test]
 fn cancel_report_repeats_the_original_order_user() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(id, &order(1, price));
     let number = decode!(ExecutionReportNew522, reply).order_id();
     let by_another = cancel_with(2, number, |cancel| {

@@ -25,7 +25,7 @@ fn reject_fields(reply: &Reply) -> (u16, Option<u16>, Option<u32>) {
 
 /// Encodes a valid order that refers to party details.
 fn order_of(harness: &Harness, number: u32, parties: u64) -> Vec<u8> {
-    order_with(number, harness.far(), |order| {
+    order_with(number, harness.far_price(), |order| {
         order.set_party_details_list_req_id(parties);
     })
 }
@@ -177,7 +177,7 @@ fn rejects_on_demand_details_with_their_message() {
     let (mut harness, id) = Harness::established();
     // The message is rejected for another reason, and the details with it.
     harness.send(id, &on_demand(1));
-    let nameless = order_with(2, harness.far(), |order| {
+    let nameless = order_with(2, harness.far_price(), |order| {
         order.set_sender_id("").set_party_details_list_req_id(ON_DEMAND);
     });
     let replies = harness.send(id, &nameless);
@@ -200,7 +200,7 @@ fn rejects_on_demand_details_with_their_message() {
     assert_eq!(harness.send_one(id, &order).template(), 522);
     // An order rejected as an order has used its details.
     harness.send(id, &on_demand(8));
-    let unknown = order_with(9, harness.far(), |order| {
+    let unknown = order_with(9, harness.far_price(), |order| {
         order.set_security_id(5).set_party_details_list_req_id(ON_DEMAND);
     });
     assert_eq!(templates(&harness.send(id, &unknown)), [523, 519]);
@@ -322,7 +322,7 @@ fn details_on_demand_apply_to_quotes_but_not_crosses() {
     assert_eq!(templates(&harness.send(id, &quotes)), [571, 519]);
     // The sides of a cross have their own party details, so a cross interrupts.
     harness.send(id, &on_demand(3));
-    let replies = harness.send(id, &cross(4, harness.far(), &[]));
+    let replies = harness.send(id, &cross(4, harness.far_price(), &[]));
     let reported: Vec<_> = replies.iter().map(reject_fields).collect();
     assert_eq!(reported, [(129, None, Some(3)), (132, Some(54), Some(4))]);
 }

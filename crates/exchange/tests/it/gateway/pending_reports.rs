@@ -53,7 +53,7 @@ fn mass_action_beyond_the_send_buffer_reports_all_orders() {
     harness.resize(16_384);
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     let count = 9_000;
     for number in 1..=count {
         harness.send_one(id, &order(number, price));

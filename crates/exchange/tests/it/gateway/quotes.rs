@@ -289,7 +289,7 @@ fn price_of_0_removes_a_side_and_rejects_are_counted() {
 
 /// Creates one-sided quotes in so many sets, at the far end of a book.
 fn quote_sets(harness: &mut Harness, id: ConnectionId, number: u32, sets: std::ops::Range<u16>) {
-    let price = harness.far();
+    let price = harness.far_price();
     let of = |set| QuoteEntry { set, bid: (price, 1), ..QuoteEntry::default() };
     let entries: Vec<QuoteEntry> = sets.map(of).collect();
     for (number, entries) in (number..).zip(entries.chunks(50)) {
@@ -302,7 +302,7 @@ fn quote_sets(harness: &mut Harness, id: ConnectionId, number: u32, sets: std::o
 #[test]
 fn session_is_limited_to_1024_live_quotes() {
     let (mut harness, id, _, _, _) = harness();
-    let price = harness.far();
+    let price = harness.far_price();
     quote_sets(&mut harness, id, 1, 0..1_024);
     let more = QuoteEntry { set: 2_000, bid: (price, 1), ..QuoteEntry::default() };
     let reply = harness.send_one(id, &mass_quote(22, &[more]));

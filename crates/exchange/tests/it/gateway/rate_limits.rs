@@ -22,7 +22,7 @@ fn harness() -> (Harness, ConnectionId, i64) {
     let mut harness = Harness::with(2, |settings| settings.limits = Some(limits));
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     (harness, id, price)
 }
 

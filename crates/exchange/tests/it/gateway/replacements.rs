@@ -18,7 +18,7 @@ const TICK: i64 = 250_000_000;
 /// Creates an order to buy ten contracts far below the market. Returns its id and price.
 fn with_order() -> (Harness, ConnectionId, u64, i64) {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(
         id,
         &order_with(1, price, |order| {

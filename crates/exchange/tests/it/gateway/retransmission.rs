@@ -17,7 +17,7 @@ use crate::decode;
 /// Creates an established session that was sent `count` acknowledgements.
 fn with_reports(count: u32) -> (Harness, ConnectionId) {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=count {
         harness.send_one(id, &order(number, price));
     }
@@ -66,7 +66,7 @@ fn retransmits_messages_of_an_earlier_uuid() {
     harness.send(id, &negotiate(UUID + 1, timestamp));
     let timestamp = harness.timestamp();
     harness.send(id, &establish(UUID + 1, timestamp, 1));
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(id, &order(1, price));
     let timestamp = harness.timestamp();
     let replies = harness.send(id, &request(UUID + 1, timestamp, Some(UUID), 2, 0));
@@ -130,7 +130,7 @@ fn rejects_requests_without_uuid_or_with_an_old_timestamp() {
 #[test]
 fn orders_are_answered_during_a_long_retransmission() {
     let (mut harness, id) = with_reports(2_000);
-    let price = harness.far();
+    let price = harness.far_price();
     let (first, second) = (harness.timestamp(), harness.timestamp());
     let mut replies = harness.send(id, &request(UUID, first, None, 1, 2_000));
     assert!(harness.gateway.is_stalled(id) && replies.len() < 2_000);
@@ -164,7 +164,7 @@ fn request_is_limited_to_2_500_messages() {
     let mut harness = Harness::with(2, |settings| settings.kept_messages = 3_000);
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=2_600 {
         harness.send_one(id, &order(number, price));
     }
@@ -187,7 +187,7 @@ fn retransmitted_messages_have_poss_retrans_flag() {
     let mut harness = Harness::with(3, |settings| settings.cancels_on_disconnect = true);
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(id, &order(1, price));
     let number = decode!(ExecutionReportNew522, reply).order_id();
     let kill = order_with(2, price, |order| {
@@ -243,7 +243,7 @@ fn request_may_name_2_500_messages() {
     let mut harness = Harness::with(2, |settings| settings.kept_messages = 2_600);
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=2_500 {
         harness.send_one(id, &order(number, price));
         harness.drain_feed();
@@ -267,7 +267,7 @@ fn full() -> (Harness, ConnectionId, ConnectionId) {
         order.set_order_qty(1_000);
     });
     harness.send_one(id, &first);
-    let far = harness.far();
+    let far = harness.far_price();
     for number in 2..=1_000 {
         harness.drain_feed();
         harness.send_one(id, &order(number, far));

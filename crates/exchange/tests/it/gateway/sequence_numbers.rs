@@ -51,7 +51,7 @@ fn not_applied_count_includes_the_new_message() {
 #[test]
 fn not_applied_reports_each_number_once() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reported = |reply: &Reply| {
         let message = decode!(NotApplied513, reply);
         (message.from_seq_no(), message.msg_count())
@@ -80,7 +80,7 @@ fn not_applied_reports_each_number_once() {
 #[test]
 fn gap_reported_at_establishment_is_not_repeated() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     harness.send_one(id, &order(1, price));
     harness.send(id, &terminate(UUID, 1, 0));
     assert!(harness.gateway.poll_action(&mut harness.listener).is_some());
@@ -109,7 +109,7 @@ fn rejects_retransmission_when_nothing_was_published() {
 #[test]
 fn not_applied_is_repeated_on_another_connection() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reported = |reply: &Reply| {
         let message = decode!(NotApplied513, reply);
         (message.from_seq_no(), message.msg_count())

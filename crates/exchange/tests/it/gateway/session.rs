@@ -28,7 +28,7 @@ fn runs_a_session_from_negotiate_to_terminate() {
     assert_eq!((ack.uuid(), ack.request_timestamp()), (UUID, timestamp));
     assert_eq!((ack.next_seq_no(), ack.keep_alive_interval()), (1, 10_000));
 
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(id, &order(1, price));
     let report = decode!(ExecutionReportNew522, reply);
     assert_eq!((report.seq_num(), report.uuid()), (1, UUID));
@@ -83,7 +83,7 @@ fn runs_a_session_from_negotiate_to_terminate() {
 #[test]
 fn handles_frames_split_at_any_byte() {
     let mut whole = Harness::new();
-    let price = whole.far();
+    let price = whole.far_price();
     let stamps = [whole.timestamp(), whole.timestamp()];
     let bytes = [
         negotiate(UUID, stamps[0]),
@@ -109,7 +109,7 @@ fn handles_frames_split_at_any_byte() {
 #[test]
 fn ignores_messages_after_a_terminate() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let bytes = [terminate(UUID, 1, 0), order(1, price)].concat();
     let replies = harness.send(id, &bytes);
     harness.expect_terminate(id, &replies, 0);
@@ -124,7 +124,7 @@ fn terminates_a_session_from_the_gateway() {
     assert_eq!(decode!(Terminate507, replies[0]).error_codes(), 0);
     assert_eq!(harness.gateway.poll_action(&mut harness.listener), None);
     // A message sent before the Terminate is not answered.
-    let price = harness.far();
+    let price = harness.far_price();
     assert_eq!(harness.send(id, &order(1, price)), []);
     assert_eq!(harness.send(id, &terminate(UUID, 1, 0)), []);
     assert_eq!(harness.gateway.poll_action(&mut harness.listener), Some(Action::Close(id)));
@@ -140,7 +140,7 @@ fn terminates_a_session_from_the_gateway() {
 #[test]
 fn resumes_by_uuid_and_restarts_with_a_new_uuid() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let reply = harness.send_one(id, &order(1, price));
     let order_id = decode!(ExecutionReportNew522, reply).order_id();
     harness.gateway.handle_closed(id, &mut harness.listener);
@@ -191,7 +191,7 @@ fn second_logon_displaces_the_old_connection() {
     assert_eq!(harness.send_one(new, &establish(UUID, timestamp, 1)).template(), 504);
     let replies = harness.read(old);
     harness.expect_terminate(old, &replies, 23);
-    let price = harness.far();
+    let price = harness.far_price();
     assert_eq!(harness.send_one(new, &order(1, price)).template(), 522);
 }
 
@@ -210,7 +210,7 @@ fn sessions_have_separate_numbers_and_orders() {
 #[test]
 fn stalls_a_client_that_does_not_read() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let mut sent = 0_u32;
     let mut turns = 0;
     let mut pairs = Vec::new();

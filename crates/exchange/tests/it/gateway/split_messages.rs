@@ -25,7 +25,7 @@ fn answers_report_split_and_queued_messages() {
     let reply = harness.send_one(id, &bytes);
     assert_eq!(decode!(EstablishmentAck504, reply).split_msg(), None);
 
-    let price = harness.far();
+    let price = harness.far_price();
     let bytes: Vec<u8> = (1..=3).flat_map(|number| order(number, price)).collect();
     let middle = bytes.len() / 2;
     let mut replies = harness.send(id, &bytes[..middle]);
@@ -44,7 +44,7 @@ fn too_many_messages_behind_a_split_end_the_session() {
         let mut harness = harness();
         let id = harness.connect();
         harness.log_on(id);
-        let price = harness.far();
+        let price = harness.far_price();
         let bytes: Vec<u8> = (1..=1 + behind).flat_map(|number| order(number, price)).collect();
         harness.send(id, &bytes[..50]);
         let replies = harness.send(id, &bytes[50..]);
@@ -61,7 +61,7 @@ fn reports_an_out_of_order_message_once() {
     let mut harness = harness();
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     harness.gateway.set_out_of_order(id);
     let bytes = [order(1, price), order(2, price)].concat();
     let mut replies = harness.send(id, &bytes);
@@ -78,7 +78,7 @@ fn limit_of_0_ends_the_session_at_the_first_queued_message() {
     let mut harness = Harness::with(2, |settings| settings.split_queue_max = Some(0));
     let id = harness.connect();
     harness.log_on(id);
-    let price = harness.far();
+    let price = harness.far_price();
     let first = order(1, price);
     harness.send(id, &first[..50]);
     assert_eq!(harness.send_one(id, &first[50..]).template(), 522);

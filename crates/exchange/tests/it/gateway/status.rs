@@ -50,7 +50,7 @@ fn reports_the_status_of_a_resting_order() {
     assert_eq!((status.cum_qty(), status.leaves_qty()), (offer.quantity, 3));
     assert_eq!((status.order_qty(), status.price()), (offer.quantity + 3, Some(offer.price)));
     assert_eq!(status.last_rpt_requested(), Some(BooleanNULL::TRUE));
-    let price = harness.far();
+    let price = harness.far_price();
     let order_id = number(&harness.send_one(id, &order(3, price)));
     let reply = harness.send_one(id, &status_request(4, order_id));
     assert_eq!(decode!(ExecutionReportStatus532, reply).ord_status(), OrderStatus::NEW);
@@ -97,7 +97,7 @@ fn reports_undefined_status_for_inactive_orders() {
 /// Creates orders 1 to 4: to buy, to sell far off, GTC, and in another instrument.
 fn with_orders() -> (Harness, ConnectionId) {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let high = price + 200 * 250_000_000;
     harness.send_one(id, &order(1, price));
     let sell = order_with(2, high, |order| {
@@ -183,7 +183,7 @@ fn rejects_invalid_mass_status_requests() {
 #[test]
 fn mass_status_waits_for_a_slow_client() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     let count = 600;
     for number in 1..=count {
         harness.send_one(id, &order(number, price));
@@ -207,7 +207,7 @@ fn mass_status_waits_for_a_slow_client() {
 #[test]
 fn mass_status_ends_with_its_connection() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=600 {
         harness.send_one(id, &order(number, price));
         harness.drain_feed();

@@ -48,7 +48,7 @@ fn trade(harness: &mut Harness, other: ConnectionId, number: u32, price: i64) {
 #[test]
 fn new_week_restarts_numbers_and_drops_old_messages() {
     let (mut harness, id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     for number in 1..=3 {
         harness.send_one(id, &order(number, price));
     }
@@ -118,7 +118,7 @@ fn messages_before_the_first_logon_have_uuid_0() {
 #[test]
 fn retransmits_across_several_uuids() {
     let (mut harness, mut id) = Harness::established();
-    let price = harness.far();
+    let price = harness.far_price();
     for uuid in UUID..UUID + 4 {
         if uuid > UUID {
             harness.gateway.handle_closed(id, &mut harness.listener);
