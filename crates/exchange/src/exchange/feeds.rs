@@ -271,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn counts_datagrams_lost_on_line_a() {
+    fn counts_lost_datagrams_a_only() {
         assert_counts_loss(FeedLine::A, "lost_datagrams_a");
     }
 
     #[test]
-    fn counts_datagrams_lost_on_line_b() {
+    fn counts_lost_datagrams_b_only() {
         assert_counts_loss(FeedLine::B, "lost_datagrams_b");
     }
 

@@ -9,7 +9,7 @@
 //! | `sockets`, `tcp_feed`, `replay_and_faults` | [`hairpin_exchange::Exchange`] on loopback sockets |
 //! | `independent_client` | a session of `handwritten_client` over a socket |
 //! | `default_market` | the recorded hash of the default market's packets |
-//! | `gateway_docs` | the test names in `docs/gateway.md` |
+//! | `gateway_docs` | the test names in `docs/reference/simulated-gateway.md` |
 //!
 //! `client` builds frames with the codecs. `handwritten_client` shares no code with the workspace.
 
