@@ -67,12 +67,12 @@ impl<L: Listener> FrameHandler<'_, L> {
 
     /// Counts a bad logon against the named account, or else against the connection. Returns `true`
     /// if the limit is reached: the account's ports close, and this connection ends.
-    fn count_bad_logon(&mut self, account_named: Option<usize>) -> bool {
+    fn count_bad_logon(&mut self, named_account: Option<usize>) -> bool {
         if !self.rules.closes_ports {
             return false;
         }
         let now = self.now.monotonic;
-        let limit_reached = match account_named {
+        let limit_reached = match named_account {
             Some(account) => {
                 let state = &mut self.accounts[account];
                 state.ports_closed |= state.bad_logons.record(now);
@@ -89,15 +89,15 @@ impl<L: Listener> FrameHandler<'_, L> {
     }
 
     /// Ends the session for a logon that is not allowed in this state, or has invalid fields.
-    fn violate_logon(&mut self, account_named: Option<usize>, code: TerminateCode) {
-        if !self.count_bad_logon(account_named) {
+    fn violate_logon(&mut self, named_account: Option<usize>, code: TerminateCode) {
+        if !self.count_bad_logon(named_account) {
             self.violate(code);
         }
     }
 
     /// Ends the connection if the ports of the named account are closed, and returns `true` then.
-    fn refuse_closed_ports(&mut self, account_named: Option<usize>) -> bool {
-        let ports_closed = account_named.is_some_and(|account| self.accounts[account].ports_closed);
+    fn refuse_closed_ports(&mut self, named_account: Option<usize>) -> bool {
+        let ports_closed = named_account.is_some_and(|account| self.accounts[account].ports_closed);
         if ports_closed {
             self.counters.turned_away += 1;
             self.fail(TerminateCode::PortClosure);
@@ -130,15 +130,15 @@ impl<L: Listener> FrameHandler<'_, L> {
 
     pub(super) fn handle_negotiate(&mut self, message: &Negotiate500<'_>) {
         let (uuid, timestamp) = (message.uuid(), message.request_timestamp());
-        let account_named = self.account_named(message.access_key_id().as_bytes());
-        if self.refuse_closed_ports(account_named) {
+        let named_account = self.account_named(message.access_key_id().as_bytes());
+        if self.refuse_closed_ports(named_account) {
             return;
         }
         if self.session.state != SessionState::Connected {
-            return self.violate_logon(account_named, TerminateCode::AlreadyNegotiated);
+            return self.violate_logon(named_account, TerminateCode::AlreadyNegotiated);
         }
         if uuid == u64::MAX {
-            return self.violate_logon(account_named, TerminateCode::RequiredUuidMissing);
+            return self.violate_logon(named_account, TerminateCode::RequiredUuidMissing);
         }
         let claim = LogonClaim {
             access_key_id: message.access_key_id().as_bytes(),
@@ -152,7 +152,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         let account = match self.authenticate(&claim, &parts) {
             Ok(account) => account,
             Err(reject) => {
-                if !self.count_bad_logon(account_named) {
+                if !self.count_bad_logon(named_account) {
                     self.reject_negotiate((uuid, timestamp), reject);
                 }
                 return;
@@ -168,7 +168,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         }
         let state = &mut self.accounts[account];
         if uuid > UUID_MAX || uuid <= state.last_uuid {
-            return self.violate_logon(account_named, TerminateCode::InvalidUuid);
+            return self.violate_logon(named_account, TerminateCode::InvalidUuid);
         }
         state.start_session(uuid);
         state.last_timestamp = timestamp;
@@ -194,21 +194,21 @@ impl<L: Listener> FrameHandler<'_, L> {
     }
 
     pub(super) fn handle_establish(&mut self, message: &Establish503<'_>) {
-        let account_named = self.account_named(message.access_key_id().as_bytes());
-        if self.refuse_closed_ports(account_named) {
+        let named_account = self.account_named(message.access_key_id().as_bytes());
+        if self.refuse_closed_ports(named_account) {
             return;
         }
         match self.session.state {
             SessionState::Connected | SessionState::Negotiated => {}
-            _ => return self.violate_logon(account_named, TerminateCode::AlreadyEstablished),
+            _ => return self.violate_logon(named_account, TerminateCode::AlreadyEstablished),
         }
         if message.uuid() == u64::MAX {
-            return self.violate_logon(account_named, TerminateCode::RequiredUuidMissing);
+            return self.violate_logon(named_account, TerminateCode::RequiredUuidMissing);
         }
         let account = match self.check_establish(message) {
             Ok(account) => account,
             Err(reject) => {
-                if !self.count_bad_logon(account_named) {
+                if !self.count_bad_logon(named_account) {
                     self.reject_establish(message, reject);
                 }
                 return;
@@ -219,7 +219,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         }
         match self.check_numbers(account, message) {
             Ok(()) => self.establish(account, message),
-            Err(code) => self.violate_logon(account_named, code),
+            Err(code) => self.violate_logon(named_account, code),
         }
     }
 

@@ -15,7 +15,7 @@ use super::check::{self, RejectCause, tag};
 use super::dispatch::FrameHandler;
 use super::order_requests::owner_of;
 use super::publish::Stamp;
-use super::quotes::{ENTRIES_MAX, quote_terms};
+use super::quotes::{ENTRIES_MAX, side_terms};
 use super::reason_codes::QuoteReason;
 use super::request::Request;
 use crate::matching::{OrderId, Side};
@@ -42,18 +42,18 @@ impl<L: Listener> FrameHandler<'_, L> {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
         let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
-        let mut result = [Err(QuoteReason::ExceedsLimit); ENTRIES_MAX];
+        let mut results = [Err(QuoteReason::ExceedsLimit); ENTRIES_MAX];
         let entry_count = entries.len();
         let count = if entry_count > ENTRIES_MAX { 0 } else { entry_count };
-        for result in &mut result[..count] {
+        for result in &mut results[..count] {
             let Some(entry) = entries.next(&mut scratch) else { break };
             *result = self.quote_one_side(account, &request, &entry, market);
         }
-        let result = &result[..count];
+        let results = &results[..count];
         let rejected =
-            result.iter().filter(|result| result.is_err()).count() + usize::from(count == 0);
+            results.iter().filter(|result| result.is_err()).count() + usize::from(count == 0);
         self.counters.quote_rejects += rejected as u64;
-        self.publish(account, |buffer, stamp| encode(buffer, stamp, (message, &request), result));
+        self.publish(account, |buffer, stamp| encode(buffer, stamp, (message, &request), results));
     }
 
     fn quote_one_side(
@@ -70,7 +70,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             .ok_or(QuoteReason::ExceedsLimit)?;
         let orders = self.accounts[account].quotes[slot].orders;
         let mut both = [None; 2];
-        both[side.index()] = quote_terms(Some(entry.price()), Some(entry.order_qty()));
+        both[side.index()] = side_terms(Some(entry.price()), Some(entry.order_qty()));
         self.cancel_crossed_sides(orders, both, market);
         let previous = orders[side.index()];
         let change = (instrument, side, previous, both[side.index()]);
@@ -107,12 +107,12 @@ fn encode(
     buffer: &mut [u8],
     stamp: &Stamp,
     (message, request): (&MassQuoteRequest567<'_>, &Request),
-    result: &[EntryResult],
+    results: &[EntryResult],
 ) -> Result<usize, EncodeError> {
     let entry_count = message.no_quote_entries().len();
     // The count is at most 50.
-    let accepted = result.iter().filter(|result| result.is_ok()).count() as u8;
-    let first = result.iter().find_map(|result| result.err()).unwrap_or(QuoteReason::ExceedsLimit);
+    let accepted = results.iter().filter(|result| result.is_ok()).count() as u8;
+    let first = results.iter().find_map(|result| result.err()).unwrap_or(QuoteReason::ExceedsLimit);
     let (status, reason) = match accepted {
         0 => (QuoteAckStatus::REJECTED, Some(first.code().into())),
         _ => (QuoteAckStatus::ACCEPTED, None),
@@ -139,7 +139,7 @@ fn encode(
         .set_poss_retrans_flag(BooleanFlag::FALSE);
     let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
     let mut group = groups.no_quote_entries()?;
-    for result in result {
+    for result in results {
         let Some(entry) = entries.next(&mut scratch) else { break };
         let order = result.ok().filter(|&order| order != OrderId::NONE);
         group

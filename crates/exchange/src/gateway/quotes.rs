@@ -93,18 +93,18 @@ impl<L: Listener> FrameHandler<'_, L> {
         let slot = self
             .quote_slot(account, instrument, entry.quote_set_id(), market)
             .ok_or(QuoteReason::ExceedsLimit)?;
-        let quote_terms = [
-            quote_terms(entry.bid_px(), entry.bid_size()),
-            quote_terms(entry.offer_px(), entry.offer_size()),
+        let terms = [
+            side_terms(entry.bid_px(), entry.bid_size()),
+            side_terms(entry.offer_px(), entry.offer_size()),
         ];
         let owner = owner_of(account);
         let mut orders = self.accounts[account].quotes[slot].orders;
-        let mut result = check_spread(quote_terms);
+        let mut result = check_spread(terms);
         if result.is_ok() {
-            self.cancel_crossed_sides(orders, quote_terms, market);
+            self.cancel_crossed_sides(orders, terms, market);
             for side in Side::BOTH {
                 let ids = (entry.quote_entry_id(), entry.security_id());
-                let change = (instrument, side, orders[side.index()], quote_terms[side.index()]);
+                let change = (instrument, side, orders[side.index()], terms[side.index()]);
                 match self.quote_side(account, request, ids, change, market) {
                     Ok(id) => orders[side.index()] = id,
                     Err(reason) => result = result.and(Err(reason)),
@@ -124,12 +124,12 @@ impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn cancel_crossed_sides(
         &self,
         orders: [OrderId; 2],
-        quote_terms: [SideTerms; 2],
+        terms: [SideTerms; 2],
         market: &mut impl Market,
     ) {
         for side in Side::BOTH {
             let previous = market.order(orders[side.opposite().index()]).copied();
-            let (Some((price, _)), Some(previous)) = (quote_terms[side.index()], previous) else {
+            let (Some((price, _)), Some(previous)) = (terms[side.index()], previous) else {
                 continue;
             };
             if price == previous.price || side.is_better(price, previous.price) {
@@ -144,11 +144,11 @@ impl<L: Listener> FrameHandler<'_, L> {
         account: usize,
         request: &Request,
         (entry, security_id): (u32, i32),
-        (instrument, side, previous, quote_terms): (u32, Side, OrderId, SideTerms),
+        (instrument, side, previous, terms): (u32, Side, OrderId, SideTerms),
         market: &mut impl Market,
     ) -> Result<OrderId, QuoteReason> {
         let owner = owner_of(account);
-        let Some((price, quantity)) = quote_terms else {
+        let Some((price, quantity)) = terms else {
             market.cancel(self.now, previous, owner);
             return Ok(OrderId::NONE);
         };
@@ -205,13 +205,13 @@ impl<L: Listener> FrameHandler<'_, L> {
 }
 
 /// Returns the price and quantity of one side of an entry, unless either is absent or 0.
-pub(super) fn quote_terms(price: Option<Price>, quantity: Option<u32>) -> SideTerms {
+pub(super) fn side_terms(price: Option<Price>, quantity: Option<u32>) -> SideTerms {
     let price = price.filter(|price| price.0 != 0)?;
     quantity.filter(|&quantity| quantity > 0).map(|quantity| (price, quantity))
 }
 
-fn check_spread(quote_terms: [SideTerms; 2]) -> Result<(), QuoteReason> {
-    match quote_terms {
+fn check_spread(terms: [SideTerms; 2]) -> Result<(), QuoteReason> {
+    match terms {
         [Some((bid, _)), Some((offer, _))] if bid >= offer => Err(QuoteReason::InvalidSpread),
         _ => Ok(()),
     }
